@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib import import_module
 
 import stratagem
-from chapters.markdown import block, code, definition, page, rule, table
+from chapters.markdown import block, code, definition, notes, page, rule, table
 from stratagem.api.evaluations import Evaluation
 from stratagem.api.exploitabilities import Exploitability
 from stratagem.api.matches import MatchResult
@@ -75,7 +75,13 @@ def _function(name: str) -> str:
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
         lines.append(f"    {stars}{parameter.name}: {parameter.annotation}{default},")
     result = str(inspect.signature(function(name)).return_annotation)
-    return f"{block(chr(10).join([*lines, f') -> {result}']))}\n\n{inspect.getdoc(function(name))}"
+    shown = f"{block(chr(10).join([*lines, f') -> {result}']))}\n\n{inspect.getdoc(function(name))}"
+    settings = getattr(function(name), "settings", None)
+    return f"{shown}\n\n{_fields(settings)}" if settings else shown
+
+
+def _fields(settings: type) -> str:
+    return table(("parameter", "meaning"), ((code(name), meaning) for name, meaning in notes(settings).items()))
 
 
 def _common(name: str) -> object:

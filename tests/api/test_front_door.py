@@ -7,13 +7,16 @@ import shutil
 import subprocess
 import sys
 import traceback
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import stratagem as sg
 from stratagem import front
+from stratagem.api.evaluations import EvaluationSettings, plan_evaluation
 from stratagem.cli.main import main
+from stratagem.field_notes import notes
 from stratagem.games.kuhn import Kuhn
 from stratagem.named_files import naming
 from stratagem.players.uniform import Random
@@ -52,6 +55,15 @@ def test_functions_have_types_and_docstrings():
         assert all(p.annotation is not p.empty for p in signature.parameters.values())
         assert function.__doc__
         assert function.__name__ == name
+
+
+def test_settings_of_an_evaluation_are_the_parameters_of_the_function():
+    settings = EvaluationSettings("kuhn", "random", episodes=2, seed=1)
+    assert plan_evaluation(settings).run(print).to_json() == sg.evaluate("kuhn", "random", episodes=2, seed=1).to_json()
+    names = list(inspect.signature(sg.evaluate).parameters)
+    assert names == [field.name for field in fields(EvaluationSettings)] == list(notes(EvaluationSettings))
+    with pytest.raises(TypeError, match=r"^evaluate\(\) got an unexpected keyword argument 'episode'$"):
+        sg.evaluate("kuhn", "random", episode=2)
 
 
 def test_play_is_a_function_and_a_package():

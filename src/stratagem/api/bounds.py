@@ -10,7 +10,6 @@ from stratagem.errors import BadParameter
 from stratagem.evaluation.lower_bound import Bound, exploiter_of, player_bound, search_bound
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
-from stratagem.options import whole
 from stratagem.players.base import Player
 from stratagem.players.catalogue import named
 
@@ -20,7 +19,6 @@ METHODS = ("search", "learning")
 
 def bound_of(budget: int | None, by: str | Player | None, deals: int, games: Sequence[str | Game[Any]]) -> Bound | None:
     """Return the measurement that the options ask for; None where they ask for none, refused where they cannot be."""
-    whole("eval", "--exploit-deals", deals, 2)
     if isinstance(by, str) and by.strip().casefold() in METHODS:
         by = by.strip().casefold()
     if by is not None and by not in METHODS:
@@ -33,7 +31,6 @@ def bound_of(budget: int | None, by: str | Player | None, deals: int, games: Seq
         if by is not None:
             raise BadParameter(f"--exploit-by {by} needs --exploit-budget, such as 100.")
         return None
-    whole("eval", "--exploit-budget", budget, 1)
     if by == "learning":
         from stratagem.algorithms.tabular_exploiter import learned_bound
 

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stratagem.api.arguments import as_folder, names_of, several
 from stratagem.api.bounds import bound_of
+from stratagem.api.evaluation_settings import EvaluationSettings
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.progress import Step, counted
 from stratagem.api.result import Grid, Plotted
 from stratagem.api.serving import serving
+from stratagem.api.settings import takes_settings
 from stratagem.api.tables import cell
-from stratagem.errors import UnknownName, WrongKind
+from stratagem.errors import UnknownName
 from stratagem.evaluation import evaluate as evaluating
-from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.evaluate import GameResult, Row, num_rows, shortened
-from stratagem.evaluation.lower_bound import DEALS
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.memorisation import Wrap, wraps
 from stratagem.evaluation.metrics import METRICS
@@ -32,7 +31,6 @@ from stratagem.evaluation.suites import Suite, find_suite, with_metrics
 from stratagem.games.base import Json
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.options import check_seed, whole
 from stratagem.play.records import Episode
 from stratagem.players.catalogue import named
 from stratagem.players.given import GameLike, PlayerLike, allow_files
@@ -45,7 +43,7 @@ _COMMON = "points on the common scale"
 _NONE = Estimate(float("nan"))
 _EXACT = ("exploitability", "nash_conv", "worst_advantage")
 
-__all__ = ["Evaluation", "EvaluationPlan", "evaluate", "plan_evaluation"]
+__all__ = ["Evaluation", "EvaluationPlan", "EvaluationSettings", "evaluate", "plan_evaluation"]
 
 
 class Figured(NamedTuple):
@@ -195,50 +193,25 @@ class EvaluationPlan:
         return Evaluation(tuple(results), self.suite.name, self.seed, self.evaluator.episodes, broken_off=True)
 
 
-def plan_evaluation(
-    suite: GameLike | Suite,
-    players: PlayerLike | Sequence[PlayerLike],
-    *,
-    opponents: Sequence[PlayerLike] = (),
-    episodes: int | None = None,
-    seed: int = 0,
-    chance: bool = True,
-    metrics: Sequence[str] = (),
-    by_seat: bool = False,
-    disguise: str | int | None = None,
-    exact_budget: int = BUDGET,
-    exploit_budget: int | None = None,
-    exploit_by: PlayerLike | None = None,
-    exploit_deals: int = DEALS,
-    policy_replies: int = 0,
-    record: str | Path | None = None,
-    resume: bool = False,
-) -> EvaluationPlan:
-    """Plan an evaluation by the settings of `evaluate`, and open its record."""
-    check_seed(seed)
-    if episodes is not None and type(episodes) is not int:
-        whole("evaluate", "episodes", episodes, 1)
-    whole("evaluate", "exact_budget", exact_budget, 0)
-    if policy_replies != 0:
-        whole("evaluate", "policy_replies", policy_replies, 2)
-    if disguise is not None and type(disguise) not in (int, str):
-        raise WrongKind("disguise", "a number of disguises, or a file", disguise)
-    listed, against, metrics = several(players), several(opponents, least=0), names_of(metrics, "metric")
-    allow_files(suite, exploit_by, *listed, *against, *metrics)
-    disguises = wraps(str(disguise)) if disguise is not None else []
+def plan_evaluation(settings: EvaluationSettings) -> EvaluationPlan:
+    """Plan an evaluation, and open its record."""
+    at = settings
+    listed, against, metrics = several(at.players), several(at.opponents, least=0), names_of(at.metrics, "metric")
+    allow_files(at.suite, at.exploit_by, *listed, *against, *metrics)
+    disguises = wraps(str(at.disguise)) if at.disguise is not None else []
     further = [*metrics, *([MemorisationGap.name] if disguises else [])]
-    chosen = with_metrics(find_suite(suite, tuple(against)), further)
-    number = shortened(Evaluator(), episodes, chosen).episodes
-    plan: dict[str, Any] = {"command": "eval", "suite": _text(suite), "players": [*map(named, listed)]}
-    plan |= {"opponents": [*map(named, against)], "chance": chance}
-    plan |= {"disguise": str(disguise)} if disguise else {}  # without one the settings are those of earlier records
-    plan |= {"policy_replies": policy_replies} if policy_replies else {}
-    kept = ResumableRecord(as_folder(record), plan | {"episodes": number, "seed": seed}, resume=resume)
-    bound = bound_of(exploit_budget, exploit_by, exploit_deals, [line.game for line in chosen.lines])
-    at = Evaluator(
-        number, Key(seed), record=kept, exact_budget=exact_budget, bound=bound, policy_replies=policy_replies
+    chosen = with_metrics(find_suite(at.suite, tuple(against)), further)
+    number = shortened(Evaluator(), at.episodes, chosen).episodes
+    plan: dict[str, Any] = {"command": "eval", "suite": _text(at.suite), "players": [*map(named, listed)]}
+    plan |= {"opponents": [*map(named, against)], "chance": at.chance}
+    plan |= {"disguise": str(at.disguise)} if at.disguise else {}  # without one, as in earlier records
+    plan |= {"policy_replies": at.policy_replies} if at.policy_replies else {}
+    kept = ResumableRecord(as_folder(at.record), plan | {"episodes": number, "seed": at.seed}, resume=at.resume)
+    bound = bound_of(at.exploit_budget, at.exploit_by, at.exploit_deals, [line.game for line in chosen.lines])
+    evaluator = Evaluator(
+        number, Key(at.seed), record=kept, exact_budget=at.exact_budget, bound=bound, policy_replies=at.policy_replies
     )
-    return EvaluationPlan(chosen, tuple(listed), at, kept, seed, chance, by_seat, tuple(disguises))
+    return EvaluationPlan(chosen, tuple(listed), evaluator, kept, at.seed, at.chance, at.by_seat, tuple(disguises))
 
 
 def _text(suite: GameLike | Suite) -> str:
@@ -247,58 +220,10 @@ def _text(suite: GameLike | Suite) -> str:
     return suite if isinstance(suite, str) else describe(suite)
 
 
-@one_sentence
-def evaluate(
-    suite: GameLike | Suite,
-    players: PlayerLike | Sequence[PlayerLike],
-    *,
-    opponents: Sequence[PlayerLike] = (),
-    episodes: int | None = None,
-    seed: int = 0,
-    chance: bool = True,
-    metrics: Sequence[str] = (),
-    by_seat: bool = False,
-    disguise: str | int | None = None,
-    exact_budget: int = BUDGET,
-    exploit_budget: int | None = None,
-    exploit_by: PlayerLike | None = None,
-    exploit_deals: int = DEALS,
-    policy_replies: int = 0,
-    record: str | Path | None = None,
-    resume: bool = False,
-    engine: str | None = None,
-    workers: int | None = None,
-    ray: str | None = None,
-    progress: bool = True,
-) -> Evaluation:
-    """Measure players: payoff, exploitability by a pool and exactly, safety, win rates.
-
-    `suite` is a suite or a game. `opponents` replace those of the suite. `chance` measures random play, too, as the
-    chance level. `disguise` is a number of disguises or a file, and adds the memorisation gap. `exact_budget` is the
-    number of situations or nodes that may be walked for an exact figure. Where nothing is exact, `exploit_budget` and
-    `exploit_by` ask for a lower bound on exploitability: the gain of an exploiter under that budget, over
-    `exploit_deals` deals. `policy_replies` is the mean number of replies a situation, by which the exploitability of a
-    player is measured that states no probabilities. `record` is a folder for the episodes, which `resume` continues.
-    `engine`, `workers` and `ray` are as on the command line.
-    """
-    with serving(engine, workers, ray):
-        plan = plan_evaluation(
-            suite,
-            players,
-            opponents=opponents,
-            episodes=episodes,
-            seed=seed,
-            chance=chance,
-            metrics=metrics,
-            by_seat=by_seat,
-            disguise=disguise,
-            exact_budget=exact_budget,
-            exploit_budget=exploit_budget,
-            exploit_by=exploit_by,
-            exploit_deals=exploit_deals,
-            policy_replies=policy_replies,
-            record=record,
-            resume=resume,
-        )
-        with counted(plan.num_rows, shown=progress) as step:
+@takes_settings(EvaluationSettings)
+def evaluate(settings: EvaluationSettings) -> Evaluation:
+    """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
+    with serving(settings.engine, settings.workers, settings.ray):
+        plan = plan_evaluation(settings)
+        with counted(plan.num_rows, shown=settings.progress) as step:
             return plan.run(step)

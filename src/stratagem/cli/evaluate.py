@@ -10,7 +10,7 @@ import typer
 from rich.console import Group
 from rich.text import Text
 
-from stratagem.api.evaluations import Evaluation, plan_evaluation
+from stratagem.api.evaluations import Evaluation, EvaluationSettings, plan_evaluation
 from stratagem.api.records import read_record
 from stratagem.cli import completion, options
 from stratagem.cli.broken_off import stoppable
@@ -93,7 +93,7 @@ def evaluate_players(
         return
     if suite is None or not player:
         raise BadParameter("Name a suite or a game, and whom to measure with --player; or a record with --from.")
-    plan = plan_evaluation(
+    settings = EvaluationSettings(
         suite,
         player,
         opponents=opponents or (),
@@ -111,6 +111,7 @@ def evaluate_players(
         record=record_to,
         resume=resume,
     )
+    plan = plan_evaluation(settings)
 
     def so_far(known: list[Episode]) -> None:
         output.show(plan.so_far(known))

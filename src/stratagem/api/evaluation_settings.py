@@ -1,0 +1,85 @@
+"""Settings of an evaluation: the parameters of `evaluate`, which the command `eval` fills, too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stratagem.errors import WrongKind
+from stratagem.evaluation.best_response import BUDGET
+from stratagem.evaluation.lower_bound import DEALS
+from stratagem.options import check_seed, whole
+from stratagem.players.given import GameLike, PlayerLike
+
+if TYPE_CHECKING:
+    from stratagem.evaluation.suites import Suite
+
+__all__ = ["EvaluationSettings"]
+
+
+@dataclass(frozen=True)
+class EvaluationSettings:
+    """Settings of an evaluation, each of which is a parameter of `evaluate`."""
+
+    suite: GameLike | Suite
+    """Suite or game."""
+    players: PlayerLike | Sequence[PlayerLike]
+    """Players to measure."""
+    _: KW_ONLY
+    opponents: Sequence[PlayerLike] = ()
+    """Opponents in place of those of the suite."""
+    episodes: int | None = None
+    """Number of episodes for each opponent; by default that of the suite."""
+    seed: int = 0
+    """Seed of all randomness."""
+    chance: bool = True
+    """True to measure random play, too, as the chance level."""
+    metrics: Sequence[str] = ()
+    """Additional metrics, by name."""
+    by_seat: bool = False
+    """True for figures by seat, too; where seats have names they are always there."""
+    disguise: str | int | None = None
+    """Number of disguises, or a file: the same deals in other words, and the memorisation gap."""
+    exact_budget: int = BUDGET
+    """Number of situations, or nodes of a tree, that may be walked for an exact figure."""
+    exploit_budget: int | None = None
+    """Budget of an exploiter where no figure is exact: simulations a decision of a search, or episodes of learning.
+
+    The gain of the exploiter is a lower bound on exploitability.
+    """
+    exploit_by: PlayerLike | None = None
+    """Exploiter of that bound: `search` (the default), `learning`, or any player."""
+    exploit_deals: int = DEALS
+    """Number of deals of that bound, each played at every seat."""
+    policy_replies: int = 0
+    """Mean number of replies a situation that tell the policy of a player without probabilities.
+
+    Its exploitability is measured by them; 0 measures none.
+    """
+    record: str | Path | None = None
+    """Folder for the episodes and decisions, as Parquet."""
+    resume: bool = False
+    """True to continue the record; recorded requests are not repeated."""
+    engine: str | None = None
+    """Engine of local language models, as in `transformers(rows=16)`."""
+    workers: int | None = None
+    """Number of processes that share the work; with `ray`, of workers on the cluster."""
+    ray: str | None = None
+    """Ray cluster for the work: its address, `auto`, or `local` for a new one here."""
+    progress: bool = True
+    """True to show progress in a terminal and in a notebook."""
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+        if self.episodes is not None and type(self.episodes) is not int:
+            whole("evaluate", "episodes", self.episodes, 1)
+        whole("evaluate", "exact_budget", self.exact_budget, 0)
+        whole("evaluate", "exploit_deals", self.exploit_deals, 2)
+        if self.exploit_budget is not None:
+            whole("evaluate", "exploit_budget", self.exploit_budget, 1)
+        if self.policy_replies != 0:
+            whole("evaluate", "policy_replies", self.policy_replies, 2)
+        if self.disguise is not None and type(self.disguise) not in (int, str):
+            raise WrongKind("disguise", "a number of disguises, or a file", self.disguise)
