@@ -7,9 +7,10 @@ import environments
 import pytest
 
 from stratagem.cli.main import main
+from stratagem.games.catalogue import ENVIRONMENTS
 from stratagem.games.conformance import verify
 from stratagem.games.foreign.audit import AUDIT
-from stratagem.games.foreign.catalogue import make_foreign
+from stratagem.games.foreign.catalogue import PACKAGES, make_foreign
 from stratagem.games.foreign.translations import TRANSLATIONS
 
 KUHN = "textarena:KuhnPoker-v0"
@@ -115,6 +116,7 @@ def test_an_unknown_environment_and_one_without_legal_actions_are_refused(monkey
 
 
 def test_an_environment_is_audited_and_not_played(capsys):
+    assert set(ENVIRONMENTS) == set(PACKAGES)
     with pytest.raises(SystemExit, match=r"^2$"):
         main(["play", KUHN, "--players", "random", "random"])
     assert "audited by `stratagem verify-game` and not played" in " ".join(capsys.readouterr().err.split())

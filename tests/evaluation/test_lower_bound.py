@@ -183,6 +183,7 @@ def test_equal_deals_have_an_interval_too():
     assert (same.low, same.high) == pytest.approx((1.0 - 0.8418861 * 3.0, 1.0 + 0.8418861))
     assert within_reach([1.0, 0.0], 2.0).high == pytest.approx(0.5 + 12.7062047 * 0.5)  # Student's t, as ever
     assert within_reach([1.0], 2.0).low is None
+    assert within_reach([1.0, 1.0], float("inf")).low == 1.0  # a game without bounds of payoffs
 
 
 def test_intervals_cover_where_most_deals_are_alike():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from math import isfinite
 from typing import Any
 
 from stratagem.errors import BadParameter, CannotCompute
@@ -201,7 +202,7 @@ def within_reach(values: Sequence[float], reach: float) -> Estimate:
     differ (Clopper and Pearson 1934), by as much as the reach allows.
     """
     estimate = with_interval(values)
-    if estimate.se or estimate.n < 2:
+    if estimate.se or estimate.n < 2 or not isfinite(reach):
         return estimate
     value, share = estimate.mean, 1.0 - 0.025 ** (1.0 / estimate.n)
     return replace(estimate, low=value - share * (value + reach), high=value + share * (reach - value))
