@@ -247,6 +247,19 @@ def test_a_record_of_a_file_elsewhere_says_how_to_name_it(run, folder, monkeypat
     assert "--allow-file" not in run("play", "nothing.py:Game", "--players", "random")[2]
 
 
+def test_a_record_of_an_evaluation_finds_a_file_where_its_command_named_it(run, folder):
+    (folder / "deep").mkdir()
+    shutil.copy(folder / "goods.py", folder / "deep" / "fine.py")
+    asked = ("eval", "deep/fine.py:ThresholdGoods", "--player", "random", "--episodes", "1", "--no-chance")
+    assert run(*asked, "--record", "record")[0] == 0
+    code, out, error = run("eval", "--from", "record")
+    assert (code, error) == (0, "")
+    assert "deep/fine.py:ThresholdGoods" in out
+    named_files._note_of(folder / "deep" / "fine.py").unlink()
+    file_modules._modules.clear()
+    assert f"would run the file {folder}/deep/fine.py" in run("eval", "--from", "record")[2]
+
+
 def test_a_changed_file_is_not_known_any_more(folder):
     allow_file("goods.py")
     make_game("goods.py:ThresholdGoods")

@@ -18,6 +18,7 @@ from stratagem.evaluation.suites import Line, Suite, find_suite, with_metrics
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
+from stratagem.named_files import bind_file, files_in
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player, named
@@ -49,10 +50,23 @@ class Reading:
 def reading_of(folder: Path, metrics: Sequence[str] = (), *, seats: bool = False, seed: int = 0) -> Reading:
     """Return the settings for the record in a folder, from the settings of its evaluation."""
     plan = read_plan(folder) or {}
+    _find_files(plan)
     asked, against = plan.get("suite"), plan.get("opponents")
     known = isinstance(asked, str) and isinstance(against, list) and all(isinstance(name, str) for name in against)
     suite = find_suite(str(asked), tuple(against or ())) if known else None
     return Reading(suite, plan.get("command") == "tournament", seats, tuple(metrics), seed, bool(plan.get("disguise")))
+
+
+def _find_files(plan: Mapping[str, Any]) -> None:
+    """Look for the files of an evaluation where its command named them; episodes name them without their folders."""
+    texts = [plan.get("suite"), *_listed(plan.get("players")), *_listed(plan.get("opponents"))]
+    for file in files_in(text for text in texts if isinstance(text, str)):
+        bind_file(Path(file).name, Path.cwd() / file)
+
+
+def _listed(value: object) -> list[object]:
+    """Return a list of a plan, which anybody may have written; empty where it is none."""
+    return value if isinstance(value, list) else []
 
 
 def recorded(episodes: Iterable[Episode], reading: Reading) -> list[GameResult]:
