@@ -60,21 +60,28 @@ class Validation:
     def _row(self, game: Game[Any], agent: Player) -> Row:
         suite = self.recipe.suite(game)
         key = Key(self.recipe.seed).at("validation")
-        evaluator = Evaluator(self.recipe.validation_episodes, key, exact_budget=self.recipe.exact_budget)
+        evaluator = _evaluator(self.recipe, self.recipe.validation_episodes, key)
         return measured(suite, suite.lines[0], game, agent, evaluator)
 
     def _score(self, game: Game[Any], row: Row) -> float:
         metric, name = self.recipe.checkpoint_metric, game.spec.name
         if metric == "exploitability":
-            if row.exact is None:
-                raise CannotCompute(f"`checkpoint_metric` cannot be exploitability in {name}: {row.why_not_exact}")
-            return -row.exact.exploitability
+            if row.exact is not None:
+                return -row.exact.exploitability
+            if row.sampled is None or row.sampled.point is None:
+                why = row.why_not_sampled or row.why_not_exact
+                raise CannotCompute(f"`checkpoint_metric` cannot be exploitability in {name}: {why}")
+            return -row.sampled.point
         estimate = row.metrics.get(metric)
         if estimate is None and metric in row.metrics and _has_illegal(row):
             return -math.inf  # only null actions are left, for which some metrics are not defined
         if estimate is None:
             raise CannotCompute(f"`checkpoint_metric` cannot be {metric} in {name}: no such metric there.")
         return estimate.mean
+
+
+def _evaluator(recipe: PolicyRecipe, episodes: int, key: Key) -> Evaluator:
+    return Evaluator(episodes, key, exact_budget=recipe.exact_budget, policy_replies=recipe.policy_replies)
 
 
 def _metrics(game: Game[Any], row: Row) -> dict[str, float]:
@@ -86,6 +93,9 @@ def _metrics(game: Game[Any], row: Row) -> dict[str, float]:
         metrics[f"{name}/exact/worst_advantage"] = row.exact.worst_advantage
         if (scale := scale_of(game)) is not None:
             metrics[f"{name}/validation/worst_case"] = scale * row.exact.worst_advantage
+    if row.sampled is not None:
+        limits = {"exploitability": row.sampled.point, "lower": row.sampled.lower, "upper": row.sampled.upper}
+        metrics |= {f"{name}/replies/{metric}": value for metric, value in limits.items() if value is not None}
     if row.validity is not None:
         metrics[f"{name}/illegal_rate"] = row.validity.shares["illegal"].mean
     return metrics
@@ -134,7 +144,7 @@ class Final:
         metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
         suite = Suite(", ".join(recipe.games), "A training run's games.", lines, metrics, recipe.test_episodes)
         key = Key(recipe.seed).at("test")
-        return cls(suite, Evaluator(recipe.test_episodes, key, exact_budget=recipe.exact_budget), recipe.seed)
+        return cls(suite, _evaluator(recipe, recipe.test_episodes, key), recipe.seed)
 
     def write(
         self,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 from pydantic import Field, model_validator
 
 from stratagem.evaluation.best_response import BUDGET
+from stratagem.evaluation.sampled.limits import FEW
 from stratagem.evaluation.suites import Suite, find_suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
@@ -91,6 +92,9 @@ class PolicyRecipe(AnyRecipe):
     """Episodes against each opponent in the final evaluation."""
     exact_budget: int = Field(default=BUDGET, ge=0)
     """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
+    policy_replies: int = Field(default=0, ge=0)
+    """Replies a situation, by which the exploitability of a mode is measured that states no probabilities; 0 measures
+    none, and 8 are the fewest."""
     checkpoint_metric: str
     """Validation metric by which the best checkpoint is chosen."""
 
@@ -111,6 +115,15 @@ class PolicyRecipe(AnyRecipe):
     @abstractmethod
     def suite(self, game: Game[Any]) -> Suite:
         """Return the evaluation suite of a game: its metrics and opponents."""
+
+    @model_validator(mode="after")
+    def _replies(self) -> Self:
+        if 0 < self.policy_replies < FEW:
+            raise ValueError(
+                f"`policy_replies` is {self.policy_replies}, and an exploitability takes at least {FEW:.0f} replies a "
+                "situation, better 30; 0 measures none"
+            )
+        return self
 
     @model_validator(mode="after")
     def _base(self) -> Self:

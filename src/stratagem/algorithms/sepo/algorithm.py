@@ -23,4 +23,5 @@ class SEPOAlgorithm(OnlineAlgorithm[SEPORecipe]):
         super().check()
 
     def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> SEPOCollector:
-        return SEPOCollector(self.recipe.sepo, game, player, key, self.recipe.exact_budget, self.recipe.pools_of(game))
+        recipe, pools = self.recipe, self.recipe.pools_of(game)
+        return SEPOCollector(recipe.sepo, game, player, key, recipe.exact_budget, pools, recipe.policy_replies)

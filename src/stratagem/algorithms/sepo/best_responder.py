@@ -37,12 +37,14 @@ class BestResponder(Scripted[Any]):
 def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> BestResponder:
     """Compute the best response at every seat: on the game's tree where it hides something, by induction elsewhere.
 
+    A player whose replies are counted is answered on the tree of any game.
+
     It has the largest advantage over the mean of the other seats, which the player holds. Raise `CannotCompute` where
     the tree is too large, or the induction would visit more than `budget` states.
     """
     game = game.one_round() or game
     seats = range(game.spec.seats)
-    if not game.spec.private_information:
+    if not game.spec.private_information and not hasattr(player, "on_tree"):
         tables = [worst_actions(game, player, seat, budget) for seat in seats]
     else:
         oracle = oracle_of(game, budget)

@@ -8,17 +8,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from stratagem.algorithms.sepo.best_responder import best_responder
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.algorithms.sepo.terms import missing_terms
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.metrics.safety import POOL_OF
+from stratagem.evaluation.tree_policy import Floats
 from stratagem.games.base import Game, View
 from stratagem.games.safety.catalogue import weights_of
+from stratagem.games.tree import GameTree
 from stratagem.learning.monitor import TrainingWarning
 from stratagem.players.base import Ask, Mix, Move, Traits
 from stratagem.players.model_player import PRICE
+from stratagem.players.modes import MODES
 from stratagem.players.pools import pools
 from stratagem.players.uniform import uniform
 from stratagem.prompting.catalogue import make_style
@@ -47,25 +52,46 @@ class StandIn:
         return {action: share * odds for action, odds in uniform(view.choices).items()}
 
 
+class CountedStandIn(StandIn):
+    """Stand-in of a model whose replies are counted, which is answered on the tree of a game."""
+
+    def on_tree(self, tree: GameTree) -> Floats:
+        """Return equal probabilities of the actions, by slot."""
+        sizes = np.diff(tree.slots)
+        return np.repeat(1.0 / sizes, sizes)
+
+
 def check_games(recipe: SEPORecipe, games: Sequence[Game[Any]]) -> None:
     """Refuse pools and penalties that a game cannot have, two games of one name, and metrics without a figure."""
     counted = Counter(game.spec.name for game in games)
     if twice := [name for name, count in counted.items() if count > 1]:
         raise BadParameter(f"Two of the games are {twice[0]}, and their figures would have one name: leave one out.")
     memory = make_style(recipe.style).memory
-    policy = StandIn(Traits(stochastic=True, memory=memory, fallible=recipe.mode == "single", price=PRICE))
+    kind = StandIn if MODES[recipe.mode].exact else CountedStandIn
+    policy = kind(Traits(stochastic=True, memory=memory, fallible=recipe.mode == "single", price=PRICE))
     budget = recipe.exact_budget
     check_games_of("pools", recipe.pools, games)
     for game in games:
         check_pools(recipe, game)
     check_terms(recipe, games)
     for game in games:
+        check_illegal(recipe, game)
         if recipe.sepo.asks_best_responses(game):
             _check("sepo.penalty_source", "best_response", game, lambda game: best_responder(game, policy, budget))
         if recipe.checkpoint_metric == "exploitability":
             _check("checkpoint_metric", "exploitability", game, lambda game: exact(game, policy, budget))
         else:
             check_safety(recipe, game)
+
+
+def check_illegal(recipe: SEPORecipe, game: Game[Any]) -> None:
+    """Refuse to count replies that may be illegal in a game that has no action for them."""
+    needed = recipe.checkpoint_metric == "exploitability" or recipe.sepo.asks_best_responses(game)
+    if needed and recipe.mode == "free" and game.spec.on_illegal != "default":
+        raise CannotCompute(
+            f"{game.spec.name} has no action for an illegal reply, so in the mode free nobody knows what is exploited: "
+            "take `mode` recover or constrained, `sepo.penalty_source` pool and `checkpoint_metric` safety."
+        )
 
 
 def check_pools(recipe: SEPORecipe, game: Game[Any]) -> None:

@@ -31,6 +31,7 @@ from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.openings import opening_policy
+from stratagem.evaluation.sampled.counted import stating
 from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
@@ -57,13 +58,18 @@ class SEPOCollector:
         key: Key,
         budget: int = BUDGET,
         own_pools: Pools = NONE,
+        policy_replies: int = 0,
     ) -> None:
-        """`budget` is the number of states that may be visited to compute a best response."""
+        """`budget` is the number of states that may be visited to compute a best response.
+
+        `policy_replies` is the number of replies in a situation that are counted where a model states no probabilities.
+        """
         self.settings = settings
         self.game = game
         self.agent = agent
         self.key = key.at(describe(game))
         self.budget = budget
+        self.policy_replies = policy_replies
         self.weights = settings.weights(game, own_pools)
         self._pools = {name: pool.make(game) for name, pool in pools(game, own_pools).items()}
         self._responder: BestResponder | None = None
@@ -157,16 +163,17 @@ class SEPOCollector:
         if self.settings.penalty_source == "pool":
             return self._pools["exploit"]
         if self._responder is None or iteration % self.settings.best_response_every == 0 or self._moved():
-            self._responder = best_responder(self.game, self.agent, self.budget)
-            self._worst_seat = self._seat_of_largest_gain()
+            policy = stating(self.agent, self.policy_replies, self.key.at("replies", iteration))
+            self._responder = best_responder(self.game, policy, self.budget)
+            self._worst_seat = self._seat_of_largest_gain(policy)
             self._at_response = self._opening()
         return [self._responder]
 
-    def _seat_of_largest_gain(self) -> Seat:
+    def _seat_of_largest_gain(self, policy: Player) -> Seat:
         """Return the seat at which a best response gains most; with two seats it has both in turn."""
         if self.game.spec.seats == 2:
             return 0
-        gains = exact(self.game, self.agent, self.budget).gains
+        gains = exact(self.game, policy, self.budget).gains
         self._gain = max(gains)
         return gains.index(self._gain)
 

@@ -28,7 +28,8 @@ class SEPORecipe(PolicyRecipe):
     algorithm: Literal["sepo"] = "sepo"
     """Name of the algorithm."""
     checkpoint_metric: Literal["safety", "exploitability"] = "safety"
-    """Validation metric by which the best checkpoint is chosen; highest safety, or lowest exact exploitability."""
+    """Validation metric by which the best checkpoint is chosen; highest safety, or lowest exploitability, which
+    is exact or from replies."""
     pools: NamedPools = Field(default={})
     """Opponents by pool: `train`, `exploit`, `collusive` and `shifted` are lists of players, each in place of the
     game's own pool. With several games, a table for a game: `[pools.kuhn]`."""
@@ -62,15 +63,25 @@ class SEPORecipe(PolicyRecipe):
                 "a best response is computed by the policy's engine in this process, which learns at the same time: "
                 "leave `overlap` at 0, or set `sepo.penalty_source` to `pool`"
             )
-        if not MODES[self.mode].exact and (
-            self.sepo.penalty_source == "best_response" or self.checkpoint_metric == "exploitability"
-        ):
-            exact = ", ".join(name for name, mode in MODES.items() if mode.exact)
+        if not MODES[self.mode].exact:
+            self._check_replies()
+        return self
+
+    def _check_replies(self) -> None:
+        """Refuse what needs probabilities in a mode that states none, unless replies are counted."""
+        exact = ", ".join(name for name, mode in MODES.items() if mode.exact)
+        needed = self.sepo.penalty_source == "best_response" or self.checkpoint_metric == "exploitability"
+        if needed and not self.policy_replies:
             raise ValueError(
                 f"in the mode {self.mode} a model states no probabilities, so `sepo.penalty_source` can only be `pool` "
-                f"and `checkpoint_metric` only `safety`; modes that state them are {exact}"
+                f"and `checkpoint_metric` only `safety`, unless replies are counted: say `policy_replies`, such as 30, "
+                f"or take a mode that states them, {exact}"
             )
-        return self
+        if self.sepo.best_response_kl is not None:
+            raise ValueError(
+                f"`sepo.best_response_kl` compares probabilities, and in the mode {self.mode} a model states none: "
+                f"leave it out, or take a mode that states them, {exact}"
+            )
 
 
 def read_recipe(paths: Path | Sequence[Path], changes: Mapping[str, str] | None = None) -> SEPORecipe:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ class Counted:
     replies: int
     """Number of replies in each situation."""
     key: Key
+    _known: dict[str, Floats] = field(default_factory=dict, repr=False, compare=False)
+    """Shares by the digest of the tree; nobody is asked about a tree twice."""
 
     @property
     def name(self) -> str:
@@ -45,11 +47,11 @@ class Counted:
 
     def on_tree(self, tree: GameTree) -> Floats:
         """Return the shares of the actions by slot of a tree."""
-        questions = questions_of(tree, self.player)
-        asker = Asker(tree.game, self.player, questions, self.key)
-        tally = asker(np.full(len(questions), self.replies))
-        shares: Floats = frequencies(questions, tally.counts)[questions.in_tree]
-        return shares
+        if tree.digest not in self._known:
+            questions = questions_of(tree, self.player)
+            tally = Asker(tree.game, self.player, questions, self.key)(np.full(len(questions), self.replies))
+            self._known[tree.digest] = frequencies(questions, tally.counts)[questions.in_tree]
+        return self._known[tree.digest]
 
 
 def stating(player: Player, replies: int, key: Key) -> Player:
