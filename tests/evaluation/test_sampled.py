@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from stratagem.auditing.compare import Change
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.sampled.drawn import Drawn
@@ -179,3 +180,23 @@ def test_what_cannot_be_measured_is_refused(game, replies, error, says):
     made = make_game(game)
     with pytest.raises(error, match=says):
         sampled_exploitability(made, make_player("random", made), Key(0), replies)
+
+
+def test_limits_of_a_change_between_two_measurements_cover():
+    """From an equilibrium to a player that plays at random in a tenth of its turns, and from that to itself."""
+    (before, first), (after, second) = gain_of("kuhn", "NashApprox"), gain_of("kuhn", "noise(NashApprox, p=0.1)")
+    truth = after(second, after.best_responses(second))[0] - before(first, before.best_responses(first))[0]
+
+    def limits(gain, rows, number):
+        return measured_limits(gain, Drawn(gain.questions, rows, Key(number)), 200, Key(number))
+
+    held = []
+    for number in range(12):
+        one, two, three = (
+            limits(before, first, number),
+            limits(after, second, number + 99),
+            limits(after, second, number),
+        )
+        for change, moved in ((Change("", "", "", one, two), truth), (Change("", "", "", two, three), 0.0)):
+            held.append(change.lower <= moved <= change.upper)
+    assert sum(held) >= 22
