@@ -2,7 +2,7 @@
 
 Replies are drawn from policies whose exploitability is known, and the measurement is repeated. A one-sided 95 % limit
 ought to hold in 95 % of the repetitions. Each repetition also reports what other procedures say of the same replies.
-Rows that stand in the file are not measured again.
+Rows that stand in the file are not measured again. `--table` prints the file as tables and measures nothing.
 """
 
 from __future__ import annotations
@@ -42,6 +42,15 @@ KUHN = (
     "random",
 )
 IPD = ("GenerousTFT", "Joss", "FirmButFair", "noise(TitForTat, p=0.1)", "random")
+LIMITS = {
+    "lower": "lower limit",
+    "upper": "upper limit",
+    "plug_in_lower": "maximum less 1.645 errors",
+    "cross_fit_lower": "halves less 1.645 errors",
+    "bootstrap_lower": "5th percentile of a bootstrap",
+    "bootstrap_upper": "95th percentile",
+}
+"""Limits by name, and what they are called in a table; the last four are not offered."""
 _BOOTSTRAPS = 100
 """Resamples of a bootstrap."""
 
@@ -171,12 +180,41 @@ def _share(name: str, column: Floats, truth: float) -> float:
     return float(held.mean())
 
 
+def tables(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Yield a table of all studies: over the players the smallest coverage, and the errors."""
+    heads = (*LIMITS.values(), "width", "error of the estimate", "of the plug-in")
+    yield "| study | replies | players x repetitions | " + " | ".join(heads) + " |"
+    yield "| --- |" + " ---: |" * (2 + len(heads))
+    for study, replies in dict.fromkeys((row["study"], row["replies"]) for row in rows):
+        some = [row for row in rows if (row["study"], row["replies"]) == (study, replies)]
+        width = np.mean([row["means"]["upper"] - row["means"]["lower"] for row in some])
+        cells = [_worst(some, name) for name in LIMITS]
+        errors = [_mean_error(some, name) for name in ("point", "plug_in")]
+        size = f"{len(some)} x {some[0]['repetitions']}"
+        yield f"| {study} | {replies:,} | {size} | " + " | ".join([*cells, f"{width:.3f}", *errors]) + " |"
+
+
+def _worst(rows: Sequence[dict[str, Any]], name: str) -> str:
+    """Return the smallest and the largest coverage over players, in per cent."""
+    shares = [100.0 * row["covers"][name] for row in rows if name in row["covers"]]
+    return f"{min(shares):.0f} to {max(shares):.0f}" if shares else "–"
+
+
+def _mean_error(rows: Sequence[dict[str, Any]], name: str) -> str:
+    errors = [row["rmse"][name] for row in rows if name in row["rmse"]]
+    return f"{np.mean(errors):.3f}" if errors else "–"
+
+
 def main() -> None:
     """Measure the rows that the file lacks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
     parser.add_argument("--only", nargs="+", default=[study.name for study in STUDIES], metavar="STUDY")
+    parser.add_argument("--table", action="store_true", help="print the tables of the file")
     options = parser.parse_args()
+    if options.table:
+        print("\n".join(tables(json.loads(options.out.read_text("utf-8"))["rows"])))
+        return
     rows = json.loads(options.out.read_text("utf-8"))["rows"] if options.out.exists() else []
     for study, player, replies in _todo(options.only, rows):
         rows.append(measured(study, player, replies))
