@@ -27,7 +27,7 @@ from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance
+from stratagem.provenance import provenance, source
 
 KUHN = (
     "NashApprox",
@@ -155,6 +155,7 @@ def measured(study: Study, player: str, replies: int) -> dict[str, Any]:
     columns = {name: np.array([row[name] for row in found if name in row]) for name in found[0]}
     covered = {name: _share(name, column, known.truth) for name, column in columns.items() if "er" in name[-5:]}
     return {
+        **source(),
         "study": study.name,
         "player": player,
         "replies": replies,
@@ -219,8 +220,8 @@ def main() -> None:
     for study, player, replies in _todo(options.only, rows):
         rows.append(measured(study, player, replies))
         print(_line(rows[-1]), flush=True)
-        data = {"command": "python experiments/coverage.py docs/results/coverage.json", "made_by": provenance()}
-        options.out.write_text(json.dumps({**data, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+        data = {"made_by": provenance(), "rows": rows}
+        options.out.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
 
 
 def _todo(names: Sequence[str], rows: Sequence[dict[str, Any]]) -> Iterator[tuple[Study, str, int]]:
