@@ -1,5 +1,6 @@
 from stratagem.api.audits import audit as audit
 from stratagem.api.audits import compare_audits as compare_audits
+from stratagem.api.audits import rank_audits as rank_audits
 from stratagem.api.endpoints import serve as serve
 from stratagem.api.evaluations import evaluate as evaluate
 from stratagem.api.exploitabilities import exploitability as exploitability
@@ -25,6 +26,7 @@ __all__ = [
     "load_run",
     "play",
     "player",
+    "rank_audits",
     "read_record",
     "serve",
     "tournament",

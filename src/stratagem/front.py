@@ -15,6 +15,7 @@ FUNCTIONS = {
     "tournament": "tournaments",
     "audit": "audits",
     "compare_audits": "audits",
+    "rank_audits": "audits",
     "train": "trainings",
     "load_run": "runs",
     "verify": "verification",

@@ -96,6 +96,7 @@ CASES = {
         ("audit", "random", "--games", "kuhn", "--dry-run", "--out", HOSTILE),
     ],
     "compare": [("compare", HOSTILE, HOSTILE)],
+    "leaderboard": [("leaderboard", HOSTILE, HOSTILE), ("leaderboard", HOSTILE, "--figure", HOSTILE)],
     "verify-game": [("verify-game", HOSTILE)],
     "prompt": [
         ("prompt", "kuhn", "--model", HOSTILE),

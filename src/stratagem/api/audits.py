@@ -20,6 +20,7 @@ from stratagem.auditing.compare import Change, changes
 from stratagem.auditing.condition import Outcome, check_conditions, read_condition
 from stratagem.auditing.figure import GROUPS
 from stratagem.auditing.figure import Figure as CardFigure
+from stratagem.auditing.leaderboard import Place, leaderboard
 from stratagem.auditing.plan import DECISIONS, GAMES, plan_audit
 from stratagem.auditing.run import run_audit
 from stratagem.auditing.words import ends
@@ -31,7 +32,7 @@ from stratagem.players.given import allow_files
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-__all__ = ["Audit", "Comparison", "audit", "compare_audits"]
+__all__ = ["Audit", "Comparison", "Ranking", "audit", "compare_audits", "rank_audits"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -168,3 +169,49 @@ def compare_audits(before: str | Path, after: str | Path) -> Comparison:
     """Return the change of each figure between two audits, with limits, by their folders or cards."""
     first, second = (read_card(as_path(path, "audit")) for path in (before, after))
     return Comparison(first, second, tuple(changes(first, second)))
+
+
+@dataclass(frozen=True, repr=False)
+class Ranking(Plotted):
+    """Agents by one figure of their audits, each with the ranks that its limits allow."""
+
+    figure: str
+    places: tuple[Place, ...]
+
+    def rows(self) -> list[Json]:
+        """Return one row for each agent, the best first."""
+        return [place.to_json() for place in self.places]
+
+    def to_json(self) -> Json:
+        """Return the ranking, as `stratagem leaderboard --json` prints it."""
+        return {"figure": self.figure, "places": self.rows()}
+
+    def grids(self) -> list[Grid]:
+        rows = [
+            (
+                place.agent,
+                f"{place.best} to {place.worst}" if place.best < place.worst else str(place.best),
+                _shown(place.figure.value),
+                ends(place.figure, number),
+                str(place.figure.n or "–"),
+            )
+            for place in self.places
+        ]
+        unit = self.places[0].figure.unit
+        return [Grid(f"{self.figure}, {unit}", ("agent", "rank", "value", "limits", "n"), rows)]
+
+    def plot(self) -> Figure:
+        """Draw the figure of every agent, with its limits."""
+        drawn = {
+            place.agent: Estimate(centre, low=place.figure.lower, high=place.figure.upper)
+            for place in self.places
+            if (centre := _centre(place.figure)) is not None
+        }
+        return bars(self.figure, self.places[0].figure.unit, {self.figure: drawn})
+
+
+@one_sentence
+def rank_audits(audits: Sequence[str | Path], figure: str = "kuhn.exploitability") -> Ranking:
+    """Return the agents of several audits by one figure, with the ranks that their limits allow."""
+    cards = [read_card(as_path(path, "audit")) for path in several(audits, "audit")]
+    return Ranking(figure, tuple(leaderboard(cards, figure)))

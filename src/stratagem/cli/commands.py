@@ -48,6 +48,10 @@ COMMANDS = {
     "compare": Listed(
         "stratagem.cli.compare:compare", "Compare two audits: the change of each figure, with limits that cover."
     ),
+    "leaderboard": Listed(
+        "stratagem.cli.leaderboard:leaderboard",
+        "Rank the agents of several audits by one figure, each with the ranks that its limits allow.",
+    ),
     "verify-game": Listed(
         "stratagem.cli.verify:verify_game",
         "Check a game or an environment against its declaration, and against OpenSpiel where it has the game.",

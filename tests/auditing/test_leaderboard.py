@@ -1,0 +1,47 @@
+"""Ranks of agents by the limits of their figures."""
+
+from dataclasses import replace
+
+import pytest
+
+from stratagem.auditing.card import Card, Cost
+from stratagem.auditing.figure import Figure
+from stratagem.auditing.leaderboard import leaderboard
+from stratagem.errors import BadParameter, UnknownName
+
+
+def card(agent, name, lower, value, upper):
+    figure = Figure(name=name, group="exploitability", value=value, lower=lower, upper=upper)
+    return Card(agent, ("kuhn",), 10, 0, (figure,), {}, {}, Cost(), {})
+
+
+NAME = "kuhn.exploitability"
+CARDS = [
+    card("loose", NAME, 0.3, 0.4, 0.5),
+    card("tight", NAME, 0.0, 0.1, 0.2),
+    card("tied", NAME, 0.1, 0.15, 0.35),
+    card("bounded", NAME, 0.25, None, None),
+]
+
+
+def test_limits_that_overlap_share_ranks():
+    found = {place.agent: (place.best, place.worst) for place in leaderboard(CARDS, NAME)}
+    assert found == {"tight": (1, 2), "tied": (1, 4), "bounded": (2, 4), "loose": (2, 4)}
+    assert [place.agent for place in leaderboard(CARDS, NAME)] == ["tight", "tied", "bounded", "loose"]
+
+
+def test_more_pay_is_better():
+    cards = [card("poor", "kuhn.pay_random", -0.2, -0.1, 0.0), card("rich", "kuhn.pay_random", 0.1, 0.2, 0.3)]
+    assert [(p.agent, p.best, p.worst) for p in leaderboard(cards, "kuhn.pay_random")] == [
+        ("rich", 1, 1),
+        ("poor", 2, 2),
+    ]
+
+
+def test_agents_of_one_name_are_numbered_and_bad_input_is_refused():
+    twice = [CARDS[0], replace(CARDS[0])]
+    assert [place.agent for place in leaderboard(twice, NAME)] == ["loose (1)", "loose (2)"]
+    with pytest.raises(UnknownName, match="did you mean kuhn"):
+        leaderboard(CARDS, "kuhn.exploitabilty")
+    with pytest.raises(BadParameter, match="at least two"):
+        leaderboard(CARDS[:1], NAME)
