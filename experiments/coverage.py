@@ -77,7 +77,7 @@ STUDIES = (
     Study("three", "spiel:kuhn_poker(players=3)", ("random", "noise(first-legal, p=0.4)"), (1000, 4000), 200),
     Study("leduc", "leduc", ("random", "cfr:100"), (8000, 20000), 100),
     Study("cache", "kuhn", KUHN, (1700,), 300, cache_rate=0.75),
-    Study("more", "kuhn", KUHN, (5000,), 500),
+    Study("more", "kuhn", KUHN[:3], (5000,), 500),
 )
 
 
