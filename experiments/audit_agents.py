@@ -53,6 +53,7 @@ def audited(player: str, folder: Path, decisions: int) -> dict[str, Any]:
     card = run_audit(plan_audit(player, ("kuhn",), decisions), folder)
     figures = card.by_name
     return {
+        "commit": provenance()["commit"],
         "exact": known(player),
         "seconds": round(time.monotonic() - start, 1),
         "cost": card.to_json()["cost"],
