@@ -57,6 +57,18 @@ def test_a_dry_run_asks_nothing(run, tmp_path):
     assert all(bool(step["decisions"]) != bool(step["why_not"]) for step in plan["steps"])
 
 
+def test_a_dry_run_tells_the_largest_cost_of_a_model_behind_a_server(run, tmp_path):
+    """The price of a million tokens is 1 for prompts and 2 for replies of at most 256 tokens; nothing is sent."""
+    prices = tmp_path / "prices.toml"
+    prices.write_text('currency = "usd"\n[m]\nprompt = 1.0\nreply = 2.0\n')
+    options = ("--games", "kuhn", "--decisions", "1000", "--dry-run", "--prices", prices, "--json")
+    status, printed, _ = run("audit", "api:m@http://127.0.0.1:9/v1", *options)
+    cost = json.loads(printed)["at_most"]
+    assert status == 0
+    assert cost["reply_tokens"] == 256 * cost["calls"] <= 256_000
+    assert cost["money"] == pytest.approx((cost["prompt_tokens"] + 2 * cost["reply_tokens"]) / 1e6)
+
+
 def test_two_audits_are_compared(audited, run, folder):
     audited()
     status, printed, _ = run("compare", folder / "passive", folder / "passive" / "card.json")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ from rich.text import Text
 
 from stratagem.api.audits import Audit
 from stratagem.api.audits import audit as audited
+from stratagem.auditing.estimate import largest
 from stratagem.auditing.junit import junit
 from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import DECISIONS, GAMES, plan_audit
@@ -102,15 +104,20 @@ def _print(result: Audit, to: Path | None) -> None:
 def _print_plan(player: str, games: tuple[str, ...] | list[str], decisions: int, seed: int, *, json: bool) -> None:
     allow_files(player, *games)
     plan = plan_audit(player, games, decisions, seed)
+    cost = largest(plan)
     if json:
         steps = [
             {"game": step.game, "probe": step.probe.name, "decisions": step.decisions, "why_not": step.why_not}
             for step in plan.steps
         ]
-        print_json({**plan.to_json(), "steps": steps})
+        print_json({**plan.to_json(), "steps": steps, "at_most": cost and asdict(cost)})
         return
     grid = table(f"Audit of {player}: {decisions} decisions", "game", "probe", "decisions", "why not")
     for step, _ in dry_run(plan):
         grid.add_row(Text(step.game), Text(step.probe.name), str(step.decisions or "–"), Text(step.why_not))
     out.print(grid)
     out.print("A decision is one call of a model, or more where the mode thinks first or asks again.", highlight=False)
+    if cost is not None:
+        tokens = f"{cost.prompt_tokens:,} prompt tokens and {cost.reply_tokens:,} reply tokens"
+        money = "give --prices for money" if cost.money is None else f"{cost.money:.2f} {cost.currency}".strip()
+        out.print(f"At most, with one call a decision: {tokens}, {money}.", highlight=False)

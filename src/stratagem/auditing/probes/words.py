@@ -1,4 +1,4 @@
-"""Probes of the same situations asked otherwise: in other words, in another style, and twice at temperature 0."""
+"""Probes of the same situations asked otherwise: in other words, in another style, and at temperature 0."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class StyleProbe(AskedOtherwise):
 
 
 class RepeatProbe:
-    """Share of questions that get the same reply twice at temperature 0, from a model behind a server."""
+    """Share of questions that always get the same action at temperature 0, from a model behind a server."""
 
     name: ClassVar[str] = "repeat"
     weight: ClassVar[float] = 0.05
@@ -110,8 +110,8 @@ class RepeatProbe:
     def measure(self, task: Task) -> Measured:
         questions = gain_of(task).questions
         cold = replace(cast("LanguagePlayer", task.agent), temperature=0.0)
-        replies = replies_of(task, questions, cold, 2 * len(questions))
-        share = wilson(sum(len(set(pair)) == 1 for pair in replies), len(replies))
+        replies = replies_of(task, questions, cold, max(2, task.decisions // len(questions)) * len(questions))
+        share = wilson(sum(len(set(some)) == 1 for some in replies), len(replies))
         figure = Figure(
             name=task.name("repeat"),
             group="consistency",
@@ -121,7 +121,7 @@ class RepeatProbe:
             interval="95 %",
             n=len(replies),
             unit="share of situations",
-            method="The same action twice at temperature 0.",
+            method=f"The same action {len(replies[0])} times at temperature 0.",
             best=1.0,
         )
         return Measured([figure])
