@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint
+from pathlib import Path
 from typing import Any
 
 _OWN = "write one in a file and name it FILE.py:CLASS, as in docs/how-to"
@@ -89,8 +90,13 @@ class MissingExtra(StratagemError):
     """Required package that is not installed."""
 
     def __init__(self, what: str, extra: str, otherwise: str = "") -> None:
-        install = f"pip install -e '.[{extra}]' in the checkout{otherwise}"
-        super().__init__(f"{what} needs an extra that is not installed: {install}.")
+        super().__init__(f"{what} needs an extra that is not installed: {install_command(extra)}{otherwise}.")
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs an extra: in a checkout, or beside an installed package."""
+    in_checkout = (Path(__file__).parents[2] / "pyproject.toml").is_file()
+    return f"pip install -e '.[{extra}]' in the checkout" if in_checkout else f"pip install 'stratagem[{extra}]'"
 
 
 class CannotCompute(StratagemError):

@@ -17,10 +17,13 @@ FUNCTIONS = {
     "compare_audits": "audits",
     "rank_audits": "audits",
     "train": "trainings",
+    "dry_run": "dry_runs",
     "load_run": "runs",
     "verify": "verification",
     "read_record": "records",
     "serve": "endpoints",
+    "servers": "servers",
+    "allow_file": "files",
 }
 """Module of `stratagem.api` by the name of its function."""
 _PACKAGE = "stratagem"

@@ -139,10 +139,17 @@ def find_file(file: str) -> Path:
         places = [place for folder in folders for place in _places(file, folder)]
         if not _is_file(places[0]) and stand_in not in _table.allowed:
             tried = " and ".join(dict.fromkeys(map(str, places)))
-            hint = "" if file in _table.asked else f"; where it is elsewhere, add --allow-file PATH/{Path(file).name}"
+            hint = (
+                "" if file in _table.asked else f"; where it is elsewhere, add {_allowing(f'PATH/{Path(file).name}')}"
+            )
             raise BadParameter(f"There is no file {file!r}: tried {tried}{hint}.")
         _bind(file, places[0].resolve() if stand_in is None or _is_file(places[0]) else stand_in)
     return _table.paths[file]
+
+
+def _allowing(file: str | Path) -> str:
+    """Return how a user allows a file or a command; the command line says it in its own words."""
+    return f"`sg.allow_file({str(file)!r})`"
 
 
 def check_allowed(file: str, path: Path) -> None:
@@ -150,7 +157,7 @@ def check_allowed(file: str, path: Path) -> None:
     if path not in _table.allowed and not _is_known(path):
         raise BadParameter(
             f"{file} would run the file {path}, which neither your command nor your recipe names, and which you have "
-            f"not run as it is now, with the files that it imports: if you trust it, add --allow-file {path}."
+            f"not run as it is now, with the files that it imports: if you trust it, add {_allowing(path)}."
         )
 
 
@@ -172,7 +179,7 @@ def check_command(command: str) -> None:
     elif not note.exists():
         raise BadParameter(
             f"{COMMAND}{command} would run a program that neither your command nor your recipe names, and that you "
-            f"have not run here as it is now: if you trust it, add --allow-file {shlex.quote(COMMAND + command)}."
+            f"have not run here as it is now: if you trust it, add {_allowing(COMMAND + command)}."
         )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import stratagem as sg
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import bound, read_any
 from stratagem.algorithms.estimates import estimated
@@ -103,4 +104,8 @@ def test_dry_run_prints_the_estimate(capsys):
     assert "hours in all" in printed
     data = json.loads(printed[printed.index("{\n") :])
     assert data["estimate"]["seconds"] > 0
+    found = sg.dry_run(["sepo/ipd", "models/qwen-4bit"], decode_speed=1000, learn_speed=4000)
+    assert found.to_json() == data
+    assert found.seconds == data["estimate"]["seconds"] == found.rows()[-1]["value"]
+    assert repr(found).endswith("hours in all.")
     assert data["algorithm"] == "sepo"

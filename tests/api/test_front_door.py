@@ -16,6 +16,8 @@ import stratagem as sg
 from stratagem import front
 from stratagem.api.evaluations import EvaluationSettings, plan_evaluation
 from stratagem.cli.main import main
+from stratagem.engines.remote.budget import current_budget
+from stratagem.engines.remote.terms import current
 from stratagem.field_notes import notes
 from stratagem.games.kuhn import Kuhn
 from stratagem.named_files import naming
@@ -151,8 +153,26 @@ def test_a_file_that_the_caller_names_is_loaded_and_that_of_a_record_is_not(tmp_
     monkeypatch.chdir(theirs)
     with naming():
         record = sg.read_record("kept")
-        with pytest.raises(sg.StratagemError, match="if you trust it, add --allow-file"):
+        with pytest.raises(sg.StratagemError, match=r"if you trust it, add `sg\.allow_file"):
             record.evaluate()
+
+
+def test_a_file_of_a_record_is_loaded_once_it_is_allowed(tmp_path, monkeypatch):
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
+    with naming():
+        sg.allow_file(EXAMPLES / "threshold_goods.py")
+        assert sg.game("threshold_goods.py:ThresholdGoods").spec.name == "threshold-goods"
+
+
+def test_servers_are_asked_on_other_terms_within():
+    before = current()
+    with sg.servers(timeout=3, tries=2, concurrency=4, max_failures=0.5, budget="5calls") as budget:
+        now = current()
+        assert (now.patience.timeout, now.patience.tries, now.max_concurrent, now.max_failures) == (3, 2, 4, 0.5)
+        assert (budget is current_budget(), budget.amount, budget.unit, budget.spent) == (True, 5, "calls", 0)
+        with sg.servers(tries=3):
+            assert (current().patience.timeout, current().patience.tries) == (3, 3)
+    assert (current(), current_budget()) == (before, None)
 
 
 IPD = sg.game("ipd")
@@ -175,6 +195,19 @@ MISTAKES = [
     (lambda: sg.evaluate("sepoo", "random"), "did you mean sepo"),
     (lambda: sg.exploitability("kuhn", "mcts:5"), "cannot state its probabilities"),
     (lambda: sg.tournament("kuhn", "random", chance=False), "at least two players"),
+    (lambda: sg.evaluate("kuhn", "random", exploit_by="learning"), "`exploit_by='learning'` needs `exploit_budget=`"),
+    (lambda: sg.evaluate("kuhn", "random", exploit_deals=1), "evaluate needs `exploit_deals` of at least 2"),
+    (lambda: sg.evaluate("kuhn", "random", exploit_budget=0), "evaluate needs `exploit_budget` of at least 1"),
+    (lambda: sg.evaluate("kuhn", "random", disguise=0), "`disguise=` needs a number of disguises"),
+    (lambda: sg.evaluate("kuhn", "random", resume=True), "name its folder with `record=`"),
+    (lambda: sg.train("sepo/kuhn-tiny", force=True), "`force=True` continues a started run: add `resume=True`."),
+    (lambda: sg.train("sepo/kuhn-tiny", allow_host="a b"), "say `allow_host='HOST'`"),
+    (lambda: sg.dry_run("sepo/kuhn-tiny", decode_speed="x"), "dry_run needs `decode_speed` of at least 0"),
+    (lambda: sg.servers(tries=0), "servers needs `tries` of at least 1"),
+    (lambda: sg.servers(timeout=0), "servers needs `timeout` of at least 0.001"),
+    (lambda: sg.servers(budget=5), "A budget is a text such as 2000calls or 5usd, not int."),
+    (lambda: sg.servers(budget="much"), "A budget is an amount and its unit"),
+    (lambda: sg.allow_file(3), "A file is given by its path, not int."),
     (lambda: sg.load_run("/nowhere"), "There is no run at /nowhere"),
     (lambda: sg.load_run(3), "A run is the path of its folder, or a Run, not int."),
     (lambda: sg.read_record("/nowhere"), "no recorded episodes in /nowhere"),

@@ -129,7 +129,7 @@ def test_conditions_are_read(text, part, sign, bound):
 
 @pytest.mark.parametrize("text", ["", "kuhn", "kuhn.exploitability = 1", "kuhn.exploitability > much", "> 1"])
 def test_other_conditions_are_refused(text):
-    with pytest.raises(BadParameter, match="--fail-if takes a figure"):
+    with pytest.raises(BadParameter, match="`fail_if=` takes a figure"):
         read_condition(text)
 
 

@@ -268,7 +268,7 @@ def test_a_changed_file_is_not_known_any_more(folder):
         assert make_game("goods.py:ThresholdGoods")
         (folder / "goods.py").write_text((folder / "goods.py").read_text() + "\n")
         file_modules._modules.clear()
-        with pytest.raises(BadParameter, match="if you trust it, add --allow-file"):
+        with pytest.raises(BadParameter, match=r"if you trust it, add `sg\.allow_file"):
             make_game("goods.py:ThresholdGoods")
 
 
@@ -315,7 +315,7 @@ def test_a_run_keeps_its_files_and_finds_them_again(begun, folder, monkeypatch):
 def test_a_run_of_somebody_else_loads_nothing(begun, folder):
     shutil.rmtree(folder / "cache")
     file_modules._modules.clear()
-    with naming(), pytest.raises(BadParameter, match=f"add --allow-file {folder}/goods.py"):
+    with naming(), pytest.raises(BadParameter, match=f"add `sg.allow_file..{folder}/goods.py"):
         make_game(recipe_of(begun).games[0])
 
 

@@ -133,7 +133,7 @@ def test_key_goes_to_its_host_and_into_no_message(server, tiny, monkeypatch):
 
 
 def test_address_in_a_recipe_is_asked_only_if_allowed(server, tiny):
-    with named_by_file([]), pytest.raises(BadParameter, match=f"add --allow-host 127.0.0.1:{server.port}"):
+    with named_by_file([]), pytest.raises(BadParameter, match=f"add `allow_host='127.0.0.1:{server.port}'"):
         open_on(server, tiny)
     with named_by_file([f"127.0.0.1:{server.port}"]):
         open_on(server, tiny)

@@ -177,7 +177,7 @@ def test_no_shell_reads_the_command(tmp_path):
 
 def test_a_command_runs_only_at_the_word_of_the_user(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BadParameter, match=r"add --allow-file 'cmd:\./agent --x'"):
+    with pytest.raises(BadParameter, match=r"add `sg\.allow_file\('cmd:\./agent --x'\)`"):
         make_player("cmd:./agent --x", KUHN)
     with (
         naming(["--player", "noise(cmd:./agent --xy, p=0.1)"]),
@@ -280,7 +280,7 @@ def test_a_server_is_asked_by_post(monkeypatch):
         counts = asked(make_player(f"http:{url}", KUHN), episodes=4)
         assert counts["error", "malformed"] == counts["error", "error"] == 1
         assert server.headers[0]["authorization"] == "Bearer sk-mine-98765"
-        with changed(timeout=7.0), named_by_file([]), pytest.raises(BadParameter, match="add --allow-host 127"):
+        with changed(timeout=7.0), named_by_file([]), pytest.raises(BadParameter, match="add `allow_host='127"):
             rows(make_player(url, KUHN), 1)
     with (
         changed(timeout=8.0),

@@ -269,7 +269,7 @@ def test_a_plan_that_was_changed_is_not_gone_on_with(files):
 def test_what_was_begun_with_any_tree_is_not_taken_for_one_commit(files):
     sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out", any_tree=True)
     sweep._bind()
-    with pytest.raises(StratagemError, match="begun with --any-tree"):
+    with pytest.raises(StratagemError, match="begun with `any_tree=True`"):
         Sweep(files / "s.toml", sweep.plan, files / "out").run()
 
 

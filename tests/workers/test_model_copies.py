@@ -58,5 +58,5 @@ def test_adapters_that_were_not_used_for_long_are_dropped():
 
 def test_a_model_that_no_text_loads_is_refused():
     lm = replace(load("tiny"), source="")
-    with pytest.raises(CannotCompute, match="cannot be loaded by a text: leave `--workers` out"):
+    with pytest.raises(CannotCompute, match="cannot be loaded by a text: leave `workers=` out"):
         ModelCarrier(Plan(workers=InProcess())).model(lm, [], is_base_trained=False)

@@ -67,7 +67,7 @@ def test_a_player_that_cannot_be_sent_is_refused(two):
         """A class that no other process can import."""
 
     wanted = setups("kuhn", [Inner("none", 0), "random"])
-    with changed(workers=two), pytest.raises(CannotCompute, match=r"cannot be sent to a worker.*leave `--workers` out"):
+    with changed(workers=two), pytest.raises(CannotCompute, match=r"cannot be sent to a worker.*leave `workers=` out"):
         list(play_shards(wanted))
 
 

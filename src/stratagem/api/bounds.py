@@ -23,13 +23,13 @@ def bound_of(budget: int | None, by: str | Player | None, deals: int, games: Seq
         by = by.strip().casefold()
     if by is not None and by not in METHODS:
         if budget is not None:
-            raise BadParameter(f"--exploit-budget is for {' and '.join(METHODS)}; {named(by)} has its own.")
+            raise BadParameter(f"`exploit_budget=` is for {' and '.join(METHODS)}; {named(by)} has its own.")
         for game in games:
             exploiter_of(by, make_game(game))
         return partial(player_bound, exploiter=by, deals=deals)
     if budget is None:
         if by is not None:
-            raise BadParameter(f"--exploit-by {by} needs --exploit-budget, such as 100.")
+            raise BadParameter(f"`exploit_by={by!r}` needs `exploit_budget=`, such as 100.")
         return None
     if by == "learning":
         from stratagem.algorithms.tabular_exploiter import learned_bound

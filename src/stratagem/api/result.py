@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rich.table import Table
 from rich.text import Text
 
 from stratagem.api.arguments import as_path
@@ -67,7 +68,7 @@ class Result(ABC):
         return target
 
     def __repr__(self) -> str:
-        return plain(*map(_printed, self.grids()))
+        return plain(*map(as_table, self.grids()))
 
     def _repr_html_(self) -> str:
         return join(*map(_html, self.grids()))
@@ -81,7 +82,8 @@ class Plotted(Result):
         """Return the figures as a picture of plotly."""
 
 
-def _printed(grid: Grid) -> Any:
+def as_table(grid: Grid) -> Table:
+    """Return a grid as a table of rich."""
     printed = table(grid.title, *grid.columns, numbers=grid.figures)
     for row in grid.rows:
         printed.add_row(*map(Text, row))

@@ -13,6 +13,7 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import bar
 from stratagem.api.runs import Run
 from stratagem.api.serving import serving
+from stratagem.engines.remote.hosts import named_by_file
 from stratagem.errors import BadParameter, WrongKind
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
@@ -46,6 +47,7 @@ def train(
     workers: int | None = None,
     ray: str | None = None,
     track: str | Sequence[str] = (),
+    allow_host: str | Sequence[str] = (),
     command: str = "stratagem.train from Python",
     progress: bool = True,
 ) -> Run:
@@ -54,12 +56,13 @@ def train(
     `changes` are settings by their places: `{"sepo.iterations": 3}`. `out` is the new folder of the run, by default
     runs/NAMES-SEED. With `resume` a stopped run continues, by its folder or as a `Run`; `force` accepts a changed
     recipe, or starts again if all checkpoints are missing. `strict` stops at the first fault that a check of training
-    finds. `track` names services that get the metrics, too: `wandb`, `trackio`, or `wandb(project=NAME)`. The run notes
-    `command`.
+    finds. `track` names services that get the metrics, too: `wandb`, `trackio`, or `wandb(project=NAME)`. `allow_host`
+    are servers that the recipe may name, as HOST or HOST:PORT. The run notes `command`.
     """
-    with serving(None, workers, ray), tracking(make_trackers(names_of(track, "tracker"))):
+    trackers, hosts = make_trackers(names_of(track, "tracker")), named_by_file(names_of(allow_host, "host"))
+    with hosts, serving(None, workers, ray), tracking(trackers):
         if force and not resume:
-            raise BadParameter("--force continues a started run: add --resume.")
+            raise BadParameter("`force=True` continues a started run: add `resume=True`.")
         if resume:
             run, recipe = _stopped_run(several(recipes, "recipe"), changes, force=force)
         else:
@@ -99,7 +102,7 @@ def _stopped_run(
     from stratagem.algorithms.catalogue import recipe_of
 
     if changes:
-        raise BadParameter("A run continues with its own settings: leave --set out.")
+        raise BadParameter("A run continues with its own settings: leave `changes=` out.")
     if len(given) > 1:
         raise BadParameter("A run continues with its own recipe: give its folder alone.")
     first = given[0]

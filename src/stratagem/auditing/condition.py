@@ -49,7 +49,7 @@ def read_condition(text: str) -> Condition:
         bound = None
     if found is None or bound is None:
         raise BadParameter(
-            f"--fail-if takes a figure, a sign of {', '.join(OPERATORS)} and a number, such as "
+            f"`fail_if=` takes a figure, a sign of {', '.join(OPERATORS)} and a number, such as "
             f"'kuhn.exploitability.lower > 0.1', not {text!r}."
         )
     name, _, part = found["name"].rpartition(".")

@@ -12,6 +12,7 @@ import typer
 from stratagem import __version__
 from stratagem.cli.commands import SEVERAL, Commands
 from stratagem.cli.console import errors, use_error_console
+from stratagem.cli.parameters import as_options
 from stratagem.errors import Quit, StratagemError
 from stratagem.file_modules import broken_by
 from stratagem.garbage import fewer_collections, skip_last_collection
@@ -74,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         errors.print(output.getvalue().rstrip(), highlight=False)
         sys.exit(error.exit_code)
     except StratagemError as error:
-        errors.print(str(error), style="red", highlight=False, markup=False)
+        errors.print(as_options(str(error)), style="red", highlight=False, markup=False)
         sys.exit(error.exit_code)
     except Quit as left:
         errors.print(str(left), highlight=False, markup=False)

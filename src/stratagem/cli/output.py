@@ -8,12 +8,13 @@ from typing import Any
 
 from stratagem.api.json_file import finite, write_json
 from stratagem.api.progress import counted
+from stratagem.api.result import Grid, as_table
 from stratagem.api.tables import cell, number, table
 from stratagem.cli.console import errors, out
 from stratagem.engines.open import tallies
 from stratagem.visible import json_text
 
-__all__ = ["cell", "number", "print_json", "print_tallies", "progress", "table", "write_json"]
+__all__ = ["cell", "number", "print_grid", "print_json", "print_tallies", "progress", "table", "write_json"]
 
 
 @contextmanager
@@ -21,6 +22,11 @@ def progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on the error stream; each call names the next item and counts the one before."""
     with counted(total, shown=not quiet) as step:
         yield step
+
+
+def print_grid(grid: Grid) -> None:
+    """Print a table of a result."""
+    out.print(as_table(grid))
 
 
 def print_tallies() -> None:

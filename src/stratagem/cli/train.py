@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from stratagem.api.dry_runs import dry_run as estimate_run
 from stratagem.api.runs import Run, summary_of
-from stratagem.api.trainings import read_recipe
 from stratagem.api.trainings import train as run_training
 from stratagem.cli import completion, options
 from stratagem.cli.console import out
@@ -75,7 +75,8 @@ def train(
     """Train a model by one or more recipes; continue a stopped run with --resume."""
     given = dict(map(_change, changes or ()))
     if dry_run and not resume and not force:
-        print_dry_run(read_recipe(recipes, given), decode_speed, learn_speed, json=json)
+        speeds = {"decode_speed": decode_speed, "learn_speed": learn_speed}
+        print_dry_run(estimate_run(recipes, changes=given, allow_host=allow_host or (), **speeds), json=json)
         return
     run = run_training(
         recipes,
@@ -85,6 +86,7 @@ def train(
         strict=strict,
         force=force,
         track=track or (),
+        allow_host=allow_host or (),
         command=" ".join(["stratagem", *sys.argv[1:]]),
     )
     print_json(run.to_json()) if json else _print_summary(run)

@@ -82,13 +82,13 @@ def resumed(path: Path, asked: Asked) -> Scan:
         pairs_read = _pairs(data)
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
         raise BadRecord(
-            f"{path} holds no scan of labels to go on with: leave --resume out to write a new one."
+            f"{path} holds no scan of labels to go on with: leave `resume=True` out to write a new one."
         ) from error
     if differing := [name for name, value in asked.to_json().items() if stated[name] != value]:
         name = differing[0]
         raise BadRecord(
             f"{path} holds a scan of another {name}, {stated[name]!r} and not {asked.to_json()[name]!r}: "
-            "choose another file, or leave --resume out."
+            "choose another file, or leave `resume=True` out."
         )
     return pairs_read
 

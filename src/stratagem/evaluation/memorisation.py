@@ -36,7 +36,7 @@ def wraps(text: str) -> list[Wrap]:
     if text.strip() and not text.lstrip("-").isdecimal():
         return [partial(disguised, file=text)]
     if not text.strip() or len(text) > len(str(_MOST)) or not 0 < int(text) <= _MOST:
-        raise BadParameter(f"--disguise needs a number of disguises from 1 to {_MOST}, or a file, not {text!r}.")
+        raise BadParameter(f"`disguise=` needs a number of disguises from 1 to {_MOST}, or a file, not {text!r}.")
     return [partial(disguised, seed=seed) for seed in range(1, int(text) + 1)]
 
 

@@ -47,7 +47,7 @@ class ResumableRecord:
         self._since = time.monotonic()
         self._answers: Answers | None = None
         if resume and folder is None:
-            raise StratagemError("--resume goes on with a record: name its folder with --record.")
+            raise StratagemError("`resume=True` goes on with a record: name its folder with `record=`.")
         if folder is not None:
             self._open(folder, dict(plan or {}), resume=resume)
 
@@ -58,7 +58,9 @@ class ResumableRecord:
             check_plan(folder, plan)
             self.finished = {episode.id: episode for episode in read_episodes(folder)} if shards(folder) else {}
         elif shards(folder) or (folder / PLAN).exists():
-            raise StratagemError(f"{folder} already holds recorded episodes: choose another folder, or add --resume.")
+            raise StratagemError(
+                f"{folder} already holds recorded episodes: choose another folder, or add `resume=True`."
+            )
         prepare(folder)
         write_file(folder / PLAN, json.dumps(plan, indent=1) + "\n")
         self._answers = Answers(folder)
@@ -190,7 +192,9 @@ def check_plan(folder: Path, plan: Mapping[str, Any]) -> None:
     """Refuse to resume an evaluation with other settings."""
     known = read_plan(folder)
     if known is None:
-        raise BadRecord(f"There is no evaluation to go on with in {folder}: leave --resume out, or name its folder.")
+        raise BadRecord(
+            f"There is no evaluation to go on with in {folder}: leave `resume=True` out, or name its folder."
+        )
     given = json.loads(json.dumps(plan))
     if differing := sorted(name for name in {*known, *given} if known.get(name) != given.get(name)):
         changes = ", ".join(

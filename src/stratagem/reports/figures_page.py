@@ -46,7 +46,7 @@ def figures_html(path: Path) -> str:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
         raise BadRecord(f"{path} holds no figures that can be shown: {where}: {first['msg']}.") from error
-    raise BadRecord(f"{path} holds no figures: name a file that `--out` of eval or tournament wrote.")
+    raise BadRecord(f"{path} holds no figures: name a file that eval or tournament wrote.")
 
 
 def figures_summary(path: Path) -> dict[str, Any]:
@@ -79,9 +79,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise BadRecord(
-            f"{path} cannot be read as JSON: name a file that `--out` of eval or tournament wrote."
-        ) from error
+        raise BadRecord(f"{path} cannot be read as JSON: name a file that eval or tournament wrote.") from error
     return data if isinstance(data, dict) else {}
 
 

@@ -15,7 +15,7 @@ from stratagem.runs.folder import Forced, RunFolder
 from stratagem.runs.source_files import changed_source_files
 from stratagem.settings import Settings
 
-_HOW = "restore its config.toml, start again in another folder, or add --force to continue nevertheless"
+_HOW = "restore its config.toml, start again in another folder, or add `force=True` to continue nevertheless"
 
 
 class ResumeWarning(UserWarning):

@@ -68,7 +68,7 @@ def _start(run: RunFolder) -> Checkpoint | None:
         if saved is not None:
             raise BadRecord(
                 f"The checkpoints of {run.path} are missing, and the last was of step {saved}: restore them, start in "
-                "another folder, or add --force to start again in this one."
+                "another folder, or add `force=True` to start again in this one."
             )
         return None
     if start.recipe and start.recipe not in known_digests(run):

@@ -91,14 +91,14 @@ def _known_source(folder: Path) -> dict[str, Any]:
 
 def _check(now: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     """Check for one clean commit."""
-    check_clean(now, otherwise="add --any-tree")
+    check_clean(now, otherwise="add `any_tree=True`")
     if known.get("dirty") or known.get("any_tree"):
         raise StratagemError(
-            "This sweep was begun with --any-tree, so its runs are not all by one commit: go on with it, or start "
+            "This sweep was begun with `any_tree=True`, so its runs are not all by one commit: go on with it, or start "
             "again in another folder."
         )
     if known and known.get("commit") != now["commit"]:
         raise StratagemError(
             f"This sweep was begun with commit {str(known.get('commit'))[:12]}, and the program is now "
-            f"{now['commit'][:12]}: go back to it, start again in another folder, or add --any-tree."
+            f"{now['commit'][:12]}: go back to it, start again in another folder, or add `any_tree=True`."
         )

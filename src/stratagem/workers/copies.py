@@ -60,7 +60,7 @@ class ShardCarrier(ModelCarrier):
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise CannotCompute(
                 f"A player or a game of {setups[0].match.text} cannot be sent to a worker: {error}; define it at the "
-                "top level of a module, or leave `--workers` out."
+                "top level of a module, or leave `workers=` out."
             ) from error
         engines = tuple(self._engine(engine, names) for engine, names in pickler.engines.items())
         return CarriedShard(data.getvalue(), engines, serving(), self.plan.threads_per_worker)
@@ -87,7 +87,7 @@ class _Pickler(pickle.Pickler):
 
 def _trainable(engine: Any) -> TrainableEngine:
     if not is_opened(engine):
-        raise CannotCompute(f"The engine of {engine.name} cannot be copied to a worker: leave `--workers` out.")
+        raise CannotCompute(f"The engine of {engine.name} cannot be copied to a worker: leave `workers=` out.")
     return engine  # type: ignore[no-any-return]
 
 

@@ -71,7 +71,7 @@ class ModelCarrier:
     def model(self, lm: LanguageModel, adapters: Iterable[str], *, is_base_trained: bool) -> CarriedModel:
         """Describe a model with the present weights of some adapters, and of the base if it is trained."""
         if not lm.source:
-            raise CannotCompute(f"The model {lm.name} cannot be loaded by a text: leave `--workers` out.")
+            raise CannotCompute(f"The model {lm.name} cannot be loaded by a text: leave `workers=` out.")
         names = sorted({"", *adapters})
         weights = tuple(self._weights_of(lm, name, is_written=bool(name) or is_base_trained) for name in names)
         return CarriedModel(number_of(lm), lm.source, lm.name, lm.dtype, weights)

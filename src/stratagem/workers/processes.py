@@ -87,7 +87,7 @@ class Processes(Workers):
                 if losses == _LOSSES:
                     raise WorkersLost(
                         f"{losses} worker processes ended in a row while {len(left)} units of work were left: they may "
-                        "need more memory than there is, so take fewer `--workers`."
+                        "need more memory than there is, so take fewer `workers=`."
                     ) from error
 
     def _begun(self) -> ProcessPoolExecutor:

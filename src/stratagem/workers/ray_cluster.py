@@ -80,7 +80,7 @@ class RayWorkers(Workers):
             self.close()
             raise BadParameter(
                 f"The Ray cluster has {cores} cores and {gpus} GPUs, which is room for {most} workers of {threads} "
-                f"threads, and {number} are asked for: take fewer `--workers`."
+                f"threads, and {number} are asked for: take fewer `workers=`."
             )
         import ray
 
@@ -115,7 +115,7 @@ class RayWorkers(Workers):
 def _connect(address: str) -> dict[str, float]:
     """Connect to a cluster, or start one on this machine, and return its resources."""
     if find_spec("ray") is None:
-        raise MissingExtra("--ray", "ray")
+        raise MissingExtra("A Ray cluster", "ray")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address == LOCAL:
         os.environ.setdefault("RAY_AUTH_MODE", "token")

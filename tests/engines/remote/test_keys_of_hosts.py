@@ -122,9 +122,9 @@ def test_only_the_key_of_the_host_and_nothing_else_of_the_environment_is_sent(se
 def test_server_named_by_a_file_is_asked_only_where_its_host_is_allowed():
     with FakeServer(echo) as server:
         name = f"api:m@{server.url}"
-        with named_by_file(()), pytest.raises(BadParameter, match=f"add --allow-host 127.0.0.1:{server.port}"):
+        with named_by_file(()), pytest.raises(BadParameter, match=f"add `allow_host='127.0.0.1:{server.port}'"):
             engine_of(name)
-        with named_by_file(["127.0.0.1:1", "localhost"]), pytest.raises(BadParameter, match="add --allow-host"):
+        with named_by_file(["127.0.0.1:1", "localhost"]), pytest.raises(BadParameter, match="add `allow_host="):
             engine_of(name)
         for allowed in ("127.0.0.1", f"127.0.0.1:{server.port}"):
             with named_by_file([allowed]):
@@ -138,7 +138,7 @@ def test_server_named_by_a_file_is_asked_only_where_its_host_is_allowed():
 @pytest.mark.parametrize("text", ["", "a b", "http://x", "me@x", "x/y", "x:port", "[::1"])
 def test_what_is_no_host_is_refused(text):
     assert read_host(text) is None
-    with pytest.raises(BadParameter, match="is no host: say --allow-host HOST"), named_by_file([text]):
+    with pytest.raises(BadParameter, match="is no host: say `allow_host='HOST'"), named_by_file([text]):
         pass
 
 

@@ -113,7 +113,7 @@ def test_a_late_reply_is_counted_in_full_and_a_refused_one_as_a_call_alone(serve
 
 def test_money_needs_prices_in_its_currency(serve, tmp_path):
     server, engine = serve(echo)
-    with spending(Budget(5, "usd")), pytest.raises(BadParameter, match="give them by --prices or STRATAGEM_PRICE"):
+    with spending(Budget(5, "usd")), pytest.raises(BadParameter, match="give them by `prices=` or STRATAGEM_PRICE"):
         ask(engine)
     with priced(read_prices(write(tmp_path))):
         engine = OpenAIEngine(engine.name)

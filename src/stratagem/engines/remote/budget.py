@@ -85,8 +85,8 @@ class Budget:
             return
         if prices is None:
             raise BadParameter(
-                f"The prices of {name} are not known, so a budget in {self.unit} cannot hold: give them by --prices or "
-                "STRATAGEM_PRICE, or a budget in calls or tokens."
+                f"The prices of {name} are not known, so a budget in {self.unit} cannot hold: give them by `prices=` "
+                "or STRATAGEM_PRICE, or a budget in calls or tokens."
             )
         if prices.currency and prices.currency != self.unit:
             raise BadParameter(f"The prices of {name} are in {prices.currency}, and the budget is in {self.unit}.")

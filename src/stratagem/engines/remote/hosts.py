@@ -85,7 +85,7 @@ def named_by_file(allowed: Iterable[str]) -> Iterator[None]:
 def _host(text: str) -> Host:
     host = read_host(text)
     if host is None:
-        raise BadParameter(f"{text!r} is no host: say --allow-host HOST or --allow-host HOST:PORT.")
+        raise BadParameter(f"{text!r} is no host: say `allow_host='HOST'` or `allow_host='HOST:PORT'`.")
     return host
 
 
@@ -94,5 +94,5 @@ def check_allowed(url: str) -> None:
     host = host_of(url)
     if _allowed and not any(known.covers(host) for known in _allowed[-1]):
         raise BadParameter(
-            f"A recipe names a server at {host}, which is asked only if you say so: add --allow-host {host}."
+            f"A recipe names a server at {host}, which is asked only if you say so: add `allow_host='{host}'`."
         )

@@ -13,7 +13,7 @@ from stratagem.evaluation.statistics import Estimate
 class MemorisationGap(Metric):
     """Payoff in plain words less payoff under disguises, on the same deals, each opponent counting the same.
 
-    Its interval is over deals and disguises. It needs `--disguise`.
+    Its interval is over deals and disguises. It needs disguises.
     """
 
     name = "memorisation_gap"

@@ -1,0 +1,125 @@
+"""Dry runs: `dry_run` resolves a recipe, and estimates the memory, the tokens and the time of its run."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from stratagem.api.arguments import names_of
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.result import Grid, Result
+from stratagem.api.trainings import RecipeLike, read_recipe
+from stratagem.engines.remote.hosts import named_by_file
+from stratagem.games.base import Json
+from stratagem.options import within
+from stratagem.runs.config_file import settings_toml
+
+if TYPE_CHECKING:
+    from stratagem.training.estimate import Estimate, Speed
+    from stratagem.training.recipe_file import AnyRecipe
+
+_GIB = 2.0**30
+_TOKENS = ("steps", "sampled_tokens_per_step", "prompt_tokens_per_step", "trained_tokens_per_step", "sft_tokens")
+
+__all__ = ["DryRun", "dry_run"]
+
+
+@dataclass(frozen=True, repr=False)
+class DryRun(Result):
+    """Resolved recipe of a run that is not made, and its estimate. It is no measurement, so there is no picture."""
+
+    recipe: AnyRecipe
+    estimate: Estimate | None
+    """None for an algorithm of another package."""
+    speed: Speed
+
+    @property
+    def toml(self) -> str:
+        """Recipe with every setting, as TOML."""
+        return settings_toml(self.recipe)
+
+    @property
+    def seconds(self) -> float | None:
+        """Estimated time of the run; None where a speed is not known."""
+        seconds: float | None = self._data().get("seconds")
+        return seconds
+
+    def rows(self) -> list[Json]:
+        """Return one row for each part of the memory of each model, in bytes, and for each number of tokens."""
+        data = self._data()
+        memory = [
+            {"model": text, "figure": name, "value": size, "unit": "bytes"}
+            for text, parts in data.get("memory", {}).items()
+            for name, size in parts.items()
+        ]
+        units = {"steps": "steps", "seconds_per_step": "seconds", "seconds": "seconds"}
+        names = [name for name in (*_TOKENS, "seconds_per_step", "seconds") if data.get(name) is not None]
+        return memory + [
+            {"model": None, "figure": name, "value": data[name], "unit": units.get(name, "tokens")} for name in names
+        ]
+
+    def to_json(self) -> Json:
+        """Return the recipe and the estimate, as `stratagem train --dry-run --json` prints them."""
+        settings = tomllib.loads(self.toml)
+        return settings if self.estimate is None else settings | {"estimate": self._data()}
+
+    def grids(self) -> list[Grid]:
+        if self.estimate is None:
+            return [Grid("There is no estimate for an algorithm of another package.", ("",), [])]
+        data = self._data()
+        memory = [
+            Grid(
+                f"Estimate of memory: {text}", ("part", "GiB"), [(_words(n), f"{s / _GIB:.2f}") for n, s in of.items()]
+            )
+            for text, of in data["memory"].items()
+        ]
+        tokens = [(_words(name), f"{data[name]:,}") for name in _TOKENS]
+        return [*memory, Grid("Estimate of tokens, at most", ("part", "number"), tokens)]
+
+    def remarks(self) -> list[str]:
+        """Return the models of unknown size, and the time, each as a sentence."""
+        if self.estimate is None:
+            return []
+        lines = []
+        if self.estimate.unknown:
+            lines.append(f"The sizes of {', '.join(self.estimate.unknown)} are not known without a download.")
+        if self.seconds is None:
+            return [*lines, "Time: give `decode_speed=` and `learn_speed=`, in tokens a second."]
+        step = self._data()["seconds_per_step"]
+        return [*lines, f"Time: {step:.0f} s a step, {self.seconds / 3600.0:.1f} hours in all."]
+
+    def __repr__(self) -> str:
+        return "\n".join([super().__repr__(), *self.remarks()])
+
+    def _data(self) -> dict[str, Any]:
+        return {} if self.estimate is None else self.estimate.data(self.speed)
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+@one_sentence
+def dry_run(
+    recipes: RecipeLike | Sequence[RecipeLike],
+    *,
+    changes: Mapping[str, object] | None = None,
+    decode_speed: float = 0.0,
+    learn_speed: float = 0.0,
+    allow_host: str | Sequence[str] = (),
+) -> DryRun:
+    """Resolve recipes as `train` does, and estimate the memory and the tokens of their run; nothing is trained.
+
+    `decode_speed` is the number of sampled tokens a second, and `learn_speed` that of tokens of training; with both the
+    time is estimated, too. `allow_host` are servers that the recipe may name.
+    """
+    for name, speed in (("decode_speed", decode_speed), ("learn_speed", learn_speed)):
+        within("dry_run", name, speed, 0.0)
+    with named_by_file(names_of(allow_host, "host")):
+        recipe = read_recipe(recipes, changes)
+        from stratagem.algorithms.estimates import estimated
+        from stratagem.training.estimate import Speed
+
+        return DryRun(recipe, estimated(recipe), Speed(decode_speed, learn_speed))
