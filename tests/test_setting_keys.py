@@ -82,6 +82,7 @@ OTHER_NAMES = {
     "kl": "a metric",
     "most": "an option of the game negotiation",
     "start": "a checkpoint, and a model of a run",
+    "turns": "a metric of the environment for verifiers",
 }
 """Replaced keys that are also names of something else, which pages write."""
 PARAMETERS = {name for made in (*LOSSES.values(), *ESTIMATORS.values()) for name in signature(made).parameters}
