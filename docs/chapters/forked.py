@@ -17,7 +17,14 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-READ_IN = ("stratagem.cli.main", "stratagem.cli.evaluate", "stratagem.algorithms.catalogue", "pyarrow", "transformers")
+READ_IN = (
+    "stratagem.cli.main",
+    "stratagem.cli.evaluate",
+    "stratagem.algorithms.catalogue",
+    "pyarrow",
+    "transformers.models.llama.modeling_llama",
+    "peft",
+)
 """Modules to import before the first program; that takes seconds, and nothing of it runs before a fork."""
 
 

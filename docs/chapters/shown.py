@@ -62,8 +62,8 @@ def commands(page: str) -> list[str]:
 
 
 @cache
-def _programs() -> Programs:
-    """Run in our environment, with a plain terminal of fixed width."""
+def programs() -> Programs:
+    """Programs in our environment, with a plain terminal of fixed width."""
     path = os.pathsep.join((str(SOURCE), str(EXAMPLES)))
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("FORCE_", "CLICOLOR"))}
     plain = {"COLUMNS": "116", "NO_COLOR": "1", "TERM": "dumb", "PYTHONPATH": path, "PYTHONUTF8": "1"}
@@ -96,7 +96,7 @@ def _runs(line: str) -> bool:
 
 def _printed(call: list[str], work: Path, packages: Path) -> str:
     """Return the output of a program, without blanks at the ends of lines."""
-    status, said = _programs().run(call, work, packages)
+    status, said = programs().run(call, work, packages)
     if status:
         raise RuntimeError(f"{call} ended with status {status}:\n{said}")
     text = "\n".join(line.rstrip() for line in said.splitlines()).strip("\n")

@@ -28,7 +28,9 @@ def taught(path, **settings):
     return lm, losses, measured_policy(TransformersEngine(lm), recipe.target_policies[0])
 
 
+@pytest.mark.long
 def test_tiny_reaches_the_printed_probabilities(tmp_path):
+    """Every day an adapter goes towards them, in fewer steps."""
     lm, losses, reading = taught(tmp_path)
     assert reading.share == pytest.approx(INITIAL_POLICIES["ipd-75"].first, abs=0.02)
     assert reading.first == pytest.approx(INITIAL_POLICIES["ipd-75"].first, abs=0.02)

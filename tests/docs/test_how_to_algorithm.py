@@ -1,9 +1,6 @@
 """The page on adding an algorithm: its files make a package whose algorithm, loss, estimator and section a run uses."""
 
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from shlex import split
@@ -11,6 +8,7 @@ from shlex import split
 import pytest
 from typer.main import get_command
 
+from forks import forked_command
 from stratagem.cli.main import app
 from stratagem.learning.advantages.catalogue import ESTIMATORS
 from stratagem.learning.losses.catalogue import LOSSES
@@ -19,7 +17,6 @@ from stratagem.runs.metrics import read_metrics
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/how-to/add-an-algorithm.md").read_text("utf-8")
-PROGRAM = "from stratagem.cli.main import main; main()"
 OF_EXAMPLES = ("stratagem.losses", "stratagem.advantages")
 
 
@@ -29,26 +26,23 @@ def blocks(language):
 
 def install(target, points):
     """Write a package with the page's modules, and with the loss and the estimator of `examples/`."""
+    info = target / "stranger-1.dist-info"
+    info.mkdir(parents=True)
     for module in blocks("python"):
         (target / module.splitlines()[0].removeprefix("# ")).write_text(module, "utf-8")
-    info = target / "stranger-1.dist-info"
-    info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1\n")
     lines = [f"[{group}]\n" + "".join(f"{n} = {v}\n" for n, v in some.items()) for group, some in points.items()]
     (info / "entry_points.txt").write_text("\n".join(lines))
 
 
 def stratagem(target, line, cwd):
-    path = os.pathsep.join(map(str, (ROOT / "src", ROOT / "examples", target)))
-    command = [sys.executable, "-W", "ignore", "-c", PROGRAM, *split(line)[1:]]
-    env = {**os.environ, "PYTHONPATH": path}
-    return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False)
+    return forked_command(*split(line)[1:], work=cwd, scratch=target.parent)
 
 
 @pytest.fixture(scope="module")
 def stranger(tmp_path_factory):
     """A package with all that the page and `examples/` add."""
-    target = tmp_path_factory.mktemp("stranger")
+    target = tmp_path_factory.mktemp("stranger") / "site"
     declared, _ = blocks("toml")
     examples = tomllib.loads((ROOT / "examples/pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
     points = tomllib.loads(declared)["project"]["entry-points"]
@@ -60,8 +54,8 @@ def test_a_run_uses_a_strangers_algorithm_loss_estimator_and_section(stranger, t
     _, recipe = blocks("toml")
     (tmp_path / "versus.toml").write_text(recipe, "utf-8")
     for line in blocks("sh")[0].splitlines():
-        done = stratagem(stranger, line, tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
+        status, printed = stratagem(stranger, line, tmp_path)
+        assert status == 0, printed
     run = RunFolder.open(tmp_path / "runs/versus")
     told = tomllib.loads((run.path / "config.toml").read_text("utf-8"))
     assert told["algorithm"] == "versus"
@@ -79,9 +73,9 @@ def test_a_run_uses_a_strangers_algorithm_loss_estimator_and_section(stranger, t
 def test_what_a_strangers_algorithm_lacks_is_refused_by_its_name(stranger, tmp_path):
     _, recipe = blocks("toml")
     (tmp_path / "versus.toml").write_text(recipe.replace('"group_median"', '"gae"'), "utf-8")
-    done = stratagem(stranger, "stratagem train versus.toml --dry-run", tmp_path)
-    assert done.returncode == 2
-    assert "needs the column `value`, which versus does not collect" in " ".join(done.stderr.split())
+    status, printed = stratagem(stranger, "stratagem train versus.toml --dry-run", tmp_path)
+    assert status == 2
+    assert "needs the column `value`, which versus does not collect" in " ".join(printed.split())
 
 
 def test_the_commands_of_the_page_exist():

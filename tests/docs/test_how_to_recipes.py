@@ -1,27 +1,21 @@
 """The pages on adding a loss and an estimator end with a recipe that names it; it trains as it stands there."""
 
-import os
 import re
-import subprocess
-import sys
 import tomllib
-from importlib import import_module
 from pathlib import Path
 from shlex import split
 
 import pytest
 
+from forks import forked_command, shown
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "docs"))
-shown = import_module("chapters.shown")
 PAGES = {
     "add-a-loss": ("loss", {"type": "awr", "awr_beta": 0.5}),
     "add-an-advantage-estimator": ("advantage", {"type": "group_median"}),
 }
-PROGRAM = "from stratagem.cli.main import main; main()"
 
 
 def recipe_and_commands(page):
@@ -40,14 +34,10 @@ def test_the_recipe_at_the_end_of_the_page_trains(name, tmp_path):
     assert recipe.splitlines()[0] == f"# {lines[-1]}"
     file, folder = split(lines[-1])[2], split(lines[-1])[-1]
     (tmp_path / file).write_text(recipe, "utf-8")
-    shown._install_examples(tmp_path / "installed")
-    path = os.pathsep.join(map(str, (ROOT / "src", ROOT / "examples", tmp_path / "installed")))
+    shown._install_examples(tmp_path / "site")
     for line in lines:
-        command = [sys.executable, "-c", PROGRAM, *split(line)[1:]]
-        done = subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+        status, printed = forked_command(*split(line)[1:], work=tmp_path, scratch=tmp_path)
+        assert status == 0, printed
     run = RunFolder.open(tmp_path / folder)
     told = tomllib.loads((run.path / "config.toml").read_text("utf-8"))["grpo"][key]
     assert told == expected

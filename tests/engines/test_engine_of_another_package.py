@@ -1,14 +1,12 @@
 """The engine on the page about adding one, as a package of its own: found by its entry point, and trained with."""
 
-import os
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from forks import forked_command
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
@@ -17,7 +15,6 @@ PAGE = (ROOT / "docs" / "how-to" / "add-an-engine.md").read_text("utf-8")
 (ENGINE,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 ENTRIES, RECIPE = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
 OURS = RECIPE.replace('type = "one_by_one", max_tokens = 512', "rows = 5")
-PROGRAM = "from stratagem.cli.main import main; main()"
 LOGGED = """
 class Logged(OneByOneEngine):
     def __init__(self, *args):
@@ -35,9 +32,9 @@ OneByOneEngine = Logged
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """A folder with the package as an installer leaves it."""
-    target = tmp_path_factory.mktemp("site")
+    target = tmp_path_factory.mktemp("packages") / "site"
     info = target / "one_by_one-1.dist-info"
-    info.mkdir()
+    info.mkdir(parents=True)
     (target / "one_by_one.py").write_text(ENGINE + LOGGED)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: one-by-one\nVersion: 1\n")
     ((name, value),) = tomllib.loads(ENTRIES)["project"]["entry-points"]["stratagem.engines"].items()
@@ -51,9 +48,7 @@ def train(site, tmp_path):
 
     def run(recipe, *options):
         (tmp_path / "recipe.toml").write_text(recipe)
-        command = [sys.executable, "-c", PROGRAM, "train", "recipe.toml", *options]
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (ROOT / "src", site)))}
-        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+        return forked_command("train", "recipe.toml", *options, work=tmp_path, scratch=site.parent)
 
     return run
 
@@ -65,11 +60,11 @@ def play_metrics(folder):
 
 
 def test_an_engine_of_another_package_trains_as_ours_does(train, tmp_path):
-    theirs, ours = train(RECIPE, "--out", "theirs"), train(OURS, "--out", "ours")
-    assert theirs.returncode == ours.returncode == 0, theirs.stderr + ours.stderr
-    assert "published policy 2" in theirs.stdout
-    assert theirs.stdout.count("opened") == 1, "the engine of the policy plays the final evaluation, too"
-    assert "published" not in ours.stdout
+    (status, theirs), (own_status, ours) = train(RECIPE, "--out", "theirs"), train(OURS, "--out", "ours")
+    assert status == own_status == 0, theirs + ours
+    assert "published policy 2" in theirs
+    assert theirs.count("opened") == 1, "the engine of the policy plays the final evaluation, too"
+    assert "published" not in ours
     config = tomllib.loads((tmp_path / "theirs" / "config.toml").read_text("utf-8"))
     assert config["engine"] == {"type": "one_by_one", "max_tokens": 512}
     found, expected = play_metrics(tmp_path / "theirs"), play_metrics(tmp_path / "ours")
@@ -88,6 +83,6 @@ def test_an_engine_of_another_package_trains_as_ours_does(train, tmp_path):
     ],
 )
 def test_a_wrong_engine_is_one_sentence(train, engine, sentence):
-    done = train(re.sub("engine = .*", f"engine = {engine}", RECIPE), "--dry-run")
-    assert done.returncode == 2
-    assert sentence.lower() in " ".join(done.stderr.split()).lower()
+    status, printed = train(re.sub("engine = .*", f"engine = {engine}", RECIPE), "--dry-run")
+    assert status == 2
+    assert sentence.lower() in " ".join(printed.split()).lower()

@@ -1,11 +1,11 @@
 """Log-probabilities a chunk at a time: the same numbers and gradients as in one go, in a fraction of the memory."""
 
-import subprocess
 import sys
 
 import pytest
 import torch
 
+from forks import forked_program
 from stratagem.engines.kept_set import KeptSet
 from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
 
@@ -121,18 +121,19 @@ WHOLE = 4 * TOKENS * ENTRIES * 4 / 1024
 """The peak of the unchunked computation is the logits, their log-softmax, and the gradients of both."""
 
 
-def peak(chunk, tokens=TOKENS, sets=0):
+def peak(folder, chunk, tokens=TOKENS, sets=0):
     """Kilobytes at the most, forward and backward, on top of what the process held before: head and states apart."""
-    command = [sys.executable, "-c", PEAK, *map(str, (tokens, ENTRIES, 8, chunk, sets))]
-    return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+    status, printed = forked_program(PEAK, tokens, ENTRIES, 8, chunk, sets, work=folder, scratch=folder)
+    assert status == 0, printed
+    return int(printed)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peaks are read where Linux tells them")
-def test_chunks_of_the_default_size_need_an_eighth_of_the_memory():
-    assert 8 * peak(0) <= WHOLE
-    assert 8 * peak(TOKENS // 4) > WHOLE
+def test_chunks_of_the_default_size_need_an_eighth_of_the_memory(tmp_path):
+    assert 8 * peak(tmp_path, 0) <= WHOLE
+    assert 8 * peak(tmp_path, TOKENS // 4) > WHOLE
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peaks are read where Linux tells them")
-def test_memory_with_kept_sets_of_half_the_vocabulary_is_that_of_a_chunk():
-    assert 3 * peak(0, TOKENS // 2, 1) <= WHOLE / 2
+def test_memory_with_kept_sets_of_half_the_vocabulary_is_that_of_a_chunk(tmp_path):
+    assert 3 * peak(tmp_path, 0, TOKENS // 2, 1) <= WHOLE / 2

@@ -109,6 +109,7 @@ def main(folder, seed, num, *kinds):
     load("tiny")
     done = {kind: kill(kind, Path(folder) / kind, int(num), rng) for kind in kinds or WORK}
     sys.__stdout__.write(json.dumps(done) + "\n")
+    sys.__stdout__.flush()
 
 
 if __name__ == "__main__":

@@ -1,24 +1,26 @@
 """A run that is killed again and again, at any line and at any time, ends as one that never was."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from toy_run import end_of
 
+from forks import forked_program
 from stratagem.runs.files import PARTIAL
 from stratagem.runs.folder import RunFolder
 
-KILLING = Path(__file__).parent / "killing.py"
+KILLING = """
+import sys
+from pathlib import Path
+from killing import main
+main(Path(sys.argv[1]), *map(int, sys.argv[2:]))
+"""
 
 
 def check(folder, seed, num_lines, num_times):
-    numbers = map(str, (seed, num_lines, num_times))
-    run = subprocess.run([sys.executable, KILLING, folder, *numbers], capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    done = json.loads(run.stdout)
+    status, printed = forked_program(KILLING, folder, seed, num_lines, num_times, work=folder, scratch=folder)
+    assert status == 0, printed
+    done = json.loads(printed.splitlines()[-1])
     assert (done["lines"]["kills"], done["times"]["kills"]) == (num_lines, num_times)
     expected = end_of(RunFolder.open(folder / "whole"))
     killed = sorted(folder.glob("at_a_*[0-9]"))

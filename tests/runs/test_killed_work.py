@@ -1,23 +1,20 @@
 """Runs of every algorithm, sweeps and tournaments that are killed and begun again end as if they had not been."""
 
 import json
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from forks import forked_program
 from stratagem.algorithms.catalogue import ALGORITHMS
 
-KILLING = Path(__file__).parent / "killing_work.py"
+KILLING = "import sys; from killing_work import main; main(*sys.argv[1:])"
 KINDS = [*ALGORITHMS.names(), "sweep", "tournament"]
 
 
 def check(folder, seed, num, *kinds):
-    arguments = [sys.executable, "-W", "ignore", KILLING, folder, str(seed), str(num), *kinds]
-    done = subprocess.run(arguments, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
+    status, printed = forked_program(KILLING, folder, seed, num, *kinds, work=folder, scratch=folder)
+    assert status == 0, printed
+    found = json.loads(printed.splitlines()[-1])
     assert found.keys() == set(kinds)
     for kind, told in found.items():
         assert (told["kills"], told["lost"]) == (num, []), kind

@@ -62,7 +62,8 @@ def test_metrics_that_lack_lines_are_set_aside_and_named(left, copy):
         resume(copy)
     assert lines_of(copy)[:whole] == own[:left]
     assert len(lines_of(copy)) == len(own)
-    MetricLog(copy).__exit__()
+    with MetricLog(copy):
+        pass
     assert len(scalars_of(copy.path)) == len(own)
 
 

@@ -121,7 +121,7 @@ def test_a_strict_run_stops_in_sft_at_a_loss_that_is_no_number(name, tmp_path):
     assert all(key.startswith(("sft/", "kl_sft/")) for metrics in steps for key in metrics)
 
 
-@pytest.mark.parametrize("name", ["reinforce", "league"])
+@pytest.mark.parametrize("name", ["reinforce", pytest.param("league", marks=pytest.mark.long)])
 def test_final_evaluation_holds_the_base_once(tmp_path, monkeypatch, name):
     """Base, start and checkpoints are adapters on the base that was trained on, so nothing is loaded again."""
     loaded = []

@@ -136,10 +136,16 @@ def test_of_equal_scores_the_first_checkpoint_is_the_best_and_is_kept(tmp_path):
     assert list(checkpoint_folders(run)) == [2, 6, 8]
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    run = begun(tmp_path_factory.mktemp("whole") / "whole")
+    train(algorithm(run, *two_stages([])))
+    return run
+
+
 @pytest.mark.parametrize("at", range(1, 8))
-def test_a_run_that_was_stopped_after_any_step_ends_the_same(tmp_path, at):
-    whole, stopped = begun(tmp_path / "whole"), begun(tmp_path / "stopped")
-    train(algorithm(whole, *two_stages([])))
+def test_a_run_that_was_stopped_after_any_step_ends_the_same(whole, tmp_path, at):
+    stopped = begun(tmp_path / "stopped")
 
     def stop(step, steps, metrics):
         if step == at:

@@ -2,11 +2,10 @@
 
 import json
 import signal
-import subprocess
-import sys
 
 import pytest
 
+from forks import forked_program
 from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
 from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.errors import BadParameter, StratagemError
@@ -183,8 +182,9 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
     """In the second of two iterations, which is played again: the first has a checkpoint, without a validation."""
     recipe, whole = begun(tmp_path / "whole", OPENING)
     GRPOAlgorithm(recipe, whole).train()
-    command = [sys.executable, "-c", DOOMED, str(tmp_path / "killed")]
-    assert subprocess.run(command, cwd=request.path.parent, timeout=120, check=False).returncode == -signal.SIGKILL
+    words = [str(tmp_path / "killed")]
+    status, printed = forked_program(DOOMED, *words, work=request.path.parent, scratch=tmp_path)
+    assert status == -signal.SIGKILL, printed
     killed = RunFolder.open(tmp_path / "killed")
     assert list(checkpoint_folders(killed)) == [1]
     GRPOAlgorithm(recipe, killed).train()

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import signal
-import subprocess
 import sys
 from collections import Counter
 
@@ -12,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from forks import forked_program
 from stratagem.algorithms.league import algorithm
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
@@ -87,6 +87,18 @@ def trained(path, **changes):
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("league") / "whole")
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A run that was broken off after its fourth step, which tests copy."""
+    return broken_off(tmp_path_factory.mktemp("league") / "stopped", at=4)
+
+
+def copy_of(stopped, path):
+    recipe, run = stopped
+    shutil.copytree(run.path, path, symlinks=True)
+    return recipe, RunFolder.open(path)
 
 
 def population(run):
@@ -181,7 +193,9 @@ def test_the_final_evaluation_tells_of_everybody(whole):
     assert all(table["pay"][a][b] == pytest.approx(-table["pay"][b][a]) for a in range(size) for b in range(size))
 
 
+@pytest.mark.long
 def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path):
+    """After its first step; every day it is killed in its fourth."""
     recipe, run = broken_off(tmp_path / "run", at=1)
     LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
     ends_the_same(run, whole)
@@ -225,8 +239,9 @@ LeagueAlgorithm(*begun(Path(sys.argv[1]))).train()
 
 def test_killed_within_a_step_it_goes_on_with_the_same_opponents_and_ratings(whole, tmp_path, request):
     """In its fourth step, when the first of three has learnt and the second is about to."""
-    command = [sys.executable, "-c", DOOMED, str(tmp_path / "run"), str(3 * len(DATA["learners"]) + 2)]
-    assert subprocess.run(command, cwd=request.path.parent, timeout=120, check=False).returncode == -signal.SIGKILL
+    words = [str(tmp_path / "run"), str(3 * len(DATA["learners"]) + 2)]
+    status, printed = forked_program(DOOMED, *words, work=request.path.parent, scratch=tmp_path)
+    assert status == -signal.SIGKILL, printed
     run = RunFolder.open(tmp_path / "run")
     assert max(figures(run)["main/points"][0]) == 3
     LeagueAlgorithm(LeagueRecipe.read(DATA), run).train()
@@ -277,12 +292,12 @@ def spoil_other_base(folder):
         (spoil_nothing_left, "is not there"),
         pytest.param(spoil_torn, "is torn", marks=pytest.mark.long),
         pytest.param(spoil_numbers, "are not finite", marks=pytest.mark.long),
-        (spoil_other_base, "was trained on other (0)"),
+        pytest.param(spoil_other_base, "was trained on other (0)", marks=pytest.mark.long),
     ],
 )
-def test_a_member_that_is_lost_is_named_and_the_league_goes_on(tmp_path, spoil, said):
-    """The best one, too, and as whom others would have met it."""
-    recipe, run = broken_off(tmp_path / "run", at=4)
+def test_a_member_that_is_lost_is_named_and_the_league_goes_on(stopped, tmp_path, spoil, said):
+    """The best one, too, and as whom others would have met it; every day the one that is gone altogether."""
+    recipe, run = copy_of(stopped, tmp_path / "run")
     best = read_run_models(run.path).models["best"].adapter
     spoil(run.path / best)
     LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
@@ -295,9 +310,9 @@ def test_a_member_that_is_lost_is_named_and_the_league_goes_on(tmp_path, spoil, 
     assert read_run_models(run.path).models["best"].adapter != best
 
 
-def test_a_row_of_the_population_that_is_half_written_is_named_and_the_league_goes_on(tmp_path):
+def test_a_row_of_the_population_that_is_half_written_is_named_and_the_league_goes_on(stopped, tmp_path):
     """People may edit the file of a checkpoint: one row is torn, a learner's is gone, and a new bot has come."""
-    recipe, run = broken_off(tmp_path / "run", at=4)
+    recipe, run = copy_of(stopped, tmp_path / "run")
     path = latest(run).folder / "population.json"
     data = json.loads(path.read_text())
     rows = {row["name"]: row for row in data["members"]}
@@ -314,17 +329,17 @@ def test_a_row_of_the_population_that_is_half_written_is_named_and_the_league_go
     assert "x" in [member["name"] for member in json.loads((run.path / "league.json").read_text())["members"]]
 
 
-def test_a_population_that_is_no_json_is_told_of_in_a_sentence(tmp_path):
-    recipe, run = broken_off(tmp_path / "run", at=4)
+def test_a_population_that_is_no_json_is_told_of_in_a_sentence(stopped, tmp_path):
+    recipe, run = copy_of(stopped, tmp_path / "run")
     path = latest(run).folder / "population.json"
     path.write_text(path.read_text()[:200])
     with pytest.raises(StratagemError, match=r"cannot be read: .*Mend it, or remove .* the checkpoint before"):
         LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
 
 
-@pytest.mark.parametrize("kept", [1, 4])
+@pytest.mark.parametrize("kept", [pytest.param(1, marks=pytest.mark.long), 4])
 def test_broken_off_before_the_models_are_told_it_tells_them_when_it_goes_on(whole, tmp_path, monkeypatch, kept):
-    """After a checkpoint was written and before what lies beside it; the fourth is the last."""
+    """After a checkpoint was written and before what lies beside it; the fourth, of every day, is the last."""
     recipe, run = begun(tmp_path / "run")
     told, left = algorithm.publish, [kept]
 

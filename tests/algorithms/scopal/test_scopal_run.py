@@ -109,8 +109,9 @@ def test_scopal_stage_starts_from_the_policy_of_the_stage_before(whole):
     assert kto[1][0] == pytest.approx(0.5, abs=0.4)
 
 
-@pytest.mark.parametrize("at", [2, 5, 6, 7])
+@pytest.mark.parametrize("at", [2, pytest.param(5, marks=pytest.mark.long), 6, pytest.param(7, marks=pytest.mark.long)])
 def test_resumed_scopal_run_equals_an_uninterrupted_one(tmp_path, whole, at):
+    """Every day in its first stage and in a later one; the steps beside them are `long`."""
     ends_the_same(tmp_path / "run", recipe(), whole, at)
 
 
@@ -174,7 +175,13 @@ def test_later_iterations_play_against_the_earlier_policy(tmp_path):
     assert adapters == {0: {"policy"}, 1: {""}}
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+DAILY = ("dpo", "grpo", "spag")
+"""Methods that train every day; `bc` and `kto` train in `whole`, too, and the rest is `long`."""
+
+
+@pytest.mark.parametrize(
+    "method", [name if name in DAILY else pytest.param(name, marks=pytest.mark.long) for name in sorted(METHODS)]
+)
 def test_every_refinement_method_trains(tmp_path, method):
     made = recipe(refine=[method], games=["kuhn(hands=1)"], interaction={"episodes": 40, "block": 40})
     run = trained(tmp_path / "run", made)
