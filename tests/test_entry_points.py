@@ -131,7 +131,9 @@ def test_an_installed_package_is_found_and_conforms(tmp_path):
     check(tmp_path)
 
 
+@pytest.mark.long
 def test_pip_installs_it_without_a_network(tmp_path):
+    """Every day the package is there as pip leaves it."""
     pytest.importorskip("setuptools", minversion="77")
     source, target = tmp_path / "source", tmp_path / "site"
     source.mkdir()

@@ -378,7 +378,7 @@ def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
         ({"model": "tiny+4bit", "sft.adapter.rank": "32"}, "goes on with the adapter of SFT"),
         ({"model": "api:x@http://localhost:1/v1"}, "has no weights here"),
         ({"sepo.exploitability_weight": "nan"}, "sepo.exploitability_weight"),
-        ({"mode": "recover", "sepo.penalty_source": "best_response"}, "modes that state them are direct"),
+        ({"mode": "recover", "sepo.penalty_source": "best_response"}, "take a mode that states them, direct, single"),
     ):
         with pytest.raises(BadParameter, match=said) as caught:
             read_recipe(path, changes)
