@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-verifiers test-tools test-wheel clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -153,6 +153,19 @@ test-verifiers: $(READY) $(VERIFIERS)/.ready ## check and run the environment fo
 		--disable-error-code unused-ignore integrations/verifiers/stratagem_verifiers
 	STRATAGEM_PYTHON=$(BIN)/python $(VERIFIERS)/bin/python -m pytest tests/integrations/test_verifiers_env.py
 
+VIEW := .venv-view
+AXE := 4.14.1
+$(VIEW)/.ready: pyproject.toml constraints.txt
+	test -x $(VIEW)/bin/python || $(PYTHON) -m venv $(VIEW)
+	$(VIEW)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-e '.[serve]' httpx2 playwright==1.65.2 pytest tokenizers
+	command -v chromium || $(VIEW)/bin/playwright install chromium
+	cd $(VIEW) && npm pack --silent axe-core@$(AXE) && tar xzf axe-core-$(AXE).tgz package/axe.min.js
+	touch $@
+
+test-view: $(VIEW)/.ready ## look at the pages of stratagem view in Chromium, about a minute
+	STRATAGEM_AXE=$(VIEW)/package/axe.min.js $(VIEW)/bin/python -m pytest tests/viewer
+
 test-wheel: $(READY) ## build the wheel, and play, evaluate and train with it in a fresh environment
 	$(BIN)/python -m pytest -m 'long or not long' tests/test_package.py
 
@@ -160,4 +173,4 @@ bench-vllm: $(VLLM)/.ready ## print the speed of vLLM as ratios to the transform
 	OMP_NUM_THREADS=1 $(VLLM)/bin/python benchmarks/engine_vllm.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) $(INSPECT) $(VERIFIERS) $(TOOLS) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) $(INSPECT) $(VERIFIERS) $(TOOLS) $(VIEW) .mypy_cache .ruff_cache .pytest_cache .hypothesis build

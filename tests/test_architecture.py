@@ -43,6 +43,7 @@ LAYERS = (
     "sweeps",
     "auditing",
     "endpoint",
+    "viewer",
     "integrations",
     "api",
     "cli",

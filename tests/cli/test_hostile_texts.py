@@ -132,6 +132,7 @@ CASES = {
         ("show", "{record}", "--episode", HOSTILE),
         ("show", HOSTILE),
     ],
+    "view": [("view", HOSTILE), ("view", "{record}", "--host", HOSTILE)],
 }
 
 

@@ -69,7 +69,8 @@ def serve(
             given if isinstance(given, str) else player.name: Served(player, made, known, desk, threads)
             for given, player in seats
         }
-        return Server(Endpoint(served, Limits(timeout=timeout), key), desk, host, port)
+        endpoint = Endpoint(served, Limits(timeout=timeout), key)
+        return Server(endpoint.application(), host, port, path="/v1", closing=desk.close)
     except BaseException:
         desk.close()
         raise

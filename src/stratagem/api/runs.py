@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
@@ -15,14 +15,13 @@ from stratagem.api.tables import number
 from stratagem.errors import UnknownName, WrongKind
 from stratagem.games.base import Json
 from stratagem.reports.run_data import SFT_PREFIXES, RunData
-from stratagem.runs.checkpoint import latest
+from stratagem.reports.run_status import status_of
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import Curve, read_metrics
+from stratagem.runs.metrics import Curve
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_EXACT = "/exact/exploitability"
 _KEY = ("pay", "validation/exploit", "validation/safety", "exact/exploitability", "loss")
 """Metrics of the summary, for each game or stage."""
 
@@ -103,24 +102,6 @@ def load_run(path: str | Path | Run) -> Run:
     run = RunFolder.open(Path(path))
     run.info()  # raises where it is damaged
     return Run(run)
-
-
-def status_of(run: RunFolder) -> dict[str, Any]:
-    """Describe the status of a run; steps are counted from the end of SFT, as in its report."""
-    status, data = run.status(), RunData(run)
-    curves, _ = read_metrics(run), latest(run, digests=False)  # both raise on damage, which a report leaves out
-    exact = {name.removesuffix(_EXACT): curve.values[-1] for name, curve in curves.items() if name.endswith(_EXACT)}
-    return {
-        "state": status.state,
-        "sentence": status.sentence,
-        "since": status.since,
-        "algorithm": data.algorithm,
-        "seed": run.info().seed,
-        "sft_steps": data.sft_steps,
-        "step": data.last_step or 0,
-        "best_step": data.chosen_step,
-        "exploitability": exact,
-    }
 
 
 def summary_of(run: RunFolder) -> dict[str, dict[str, float | None]]:

@@ -80,6 +80,10 @@ COMMANDS = {
         "stratagem.cli.serve:serve_players", "Serve players of a game behind OpenAI's chat protocol, until Ctrl-C."
     ),
     "show": Listed("stratagem.cli.show:show", "List recorded episodes, or print one of them turn by turn."),
+    "view": Listed(
+        "stratagem.cli.view:view",
+        "Show runs, recorded games and the replies of models as pages in a browser, until Ctrl-C.",
+    ),
 }
 """All commands, in the order of the help."""
 

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from stratagem.api.runs import status_of
 from stratagem.api.trainings import RUNS
 from stratagem.cli import options
 from stratagem.cli.console import errors, out
 from stratagem.cli.output import number, print_json, table
 from stratagem.errors import StratagemError
+from stratagem.reports.run_status import status_of
 from stratagem.runs.folder import RunFolder, find_runs
 
 

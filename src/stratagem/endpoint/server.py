@@ -1,17 +1,17 @@
-"""Server of an endpoint: a thread of this process, on one address."""
+"""Server of a web application: a thread of this process, on one address."""
 
 from __future__ import annotations
 
 import socket
 import time
+from collections.abc import Callable
 from threading import Thread
 from types import TracebackType
 from typing import Any, Self
 
 import uvicorn
+from starlette.applications import Starlette
 
-from stratagem.endpoint.app import Endpoint
-from stratagem.endpoint.desk import Desk
 from stratagem.errors import BadParameter
 
 _BACKLOG = 2048
@@ -20,15 +20,24 @@ _PAUSE = 0.005
 
 
 class Server:
-    """Endpoint that is open, until it is closed."""
+    """Application that is open, until it is closed."""
 
-    def __init__(self, endpoint: Endpoint, desk: Desk, host: str, port: int) -> None:
-        self._desk = desk
+    def __init__(
+        self,
+        application: Starlette,
+        host: str,
+        port: int,
+        *,
+        path: str = "",
+        closing: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`closing` frees what the application needs, after the address is closed."""
+        self._closing = closing
         self._socket = _bound(host, port)
-        self.url = _url(self._socket)
-        """Address up to `/v1`, as clients take it."""
+        self.url = _url(self._socket) + path
+        """Address up to `path`, as clients take it."""
         config = uvicorn.Config(
-            endpoint.application(), log_level="error", access_log=False, lifespan="off", ws="none", server_header=False
+            application, log_level="error", access_log=False, lifespan="off", ws="none", server_header=False
         )
         self._server = uvicorn.Server(config)
         self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
@@ -48,7 +57,7 @@ class Server:
         self._server.should_exit = self._server.force_exit = True
         self._thread.join()
         self._socket.close()
-        self._desk.close()
+        self._closing()
 
     def __enter__(self) -> Self:
         return self
@@ -85,4 +94,4 @@ def _reason(error: Exception) -> str:
 
 def _url(opened: Any) -> str:
     host, port = opened.getsockname()[:2]
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}/v1"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

@@ -71,6 +71,6 @@ def _check_seats(path: Path, table: pa.Table) -> None:
     for players, slots, *others in zip(*columns, strict=True):
         if sorted(slots) != list(range(len(players))) or any(len(other) != len(players) for other in others):
             raise BadRecord(f"{path} has an episode whose players, slots and payoffs are not of the same seats.")
-    rounds = table["rounds"].to_pylist()
+    rounds = table["rounds"].to_pylist() if "rounds" in table.column_names else [()] * len(table)
     if any(len(payoffs) != len(players) for players, rows in zip(columns[0], rounds, strict=True) for payoffs in rows):
         raise BadRecord(f"{path} has an episode with a round that does not pay every seat.")

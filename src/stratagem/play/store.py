@@ -133,6 +133,18 @@ def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: 
             yield _episode(row, decisions.get(row["id"], []))
 
 
+def read_episode(folder: Path, number: int, name: str) -> Episode:
+    """Read one episode of a shard, with its decisions and the calls behind them."""
+    own = pc.field("episode") == name
+    calls = _read(folder, "calls", number).filter(own)
+    prompts = _read(folder, "prompts", number)
+    behind = calls_by_decision(calls, prompts.filter(pc.field("id").isin(pc.unique(calls["prompt"]))))
+    decisions = _decisions(_read(folder, "decisions", number).filter(own), behind)
+    for row in _read(folder, "episodes", number).filter(pc.field("id") == name).to_pylist():
+        return _episode(row, decisions.get(row["id"], []))
+    raise BadRecord(f"Shard {number} of {folder} has no episode {name}.")
+
+
 def read_columns(folder: Path, name: str, number: int, columns: Sequence[str]) -> pa.Table:
     """Read some columns of one table of a shard."""
     return _read(folder, name, number, columns)

@@ -48,13 +48,18 @@ def _cut(call: Call, decode: Decode) -> list[Piece] | None:
     return [Piece(span.kind, end[len(start) :]) for span, start, end in cut if end != start]
 
 
-@cache
 def decoder(folder: Path) -> Decode | None:
     """Load the decoder of the tokenizer that a run saved; None where there is none, or none can be read."""
+    return read_decoder(folder / "base" / "model" / "tokenizer.json")
+
+
+@cache
+def read_decoder(path: Path) -> Decode | None:
+    """Load the decoder of a tokenizer's file; None where there is none, or none can be read."""
     try:
         from tokenizers import Tokenizer
 
-        tokenizer = Tokenizer.from_file(str(folder / "base" / "model" / "tokenizer.json"))
+        tokenizer = Tokenizer.from_file(str(path))
     except Exception:  # noqa: BLE001 - the library raises nothing more special
         return None
     return lambda tokens: str(tokenizer.decode(list(tokens), skip_special_tokens=True))

@@ -1,0 +1,150 @@
+"""Episodes of a record as a list that can be searched: a few columns of each shard, read once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.games.base import Json
+from stratagem.play.store import read_columns, shards
+
+Outcome = Literal["won", "lost", "drawn", "unfinished"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+LONGEST_PAGE = 500
+_COLUMNS = (
+    "id", "game", "players", "slots", "purpose", "parent", "finished", "payoffs", "num_decisions", "num_illegal",
+)  # fmt: skip
+_SHARDS = 4096
+"""Number of shards whose lists are kept."""
+
+
+class Row(NamedTuple):
+    """Episode of a list."""
+
+    id: str
+    game: str
+    players: tuple[str, ...]
+    slots: tuple[int, ...]
+    purpose: str
+    parent: str
+    finished: bool
+    payoffs: tuple[float, ...]
+    num_decisions: tuple[int, ...]
+    num_illegal: tuple[int, ...]
+    shard: int
+
+    def outcome(self, player: str = "") -> Outcome:
+        """Return the outcome for a player, by default for the first player of the match."""
+        if not self.finished:
+            return "unfinished"
+        own = [pay for seat, pay in enumerate(self.payoffs) if self._is(seat, player)]
+        others = [pay for seat, pay in enumerate(self.payoffs) if not self._is(seat, player)]
+        if not own or not others or max(own) == max(others):
+            return "drawn"
+        return "won" if max(own) > max(others) else "lost"
+
+    def _is(self, seat: int, player: str) -> bool:
+        return self.players[seat] == player if player else self.slots[seat] == 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filter:
+    """Search for episodes; empty fields let everything through."""
+
+    player: str = ""
+    game: str = ""
+    purpose: str = ""
+    outcome: str = ""
+    illegal: bool = False
+    text: str = ""
+    """Part of the id or of a player's name."""
+
+    def __post_init__(self) -> None:
+        if self.outcome and self.outcome not in OUTCOMES:
+            raise UnknownName("outcome", self.outcome, OUTCOMES)
+
+    def takes(self, row: Row) -> bool:
+        """Return whether an episode passes."""
+        return (
+            (not self.game or row.game == self.game)
+            and (not self.purpose or row.purpose == self.purpose)
+            and (not self.player or self.player in row.players)
+            and (not self.illegal or any(row.num_illegal))
+            and (not self.outcome or row.outcome(self.player) == self.outcome)
+            and (not self.text or any(self.text.casefold() in name.casefold() for name in (row.id, *row.players)))
+        )
+
+
+def rows_of(folder: Path) -> list[Row]:
+    """Return all episodes of a record in the order of play."""
+    return [row for number in shards(folder) for row in _shard(folder, number, *stamp(folder, number))]
+
+
+def find_row(folder: Path, name: str) -> Row:
+    """Return the episode of this id."""
+    for row in rows_of(folder):
+        if row.id == name:
+            return row
+    raise UnknownName("recorded episode", name, ())
+
+
+def listed(folder: Path, wanted: Filter, *, offset: int, limit: int, newest: bool) -> Json:
+    """Return a page of the list of a record, and what it can be searched by."""
+    if offset < 0 or not 1 <= limit <= LONGEST_PAGE:
+        raise BadParameter(
+            f"A page begins at an `offset` of at least 0 and has a `limit` of 1 to {LONGEST_PAGE} episodes."
+        )
+    rows = rows_of(folder)
+    found = [row for row in rows if wanted.takes(row)]
+    shown = (found[::-1] if newest else found)[offset : offset + limit]
+    return {
+        "total": len(rows),
+        "found": len(found),
+        "offset": offset,
+        "episodes": [_json(row, wanted.player) for row in shown],
+        "games": _counted(row.game for row in rows),
+        "players": _counted(name for row in rows for name in row.players),
+        "purposes": _counted(row.purpose for row in rows),
+        "outcomes": _counted(row.outcome(wanted.player) for row in rows if wanted.player in ("", *row.players)),
+        "illegal": sum(any(row.num_illegal) for row in rows),
+    }  # fmt: skip
+
+
+def neighbours(folder: Path, row: Row) -> tuple[str | None, str | None]:
+    """Return the ids of the episodes before and after one."""
+    names = [one.id for one in rows_of(folder)]
+    place = names.index(row.id)
+    return (names[place - 1] if place else None), (names[place + 1] if place + 1 < len(names) else None)
+
+
+def _json(row: Row, player: str) -> Json:
+    return {**row._asdict(), "outcome": row.outcome(player)}
+
+
+def _counted(names: Iterable[str]) -> Mapping[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return dict(sorted(counts.items()))
+
+
+def stamp(folder: Path, number: int) -> tuple[int, int]:
+    """Return what changes when a shard is replaced."""
+    status = (folder / "episodes" / f"{number:06d}.parquet").stat()
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=_SHARDS)
+def _shard(folder: Path, number: int, modified: int, size: int) -> tuple[Row, ...]:
+    table = read_columns(folder, "episodes", number, _COLUMNS)
+    columns: list[list[Any]] = [[_plain(value) for value in table[name].to_pylist()] for name in _COLUMNS]
+    return tuple(Row._make((*values, number)) for values in zip(*columns, strict=True))
+
+
+def _plain(value: Any) -> Any:
+    """Make lists tuples."""
+    return tuple(map(_plain, value)) if isinstance(value, list) else value

@@ -1,0 +1,38 @@
+"""Start of the viewer on one address."""
+
+from __future__ import annotations
+
+import secrets
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from stratagem.engines.remote.hosts import Host, is_loopback
+from stratagem.errors import MissingExtra
+from stratagem.viewer.library import open_library
+
+if TYPE_CHECKING:
+    from stratagem.endpoint.server import Server
+
+HOST, PORT = "127.0.0.1", 8150
+
+
+class Opened(NamedTuple):
+    """Viewer that is open."""
+
+    server: Server
+    url: str
+    """Address for a browser, with the token where there is one."""
+
+
+def open_viewer(folder: Path, host: str = HOST, port: int = PORT) -> Opened:
+    """Open the pages over a folder; beyond this machine a browser needs a token, which is drawn now."""
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise MissingExtra("The viewer", "serve")
+    root = open_library(folder.resolve()).root
+    from stratagem.endpoint.server import Server
+    from stratagem.viewer.app import Viewer
+
+    token = "" if is_loopback(Host(host)) else secrets.token_urlsafe(24)
+    server = Server(Viewer(root, host, token).application(), host, port)
+    return Opened(server, f"{server.url}/?token={token}" if token else f"{server.url}/")

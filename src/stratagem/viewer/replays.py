@@ -1,0 +1,110 @@
+"""Replay of one episode as data: its frames, and the decisions of each turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from stratagem.errors import StratagemError
+from stratagem.games.base import Json
+from stratagem.play.forks import steps
+from stratagem.play.records import Decision, Episode
+from stratagem.play.store import read_episode
+from stratagem.viewer.frames import face_of
+from stratagem.viewer.listing import find_row, neighbours, stamp
+
+_ANCESTORS = 64
+"""Largest number of forks that lead to an episode."""
+
+
+def load_episode(folder: Path, name: str) -> Episode:
+    """Read an episode of a record; the last ones are kept."""
+    row = find_row(folder, name)
+    return _episode(folder, row.shard, name, *stamp(folder, row.shard))
+
+
+@lru_cache(maxsize=16)
+def _episode(folder: Path, shard: int, name: str, modified: int, size: int) -> Episode:
+    return read_episode(folder, shard, name)
+
+
+def replay_of(folder: Path, name: str) -> Json:
+    """Return the replay of an episode; where it cannot be played again, the reason in a sentence instead of frames."""
+    episode = load_episode(folder, name)
+    turns = _turns(episode)
+    before, after = neighbours(folder, find_row(folder, name))
+    return {
+        "id": episode.id,
+        "game": episode.game,
+        "players": episode.players,
+        "slots": episode.slots,
+        "purpose": episode.purpose,
+        "group": episode.group,
+        "parent": episode.parent,
+        "forked_at": episode.forked_at,
+        "finished": episode.finished,
+        "payoffs": episode.payoffs,
+        "rounds": episode.rounds,
+        "turns": [_turn(episode, rows, turns[place + 1 : place + 2]) for place, rows in enumerate(turns)],
+        "previous": before,
+        "next": after,
+        **_drawn(folder, episode),
+    }
+
+
+def _turns(episode: Episode) -> list[list[Decision]]:
+    by_turn: dict[int, list[Decision]] = {}
+    for decision in episode.decisions:
+        by_turn.setdefault(decision.turn, []).append(decision)
+    return list(by_turn.values())
+
+
+def _turn(episode: Episode, rows: list[Decision], following: Sequence[list[Decision]]) -> Json:
+    """Return a turn; the payoffs of its round where it ends the round."""
+    index = rows[0].round
+    closes = following[0][0].round != index if following else episode.finished
+    return {
+        "turn": rows[0].turn,
+        "round": index,
+        "payoffs": episode.rounds[index] if closes and index < len(episode.rounds) else None,
+        "decisions": [_decision(row) for row in rows],
+    }
+
+
+def _decision(row: Decision) -> Json:
+    return {
+        "seat": row.seat,
+        "attempt": row.attempt,
+        "state_key": row.state_key,
+        "action": row.action,
+        "how": row.how,
+        "said": row.said,
+        "payoff": row.payoff,
+        "parts": [part._asdict() for part in row.parts],
+        "calls": len(row.calls),
+    }
+
+
+def _drawn(folder: Path, episode: Episode) -> Json:
+    """Return the face and the frames of an episode, one more than it has turns."""
+    try:
+        played = list(steps(episode, _parents(folder, episode)))
+        face = face_of(played[0][0])
+        frames = [face.begin(played[0][0])]
+        for (before, rows), (state, _) in pairwise(played):
+            frames.append(face.after(before, state, {row.seat: row.action for row in rows}))
+        return {"face": face.name, "frames": frames, "unit": played[0][0].game.spec.unit, "unplayable": ""}
+    except StratagemError as error:
+        return {"face": "none", "frames": [], "unit": "", "unplayable": str(error)}
+
+
+def _parents(folder: Path, episode: Episode) -> dict[str, Any]:
+    """Return the episodes from which this one was forked, as far as the record has them."""
+    parents: dict[str, Episode] = {}
+    while episode.parent and episode.parent not in parents and len(parents) < _ANCESTORS:
+        episode = load_episode(folder, episode.parent)
+        parents[episode.id] = episode
+    return parents

@@ -1,0 +1,40 @@
+// The frame of all pages, and the choice of one by the address.
+import { html, render, useEffect } from './preact-htm.js';
+import { link, listen, useConnected, useJson, usePlace, useVersion, api, visible } from './data.js';
+import { Games } from './games.js';
+import { Home } from './home.js';
+import { Replay } from './replay.js';
+import { Run } from './run.js';
+
+function Page({ path, query, library }) {
+  if (path === '/games') return html`<${Games} query=${query} library=${library} />`;
+  if (path === '/replay') return html`<${Replay} query=${query} />`;
+  if (path === '/run') return html`<${Run} name=${query.name || ''} />`;
+  return html`<${Home} library=${library} />`;
+}
+
+function App() {
+  const { path, query } = usePlace();
+  const { data: library, error } = useJson(api('library'), useVersion());
+  const connected = useConnected();
+  useEffect(() => {
+    if (path !== '/replay') scrollTo(0, 0);
+  }, [path]);
+  if (!library) return html`<main><p class=${error ? 'problem' : 'loading'}>${error || 'Loading …'}</p></main>`;
+  return html`
+    <header class="top">
+      <a class="brand" href=${link('/')}><img src="/static/icon.svg" alt="" width="24" height="24" />${visible(library.folder)}</a>
+      <nav aria-label="Pages">
+        <a href=${link('/')} aria-current=${['/', '/run'].includes(path) ? 'page' : null}>Overview</a>
+        ${library.records.length > 0 && html`<a href=${link('/games', { record: query.record || library.records[0].name })}
+          aria-current=${['/games', '/replay'].includes(path) ? 'page' : null}>Games</a>`}
+      </nav>
+      ${!connected && html`<span class="offline" role="status">not connected</span>`}
+    </header>
+    <main><${Page} path=${path} query=${query} library=${library} /></main>`;
+}
+
+listen();
+const root = document.getElementById('page');
+root.replaceChildren();
+render(html`<${App} />`, root);

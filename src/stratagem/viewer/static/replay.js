@@ -1,0 +1,162 @@
+// One episode, turn by turn: the board, the log, and the words behind the decisions.
+import { html, useEffect, useMemo, useRef, useState } from './preact-htm.js';
+import { api, go, link, short, signed, useJson, visible } from './data.js';
+import { GridFace } from './face_grid.js';
+import { KuhnFace } from './face_kuhn.js';
+import { MatrixFace } from './face_matrix.js';
+import { TextFace } from './face_text.js';
+import { Words } from './words.js';
+
+const FACES = { kuhn: KuhnFace, matrix: MatrixFace, grid: GridFace, text: TextFace };
+const SPEEDS = [0.5, 1, 2, 4];
+const PAUSE = 1200;
+
+/** Position of the replay: 0 is the start, k is after turn k. The address holds it. */
+function usePosition(query, last) {
+  const position = Math.max(0, Math.min(last, Math.trunc(Number(query.turn)) || 0));
+  const move = (to) => go(link('/replay', { ...query, turn: Math.max(0, Math.min(last, to)), seat: '' }), true);
+  return [position, move];
+}
+
+function useKeys(keys) {
+  const held = useRef(keys);
+  held.current = keys;
+  useEffect(() => {
+    const press = (event) => {
+      if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest('input[type=search], select, summary, [role=tab]')) return;
+      if (event.key === ' ' && event.target.closest('button, a')) return;
+      const act = held.current[event.key];
+      if (!act) return;
+      event.preventDefault();
+      act();
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, []);
+}
+
+const ICONS = {
+  start: 'M5 4v16M19 4 8 12l11 8z', back: 'M17 4 6 12l11 8z', play: 'M7 4l12 8-12 8z', pause: 'M7 4v16M16 4v16',
+  forward: 'M7 4l11 8-11 8z', end: 'M19 4v16M5 4l11 8-11 8z',
+};
+
+function Button({ icon, title, act, off }) {
+  return html`<button class=${`icon ${icon}`} aria-label=${title} title=${title} disabled=${off} onClick=${act}>
+    <svg viewBox="0 0 24 24" width="20" height="20" aria-hidden="true"><path d=${ICONS[icon]} /></svg></button>`;
+}
+
+function Controls({ position, last, move, playing, play, speed, setSpeed }) {
+  return html`<div class="controls">
+    <div class="buttons">
+      <${Button} icon="start" title="To the start (Home)" act=${() => move(0)} off=${position === 0} />
+      <${Button} icon="back" title="Back (left arrow)" act=${() => move(position - 1)} off=${position === 0} />
+      <${Button} icon=${playing ? 'pause' : 'play'} title=${playing ? 'Pause (space)' : 'Play (space)'} act=${play} off=${last === 0} />
+      <${Button} icon="forward" title="Forward (right arrow)" act=${() => move(position + 1)} off=${position === last} />
+      <${Button} icon="end" title="To the end (End)" act=${() => move(last)} off=${position === last} />
+      <label class="speed"><span>Speed</span><select aria-label="Speed" onChange=${(event) => setSpeed(Number(event.target.value))}>
+        ${SPEEDS.map((one) => html`<option value=${one} selected=${one === speed}>${one}×</option>`)}</select></label>
+    </div>
+    <input class="scrub" type="range" min="0" max=${last} value=${position} aria-label="Turn" aria-valuetext=${`turn ${position} of ${last}`}
+      onInput=${(event) => move(Number(event.target.value))} />
+  </div>`;
+}
+
+function Log({ episode, position, query }) {
+  const box = useRef(null);
+  useEffect(() => {
+    const item = box.current && box.current.querySelector('[aria-current]');
+    if (!item) return;
+    const [inner, outer] = [item.getBoundingClientRect(), box.current.getBoundingClientRect()];
+    if (inner.top < outer.top) box.current.scrollTop -= outer.top - inner.top + 8;
+    if (inner.bottom > outer.bottom) box.current.scrollTop += inner.bottom - outer.bottom + 8;
+  }, [position]);
+  let round = -1;
+  return html`<section class="log" aria-label="Log"><h2>Log</h2><div class="entries" ref=${box}>
+    <a class="entry start" href=${link('/replay', { ...query, turn: 0, seat: '' })} aria-current=${position === 0 ? 'step' : null}>Start</a>
+    ${episode.turns.map((turn, place) => {
+      const head = turn.round !== round && episode.rounds.length > 1;
+      round = turn.round;
+      return html`${head && html`<h3>Round ${round + 1}</h3>`}
+        <a class="entry" href=${link('/replay', { ...query, turn: place + 1, seat: '' })} aria-current=${place + 1 === position ? 'step' : null}>
+          ${turn.decisions.map((row) => html`<${Entry} row=${row} />`)}
+          ${turn.payoffs && html`<span class="paid">${turn.payoffs.map((pay, seat) => html`<span><span class=${`seat s${seat % 6}`}>${seat}</span>${signed(pay)}</span>`)}</span>`}
+        </a>`;
+    })}</div></section>`;
+}
+
+function Entry({ row }) {
+  const wrong = row.action == null;
+  const how = row.how === 'scripted' ? '' : row.how;
+  return html`<span class="move"><span class=${`seat s${row.seat % 6}`} aria-label=${`seat ${row.seat}`}>${row.seat}</span>
+    <span class="action">${wrong ? html`<i>${row.said ? visible(row.said).slice(0, 80) : 'no reply'}</i>` : visible(row.action)}</span>
+    ${how && html`<span class=${`badge ${wrong ? 'bad' : ''}`}>${how}</span>`}
+    ${row.parts.map((part) => html`<span class="part">${visible(part.slot)} ${visible(part.kind)} ${signed(part.reward)}</span>`)}</span>`;
+}
+
+function Seats({ episode, position }) {
+  const paid = episode.players.map(() => 0);
+  episode.turns.slice(0, position).forEach((turn) => (turn.payoffs || []).forEach((pay, seat) => { paid[seat] += pay; }));
+  return html`<ul class="players" aria-label="Seats">${episode.players.map((name, seat) => html`<li>
+    <span class=${`seat s${seat % 6}`}>${seat}</span><span class="name">${short(name)}</span><b title="Return so far">${signed(paid[seat])}</b></li>`)}</ul>`;
+}
+
+function Board({ episode, position }) {
+  const Face = FACES[episode.face];
+  if (!Face) return html`<p class="problem">${visible(episode.unplayable)}</p>`;
+  const turn = position ? episode.turns[position - 1] : null;
+  return html`<div class="board">
+    <${Face} frame=${episode.frames[position]} before=${position ? episode.frames[position - 1] : null} turn=${turn} episode=${episode} />
+  </div>`;
+}
+
+function Player({ episode, query }) {
+  const last = episode.turns.length;
+  const [position, move] = usePosition(query, last);
+  const [playing, setPlaying] = useState(false);
+  const [speed, setSpeed] = useState(1);
+  useEffect(() => {
+    if (!playing) return undefined;
+    if (position === last) {
+      setPlaying(false);
+      return undefined;
+    }
+    const timer = setTimeout(() => move(position + 1), PAUSE / speed);
+    return () => clearTimeout(timer);
+  }, [playing, position, speed]);
+  const play = () => {
+    if (!playing && position === last) move(0);
+    setPlaying(!playing && last > 0);
+  };
+  const jump = (to) => {
+    setPlaying(false);
+    move(to);
+  };
+  useKeys({ ArrowLeft: () => jump(position - 1), ArrowRight: () => jump(position + 1), Home: () => jump(0), End: () => jump(last), ' ': play });
+  const turn = position ? episode.turns[position - 1] : null;
+  const told = turn ? `Turn ${position} of ${last}${episode.rounds.length > 1 ? `, round ${turn.round + 1}` : ''}` : `Start of ${last} turns`;
+  return html`<div class="replay">
+    <section class="stage" aria-label="Board">
+      <div class="head"><h2>${told}</h2>${position === last && html`<span class="dim">${episode.finished ? 'end of the game' : 'play stopped here'}</span>`}</div>
+      <${Board} episode=${episode} position=${position} />
+      <${Controls} position=${position} last=${last} move=${jump} playing=${playing} play=${play} speed=${speed} setSpeed=${setSpeed} />
+      <${Seats} episode=${episode} position=${position} />
+    </section>
+    <${Log} episode=${episode} position=${position} query=${query} />
+    <${Words} turn=${turn} query=${query} episode=${episode} />
+  </div>`;
+}
+
+export function Replay({ query }) {
+  const address = api('episode', { record: query.record, id: query.id });
+  const answer = useJson(address);
+  const episode = useMemo(() => answer.data, [answer.data]);
+  if (answer.error) return html`<p class="problem">${visible(answer.error)}</p>`;
+  if (!episode || answer.address !== address) return html`<p class="loading">Loading …</p>`;
+  const to = (id) => link('/replay', { record: query.record, id });
+  return html`<div class="head title"><h1>${visible(episode.game)} <small>${visible(episode.id)}</small></h1>
+    <nav class="pager" aria-label="Episodes">
+      ${episode.previous != null && html`<a href=${to(episode.previous)}>Previous episode</a>`}
+      ${episode.next != null && html`<a href=${to(episode.next)}>Next episode</a>`}</nav></div>
+    ${episode.parent && html`<p class="dim">Forked at turn ${episode.forked_at} from <a href=${to(episode.parent)}>${visible(episode.parent)}</a>.</p>`}
+    <${Player} key=${episode.id} episode=${episode} query=${query} />`;
+}

@@ -1,0 +1,50 @@
+// One run: its status, its checks, its curves, and its recipe.
+import { html, useState } from './preact-htm.js';
+import { Chart } from './chart.js';
+import { api, count, link, number, useJson, useVersion, visible } from './data.js';
+
+const FIRST = [/exact\/exploitability$/, /^checkpoint_metric$/, /^[^/]+\/pay$/, /validation\//, /illegal_rate$/, /^loss$/, /^entropy$/];
+const SHOWN = 12;
+
+function rank(name) {
+  const place = FIRST.findIndex((pattern) => pattern.test(name));
+  return place < 0 ? FIRST.length : place;
+}
+
+function Curves({ curves, best }) {
+  const [text, setText] = useState('');
+  const [all, setAll] = useState(false);
+  const names = Object.keys(curves).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  const found = names.filter((name) => name.toLowerCase().includes(text.toLowerCase()));
+  const shown = all || text ? found : found.slice(0, SHOWN);
+  return html`<section aria-labelledby="curves">
+    <div class="head"><h2 id="curves">Metrics</h2>
+      <input type="search" placeholder="Filter, such as pay" aria-label="Part of a metric's name" value=${text} onInput=${(event) => setText(event.target.value)} /></div>
+    <p class="dim">Value by step${best != null ? html`; the dashed line is the best checkpoint, step ${best}` : ''}. One run, so no interval.</p>
+    <div class="plots">${shown.map((name) => html`<${Chart} key=${name} name=${name} curve=${curves[name]} best=${name.startsWith('sft/') ? null : best} />`)}</div>
+    ${found.length === 0 && html`<p class="dim">No metric has this in its name.</p>`}
+    ${shown.length < found.length && html`<button class="more" onClick=${() => setAll(true)}>Show all ${found.length} metrics</button>`}
+  </section>`;
+}
+
+export function Run({ name }) {
+  const { data: run, error, address } = useJson(api('run', { name }), useVersion(`run:${name}`));
+  if (error) return html`<p class="problem">${visible(error)}</p>`;
+  if (!run || address !== api('run', { name })) return html`<p class="loading">Loading …</p>`;
+  if (run.state === 'damaged') return html`<h1>${visible(name)}</h1><p class="problem">${visible(run.sentence)}</p>`;
+  const tiles = [['Algorithm', run.algorithm], ['Seed', run.seed], ['Step', `${run.sft_steps ? `${run.sft_steps}+` : ''}${run.step}`],
+    ['Best step', number(run.best_step)], ['Checkpoint metric', number(run.score)],
+    ...Object.entries(run.exploitability).map(([game, value]) => [`Exploitability, ${game}`, number(value)])];
+  const findings = Object.entries(run.findings);
+  return html`<h1>${visible(name === '.' ? 'This run' : name)} <span class=${`state ${run.state}`}>${run.state}</span></h1>
+    ${run.sentence && html`<p class="problem">${visible(run.sentence)}</p>`}
+    <dl class="tiles">${tiles.map(([title, value]) => html`<div><dt>${visible(title)}</dt><dd>${visible(value)}</dd></div>`)}</dl>
+    <p class="links">${run.record != null && html`<a href=${link('/games', { record: run.record, order: 'newest' })}>Its games</a>`}
+      ${run.report && html`<a href=${`/pages/${name.split('/').map(encodeURIComponent).join('/')}/report.html`} target="_blank" rel="noopener">Its report</a>`}</p>
+    ${findings.length > 0 && html`<section aria-labelledby="checks"><h2 id="checks">Checks</h2><ul class="plain">${findings.map(([check, finding]) =>
+      html`<li><span class=${`badge ${finding.level === 'fault' ? 'bad' : ''}`}>${visible(finding.level)}</span> <b>${visible(check)}</b>, ${count(finding.count, 'time')}${finding.step == null ? '' : `, first at step ${finding.step}`}: ${visible(finding.first)}</li>`)}</ul></section>`}
+    <${Curves} curves=${run.curves} best=${run.best_step} />
+    <section><h2>Recipe</h2><details><summary>All settings</summary><pre>${visible(run.settings)}</pre></details>
+      <p>Begun ${visible(run.begun)} by</p><pre>${visible(run.command)}</pre></section>
+    ${run.unreadable.map((sentence) => html`<p class="problem">${visible(sentence)}</p>`)}`;
+}

@@ -1,0 +1,84 @@
+// The words behind the decisions of a turn: prompts, and replies token by token.
+import { html, useState } from './preact-htm.js';
+import { api, count, go, link, number, short, useJson, visible } from './data.js';
+
+const SHOWN = 600;
+const KINDS = {
+  sampled: 'sampled by the model',
+  forced: 'the only legal token, not sampled',
+  argmax: 'the most likely legal token, after an illegal reply',
+};
+
+function percent(p) {
+  return p == null ? '–' : p >= 0.9995 ? '100 %' : p < 0.001 ? '< 0.1 %' : `${(p * 100).toFixed(1)} %`;
+}
+
+function sign(text) {
+  return visible(text).replace(/\n/g, '↵\n').replace(/\t/g, '⇥');
+}
+
+function described(token, place) {
+  const limits = token.kind === 'forced' ? '' : token.allowed == null ? '; any token was allowed'
+    : `; ${token.allowed} ${token.allowed === 1 ? 'token was' : 'tokens were'} allowed`;
+  return `Token ${place + 1}, id ${token.id}: ${KINDS[token.kind] || token.kind}${token.p == null ? '' : `, probability ${percent(token.p)}`}${limits}.`;
+}
+
+function Tokens({ call }) {
+  const [held, setHeld] = useState(0);
+  const [all, setAll] = useState(false);
+  if (!call.tokens.length) return html`<div class="reply"><span class="plain">${sign(call.text)}</span></div>
+    <p class="dim">This server told no tokens.</p>`;
+  const shown = all ? call.tokens : call.tokens.slice(0, SHOWN);
+  const told = call.tokens[Math.min(held, call.tokens.length - 1)];
+  const known = call.tokens.some((token) => token.text != null);
+  return html`${!known && html`<div class="reply"><span class="plain">${sign(call.text)}</span></div>
+    <p class="dim">The tokenizer of ${visible(call.base)} is not on this machine, or does not give this text, so tokens are numbers.</p>`}
+    <div class="reply" role="list" aria-label="Tokens of the reply">${shown.map((token, place) => html`<span key=${place} role="listitem" tabindex="0"
+      class=${`token ${token.kind} ${token.allowed != null && token.kind === 'sampled' ? 'masked' : ''} ${place === held ? 'held' : ''}`}
+      style=${token.p == null ? {} : { '--p': token.p.toFixed(3) }} aria-label=${`${visible(token.text ?? token.id)}. ${described(token, place)}`}
+      onMouseEnter=${() => setHeld(place)} onFocus=${() => setHeld(place)} onClick=${() => setHeld(place)}
+      >${token.text == null ? token.id : token.text === '' ? '∅' : sign(token.text)}</span>`)}</div>
+    ${shown.length < call.tokens.length && html`<button class="more" onClick=${() => setAll(true)}>Show all ${call.tokens.length} tokens</button>`}
+    <p class="told" aria-live="polite">${described(told, held)}
+      ${told.others.length > 0 && html` Also allowed: ${told.others.map((text) => html`<code>${visible(text) || '(end)'}</code> `)}`}</p>`;
+}
+
+function Legend() {
+  return html`<details class="legend"><summary>Colours and marks</summary><p>
+    <span class="scale" aria-hidden="true"></span> probability of a token under its sampling distribution, from 0 to 100 %.
+    <span class="token sampled masked">dotted</span> sampled from a limited set.
+    <span class="token forced">grey</span> the only legal token, not sampled.
+    <span class="token argmax">dashed</span> the most likely legal token, after an illegal reply.
+    ∅ has no text of its own.</p></details>`;
+}
+
+function Call({ call, index, total }) {
+  const settings = `${visible(call.base)}${call.adapter ? `, adapter ${visible(call.adapter)}` : ''}${call.version ? `, update ${call.version}` : ''}, temperature ${call.temperature}${
+    call.top_p < 1 ? `, top_p ${call.top_p}` : ''}${call.top_k ? `, top_k ${call.top_k}` : ''}`;
+  const joint = call.tokens.reduce((product, token) => (token.p == null ? product : product * token.p), 1);
+  return html`<article class="call">
+    ${total > 1 && html`<h3>Call ${index + 1} of ${total}</h3>`}
+    ${call.messages.map((message) => html`<div class=${`message ${['system', 'user', 'assistant'].includes(message.role) ? message.role : ''}`}>
+      <b>${visible(message.role)}</b><div class="content">${visible(message.content)}</div></div>`)}
+    ${call.messages.length === 0 && html`<p class="dim">The prompt has no messages.</p>`}
+    ${call.reasoning && html`<div class="message reasoning"><b>reasoning</b><div class="content">${visible(call.reasoning)}</div></div>`}
+    <div class="message reply-box"><b>reply</b>${call.finish === 'error' || (call.finish !== 'done' && !call.tokens.length)
+      ? html`<p class="problem">${visible(call.finish)}: ${visible(call.text)}</p>` : html`<${Tokens} call=${call} />`}</div>
+    <p class="small">${call.tokens.length > 0 && html`Probability of the whole reply ${percent(joint)}. `}${call.finish !== 'done' && `Ended by ${call.finish}. `}${count(call.num_prompt, 'prompt token')}, ${count(call.num_reply, 'reply token')}, ${number(call.ms, 1)} ms. ${settings}.</p>
+  </article>`;
+}
+
+export function Words({ turn, query, episode }) {
+  const spoken = turn ? turn.decisions.filter((row) => row.calls > 0) : [];
+  const chosen = spoken.find((row) => `${row.seat}.${row.attempt}` === query.seat) || spoken[0];
+  const address = chosen ? api('words', { record: query.record, id: query.id, turn: turn.turn, seat: chosen.seat, attempt: chosen.attempt }) : '';
+  const { data, error, address: from } = useJson(address);
+  const models = episode.turns.some((one) => one.decisions.some((row) => row.calls > 0));
+  return html`<section class="words" aria-label="Words"><div class="head"><h2>Words</h2>
+    ${spoken.length > 1 && html`<div class="tabs" role="tablist" aria-label="Decisions">${spoken.map((row) => html`<button role="tab" aria-selected=${row === chosen}
+      onClick=${() => go(link('/replay', { ...query, seat: `${row.seat}.${row.attempt}` }), true)}><span class=${`seat s${row.seat % 6}`}>${row.seat}</span>${short(episode.players[row.seat])}${row.attempt ? `, attempt ${row.attempt + 1}` : ''}</button>`)}</div>`}</div>
+    ${!chosen && html`<p class="empty">${!models ? 'No model played in this episode, or the record has no calls.' : turn ? 'No model decided in this turn.' : 'Step forward to a decision of a model.'}</p>`}
+    ${chosen && error && html`<p class="problem">${visible(error)}</p>`}
+    ${chosen && !error && data && from === address && html`<${Legend} />${data.calls.map((call, index) => html`<${Call} key=${`${address}${index}`} call=${call} index=${index} total=${data.calls.length} />`)}`}
+  </section>`;
+}

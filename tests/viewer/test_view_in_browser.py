@@ -1,0 +1,195 @@
+"""The pages in a real browser; `make test-view` has one."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from shown_folder import HOSTILE, Parrot, add_step
+
+from stratagem.viewer.opening import open_viewer
+
+playwright = pytest.importorskip("playwright.sync_api")
+
+
+PATHS = (
+    "",
+    "#/games?record=games",
+    "#/run?name=runs%2Ffirst",
+    "#/replay?record=games&id=game%2F0.0&turn=2",
+    "#/replay?record=games&id=later%2F0.0&turn=3",
+)
+"""Every kind of page."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as started:
+        opened = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def address(folder):
+    with open_viewer(folder, port=0).server as server:
+        yield server.url
+
+
+@pytest.fixture
+def page(browser, request):
+    """A page that reports every error; 390 pixels wide where a test says so."""
+    width, height = getattr(request, "param", (1440, 900))
+    context = browser.new_context(viewport={"width": width, "height": height})
+    opened, faults = context.new_page(), []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    opened.on("request", lambda asked: faults.append(asked.url) if "127.0.0.1" not in asked.url else None)
+    yield opened
+    assert faults == []
+    context.close()
+
+
+def open_game(page, address, name):
+    """Go from the overview to an episode as a person does."""
+    page.goto(address)
+    page.get_by_role("link", name="Games", exact=True).click()
+    page.get_by_role("link", name=name).click()
+    page.get_by_role("heading", name="Start of").wait_for()
+
+
+def test_overview_leads_to_runs_games_and_cards(page, address):
+    page.goto(address)
+    page.get_by_role("link", name="runs/first", exact=True).click()
+    page.get_by_role("heading", name="runs/first").wait_for()
+    assert page.get_by_role("img", name="kuhn/exact/exploitability: 0.500 at step 0, 0.100 at step 4").is_visible()
+    page.go_back()
+    with page.expect_popup() as popup:
+        page.get_by_role("link", name="Card of the audit").click()
+    popup.value.wait_for_load_state()
+    assert popup.value.title() == "card"
+    assert popup.value.evaluate("self.origin") == "null"
+
+
+def test_filter_is_a_link(page, address):
+    page.goto(f"{address}/#/games?record=games")
+    page.get_by_label("With illegal replies").check()
+    page.get_by_text("of 8 episodes").wait_for()
+    page.locator("select[name=game]").select_option("kuhn")
+    page.locator("select[name=player]").select_option(Parrot.recorded)
+    page.get_by_role("status").get_by_text("6 of 8 episodes").wait_for()
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    page.get_by_role("status").get_by_text("6 of 8 episodes").wait_for()
+    assert page.get_by_label("With illegal replies").is_checked()
+    page.get_by_label("Search").fill("nobody")
+    page.get_by_text("No episode passes this filter").wait_for()
+    page.get_by_role("link", name="Clear the filter").click()
+    page.get_by_role("status").get_by_text("8 episodes", exact=True).wait_for()
+
+
+def test_keys_move_and_the_address_holds_the_turn(page, address):
+    open_game(page, address, "game/0.0")
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("heading", name="Turn 1 of").wait_for()
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("heading", name="Turn 2 of").wait_for()
+    assert "turn=2" in page.url
+    page.keyboard.press("End")
+    page.get_by_text("end of the game").wait_for()
+    page.keyboard.press("ArrowLeft")
+    link = page.url
+    told = page.get_by_role("heading", name="Turn").inner_text()
+    page.goto("about:blank")
+    page.goto(link)
+    page.get_by_role("heading", name=told).wait_for()
+    page.keyboard.press("Home")
+    page.get_by_role("heading", name="Start of").wait_for()
+
+
+def test_play_runs_to_the_end(page, address):
+    page.goto(f"{address}/#/games?record=games&game=ipd%28rounds%3D4%29")
+    page.get_by_role("link", name="later/0.0").click()
+    page.get_by_label("Speed").select_option("4")
+    page.get_by_role("button", name="Play").click()
+    page.get_by_text("end of the game").wait_for(timeout=5000)
+    page.get_by_role("button", name="Play").wait_for()
+    assert "turn=4" in page.url
+
+
+def test_words_are_told_token_by_token(page, address):
+    open_game(page, address, "game/0.0")
+    tokens = page.get_by_role("list", name="Tokens of the reply").get_by_role("listitem")
+    for turn in range(1, 12):
+        page.keyboard.press("ArrowRight")
+        page.get_by_role("heading", name=f"Turn {turn} of").wait_for()
+        page.get_by_text("Probability of the whole reply").or_(page.get_by_text("No model decided")).wait_for()
+        if tokens.count() == 2:
+            break
+    tokens.nth(0).hover()
+    page.get_by_text("probability 25.0 %; 2 tokens were allowed").wait_for()
+    tokens.nth(1).focus()
+    page.get_by_text("the only legal token, not sampled.", exact=False).last.wait_for()
+
+
+def test_hostile_texts_are_only_shown(page, address):
+    open_game(page, address, "game/0.0")
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("<script>").first.wait_for()
+    page.keyboard.press("End")
+    assert page.title() == "Stratagem"
+    assert page.locator("img").count() == 1, "the icon"
+    assert page.locator("script").count() == 1
+    text = page.locator("body").inner_text()
+    assert "\u202e" not in text
+    assert "\x1b" not in text
+    assert "\\u{202e}" in text
+    assert HOSTILE not in text
+
+
+def test_live_curve_follows_within_two_seconds(page, address, folder):
+    page.goto(f"{address}/#/run?name=runs%2Ffirst")
+    page.get_by_text("0.100 at step 4").wait_for()
+    add_step(folder / "runs" / "first", 9)
+    page.get_by_text("0.050 at step 9").wait_for(timeout=2000)
+
+
+@pytest.mark.parametrize("page", [(390, 844)], indirect=True)
+@pytest.mark.parametrize("path", PATHS)
+def test_phone_shows_everything_without_scrolling_sideways(page, address, path):
+    page.goto(f"{address}/{path}")
+    page.get_by_role("heading").nth(1).or_(page.get_by_role("link", name="game/0.0")).first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.skipif("STRATAGEM_AXE" not in os.environ, reason="axe-core is not here: make test-view fetches it")
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_have_no_fault_of_accessibility(browser, address, scheme):
+    page = browser.new_context(color_scheme=scheme).new_page()
+    for path in PATHS:
+        page.goto(f"{address}/{path}")
+        page.get_by_role("heading").nth(1).or_(page.get_by_role("link", name="game/0.0")).first.wait_for()
+        page.wait_for_timeout(300)
+        page.evaluate(Path(os.environ["STRATAGEM_AXE"]).read_text("utf-8"))
+        faults = page.evaluate("axe.run().then((result) => result.violations)")
+        told = [f"{path}: {fault['id']}, {fault['nodes'][0]['html']}" for fault in faults]
+        assert told == []
+
+
+def test_first_paint_of_a_record_is_fast(page, address):
+    page.goto(f"{address}/#/games?record=games")
+    page.get_by_role("link", name="game/0.0").wait_for()
+    painted = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    assert painted < 1000
+
+
+def test_server_that_ends_is_told(browser, folder, capfd):
+    opened = open_viewer(folder, port=0)
+    page = browser.new_page()
+    page.goto(opened.url)
+    page.get_by_role("heading", name="Overview").wait_for()
+    opened.server.close()
+    page.get_by_text("not connected").wait_for()
+    page.close()
+    assert capfd.readouterr().err == ""

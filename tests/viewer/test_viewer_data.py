@@ -1,0 +1,261 @@
+"""The data of the pages: lists and filters, replays, words, runs, and what changes."""
+
+import asyncio
+import json
+from itertools import chain
+
+import pytest
+from shown_folder import HOSTILE, PIECES, Parrot, add_step, episodes_of
+from starlette.testclient import TestClient
+
+from stratagem.play.store import read_episodes, write_shard
+from stratagem.viewer.app import Viewer
+from stratagem.viewer.frames import GRIDS
+from stratagem.viewer.library import read_library
+from stratagem.viewer.listing import rows_of
+from stratagem.viewer.live import changes, events, state_of
+from stratagem.viewer.words import token_texts
+
+
+@pytest.fixture(scope="module")
+def client(shown):
+    return TestClient(Viewer(shown).application(), base_url="http://127.0.0.1:8150")
+
+
+def ask(client, page, status=200, **query):
+    answer = client.get(f"/api/{page}", params=query)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def parrot_games(client, **query):
+    return ask(client, "episodes", record="games", player=Parrot.recorded, **query)
+
+
+def test_library_finds_records_runs_and_pages(client):
+    data = ask(client, "library")
+    assert [record["name"] for record in data["records"]] == ["games", "runs/first/record"]
+    assert data["records"][0]["episodes"] == 8
+    assert data["records"][0]["games"] == ["kuhn", "ipd(rounds=4)"]
+    (run,) = data["runs"]
+    assert (run["name"], run["state"], run["step"], run["exploitability"]) == (
+        "runs/first",
+        "finished",
+        4,
+        {"kuhn": 0.1},
+    )
+    assert data["pages"] == ["audit/card.html"]
+
+
+def test_filters_agree_with_the_record(client, shown):
+    episodes = list(read_episodes(shown / "games", calls=False))
+    every = ask(client, "episodes", record="games")
+    assert [row["id"] for row in every["episodes"]] == [episode.id for episode in episodes]
+    own = [episode for episode in episodes if Parrot.recorded in episode.players]
+    assert parrot_games(client)["found"] == len(own) == 6
+    for outcome, sign in (("won", 1), ("lost", -1), ("drawn", 0)):
+        pays = [episode.payoffs[episode.players.index(Parrot.recorded)] for episode in own]
+        expected = [e.id for e, pay in zip(own, pays, strict=True) if (pay > 0) - (pay < 0) == sign]
+        assert [row["id"] for row in parrot_games(client, outcome=outcome)["episodes"]] == expected
+    illegal = [episode.id for episode in episodes if any(episode.num_illegal)]
+    assert [row["id"] for row in ask(client, "episodes", record="games", illegal="1")["episodes"]] == illegal
+    assert ask(client, "episodes", record="games", game="ipd(rounds=4)")["found"] == 2
+    assert ask(client, "episodes", record="games", text="LATER")["found"] == 2
+    assert ask(client, "episodes", record="games", purpose="train")["found"] == every["purposes"].get("train", 0)
+
+
+def test_pages_of_a_list_are_its_parts(client):
+    every = [row["id"] for row in ask(client, "episodes", record="games")["episodes"]]
+    parts = [ask(client, "episodes", record="games", offset=at, limit=3)["episodes"] for at in (0, 3, 6)]
+    assert [row["id"] for part in parts for row in part] == every
+    newest = ask(client, "episodes", record="games", order="newest", limit=2)["episodes"]
+    assert [row["id"] for row in newest] == every[::-1][:2]
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "status", "sentence"),
+    [
+        ("episodes", {"record": "../games"}, 404, "There is no record called '../games'"),
+        ("episodes", {"record": "nowhere"}, 404, "There is no record"),
+        ("episodes", {}, 400, "lacks `record`"),
+        ("episodes", {"record": "games", "outcome": "win"}, 404, "did you mean won"),
+        ("episodes", {"record": "games", "offset": "-1"}, 400, "`offset` is a number of at least 0"),
+        ("episodes", {"record": "games", "limit": "0x"}, 400, "`limit` is a number"),
+        ("episodes", {"record": "games", "limit": "0"}, 400, "a `limit` of 1 to 500"),
+        ("episode", {"record": "games", "id": "none"}, 404, "There is no recorded episode called 'none'"),
+        ("words", {"record": "games", "id": "later/0.0", "turn": "99"}, 404, "There is no"),
+        ("run", {"name": "/etc"}, 404, "There is no run"),
+        ("nothing", {}, 404, "There is no such page"),
+    ],
+)
+def test_mistakes_are_one_sentence(client, page, query, status, sentence):
+    assert sentence in ask(client, page, status, **query)["error"]
+
+
+def test_replay_of_kuhn_shows_the_hand_that_a_turn_ended(client, shown):
+    row = parrot_games(client)["episodes"][0]
+    data = ask(client, "episode", record="games", id=row["id"])
+    assert data["face"] == "kuhn"
+    assert len(data["frames"]) == len(data["turns"]) + 1
+    for frame, turn in zip(data["frames"][1:], data["turns"], strict=True):
+        assert frame["hand"] == turn["round"]
+        assert (turn["payoffs"] is not None) == (frame["line"] in ("PP", "BC", "BF", "PBC", "PBF"))
+        played = turn["decisions"][-1]["action"]
+        assert frame["line"].endswith((played or "PASS")[0])
+        if turn["payoffs"]:
+            winner = turn["payoffs"].index(max(turn["payoffs"]))
+            if not frame["line"].endswith("F"):
+                assert "JQK".index(frame["cards"][winner]) > "JQK".index(frame["cards"][1 - winner])
+            assert max(turn["payoffs"]) == frame["chips"][1 - winner]
+    paid = [sum(turn["payoffs"][seat] for turn in data["turns"] if turn["payoffs"]) for seat in (0, 1)]
+    assert paid == data["payoffs"]
+
+
+def test_replay_of_a_matrix_game_has_its_table_and_moves(client):
+    data = ask(
+        client, "episode", record="games", id=ask(client, "episodes", record="games", text="later")["episodes"][0]["id"]
+    )
+    assert data["face"] == "matrix"
+    assert [len(frame["moves"]) for frame in data["frames"]] == [0, 1, 2, 3, 4]
+    for turn, frame in zip(data["turns"], data["frames"][1:], strict=True):
+        first, second = frame["moves"][-1]
+        assert frame["payoffs"][first][second] == turn["payoffs"]
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_board_has_every_square(name, tmp_path):
+    write_shard(tmp_path / "record", 0, episodes_of(name, ["random", "random"], 1))
+    client = TestClient(Viewer(tmp_path).application(), base_url="http://localhost")
+    row = ask(client, "episodes", record="record")["episodes"][0]
+    data = ask(client, "episode", record="record", id=row["id"])
+    columns, rows = {"tic-tac-toe": (3, 3), "connect-four": (7, 6), "breakthrough": (3, 8), "breakthrough-6x6": (6, 6)}[
+        name
+    ]
+    assert data["face"] == "grid"
+    for before, after in zip(data["frames"], data["frames"][1:], strict=False):
+        assert [len(line) for line in after["cells"]] == [columns] * rows
+        assert len(after["columns"]) == columns
+        pairs = zip(chain(*before["cells"]), chain(*after["cells"]), strict=True)
+        assert sum(one != other for one, other in pairs) == (2 if "breakthrough" in name else 1)
+
+
+def test_game_without_a_face_is_shown_by_its_views(tmp_path):
+    write_shard(tmp_path / "record", 0, episodes_of("leduc", ["random", "random"], 1))
+    client = TestClient(Viewer(tmp_path).application(), base_url="http://localhost")
+    row = ask(client, "episodes", record="record")["episodes"][0]
+    data = ask(client, "episode", record="record", id=row["id"])
+    assert data["face"] == "text"
+    assert all(len(frame["situations"]) == 2 for frame in data["frames"])
+
+
+def test_record_of_an_unknown_game_keeps_its_log(tmp_path):
+    episodes = episodes_of("kuhn", ["random", "random"], 1)
+    for episode in episodes:
+        episode.game = "evil.py:Game"
+    write_shard(tmp_path, 0, episodes)
+    client = TestClient(Viewer(tmp_path).application(), base_url="http://localhost")
+    data = ask(client, "episode", record=".", id=episodes[0].id)
+    assert data["frames"] == []
+    assert "evil.py" in data["unplayable"]
+    assert data["turns"]
+
+
+def test_words_have_the_prompt_and_each_token(client):
+    row = parrot_games(client, illegal="1")["episodes"][0]
+    data = ask(client, "episode", record="games", id=row["id"])
+    spoken = [(turn, one) for turn in data["turns"] for one in turn["decisions"] if one["calls"]]
+    wrong = next((turn, one) for turn, one in spoken if one["action"] is None)
+    right = next((turn, one) for turn, one in spoken if one["action"] is not None)
+    assert wrong[1]["said"] == HOSTILE
+    for turn, one in (wrong, right):
+        place = {"turn": turn["turn"], "seat": one["seat"], "attempt": one["attempt"]}
+        (call,) = ask(client, "words", record="games", id=row["id"], **place)["calls"]
+        assert [message["role"] for message in call["messages"]] == ["system", "user"]
+        assert call["messages"][1]["content"] == f"Card {one['state_key']} {HOSTILE}"
+    assert [token["kind"] for token in call["tokens"]] == ["sampled", "forced"]
+    assert [token["allowed"] for token in call["tokens"]] == [2, 1]
+    assert call["tokens"][0]["p"] == pytest.approx(0.25)
+    assert call["tokens"][1]["p"] is None
+
+
+def test_token_texts_join_to_the_reply():
+    def decode(tokens):
+        return b"".join(BYTES[token] for token in tokens).decode("utf-8", "replace")
+
+    BYTES = {0: b"a", 1: "é".encode()[:1], 2: "é".encode()[1:], 3: b"\xff"}  # noqa: N806
+    assert token_texts([0, 1, 2, 0], "aéa", decode) == ["a", "", "é", "a"]
+    assert "".join(token_texts([0, 3], "a\ufffd", decode)) == "a\ufffd"
+    assert token_texts([0, 0], "another text", decode) == [None, None]
+    assert token_texts([1, 2], PIECES[1] + PIECES[2], lambda tokens: "".join(PIECES[token] for token in tokens)) == [
+        "B",
+        "ET",
+    ]
+    assert token_texts([0, 1], "é", None) == [None, None]
+
+
+def test_page_of_a_run_has_its_curves_and_checks(client):
+    data = ask(client, "run", name="runs/first")
+    assert data["curves"]["loss"] == {"steps": [0, 1, 2, 3, 4], "values": [0.0, None, -2.0, -3.0, -4.0], "points": 5}
+    assert data["record"] == "runs/first/record"
+    assert data["findings"]["inert_clip"]["first"] == f"Look {HOSTILE}"
+    assert data["report"] is False
+
+
+def test_damaged_run_and_record_are_one_sentence(folder):
+    (folder / "runs" / "first" / "run.json").write_text("{")
+    (folder / "games" / "episodes" / "000001.parquet").write_bytes(b"PAR1 and no more")
+    client = TestClient(Viewer(folder).application(), base_url="http://localhost")
+    data = ask(client, "library")
+    assert data["runs"][0]["state"] == "damaged"
+    assert "run.json cannot be read" in data["runs"][0]["sentence"]
+    assert "000001.parquet" in data["records"][0]["sentence"]
+    assert "000001.parquet" in ask(client, "episodes", 400, record="games")["error"]
+
+
+def test_list_follows_the_files(folder):
+    before = len(rows_of(folder / "games"))
+    write_shard(folder / "games", 1, episodes_of("kuhn", ["random", "random"], 4, name="new"))
+    assert len(rows_of(folder / "games")) == before - 2 + 4
+
+
+def test_changes_are_told_by_name(folder):
+    before = state_of(read_library(folder))
+    add_step(folder / "runs" / "first", 5)
+    write_shard(folder / "games", 2, episodes_of("kuhn", ["random", "random"], 1, name="third"))
+    after = state_of(read_library(folder))
+    assert changes(before, after) == ["record:games", "run:runs/first"]
+    assert changes(after, after) == []
+
+
+def test_events_are_sent_when_a_run_goes_on(folder):
+    async def told():
+        found = []
+        async for event in events(lambda: read_library(folder), pause=0.01):
+            found.append(event)
+            if len(found) == 1:
+                add_step(folder / "runs" / "first", 5)
+            if b"changed" in event:
+                return event
+        return b""
+
+    event = asyncio.run(told())
+    assert event.startswith(b"event: changed\ndata: ")
+    assert json.loads(event.split(b"data: ")[1]) == ["run:runs/first"]
+
+
+@pytest.mark.long
+def test_list_of_ten_thousand_episodes_answers_in_less_than_a_second(tmp_path):
+    from time import perf_counter
+
+    episode = episodes_of("kuhn(hands=1)", ["random", "random"], 1)[0]
+    for shard in range(10):
+        many = []
+        for number in range(1000):
+            copy = type(episode)(**{name: getattr(episode, name) for name in episode.__dataclass_fields__})
+            copy.id = f"{shard}/{number}"
+            many.append(copy)
+        write_shard(tmp_path / "record", shard, many)
+    client = TestClient(Viewer(tmp_path).application(), base_url="http://localhost")
+    start = perf_counter()
+    assert ask(client, "episodes", record="record", outcome="won", offset=100)["total"] == 10_000
+    assert perf_counter() - start < 1.0

@@ -1,0 +1,153 @@
+"""Guards of the pages: refused hosts, origins and names, the token, and the policy of a page."""
+
+import re
+
+import pytest
+from starlette.testclient import TestClient
+
+from stratagem.cli.main import main
+from stratagem.endpoint.server import Server
+from stratagem.errors import StratagemError
+from stratagem.viewer import app
+from stratagem.viewer.app import Viewer
+from stratagem.viewer.guard import COOKIE
+from stratagem.viewer.opening import open_viewer
+
+STATIC = app._FILES
+
+
+@pytest.fixture(scope="module")
+def client(shown):
+    return TestClient(Viewer(shown).application(), base_url="http://127.0.0.1:8150")
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"host": "localhost:8150"}, 200),
+        ({"host": "[::1]:8150"}, 200),
+        ({"host": "evil.example:8150"}, 421),
+        ({"host": "127.0.0.1.evil.example"}, 421),
+        ({"host": "192.168.0.7:8150"}, 421),
+        ({"host": ""}, 421),
+        ({"host": "evil@127.0.0.1"}, 421),
+        ({"origin": "http://127.0.0.1:8150"}, 200),
+        ({"origin": "http://127.0.0.1:9"}, 403),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "same-origin"}, 200),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe"}, 403),
+        ({"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}, 200),
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/api/library"])
+def test_foreign_hosts_and_origins_are_refused(client, path, headers, status):
+    assert client.get(path, headers=headers).status_code == status
+
+
+def test_pages_are_only_read(client):
+    for method in ("POST", "PUT", "DELETE", "OPTIONS", "PATCH"):
+        assert client.request(method, "/api/library").status_code == 405
+
+
+def test_every_answer_has_the_policy(client):
+    for path in ("/", "/static/main.js", "/api/library", "/api/run?name=none", "/nowhere"):
+        headers = client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'; script-src 'self'; style-src 'self'" in policy
+        assert "unsafe" not in policy
+        assert "require-trusted-types-for 'script'" in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert "access-control-allow-origin" not in headers
+
+
+def test_cards_and_reports_have_no_origin(client):
+    card = client.get("/pages/audit/card.html")
+    assert card.text == "<script>document.title='card'</script>"
+    policy = card.headers["content-security-policy"]
+    assert policy.startswith("sandbox allow-scripts; default-src 'none'")
+    assert "allow-same-origin" not in policy
+    assert "connect-src" not in policy
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["/pages/../secret.txt", "/pages/%2e%2e/secret.txt", "/pages/runs/first/run.json", "/static/../app.py",
+     "/static/%2e%2e%2fapp.py", "/pages//etc/passwd", "/api/../secret.txt"],
+)  # fmt: skip
+def test_names_do_not_lead_out_of_the_folder(client, shown, name):
+    (shown.parent / "secret.txt").write_text("hidden content")
+    answer = client.get(name)
+    assert answer.status_code == 404
+    assert "hidden content" not in answer.text
+
+
+def test_links_out_of_the_folder_are_not_followed(shown, tmp_path):
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "games").symlink_to(shown / "games")
+    (tmp_path / "card.html").write_text("secret")
+    (root / "card.html").symlink_to(tmp_path / "card.html")
+    with pytest.raises(StratagemError, match="There is nothing to show"):
+        open_viewer(root)
+
+
+def test_token_is_needed_beyond_this_machine(shown):
+    client = TestClient(Viewer(shown, "0.0.0.0", "secret").application(), base_url="http://192.168.0.7:8150")
+    assert client.get("/api/library").status_code == 401
+    assert client.get("/?token=wrong").status_code == 401
+    assert client.get("/api/library", headers={"authorization": "Bearer secret"}).status_code == 200
+    assert client.get("/", headers={"host": "evil.example"}).status_code == 421
+    first = client.get("/?token=secret", follow_redirects=False)
+    assert first.status_code == 303
+    assert first.headers["location"] == "/"
+    assert f"{COOKIE}=secret" in first.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=strict"} <= set(first.headers["set-cookie"].split("; "))
+    assert client.get("/api/library").status_code == 200
+
+
+def test_viewer_beyond_this_machine_draws_a_token(shown):
+    with open_viewer(shown, "0.0.0.0", 0).server as server:
+        assert server.url.startswith("http://0.0.0.0:")
+    first, second = (open_viewer(shown, "0.0.0.0", 0) for _ in range(2))
+    first.server.close()
+    second.server.close()
+    assert len(first.url.split("token=")[1]) >= 32
+    assert first.url.split("token=")[1] != second.url.split("token=")[1]
+
+
+def test_files_of_the_pages_are_small_and_load_nothing_from_elsewhere():
+    assert sum(path.stat().st_size for path in STATIC.iterdir()) < 300_000
+    for path in STATIC.iterdir():
+        text = path.read_text("utf-8")
+        if path.suffix == ".html":
+            assert re.findall(r"<script[^>]*>", text) == ['<script type="module" src="/static/main.js">']
+            assert "style=" not in text
+            assert " on" not in "".join(re.findall(r"<[^>]*>", text))
+        if path.suffix in (".js", ".css") and path.name != "preact-htm.js":
+            assert "innerHTML" not in text
+            assert "dangerouslySet" not in text
+            assert not re.search(r"https?://|\beval\(|new Function|@import|url\(", text), path.name
+
+
+def test_the_command_prints_its_address(shown, monkeypatch, capsys):
+    def wait(server):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Server, "wait", wait)
+    with pytest.raises(SystemExit) as ended:
+        main(["view", str(shown), "--port", "0"])
+    printed = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert re.search(r" at http://127\.0\.0\.1:\d+/$", printed.strip())
+
+
+def test_a_folder_without_anything_to_show_is_one_sentence(tmp_path, capsys):
+    for folder, sentence in ((tmp_path, "There is nothing to show in"), (tmp_path / "none", "There is no folder")):
+        with pytest.raises(SystemExit) as ended:
+            main(["view", str(folder)])
+        assert ended.value.code == 2
+        assert sentence in capsys.readouterr().err
