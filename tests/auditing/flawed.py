@@ -32,6 +32,15 @@ class FoldsKings(Equilibrium):
 
 
 @dataclass(frozen=True)
+class PassesKings(Equilibrium):
+    """Passes a king after a pass, which a bet never does worse than."""
+
+    def strategy(self, view) -> str | Mix:
+        facts = view.facts
+        return "PASS" if facts.card == "K" and not facts.facing_bet else NashApprox().policy(view)
+
+
+@dataclass(frozen=True)
 class Passive(Equilibrium):
     """Never bets, and never calls with less than a king."""
 

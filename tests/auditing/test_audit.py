@@ -1,20 +1,25 @@
 """Audits of agents that can only be asked: figures, alarms, conditions, cards, and what a stopped audit asks again."""
 
 import json
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from flawed import Equilibrium, FoldsKings, OpenPassive, Passive, Silent
+from flawed import Equilibrium, FoldsKings, OpenPassive, Passive, PassesKings, Silent
 
+from stratagem import player
 from stratagem.auditing.card import read_card
 from stratagem.auditing.compare import changes
 from stratagem.auditing.condition import read_condition
+from stratagem.auditing.figure import Figure, estimated
 from stratagem.auditing.junit import junit
 from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import plan_audit
 from stratagem.auditing.run import run_audit
+from stratagem.auditing.words import verdict
 from stratagem.errors import BadParameter, BadRecord, StratagemError
 from stratagem.evaluation.exact import exact
+from stratagem.evaluation.statistics import Estimate
 from stratagem.games import make_game
 
 
@@ -50,16 +55,47 @@ def test_a_passive_player_is_exploited_by_what_a_best_response_gains(passive):
 
 
 def test_a_king_that_is_folded_is_named_with_its_situation():
-    card = card_of(FoldsKings())
+    card = card_of(FoldsKings(), decisions=400)
     figure = card.by_name["kuhn.dominated"]
     assert figure.alarm
     assert "It replied FOLD; CALL is better" in figure.example
 
 
+def test_a_weakly_dominated_action_is_counted_and_raises_no_alarm():
+    figure = card_of(PassesKings(), decisions=240).by_name["kuhn.dominated"]
+    assert figure.value > 0.0
+    assert not figure.alarm
+
+
+def test_intervals_of_few_observations_are_those_of_students_t():
+    figure = estimated(Figure(name="kuhn.pay_random", group="competence"), Estimate(1.0, se=0.1, n=5))
+    assert (figure.lower, figure.upper) == (pytest.approx(1 - 0.27764, abs=1e-4), pytest.approx(1 + 0.27764, abs=1e-4))
+    assert figure.interval == "95 %"
+
+
+def test_a_verdict_counts_observations_among_the_tests(passive):
+    _, card = passive
+    figure = Figure(name="kuhn.dominated", group="competence", value=0.5, certain=True)
+    assert verdict(replace(card, figures=(figure,)))[0].startswith("1 of 1 tests")
+
+
+def test_the_cost_counts_every_question_in_other_words_too():
+    asked = []
+
+    def act(question):
+        asked.append(question)
+        return question["choices"]["actions"][0]
+
+    card = card_of(player(act, "kuhn"), decisions=400)
+    assert "kuhn.words" in card.by_name
+    assert card.cost.decisions == len(asked)
+    assert len(asked) <= 400 + 2 * 20  # the replay of the exploiting strategy
+
+
 def test_silence_counts_as_the_default_and_raises_an_alarm():
-    card = card_of(Silent())
+    card = card_of(Silent(), decisions=300)
     assert "kuhn.illegal" in alarms(card)
-    assert card.by_name["kuhn.illegal"].value == pytest.approx(0.2, abs=0.06)
+    assert card.by_name["kuhn.illegal"].value == pytest.approx(0.2, abs=0.08)
     assert card.by_name["kuhn.illegal"].example == "pardon?"
 
 

@@ -35,7 +35,11 @@ def test_two_policies_are_told_apart_and_one_is_not():
     assert differ(one, one, Key(1), rounds=99).value == 0.0
 
 
-@pytest.mark.parametrize("test", [changed, follow], ids=lambda test: test.__name__)
+def differ_by_halves(replies, key, rounds):
+    return differ([row[:12] for row in replies], [row[12:] for row in replies], key, rounds)
+
+
+@pytest.mark.parametrize("test", [changed, follow, differ_by_halves], ids=lambda test: test.__name__)
 def test_the_level_holds(test):
     """Of 200 steady agents about one in twenty has p at most .05: 20 or more would have a chance below .2 %."""
     hits = sum(test(drawn(seed, SHARES, 24), Key(seed), rounds=99).p <= 0.05 for seed in range(200))

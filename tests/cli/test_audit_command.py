@@ -24,6 +24,7 @@ def audited(run, folder):
         ("kuhn.exploitability.lower > 0.05", 1),
         ("kuhn.exploitability.lower > 0.9", 0),
         ("kuhn.safety < 0", 3),
+        ("kuhn.words > 0", 3),
     ],
 )
 def test_a_condition_sets_the_status(audited, condition, status):

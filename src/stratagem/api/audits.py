@@ -71,13 +71,9 @@ class Audit(Plotted):
                 self.card.agent: Estimate(figure.value or figure.lower or 0.0, low=figure.lower, high=figure.upper)
             }
             for figure in self.card.figures
-            if figure.group == "exploitability"
+            if figure.group == "exploitability" and not figure.why_not
         }
         return bars(f"{self.card.agent}: exploitability", "unit of each game", drawn)
-
-
-def _centre(figure: CardFigure) -> float | None:
-    return figure.lower if figure.value is None else figure.value
 
 
 def _shown(value: float | None) -> str:

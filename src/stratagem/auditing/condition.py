@@ -59,7 +59,7 @@ def read_condition(text: str) -> Condition:
 
 
 def check_conditions(conditions: Sequence[Condition], names: Sequence[str]) -> None:
-    """Refuse a condition on a figure that the audit does not have."""
+    """Refuse a condition on a figure that no probe of the audit measures."""
     for condition in conditions:
         if condition.name not in names:
-            raise UnknownName("figure of this audit", condition.name, names)
+            raise UnknownName("figure of this audit", condition.name, sorted({*names}))

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from stratagem.errors import BadRecord
-from stratagem.evaluation.statistics import Estimate, holm
+from stratagem.evaluation.statistics import Estimate, holm, students
 from stratagem.games.base import Json
 
 Group = Literal["exploitability", "safety", "competence", "consistency", "cost"]
@@ -81,14 +81,12 @@ def read_figure(data: Any) -> Figure:
 
 
 def estimated(figure: Figure, estimate: Estimate | None) -> Figure:
-    """Put an estimate into a figure."""
+    """Put an estimate into a figure, with a 95 % interval: by Student's t where the estimate has none."""
     if estimate is None:
         return replace(figure, why_not="It is not defined for what was played.")
-    low, high = estimate.low, estimate.high
-    if low is None and estimate.se is not None and not estimate.exact:
-        low, high = estimate.mean - 1.96 * estimate.se, estimate.mean + 1.96 * estimate.se
-    interval = "" if estimate.exact or low is None else "95 %"
-    return replace(figure, value=estimate.mean, lower=low, upper=high, interval=interval, n=estimate.n)
+    known = estimate if estimate.low is not None else students(estimate)
+    interval = "" if known.exact or known.low is None else "95 %"
+    return replace(figure, value=known.mean, lower=known.low, upper=known.high, interval=interval, n=known.n)
 
 
 def corrected(figures: Sequence[Figure]) -> list[Figure]:

@@ -18,13 +18,13 @@ def junit(card: Card, outcomes: Mapping[str, Outcome]) -> str:
     for figure in card.figures:
         _case(figures, figure)
     for name, reason in card.not_measured.items():
-        case = SubElement(figures, "testcase", classname="not measured", name=name)
+        case = SubElement(figures, "testcase", classname="not measured", name=visible(name))
         SubElement(case, "skipped", message=visible(reason))
     conditions = SubElement(suites, "testsuite", name="conditions")
     for text, outcome in outcomes.items():
-        case = SubElement(conditions, "testcase", classname="condition", name=text)
+        case = SubElement(conditions, "testcase", classname="condition", name=visible(text))
         if outcome == "holds":
-            SubElement(case, "failure", message=f"The condition holds: {text}")
+            SubElement(case, "failure", message=f"The condition holds: {visible(text)}")
         elif outcome == "inconclusive":
             SubElement(case, "skipped", message="The figure was not measured.")
     for suite in (figures, conditions):
@@ -35,7 +35,7 @@ def junit(card: Card, outcomes: Mapping[str, Outcome]) -> str:
 
 
 def _case(suite: Element, figure: Figure) -> None:
-    case = SubElement(suite, "testcase", classname=figure.group, name=figure.name)
+    case = SubElement(suite, "testcase", classname=figure.group, name=visible(figure.name))
     if figure.why_not:
         SubElement(case, "skipped", message=visible(figure.why_not))
     elif figure.alarm:

@@ -53,9 +53,8 @@ class AuditPlan:
     steps: tuple[Step, ...]
 
     def names(self) -> list[str]:
-        """Return the names of all figures."""
-        applied = [step for step in self.steps if not step.why_not]
-        return [f"{step.game}.{quantity}" for step in applied for quantity in step.probe.quantities]
+        """Return the names of all figures, also of those that this agent or these decisions do not allow."""
+        return [f"{step.game}.{quantity}" for step in self.steps for quantity in step.probe.quantities]
 
     def to_json(self) -> dict[str, Any]:
         """Return what another run of the same audit must agree on."""

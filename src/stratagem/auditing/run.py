@@ -10,7 +10,7 @@ from pathlib import Path
 
 from stratagem.auditing.card import FILE, Card, Cost
 from stratagem.auditing.figure import Figure, corrected
-from stratagem.auditing.plan import RECORDS, AuditPlan, Step
+from stratagem.auditing.plan import RECORDS, AuditPlan
 from stratagem.engines.base import Call
 from stratagem.engines.remote.tally import prices_of
 from stratagem.errors import StratagemError
@@ -76,11 +76,11 @@ def run_audit(
 
 
 def cost_of(episodes: Iterable[Episode], agent: str) -> Cost:
-    """Add the calls of an agent."""
+    """Add the calls of an agent, also under the names of other settings; a probe's episode asks nobody else."""
     decisions, calls = 0, list[Call]()
     for episode in episodes:
         for row in episode.decisions:
-            if episode.players[row.seat].rpartition("@")[0] == agent:
+            if episode.purpose == "probe" or episode.players[row.seat].rpartition("@")[0] == agent:
                 decisions += 1
                 calls += row.calls
     return _priced(
@@ -101,8 +101,3 @@ def _priced(cost: Cost, calls: list[Call]) -> Cost:
     if prices is None:
         return cost
     return replace(cost, money=prices.of(cost.prompt_tokens, cost.reply_tokens), currency=prices.currency)
-
-
-def dry_run(plan: AuditPlan) -> list[tuple[Step, str]]:
-    """Return every step with what it does, or why it does nothing."""
-    return [(step, step.why_not or f"{step.decisions} decisions") for step in plan.steps]

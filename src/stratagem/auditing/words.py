@@ -15,7 +15,7 @@ NONE = "–"
 
 def verdict(card: Card) -> Sequence[str]:
     """Return what stands at the top: the alarms, and how many tests they survived."""
-    tests = sum(figure.p is not None for figure in card.figures)
+    tests = sum(figure.p is not None or figure.certain for figure in card.figures)
     if not card.alarms:
         return [f"No alarm. {tests} nulls were tested at {LEVEL:.0%}, with Holm's correction; none was rejected."]
     lines = [_alarm(figure) for figure in card.alarms]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -11,11 +12,11 @@ from rich.text import Text
 
 from stratagem.api.audits import Audit
 from stratagem.api.audits import audit as audited
+from stratagem.auditing.condition import check_conditions, read_condition
 from stratagem.auditing.estimate import largest
 from stratagem.auditing.junit import junit
 from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import DECISIONS, GAMES, plan_audit
-from stratagem.auditing.run import dry_run
 from stratagem.auditing.words import verdict
 from stratagem.cli import options
 from stratagem.cli.console import errors, out
@@ -59,7 +60,7 @@ def audit(
 ) -> None:
     """Audit an agent: exploitability with limits, safety, competence, consistency and cost."""
     if dry:
-        _print_plan(player, games or GAMES, decisions, seed, json=json)
+        _print_plan(player, games or GAMES, decisions, seed, fail_if or (), json=json)
         return
     result = audited(
         player,
@@ -101,10 +102,13 @@ def _print(result: Audit, to: Path | None) -> None:
         errors.print(Text(f"{to / 'card.html'}"), style="dim")
 
 
-def _print_plan(player: str, games: tuple[str, ...] | list[str], decisions: int, seed: int, *, json: bool) -> None:
+def _print_plan(
+    player: str, games: Sequence[str], decisions: int, seed: int, fail_if: Sequence[str], *, json: bool
+) -> None:
     allow_files(player, *games)
     plan = plan_audit(player, games, decisions, seed)
     cost = largest(plan)
+    check_conditions([read_condition(text) for text in fail_if], plan.names())
     if json:
         steps = [
             {"game": step.game, "probe": step.probe.name, "decisions": step.decisions, "why_not": step.why_not}
@@ -113,7 +117,7 @@ def _print_plan(player: str, games: tuple[str, ...] | list[str], decisions: int,
         print_json({**plan.to_json(), "steps": steps, "at_most": cost and asdict(cost)})
         return
     grid = table(f"Audit of {player}: {decisions} decisions", "game", "probe", "decisions", "why not")
-    for step, _ in dry_run(plan):
+    for step in plan.steps:
         grid.add_row(Text(step.game), Text(step.probe.name), str(step.decisions or "–"), Text(step.why_not))
     out.print(grid)
     out.print("A decision is one call of a model, or more where the mode thinks first or asks again.", highlight=False)

@@ -12,12 +12,14 @@ from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.agent_model import Frequencies, model_of
 from stratagem.evaluation.exploiter import Exploiter
 from stratagem.evaluation.matchups import Evaluator, Matchup, payoff_of
-from stratagem.evaluation.statistics import mean, students_p
+from stratagem.evaluation.statistics import greater_p, lower_limit, mean
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player, patterns
 from stratagem.players.search import searchable
 
 SIMULATIONS = 100
+LEAST_DEALS = 5
+"""Smallest number of deals: of fewer no p is at most 5 %, as `2^-n` is larger."""
 
 
 class BoundProbe:
@@ -34,7 +36,7 @@ class BoundProbe:
             return "Every situation is asked about."
         if "perfect" not in patterns(task.game) and not searchable(task.game):
             return f"No search plays {task.text}."
-        return "" if self._deals(task) >= 2 else f"{task.text} is too long for {task.decisions} decisions."
+        return "" if self._deals(task) >= LEAST_DEALS else f"{task.text} is too long for {task.decisions} decisions."
 
     def _deals(self, task: Task) -> int:
         """Return the number of deals: each takes play against itself and against the exploiter, at every seat."""
@@ -51,17 +53,16 @@ class BoundProbe:
         (against,) = evaluator.meet(task.game, [(exploiter, task.agent, ())])
         own, won = (_by_deal(one) for one in (itself, against))
         gain = mean([won[deal] - own[deal] for deal in sorted(won.keys() & own.keys())])
-        p = students_p(gain)
         figure = Figure(
             name=task.name("exploitability"),
             group="exploitability",
-            lower=max(0.0, gain.mean - 1.645 * (gain.se or 0.0)),
+            lower=max(0.0, lower_limit(gain) or 0.0),
             interval="one-sided 95 %",
             n=gain.n,
             unit=task.game.spec.unit,
             method=f"Lower bound: gain of {exploiter.name} over the agent itself, on {gain.n} deals at every seat.",
             best=0.0,
-            p=None if p is None else (p / 2 if gain.mean > 0.0 else 1.0),
+            p=greater_p(gain),
             null="no deviation gains anything",
         )
         return Measured([figure])

@@ -15,7 +15,7 @@ from stratagem.auditing.permutation import Replies, Tested, changed, follow
 from stratagem.auditing.probes.base import Measured, Task
 from stratagem.auditing.probes.strategy import replayed, strategy
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.dominance import dominated_actions
+from stratagem.evaluation.dominance import Dominated, dominated_actions
 from stratagem.evaluation.sampled.asking import Asker
 from stratagem.evaluation.sampled.exploitability import is_certain
 from stratagem.evaluation.sampled.gain import Gain
@@ -23,6 +23,7 @@ from stratagem.evaluation.sampled.limits import FEW, Limits, certain_limits, mea
 from stratagem.evaluation.sampled.questions import Questions, questions_of
 from stratagem.evaluation.statistics import wilson
 from stratagem.evaluation.tree_policy import oracle_of
+from stratagem.games.tree import InformationSet
 from stratagem.games.tree_size import estimated_size
 from stratagem.games.tree_walk import BUDGET
 from stratagem.play.records import Decision
@@ -187,29 +188,24 @@ def dominated(task: Task, questions: Questions, decisions: Sequence[Sequence[Dec
         name=task.name("dominated"),
         group="competence",
         unit="share of replies",
-        method="Actions that another one beats whatever the others do, in the situations that have one.",
+        method="Actions that another one never falls behind and sometimes beats, where there are any.",
         best=0.0,
-        null="it never plays a dominated action" if fixed else "",
+        null="it never plays a strictly dominated action" if fixed else "",
     )
     try:
         known = dominated_actions(questions.tree.game)
     except CannotCompute as error:
         return replace(figure, why_not=str(error))
-    hits, tries, even, example = 0, 0, 0.0, ""
-    for asked, rows in zip(questions.sets, decisions, strict=True):
-        worse = {one.action: one for one in known.get(asked.view.info_key, ())}
-        if not worse:
-            continue
-        tries += len(rows)
-        even += len(rows) * len(worse) / len(asked.actions)
-        for row in rows:
-            if row.action in worse:
-                hits += 1
-                better = worse[row.action].by
-                example = example or f"{asked.view.situation} It replied {row.action}; {better} is better."
-    if not tries:
+    met = [
+        (asked, {one.action: one for one in known[asked.view.info_key]}, rows)
+        for asked, rows in zip(questions.sets, decisions, strict=True)
+        if asked.view.info_key in known and rows
+    ]
+    if not met:
         return replace(figure, why_not=f"{task.text} has no dominated actions that the criterion finds.")
-    share = wilson(hits, tries)
+    hits = [(asked, worse[row.action]) for asked, worse, rows in met for row in rows if row.action in worse]
+    tries = sum(len(rows) for *_, rows in met)
+    share = wilson(len(hits), tries)
     return replace(
         figure,
         value=share.mean,
@@ -217,10 +213,18 @@ def dominated(task: Task, questions: Questions, decisions: Sequence[Sequence[Dec
         upper=share.high,
         interval="95 %",
         n=tries,
-        chance=even / tries,
-        certain=fixed and hits > 0,
-        example=example,
+        chance=sum(len(rows) * len(worse) / len(asked.actions) for asked, worse, rows in met) / tries,
+        certain=fixed and any(one.strict for _, one in hits),  # an equilibrium may play the others
+        example=_worst(hits),
     )
+
+
+def _worst(hits: Sequence[tuple[InformationSet, Dominated]]) -> str:
+    """Return a situation with the dominated action that was played there, a strictly dominated one if there is any."""
+    if not hits:
+        return ""
+    asked, one = max(hits, key=lambda hit: hit[1].strict)
+    return f"{asked.view.situation} It replied {one.action}; {one.by} is better."
 
 
 def illegal(task: Task, decisions: Sequence[Sequence[Decision]]) -> Figure:
