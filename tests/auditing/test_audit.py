@@ -5,7 +5,7 @@ from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
-from flawed import Equilibrium, FoldsKings, OpenPassive, Passive, PassesKings, Silent
+from flawed import Equilibrium, FoldsKings, OpenPassive, PassesKings, Passive, Silent
 
 from stratagem import player
 from stratagem.auditing.card import read_card
