@@ -15,6 +15,7 @@ from stratagem.auditing.figure import Figure, estimated
 from stratagem.auditing.junit import junit
 from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import plan_audit
+from stratagem.auditing.probes.replies import binomial_p
 from stratagem.auditing.run import run_audit
 from stratagem.auditing.words import verdict
 from stratagem.errors import BadParameter, BadRecord, StratagemError
@@ -97,6 +98,11 @@ def test_silence_counts_as_the_default_and_raises_an_alarm():
     assert "kuhn.illegal" in alarms(card)
     assert card.by_name["kuhn.illegal"].value == pytest.approx(0.2, abs=0.08)
     assert card.by_name["kuhn.illegal"].example == "pardon?"
+
+
+def test_the_p_of_illegal_replies_is_the_chance_of_at_least_so_many():
+    assert binomial_p(1, 10, 0.02) == pytest.approx(1 - 0.98**10)
+    assert binomial_p(0, 10, 0.02) == 1.0
 
 
 def test_a_large_game_has_a_lower_bound():
