@@ -67,13 +67,15 @@ class Audit(Plotted):
     def plot(self) -> Figure:
         """Draw the exploitability in each game, with its limits."""
         drawn = {
-            figure.name: {
-                self.card.agent: Estimate(figure.value or figure.lower or 0.0, low=figure.lower, high=figure.upper)
-            }
+            figure.name: {self.card.agent: Estimate(centre, low=figure.lower, high=figure.upper)}
             for figure in self.card.figures
-            if figure.group == "exploitability" and not figure.why_not
+            if figure.group == "exploitability" and (centre := _centre(figure)) is not None
         }
         return bars(f"{self.card.agent}: exploitability", "unit of each game", drawn)
+
+
+def _centre(figure: CardFigure) -> float | None:
+    return figure.lower if figure.value is None else figure.value
 
 
 def _shown(value: float | None) -> str:
