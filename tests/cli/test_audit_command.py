@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from stratagem.engines.remote.terms import ServerFailed
+
 OF_KUHN = ("--games", "kuhn", "--decisions", "300")
 
 
@@ -84,3 +86,12 @@ def test_a_card_that_is_none_is_refused(run, tmp_path):
         (tmp_path / "card.json").write_text(text)
         status, _, said = run("compare", tmp_path, tmp_path)
         assert (status, "card" in said) == (2, True)
+
+
+def test_a_server_that_fails_is_no_condition_that_holds(run, monkeypatch):
+    def fail(*_, **__):
+        raise ServerFailed("12 of 71 requests failed.")
+
+    monkeypatch.setattr("stratagem.cli.audit.audited", fail)
+    status, _, said = run("audit", "random", "--fail-if", "kuhn.illegal > 0.5")
+    assert (status, "12 of 71" in said) == (3, True)

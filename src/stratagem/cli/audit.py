@@ -21,6 +21,7 @@ from stratagem.auditing.words import verdict
 from stratagem.cli import options
 from stratagem.cli.console import errors, out
 from stratagem.cli.output import print_json, table
+from stratagem.engines.remote.terms import ServerFailed
 from stratagem.files import write_file
 from stratagem.players.given import allow_files
 
@@ -62,15 +63,19 @@ def audit(
     if dry:
         _print_plan(player, games or GAMES, decisions, seed, fail_if or (), json=json)
         return
-    result = audited(
-        player,
-        games=games or GAMES,
-        decisions=decisions,
-        seed=seed,
-        out=to,
-        fail_if=fail_if or (),
-        progress=not json,
-    )
+    try:
+        result = audited(
+            player,
+            games=games or GAMES,
+            decisions=decisions,
+            seed=seed,
+            out=to,
+            fail_if=fail_if or (),
+            progress=not json,
+        )
+    except ServerFailed as error:
+        error.exit_code = INCONCLUSIVE  # its own 1 says here that a condition holds
+        raise
     if to is not None:
         write_file(to / "card.html", card_page(result.card, result.outcomes))
         write_file(to / "junit.xml", junit(result.card, result.outcomes))
