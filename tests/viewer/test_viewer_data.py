@@ -160,6 +160,34 @@ def test_record_of_an_unknown_game_keeps_its_log(tmp_path):
     assert data["turns"]
 
 
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"parent": "game/0.0"}, "was forked from itself"),
+        ({"parent": "game/0.1"}, "was forked from itself"),
+        ({"parent": "nobody"}, "There is no recorded episode called 'nobody'"),
+        ({"game": "spiel:nothing"}, "There is no OpenSpiel game"),
+        ({"game_version": 99}, "was played by version 99"),
+        ({"action": "XYZ"}, "XYZ"),
+        ({"round": -3}, ""),
+        ({"round": 99}, ""),
+        ({"payoffs": [float("nan"), float("inf")]}, ""),
+    ],
+)
+def test_wrong_record_is_shown_as_far_as_it_goes(tmp_path, change, sentence):
+    episodes = episodes_of("kuhn", ["random", "random"], 2)
+    for name, value in change.items():
+        owners = [episode.decisions[-1] for episode in episodes] if name in ("action", "round") else episodes
+        for owner in owners:
+            setattr(owner, name, value)
+    write_shard(tmp_path, 0, episodes)
+    client = TestClient(Viewer(tmp_path).application(), base_url="http://localhost")
+    data = ask(client, "episode", record=".", id=episodes[0].id)
+    assert sentence in data["unplayable"]
+    assert bool(data["frames"]) == (not sentence)
+    assert data["turns"]
+
+
 def test_words_have_the_prompt_and_each_token(client):
     row = parrot_games(client, illegal="1")["episodes"][0]
     data = ask(client, "episode", record="games", id=row["id"])

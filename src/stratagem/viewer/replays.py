@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
-from stratagem.errors import StratagemError
+from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Json
 from stratagem.play.forks import steps
 from stratagem.play.records import Decision, Episode
@@ -69,7 +68,7 @@ def _turn(episode: Episode, rows: list[Decision], following: Sequence[list[Decis
     return {
         "turn": rows[0].turn,
         "round": index,
-        "payoffs": episode.rounds[index] if closes and index < len(episode.rounds) else None,
+        "payoffs": episode.rounds[index] if closes and 0 <= index < len(episode.rounds) else None,
         "decisions": [_decision(row) for row in rows],
     }
 
@@ -101,10 +100,13 @@ def _drawn(folder: Path, episode: Episode) -> Json:
         return {"face": "none", "frames": [], "unit": "", "unplayable": str(error)}
 
 
-def _parents(folder: Path, episode: Episode) -> dict[str, Any]:
-    """Return the episodes from which this one was forked, as far as the record has them."""
+def _parents(folder: Path, episode: Episode) -> dict[str, Episode]:
+    """Return the episodes from which this one was forked, the nearest of them where there are very many."""
     parents: dict[str, Episode] = {}
-    while episode.parent and episode.parent not in parents and len(parents) < _ANCESTORS:
+    own = episode.id
+    while episode.parent and len(parents) < _ANCESTORS:
+        if episode.parent in (own, *parents):
+            raise BadRecord(f"Episode {own} was forked from itself, so it cannot be played again.")
         episode = load_episode(folder, episode.parent)
         parents[episode.id] = episode
     return parents

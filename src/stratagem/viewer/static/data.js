@@ -110,6 +110,7 @@ export function number(value, digits = 3) {
 }
 
 export function signed(value) {
+  if (value == null) return '–';
   return `${value > 0 ? '+' : value < 0 ? '−' : ''}${number(Math.abs(value), 2)}`;
 }
 
