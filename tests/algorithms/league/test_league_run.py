@@ -359,13 +359,14 @@ def test_broken_off_before_the_models_are_told_it_tells_them_when_it_goes_on(who
 @pytest.mark.parametrize(
     "match",
     [
-        {"rule": "self"},
-        {"rule": "fixed", "opponent": "bettor"},
+        pytest.param({"rule": "self"}, marks=pytest.mark.long),
+        pytest.param({"rule": "fixed", "opponent": "bettor"}, marks=pytest.mark.long),
         {"rule": "pfsp", "weighting": "linear", "reserved": 0.2, "self_play": 0.3},
         {"rule": "rating_near"},
     ],
 )
 def test_every_rule_trains(tmp_path, match):
+    """Every day `self` and `fixed` train in the tests of who learns and of what a group is."""
     league = {**DATA["league"], "iterations": 2, "max_snapshots": 1, "snapshot_every": 1}
     run = trained(tmp_path / "run", learners={"main": {"match": match}}, league=league)
     met = {
