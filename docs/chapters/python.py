@@ -9,6 +9,7 @@ from importlib import import_module
 
 import stratagem
 from chapters.markdown import block, code, definition, notes, page, rule, table
+from stratagem.api.dry_runs import DryRun
 from stratagem.api.evaluations import Evaluation
 from stratagem.api.exploitabilities import Exploitability
 from stratagem.api.matches import MatchResult
@@ -19,7 +20,7 @@ from stratagem.api.tournaments import Tournament
 from stratagem.api.verification import Verification
 from stratagem.front import FUNCTIONS, function
 
-RESULTS = (MatchResult, Record, Evaluation, Exploitability, Tournament, Verification, Run)
+RESULTS = (MatchResult, Record, Evaluation, Exploitability, Tournament, Verification, Run, DryRun)
 MODULES = (
     "stratagem.games",
     "stratagem.games.conformance",
@@ -47,8 +48,8 @@ def python() -> str:
         "installed; `progress=False` hides it.",
         *(f"## {name}\n\n{_function(name)}" for name in FUNCTIONS),
         "## Results",
-        "A result prints as a table, in a notebook too. These methods are those of all results; a verification has no "
-        "figures and does not plot. A data frame needs pandas.",
+        "A result prints as a table, in a notebook too. These methods are those of all results; a verification and a "
+        "dry run have no picture. A data frame needs pandas.",
         table(("method", "what it does"), ((code(f"{name}()"), rule(_common(name))) for name in COMMON)),
         *(f"### {cls.__name__}\n\n{definition(cls)}\n\n{_members(cls)}" for cls in RESULTS),
         "## Public modules",
