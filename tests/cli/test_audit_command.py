@@ -6,6 +6,10 @@ import pytest
 
 from stratagem.engines.remote.terms import ServerFailed
 
+TEXT_FOR_NUMBER = json.dumps(
+    {"card": 1, "agent": "a", "games": [], "decisions": 1, "seed": 0}
+    | {"figures": [{"name": "kuhn.illegal", "group": "competence", "value": "abc"}]}
+)
 OF_KUHN = ("--games", "kuhn", "--decisions", "300")
 
 
@@ -82,7 +86,7 @@ def test_two_audits_are_compared(audited, run, folder):
 
 
 def test_a_card_that_is_none_is_refused(run, tmp_path):
-    for text in ("", "[]", '{"card": 1}', '{"card": 99}', '{"card": 1, "figures": [1]}'):
+    for text in ("", "[]", '{"card": 1}', '{"card": 99}', '{"card": 1, "figures": [1]}', TEXT_FOR_NUMBER):
         (tmp_path / "card.json").write_text(text)
         status, _, said = run("compare", tmp_path, tmp_path)
         assert (status, "card" in said) == (2, True)

@@ -70,14 +70,18 @@ class Figure:
 
 
 PARTS = ("value", "lower", "upper")
+_NUMBERS = (*PARTS, "n", "chance", "best", "p", "holm_p")
 
 
 def read_figure(data: Any) -> Figure:
     """Read a figure that `to_json` wrote."""
     try:
-        return Figure(**{name: value for name, value in data.items() if name != "alarm"})
-    except (AttributeError, TypeError) as error:
-        raise BadRecord(f"This is no figure of an audit: {str(data)[:100]!r}.") from error
+        figure = Figure(**{name: value for name, value in data.items() if name != "alarm"})
+        for field in _NUMBERS:
+            float(getattr(figure, field) or 0.0)
+        return figure
+    except (AttributeError, TypeError, ValueError) as error:
+        raise BadRecord(f"This is no figure of a card: {str(data)[:100]!r}.") from error
 
 
 def estimated(figure: Figure, estimate: Estimate | None) -> Figure:

@@ -63,7 +63,7 @@ def _figures(figures: Sequence[Figure]) -> Html:
     rows = [
         [
             figure.name,
-            element("td", _mark(figure), class_="words"),
+            _mark(figure),
             number(figure.value),
             ends(figure),
             number(figure.chance),
