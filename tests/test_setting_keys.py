@@ -79,6 +79,7 @@ OTHER_NAMES = {
     "clock": "a column of a record",
     "entropy": "a metric",
     "first": "an option of players",
+    "budget": "a spending cap, and an option of the player perfect",
     "kl": "a metric",
     "most": "an option of the game negotiation",
     "start": "a checkpoint, and a model of a run",

@@ -56,7 +56,7 @@ def test_another_configuration_is_refused_and_nothing_is_changed(how, copy):
     assert SPOILT[how](path.read_text()) != path.read_text()
     path.write_text(SPOILT[how](path.read_text()))
     before = contents(copy.path)
-    with pytest.raises(BadRecord, match=r"was started with another recipe than its config\.toml has now: .* --force"):
+    with pytest.raises(BadRecord, match=r"another recipe than its config\.toml has now: .* `force=True`"):
         resume(copy)
     assert contents(copy.path) == before
 

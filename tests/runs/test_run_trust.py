@@ -120,7 +120,7 @@ def test_a_counted_shard_with_one_other_bit_is_refused(seed, copy):
 def test_checkpoints_that_are_gone_restart_no_run(copy):
     shutil.rmtree(copy.checkpoints)
     own = lines_of(copy)
-    with pytest.raises(BadRecord, match=r"The checkpoints of .* are missing, and the last was of step 8: .* --force"):
+    with pytest.raises(BadRecord, match=r"are missing, and the last was of step 8: .* `force=True`"):
         resume(copy)
     assert lines_of(copy) == own
     resume_by_force(copy)
