@@ -50,3 +50,9 @@ def test_run_of_several_recipes_is_named_and_recorded_by_all(run, folder, monkey
 
 def test_resume_takes_one_folder_and_no_recipe(run, folder):
     assert "give its folder alone" in run("train", "runs/a", "short.toml", "--resume")[2]
+
+
+@pytest.mark.parametrize("option", ["--resume", "--force"])
+def test_a_dry_run_continues_nothing(run, tmp_path, option):
+    status, _, said = run("train", "sepo/kuhn-tiny", "--dry-run", option)
+    assert (status, "leave out --resume and --force" in said) == (2, True)

@@ -74,7 +74,9 @@ def train(
 ) -> None:
     """Train a model by one or more recipes; continue a stopped run with --resume."""
     given = dict(map(_change, changes or ()))
-    if dry_run and not resume and not force:
+    if dry_run:
+        if resume or force:
+            raise BadParameter("--dry-run tells what a new run would take: leave out --resume and --force.")
         speeds = {"decode_speed": decode_speed, "learn_speed": learn_speed}
         print_dry_run(estimate_run(recipes, changes=given, allow_host=allow_host or (), **speeds), json=json)
         return
