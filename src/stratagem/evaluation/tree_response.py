@@ -7,14 +7,14 @@ games that tell a seat when it acts, and OpenSpiel's best response serves the ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.games.base import Seat
-from stratagem.games.tree import TERMINAL, GameTree
+from stratagem.games.tree import TERMINAL, GameTree, InformationSet
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -96,6 +96,14 @@ def is_layered(tree: GameTree) -> bool:
     np.minimum.at(lowest, tree.information_set[moved], depths[moved])
     np.maximum.at(highest, tree.information_set[moved], depths[moved])
     return bool((lowest == highest).all())
+
+
+def moves_of(tree: GameTree, slots: Iterable[int]) -> Iterator[tuple[InformationSet, str]]:
+    """Yield the information set and the action of each slot."""
+    for slot in slots:
+        number = int(tree.set_of_slot[slot])
+        known = tree.information_sets[number]
+        yield known, known.actions[slot - int(tree.slots[number])]
 
 
 def slots_of(tree: GameTree, actions: dict[int, int], seat: Seat) -> Ints:

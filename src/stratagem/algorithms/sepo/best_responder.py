@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET, worst_actions
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
-from stratagem.evaluation.tree_response import BestResponse
+from stratagem.evaluation.tree_response import BestResponse, moves_of
 from stratagem.games.base import Game, View
 from stratagem.games.tree import GameTree
 from stratagem.players.base import Mix, Player, Scripted, Traits
@@ -57,10 +57,7 @@ def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> Bes
 def _actions(tree: GameTree, response: BestResponse) -> dict[str, str]:
     """Return the action at each information set of the responder."""
     table = dict[str, str]()
-    for slot in response.slots.tolist():
-        number = int(tree.set_of_slot[slot])
-        known = tree.information_sets[number]
-        action = known.actions[slot - int(tree.slots[number])]
+    for known, action in moves_of(tree, response.slots.tolist()):
         if table.setdefault(known.view.info_key, action) != action:
             raise _ambiguous(tree.game, known.view.info_key)
     return table

@@ -12,6 +12,7 @@ from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.sampled.gain import Gain
 from stratagem.evaluation.sampled.limits import Limits
 from stratagem.evaluation.sampled.tally import frequencies
+from stratagem.evaluation.tree_response import moves_of
 
 _DEALS = 5
 
@@ -39,10 +40,7 @@ def replayed(task: Task, gain: Gain, limits: Limits) -> str:
     """Play the strategy against the agent for some deals, and return the id of the episode that it wins most in."""
     tree, table = gain.tree, dict[str, str]()
     for slots in limits.exploiter:
-        for slot in slots.tolist():
-            number = int(tree.set_of_slot[slot])
-            known = tree.information_sets[number]
-            table[known.view.info_key] = known.actions[slot - int(tree.slots[number])]
+        table |= {known.view.info_key: action for known, action in moves_of(tree, slots.tolist())}
     evaluator = Evaluator(_DEALS * tree.game.spec.seats, task.key, task.queue, task.record, budget=0, exact_budget=0)
     (matchup,) = evaluator.meet(tree.game, [(BestResponder(table), task.agent, ())])
     return max(matchup.episodes, key=lambda episode: episode.payoffs[episode.seat_of(0)]).id
