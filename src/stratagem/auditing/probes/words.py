@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 
 import numpy as np
 
-from stratagem.auditing.figure import Figure
+from stratagem.auditing.figure import Figure, estimated
 from stratagem.auditing.permutation import Replies, differ
 from stratagem.auditing.probes.base import Measured, Task
 from stratagem.auditing.probes.replies import actions_of, askable, gain_of, tested_figure
@@ -115,16 +115,11 @@ class RepeatProbe:
         figure = Figure(
             name=task.name("repeat"),
             group="consistency",
-            value=share.mean,
-            lower=share.low,
-            upper=share.high,
-            interval="95 %",
-            n=len(replies),
             unit="share of situations",
             method=f"The same action {len(replies[0])} times at temperature 0.",
             best=1.0,
         )
-        return Measured([figure])
+        return Measured([estimated(figure, share)])
 
 
 def replies_of(task: Task, questions: Questions, agent: Player, number: int) -> Replies:
