@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from stratagem.auditing.figure import Figure
+from stratagem.auditing.figure import Figure, estimated
 from stratagem.auditing.permutation import Replies, Tested, changed, follow
 from stratagem.auditing.probes.base import Measured, Task
 from stratagem.auditing.probes.strategy import replayed, strategy
@@ -205,14 +205,8 @@ def dominated(task: Task, questions: Questions, decisions: Sequence[Sequence[Dec
         return replace(figure, why_not=f"{task.text} has no dominated actions that the criterion finds.")
     hits = [(asked, worse[row.action]) for asked, worse, rows in met for row in rows if row.action in worse]
     tries = sum(len(rows) for *_, rows in met)
-    share = wilson(len(hits), tries)
     return replace(
-        figure,
-        value=share.mean,
-        lower=share.low,
-        upper=share.high,
-        interval="95 %",
-        n=tries,
+        estimated(figure, wilson(len(hits), tries)),
         chance=sum(len(rows) * len(worse) / len(asked.actions) for asked, worse, rows in met) / tries,
         certain=fixed and any(one.strict for _, one in hits),  # an equilibrium may play the others
         example=_worst(hits),
@@ -231,15 +225,9 @@ def illegal(task: Task, decisions: Sequence[Sequence[Decision]]) -> Figure:
     """Return the share of replies without a legal action."""
     rows = [row for some in decisions for row in some]
     bad = [row for row in rows if row.action is None]
-    share = wilson(len(bad), len(rows))
-    return Figure(
+    figure = Figure(
         name=task.name("illegal"),
         group="competence",
-        value=share.mean,
-        lower=share.low,
-        upper=share.high,
-        interval="95 %",
-        n=len(rows),
         unit="share of replies",
         method="Replies without a legal action, after the tries that the game allows.",
         best=0.0,
@@ -247,6 +235,7 @@ def illegal(task: Task, decisions: Sequence[Sequence[Decision]]) -> Figure:
         null=f"at most {_TOLERATED:.0%} of replies are illegal",
         example=(bad[0].said or "") if bad else "",
     )
+    return estimated(figure, wilson(len(bad), len(rows)))
 
 
 def binomial_p(hits: int, tries: int, rate: float) -> float:

@@ -21,18 +21,16 @@ def strategy(gain: Gain, limits: Limits) -> Sequence[StrategyLine]:
     """Return the exploiting moves where they can be reached against the agent."""
     tree = gain.tree
     rows = frequencies(gain.questions, limits.tally.counts)
-    lines = []
+    lines: list[StrategyLine] = []
     for seat, slots in enumerate(limits.exploiter):
         seats = np.array([known.seat for known in tree.information_sets])[tree.set_of_slot]
         policy = np.where(seats == seat, 0.0, rows[gain.questions.in_tree])
         policy[slots] = 1.0
         reach = tree.reach(policy)
-        reached = {int(number) for number in tree.information_set[reach > 0.0] if number >= 0}
-        for slot in sorted(slots.tolist()):
-            number = int(tree.set_of_slot[slot])
-            if number in reached:
-                known = tree.information_sets[number]
-                lines.append(StrategyLine(seat, known.view.situation, known.actions[slot - int(tree.slots[number])]))
+        met = tree.information_set[reach > 0.0]
+        reached = np.isin(tree.set_of_slot[slots], met)
+        moves = moves_of(tree, sorted(slots[reached].tolist()))
+        lines += [StrategyLine(seat, known.view.situation, action) for known, action in moves]
     return lines
 
 
