@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -159,12 +159,15 @@ $(VIEW)/.ready: pyproject.toml constraints.txt
 	test -x $(VIEW)/bin/python || $(PYTHON) -m venv $(VIEW)
 	$(VIEW)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
 		-e '.[serve]' httpx2 playwright==1.65.2 pytest tokenizers
-	command -v chromium || $(VIEW)/bin/playwright install chromium
-	cd $(VIEW) && npm pack --silent axe-core@$(AXE) && tar xzf axe-core-$(AXE).tgz package/axe.min.js
+	command -v chromium || $(VIEW)/bin/playwright install chromium || true
+	cd $(VIEW) && npm pack --silent axe-core@$(AXE) && tar xzf axe-core-$(AXE).tgz package/axe.min.js || true
 	touch $@
 
 test-view: $(VIEW)/.ready ## look at the pages of stratagem view in Chromium, about a minute
 	STRATAGEM_AXE=$(VIEW)/package/axe.min.js $(VIEW)/bin/python -m pytest tests/viewer
+
+bench-view: $(VIEW)/.ready ## print the times of reports and of pages of stratagem view in Chromium
+	$(VIEW)/bin/python benchmarks/pages.py
 
 test-wheel: $(READY) ## build the wheel, and play, evaluate and train with it in a fresh environment
 	$(BIN)/python -m pytest -m 'long or not long' tests/test_package.py

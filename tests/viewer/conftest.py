@@ -4,9 +4,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from browser import launch
 from shown_folder import Parrot, episodes_of, write_run
 
 from stratagem.play.store import write_shard
+from stratagem.viewer.opening import open_viewer
 
 
 @pytest.fixture(scope="package")
@@ -26,3 +28,34 @@ def shown(tmp_path_factory):
 def folder(shown, tmp_path):
     """A copy of the folder that a test may change."""
     return Path(shutil.copytree(shown, tmp_path / "shown"))
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium; its event loop ends with the module, since other tests have their own."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as started:
+        opened = launch(started)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def address(folder):
+    """The address of the pages over a copy of the folder."""
+    with open_viewer(folder, port=0).server as server:
+        yield server.url
+
+
+@pytest.fixture
+def page(browser, request):
+    """A page that reports every error; 390 pixels wide where a test says so."""
+    width, height = getattr(request, "param", (1440, 900))
+    context = browser.new_context(viewport={"width": width, "height": height})
+    opened, faults = context.new_page(), []
+    opened.on("pageerror", lambda error: faults.append(str(error)))
+    opened.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
+    opened.on("request", lambda asked: faults.append(asked.url) if "127.0.0.1" not in asked.url else None)
+    yield opened
+    assert faults == []
+    context.close()

@@ -1,15 +1,12 @@
 """The pages in a real browser; `make test-view` has one."""
 
-import os
-import shutil
-from pathlib import Path
-
 import pytest
+from browser import faults_of_accessibility
 from shown_folder import HOSTILE, Parrot, add_step
 
 from stratagem.viewer.opening import open_viewer
 
-playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("playwright.sync_api")
 
 
 PATHS = (
@@ -20,34 +17,6 @@ PATHS = (
     "#/replay?record=games&id=later%2F0.0&turn=3",
 )
 """Every kind of page."""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield opened
-        opened.close()
-
-
-@pytest.fixture
-def address(folder):
-    with open_viewer(folder, port=0).server as server:
-        yield server.url
-
-
-@pytest.fixture
-def page(browser, request):
-    """A page that reports every error; 390 pixels wide where a test says so."""
-    width, height = getattr(request, "param", (1440, 900))
-    context = browser.new_context(viewport={"width": width, "height": height})
-    opened, faults = context.new_page(), []
-    opened.on("pageerror", lambda error: faults.append(str(error)))
-    opened.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-    opened.on("request", lambda asked: faults.append(asked.url) if "127.0.0.1" not in asked.url else None)
-    yield opened
-    assert faults == []
-    context.close()
 
 
 def open_game(page, address, name):
@@ -163,7 +132,6 @@ def test_phone_shows_everything_without_scrolling_sideways(page, address, path):
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-@pytest.mark.skipif("STRATAGEM_AXE" not in os.environ, reason="axe-core is not here: make test-view fetches it")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pages_have_no_fault_of_accessibility(browser, address, scheme):
     page = browser.new_context(color_scheme=scheme).new_page()
@@ -171,10 +139,7 @@ def test_pages_have_no_fault_of_accessibility(browser, address, scheme):
         page.goto(f"{address}/{path}")
         page.get_by_role("heading").nth(1).or_(page.get_by_role("link", name="game/0.0")).first.wait_for()
         page.wait_for_timeout(300)
-        page.evaluate(Path(os.environ["STRATAGEM_AXE"]).read_text("utf-8"))
-        faults = page.evaluate("axe.run().then((result) => result.violations)")
-        told = [f"{path}: {fault['id']}, {fault['nodes'][0]['html']}" for fault in faults]
-        assert told == []
+        assert faults_of_accessibility(page) == []
 
 
 def test_first_paint_of_a_record_is_fast(page, address):
