@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from stratagem.reports.figure import label
+from stratagem.reports.figure import Reading, counted, label, picture
 from stratagem.reports.html import Html, as_json, element, join, text, visible
 
 
@@ -51,5 +51,11 @@ def test_what_is_not_finite_is_null():
     assert json.loads(as_json([math.nan, [math.inf], {"a": -math.inf}, 1])) == [None, [None], {"a": None}, 1]
 
 
-def test_plotly_is_given_no_tags():
-    assert label("<a href='x'>\u202e") == "&lt;a href=&#x27;x&#x27;&gt;[U+202E]"
+def test_label_of_a_picture_is_text():
+    assert label("<a href='x'>\u202e") == "<a href='x'>[U+202E]"
+
+
+def test_picture_tells_unit_number_interval_and_chance_level():
+    markup = picture("Payoff", [], reading=Reading("points", counted(1), chance="0.5"))
+    assert "Unit: points. n: 1 step. Interval: none, one run. Chance level: 0.5." in markup
+    assert markup.count("Chance level") == 2, "in the text, and for readers of the screen"

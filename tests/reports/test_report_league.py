@@ -158,7 +158,7 @@ def test_the_way_of_a_learner_stands_beside_its_average(league, copied):
 
 def colour_of(role):
     """Return the shape or colour of a role on the page."""
-    style = resources.files("stratagem.reports").joinpath("page.css").read_text()
+    style = resources.files("stratagem.reports").joinpath("plot.css").read_text()
     return re.search(rf"--{role}: (#\w+);", style)[1]
 
 

@@ -37,4 +37,4 @@ def report(
         summary_data = figures_summary(folder) if figures else summary(RunFolder.open(folder))
         print_json({"page": str(path), **summary_data})
     else:
-        out.print(f"{path}: {path.stat().st_size / 1e6:.1f} MB", highlight=False, markup=False)
+        out.print(f"{path}: {path.stat().st_size / 1e3:.0f} kB", highlight=False, markup=False)

@@ -1,21 +1,24 @@
 """Page around the sections: one file without dependencies, which works without a server and reaches no network.
 
-Only the two scripts that are named by their digests in the page's policy may run, so no text of a run ever can.
+Only the script that is named by its digest in the page's policy may run, so no text of a run ever can.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 
-from plotly.offline import get_plotlyjs
-
 from stratagem import __version__
 from stratagem.reports.html import Html, element, join, text
 from stratagem.reports.section import Section
+
+MODULES = ("plot_scales.js", "plot_marks.js", "plot.js")
+"""Modules that draw a picture, each after those that it imports."""
+_BETWEEN_MODULES = re.compile(r"^import .*\n|^export (?=class|const|function)", re.MULTILINE)
 
 
 def page(title: str, header: Html, sections: Sequence[Section], *, pictures: bool = True, of: str = "the run") -> str:
@@ -27,7 +30,7 @@ def page(title: str, header: Html, sections: Sequence[Section], *, pictures: boo
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        Html(f"<style>{_own('page.css')}</style>"),
+        Html(f"<style>{_own('plot.css')}{_own('page.css')}</style>"),
     )
     contents = element("nav", *(element("a", section.title, href=f"#{section.name}") for section in sections))
     footer = element("footer", f"Written by stratagem {__version__} from the files of {of}. The page needs no network.")
@@ -54,12 +57,12 @@ def _digest(script: str) -> str:
 
 @cache
 def _scripts() -> tuple[str, ...]:
-    """Plotly, once, and the script that draws the pictures."""
-    scripts = get_plotlyjs().replace("\r", ""), _own("page.js")
-    for script in scripts:
-        if "</script" in script.lower() or "<!--" in script:
-            raise ValueError("a script of the page would end its own element")
-    return scripts
+    """Return the script that draws the pictures: modules of the pages of `stratagem view`, joined to one."""
+    joined = "".join(_BETWEEN_MODULES.sub("", _own(name)) for name in (*MODULES, "page.js"))
+    script = f'"use strict";\n(() => {{\n{joined}}})();\n'
+    if "</script" in script.lower() or "<!--" in script:
+        raise ValueError("the script of the page would end its own element")
+    return (script,)
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 from stratagem.errors import StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.matrix import MatrixGame
-from stratagem.reports.figure import picture
+from stratagem.reports.figure import Reading, counted, picture
 from stratagem.reports.html import Html
 from stratagem.reports.run_data import RunData, finite
 
@@ -45,7 +45,8 @@ def plane(data: RunData, seats: Sequence[str]) -> Html:
         caption += (
             f" On a line of extortion by k, the surplus of {seats[0]} over mutual defection is k times the other."
         )
-    return picture("Payoffs by trial", traces, layout, caption=caption, kind="policy plane")
+    reading = Reading("points a step, both axes", counted(len(steps), "trial"))
+    return picture("Payoffs by trial", traces, layout, reading=reading, caption=caption, kind="policy plane")
 
 
 def _feasible(cells: Sequence[tuple[float, float]]) -> dict[str, Any]:

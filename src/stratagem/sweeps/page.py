@@ -6,7 +6,7 @@ from math import isfinite
 from typing import Any
 
 from stratagem.evaluation.statistics import Estimate
-from stratagem.reports.figure import label, picture
+from stratagem.reports.figure import Reading, counted, label, picture
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.page import header, page
@@ -81,7 +81,14 @@ def _scale(comparison: Comparison) -> list[float]:
 
 def _picture(arm: ArmFigures, scale: list[float]) -> Html:
     traces = [_trace(seed, curve, index) for index, (seed, curve) in enumerate(arm.curves.items())]
-    return picture(arm.name, traces, {"showlegend": True, "yaxis": {"range": scale}})
+    steps = max((len(curve.steps) for curve in arm.curves.values()), default=0)
+    reading = Reading(
+        "that of the metric",
+        f"{counted(steps)}, {counted(len(traces), 'seed')}",
+        "none, every seed is drawn",
+        "not measured",
+    )
+    return picture(arm.name, traces, {"showlegend": True, "yaxis": {"range": scale}}, reading=reading)
 
 
 def _trace(seed: int, curve: Curve, index: int) -> dict[str, Any]:

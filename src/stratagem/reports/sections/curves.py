@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.reports.facets import FACETS, NAMED, OF_GAME, Facet, fits
-from stratagem.reports.figure import label, picture
+from stratagem.reports.figure import NO_CHANCE, Reading, counted, label, picture
 from stratagem.reports.html import Html, element, join
+from stratagem.reports.metric_reading import chance_of, unit_of
 from stratagem.reports.numbers import short
 from stratagem.reports.run_data import SFT_PREFIXES, RunData, finite
 from stratagem.reports.section import Section, folded, missing, table
@@ -48,6 +49,8 @@ class Drawn:
     facet: Facet
     lines: list[tuple[str, str, Curve]]
     """Role, name and curve of each line."""
+    metrics: list[str]
+    """Whole name of the metric of each line."""
 
     @property
     def is_constant(self) -> bool:
@@ -77,14 +80,20 @@ def _of_game(game: str, shown: Mapping[str, Curve]) -> Iterator[Drawn]:
         match = [(role, name, metric) for pattern, role, name in facet.lines for metric in own if fits(pattern, metric)]
         drawn |= {metric for _, _, metric in match}
         if match:
-            yield Drawn(facet, [(role, name or metric.rpartition("/")[2], own[metric]) for role, name, metric in match])
-    yield from _singly({metric: curve for metric, curve in own.items() if metric not in drawn})
+            lines = [(role, name or metric.rpartition("/")[2], own[metric]) for role, name, metric in match]
+            yield Drawn(facet, lines, [f"{game}/{metric}" for _, _, metric in match])
+    for metric in (metric for metric in own if metric not in drawn):
+        yield _alone(metric, own[metric], f"{game}/{metric}")
 
 
 def _singly(shown: Mapping[str, Curve]) -> Iterator[Drawn]:
     for name, curve in shown.items():
-        title, caption = NAMED.get(name, (name, ""))
-        yield Drawn(Facet(title, caption, ()), [("validation", name, curve)])
+        yield _alone(name, curve, name)
+
+
+def _alone(name: str, curve: Curve, metric: str) -> Drawn:
+    title, caption = NAMED.get(name, (name, ""))
+    return Drawn(Facet(title, caption, ()), [("validation", name, curve)], [metric])
 
 
 def _group(title: str, drawn: Iterator[Drawn], data: RunData, *, is_sft: bool = False) -> Html:
@@ -95,7 +104,7 @@ def _group(title: str, drawn: Iterator[Drawn], data: RunData, *, is_sft: bool = 
     chosen = None if is_sft else data.chosen_step
     steps = [step for drawing in varying for _, _, curve in drawing.lines for step in (curve.steps[0], curve.steps[-1])]
     ends = (min(steps), max(steps)) if steps else (0, 0)
-    pictures = [_picture(drawing, ends, chosen) for drawing in varying]
+    pictures = [_picture(drawing, ends, chosen, data) for drawing in varying]
     return join(
         element("h3", title),
         element("div", *pictures, class_="facets"),
@@ -109,7 +118,7 @@ def _constant(drawn: Sequence[Drawn]) -> Html:
     return element("p", f"Constant metrics, not drawn: {'; '.join(listed)}.", class_="note") if listed else Html("")
 
 
-def _picture(drawn: Drawn, ends: tuple[int, int], chosen: int | None) -> Html:
+def _picture(drawn: Drawn, ends: tuple[int, int], chosen: int | None, data: RunData) -> Html:
     traces = []
     for index, (role, name, (steps, values)) in enumerate(drawn.lines):
         points = thinned(len(steps))
@@ -127,9 +136,29 @@ def _picture(drawn: Drawn, ends: tuple[int, int], chosen: int | None) -> Html:
         "xaxis": {"range": [ends[0] - margin, ends[1] + margin]},
         "showlegend": 1 < len(traces) <= _MANY,
         "marks": [] if chosen is None else [chosen],
+        "levels": _levels(drawn, data),
         **vertical_axis(drawn.facet.shares),
     }
-    return picture(drawn.facet.title, traces, layout, caption=drawn.facet.caption)
+    return picture(drawn.facet.title, traces, layout, reading=_reading(drawn, data), caption=drawn.facet.caption)
+
+
+def _levels(drawn: Drawn, data: RunData) -> list[dict[str, Any]]:
+    """Return the chance level of each line that has one."""
+    names = [f"chance, {name}" if len(drawn.lines) > 1 else "chance" for _, name, _ in drawn.lines]
+    values = [chance_of(data, metric) for metric in drawn.metrics]
+    return [{"value": value, "name": name} for value, name in zip(values, names, strict=True) if value is not None]
+
+
+def _reading(drawn: Drawn, data: RunData) -> Reading:
+    units = dict.fromkeys(unit_of(data, metric) for metric in drawn.metrics)
+    steps = max(len(curve.steps) for _, _, curve in drawn.lines)
+    levels = [f"{short(level['value'])} ({level['name']})" for level in _levels(drawn, data)]
+    return Reading(" or ".join(filter(None, units)), counted(steps), chance=", ".join(levels) or _no_chance(drawn))
+
+
+def _no_chance(drawn: Drawn) -> str:
+    of_game = any(OF_GAME.fullmatch(metric) for metric in drawn.metrics)
+    return "not measured" if of_game else NO_CHANCE
 
 
 def vertical_axis(shares: bool) -> dict[str, Any]:

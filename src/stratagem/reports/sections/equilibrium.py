@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from stratagem.evaluation.equilibria import family_of
 from stratagem.evaluation.equilibrium_family import EquilibriumFamily, Place
-from stratagem.reports.figure import label, picture
+from stratagem.reports.figure import Reading, counted, label, picture
 from stratagem.reports.files import Policy
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
@@ -113,7 +113,8 @@ def _group(group: str, nearest: Nearest, stages: Stages, stage_titles: dict[str,
         "hovermode": "closest",
         "barmode": "overlay",
     }
-    return picture(f"{group}: {own[0].verb}", traces, layout, kind="policy")
+    reading = Reading("probability", counted(len(own), "information set"), "none, exact", "50 % for random play")
+    return picture(f"{group}: {own[0].verb}", traces, layout, reading=reading, kind="policy")
 
 
 def _band(own: list[Place]) -> dict[str, Any]:

@@ -6,14 +6,23 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stratagem.reports.figure import label, picture
+from stratagem.reports.figure import NO_CHANCE, Reading, counted, label, picture
 from stratagem.reports.files import ExploitabilityAtStep, LeagueMember, LeagueTable
 from stratagem.reports.html import Html, element, join
-from stratagem.reports.numbers import number
+from stratagem.reports.metric_reading import NATS, SHARE, chance_of, game_unit, unit_of
+from stratagem.reports.numbers import number, short
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, folded, missing, table
 
 _Z = 1.959964
+_UNITS = {
+    "Win rate": SHARE,
+    "Effective number of opponents": "opponents",
+    "Reward": "return an episode",
+    "Entropy": NATS,
+}
+_CHANCE = {"Win rate": 0.5}
+"""Win rate among equal players."""
 _SHOWN = 20
 """Number of cycles, and of forgotten results, that are listed."""
 
@@ -79,7 +88,10 @@ def _bound(league: LeagueTable, training: Html, checkpoints: Sequence[tuple[int,
     title = f"Lower bound on the exploitability of {opponent}"
     caption = "Payoff advantage per round of each checkpoint in the final evaluation, with 95 % intervals where games "
     caption += "were sampled."
-    curve = picture(title, [{**trace, "name": label(last), "mode": "lines+markers"}], caption=caption)
+    reading = Reading(
+        "payoff a round", f"{league.deals} deals a checkpoint", "95 % where sampled", "0, for equal players"
+    )
+    curve = picture(title, [{**trace, "name": label(last), "mode": "lines+markers"}], reading=reading, caption=caption)
     note = f"{last} gains {_measured(*gains[-1])} per round against {opponent}"
     note += "." if league.zero_sum else f", more than {opponent} against itself."
     exact = _at(league.exploitability, target)
@@ -137,7 +149,7 @@ def _population(data: RunData, league: LeagueTable) -> Html:
     return join(
         table(headings, rows),
         *disabled,
-        _mixture(league),
+        _mixture(league, game_unit(data, league.game)),
         _cycles(league),
         _outsiders(league),
         folded("Cross-play: payoff per round of the row against the column, ± standard error", _cross_play(league)),
@@ -151,18 +163,18 @@ def _role(data: RunData, member: LeagueMember) -> str:
     return f"{role}, chosen" if member.parent == first and member.step == data.chosen_step else role
 
 
-def _mixture(league: LeagueTable) -> Html:
+def _mixture(league: LeagueTable, unit: str) -> Html:
     """Show the exploitability of the Nash mixture, and of the main agents and their averages over time."""
     exact = league.nash_exploitability
     note = f"The Nash mixture draws a member for each game. Its exact exploitability is {number(exact)}."
-    pictures = [_over_time(name, points) for name, points in league.over_time.items() if len(points) > 1]
+    pictures = [_over_time(name, points, unit) for name, points in league.over_time.items() if len(points) > 1]
     return join(
         *([] if exact is None else [element("p", note, class_="note")]),
         *([element("div", *pictures, class_="facets")] if pictures else []),
     )
 
 
-def _over_time(learner: str, points: Sequence[ExploitabilityAtStep]) -> Html:
+def _over_time(learner: str, points: Sequence[ExploitabilityAtStep], unit: str) -> Html:
     steps = [point.step for point in points]
     curves = (
         ("checkpoint", "rival-2", [point.own for point in points]),
@@ -173,7 +185,8 @@ def _over_time(learner: str, points: Sequence[ExploitabilityAtStep]) -> Html:
         "The average policy draws one of the checkpoints up to a step for each game. If a learner cycles around an "
     )
     caption += "equilibrium, every checkpoint is exploitable, and the average may not be."
-    return picture(f"Exact exploitability of {learner}", traces, {"showlegend": True}, caption=caption)
+    reading = Reading(unit, counted(len(points), "checkpoint"), "none, exact", "not measured")
+    return picture(f"Exact exploitability of {learner}", traces, {"showlegend": True}, reading=reading, caption=caption)
 
 
 def _outsiders(league: LeagueTable) -> Html:
@@ -272,4 +285,13 @@ def _curve(data: RunData, title: str, lines: Sequence[tuple[str, str]], caption:
         traces.append(
             {"x": list(points), "y": list(points.values()), "role": role, "name": label(name), "mode": "lines"}
         )
-    return picture(title, traces, {"showlegend": len(lines) > 1}, caption=caption)
+    level = chance_of(data, lines[0][0]) if len(lines) == 1 else _CHANCE.get(title)
+    layout = {
+        "showlegend": len(lines) > 1,
+        "levels": [] if level is None else [{"value": level, "name": "chance"}],
+    }
+    unit = _UNITS.get(title, unit_of(data, lines[0][0]))
+    reading = Reading(
+        unit, counted(max(len(trace["x"]) for trace in traces)), chance=NO_CHANCE if level is None else short(level)
+    )
+    return picture(title, traces, layout, reading=reading, caption=caption)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoise, SignalToNoiseTracker, Verdict
-from stratagem.reports.figure import picture
+from stratagem.reports.figure import Reading, counted, picture
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number, short
 from stratagem.reports.run_data import RunData, finite
@@ -95,4 +95,6 @@ def _picture(term: str, ratios: RatioByStep) -> Html:
         },
         {"x": steps, "y": [ratio.ratio for ratio in every], "role": "validation", "name": "agreement"},
     ]
-    return picture(term, traces, {"yaxis": {"range": [-1.05, 1.05]}, "zero": True}, caption=_WORDS[every[-1].verdict])
+    reading = Reading("ratio", counted(len(steps), "measurement"), "2 standard errors", "0, for noise alone")
+    layout = {"yaxis": {"range": [-1.05, 1.05]}, "zero": True}
+    return picture(term, traces, layout, reading=reading, caption=_WORDS[every[-1].verdict])

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stratagem.reports.figure import label, picture
+from stratagem.reports.figure import NO_CHANCE, ONE_RUN, Reading, counted, label, picture
 from stratagem.reports.html import Html, element
+from stratagem.reports.metric_reading import NATS, SHARE
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing
 from stratagem.reports.sections.curves import vertical_axis
@@ -76,7 +77,19 @@ def _picture(title: str, caption: str, runs: Sequence[RunData], lines: Sequence[
     ends = (0.0, 1.0) if any(part in lines[0][0] for part in (VISITED, FIRST, "/null")) else ends
     bands = [trace for by_step in by_name.values() for trace in _band(by_step, *ends)] if len(runs) > 1 else []
     means = [_mean(by_step, name, f"rival-{index % 6 + 1}") for index, (name, by_step) in enumerate(by_name.items())]
-    return picture(title, [*bands, *means], {"showlegend": True, **vertical_axis(ends == (0.0, 1.0))}, caption=caption)
+    layout = {"showlegend": True, **vertical_axis(ends == (0.0, 1.0))}
+    return picture(title, [*bands, *means], layout, reading=_reading(lines[0][0], by_name, len(runs)), caption=caption)
+
+
+def _reading(metric: str, by_name: Mapping[str, Mapping[int, list[float]]], num_runs: int) -> Reading:
+    unit = "points a step" if metric.endswith(PAY) else NATS if metric.endswith("/entropy") else SHARE
+    trials = max(len(by_step) for by_step in by_name.values())
+    return Reading(
+        unit,
+        f"{counted(trials, 'trial')}, {counted(num_runs, 'seed')}",
+        "95 % over seeds" if num_runs > 1 else ONE_RUN,
+        NO_CHANCE,
+    )
 
 
 def _band(by_step: Mapping[int, list[float]], least: float, most: float) -> Iterator[dict[str, Any]]:

@@ -1,0 +1,102 @@
+"""Reading of a metric: the unit of its values, and its value for random play, which is the chance level."""
+
+from __future__ import annotations
+
+from stratagem.errors import StratagemError
+from stratagem.games.catalogue import make_game
+from stratagem.reports.facets import OF_GAME, fits
+from stratagem.reports.files import GameTable, Row
+from stratagem.reports.run_data import SFT_PREFIXES, RunData
+from stratagem.reports.sections.results import CHANCE
+
+SCALED = "points a round, common scale"
+GAME = "unit of the game"
+SHARE, NATS = "share", "nats a token"
+_OWN_UNIT = "points a round"
+_UNITS: tuple[tuple[str, str], ...] = (
+    ("exact/*", GAME),
+    ("validation/win_rate", SHARE),
+    ("validation/collusion", SHARE),
+    ("validation/externality", SHARE),
+    ("validation/nra", "ratio"),
+    ("validation/*", SCALED),
+    ("probe/exploit/*", SCALED),
+    ("probe/collusion/*", SHARE),
+    ("pay", SCALED),
+    ("externality", SHARE),
+    ("illegal_rate", SHARE),
+    ("entropy", NATS),
+    ("loss/kl", NATS),
+    ("loss/entropy", NATS),
+    ("loss/approx_kl", NATS),
+    ("loss/nll", NATS),
+    ("points", SHARE),
+    ("null", SHARE),
+)
+"""Units by metric without its game; a last `*` stands for any name, and the first that fits counts."""
+
+
+def split(metric: str) -> tuple[str, str]:
+    """Return the game of a metric, empty where it has none, and the rest of its name."""
+    match = OF_GAME.fullmatch(metric)
+    return (match["game"], match[2]) if match else ("", metric.partition("/")[2] if _is_staged(metric) else metric)
+
+
+def _is_staged(metric: str) -> bool:
+    return metric.startswith(SFT_PREFIXES)
+
+
+def unit_of(data: RunData, metric: str) -> str:
+    """Return the unit of a metric; empty where it has none of its own, as a loss."""
+    game, name = split(metric)
+    unit = next((unit for pattern, unit in _UNITS if fits(pattern, name)), SHARE if "fraction" in name else "")
+    return game_unit(data, game) if unit == GAME or (unit == SCALED and not _is_scaled(data, game)) else unit
+
+
+def game_unit(data: RunData, game: str) -> str:
+    """Return the unit of a game's payoffs."""
+    table = _table(data, game)
+    if table is not None:
+        return table.unit
+    try:
+        return make_game(game).spec.unit
+    except StratagemError:
+        return _OWN_UNIT
+
+
+def _is_scaled(data: RunData, game: str) -> bool:
+    table = _table(data, game)
+    return table is None or table.scale is not None
+
+
+def chance_of(data: RunData, metric: str) -> float | None:
+    """Return a metric's value for random play in the final evaluation; None where it was not measured."""
+    game, name = split(metric)
+    table = _table(data, game)
+    row = table and next((row for row in table.players if row.player == CHANCE), None)
+    return _value(row, table, name) if row and table else None
+
+
+def _value(row: Row, table: GameTable, name: str) -> float | None:
+    exact = {
+        "exact/exploitability": row.exact.exploitability,
+        "exact/worst_advantage": row.exact.worst_advantage,
+        "validation/worst_case": _times(row.exact.worst_advantage, table.scale),
+    }
+    if name in exact:
+        return exact[name]
+    if not name.startswith("validation/"):
+        return None
+    figure = row.metrics.get(name.removeprefix("validation/").replace("_", " "))
+    return figure.mean if figure else None
+
+
+def _times(value: float | None, factor: float | None) -> float | None:
+    return None if value is None or factor is None else value * factor
+
+
+def _table(data: RunData, game: str) -> GameTable | None:
+    """Return a game's table; metrics name a game without its parameters and its file."""
+    tables = data.evaluation.evaluation.games if data.evaluation and game else []
+    named = [table for table in tables if game in (table.game, table.game.partition("(")[0])]
+    return next(iter(named or tables[: len(tables) == 1]), None)
