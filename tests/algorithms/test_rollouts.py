@@ -75,7 +75,9 @@ def test_a_discarded_decision_teaches_nothing():
     estimate = AdvantageEstimate(advantage=np.ones(len(rows)))
     assert len(training_examples(rows, estimate)) == len(rows)
     rows[0].decision.keep = False
+    rows[0].decision.advantage = None
     assert len(training_examples(rows, estimate)) == len(rows) - 1
+    assert [row.decision.advantage for row in rows] == [None, *[1.0] * (len(rows) - 1)], "the record has them"
 
 
 def test_in_self_play_a_seat_is_an_episode_of_its_own_and_is_compared_with_the_same_seat():

@@ -17,7 +17,7 @@ from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.play.scheduler import play
-from stratagem.play.store import prepare, read_episodes, record, shards, write_shard
+from stratagem.play.store import prepare, read_columns, read_episodes, record, shards, write_shard
 from stratagem.players.base import Move
 
 MATRIX = "matrix(payoffs=[[(1, 2), (0, 0)], [(3, -1), (2, 2)]])"
@@ -210,6 +210,20 @@ def test_in_a_record_of_version_3_turns_are_the_clock(tmp_path):
     read = [row for episode in read_episodes(tmp_path) for row in episode.decisions]
     assert [row.clock for row in read] == [row.turn for row in read]
     assert [row.turn for row in read] == [row.turn for episode in written for row in episode.decisions]
+
+
+def test_advantages_are_stored_and_a_record_of_version_7_has_none(tmp_path):
+    written = episodes("kuhn", 2)
+    written[0].decisions[1].advantage = -0.5
+    write_shard(tmp_path, 0, written)
+    expected = [row.advantage for episode in written for row in episode.decisions]
+    assert [row.advantage for episode in read_episodes(tmp_path) for row in episode.decisions] == expected
+    path = tmp_path / "decisions" / "000000.parquet"
+    with_schema(lambda t: t.drop_columns(["advantage"]).replace_schema_metadata({b"stratagem_schema_version": b"7"}))(
+        path
+    )
+    assert {row.advantage for episode in read_episodes(tmp_path) for row in episode.decisions} == {None}
+    assert read_columns(tmp_path, "decisions", 0, ("turn", "advantage"))["advantage"].null_count == len(expected)
 
 
 def test_a_file_of_somebody_else_is_one_sentence(tmp_path):

@@ -14,12 +14,13 @@ NULLABLE = frozenset(
     {
         "decisions.action",
         "decisions.said",
+        "decisions.advantage",
         "episodes.pasts[].last",
         "episodes.stakes[]",
         "episodes.signals[].rounds[][]",
     }
 )
-"""Columns that may hold nulls: no action, no stakes, a signal without a meaning."""
+"""Columns that may hold nulls: no action, no advantage, no stakes, a signal without a meaning."""
 _BY_SEAT = ("players", "slots", "payoffs", "num_decisions", "num_illegal")
 
 

@@ -47,6 +47,8 @@ class Decision:
     """Reward of the seat from this decision until its next."""
     parts: tuple[Part, ...] = ()
     """Classified pieces of the action with their rewards, where the game has them."""
+    advantage: float | None = None
+    """Advantage in training, the mean over its sampled tokens; None where it was not trained on."""
     calls: tuple[Call, ...] = ()
     """Calls of models for this decision, in order; empty where there were none."""
 
@@ -154,6 +156,8 @@ def _decisions_of(rows: Rows) -> list[Decision]:
         made[number].keep = False
     for number, parts in rows.parts.items():
         made[number].parts = parts
+    for number, advantage in rows.advantages.items():
+        made[number].advantage = advantage
     return made
 
 
@@ -163,6 +167,7 @@ def _rows_of(decisions: list[Decision]) -> Rows:
     rows.payoffs = [decision.payoff for decision in decisions]
     rows.dropped = frozenset(number for number, decision in enumerate(decisions) if not decision.keep)
     rows.parts = {number: decision.parts for number, decision in enumerate(decisions) if decision.parts}
+    rows.advantages = {number: row.advantage for number, row in enumerate(decisions) if row.advantage is not None}
     rows.talked = any(decision.calls for decision in decisions)
     return rows
 

@@ -36,7 +36,7 @@ _NO_PARTS: Mapping[int, tuple[Part, ...]] = {}
 class Rows:
     """Decisions of one episode in the order of play, with their rewards beside them."""
 
-    __slots__ = ("_last", "dropped", "parts", "payoffs", "rows", "talked")
+    __slots__ = ("_last", "advantages", "dropped", "parts", "payoffs", "rows", "talked")
 
     def __init__(self, seats: int = 0) -> None:
         self.rows: list[Row] = []
@@ -46,6 +46,8 @@ class Rows:
         """Numbers of the rows whose transition is discarded."""
         self.parts: Mapping[int, tuple[Part, ...]] = _NO_PARTS
         """Classified pieces of actions by the number of the row."""
+        self.advantages: Mapping[int, float] = {}
+        """Advantages in training by the number of the row."""
         self.talked = False
         """True if a row has calls of models."""
         self._last = [-1] * seats

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 7
-READABLE = (2, 3, 4, 5, 6, 7)
+SCHEMA_VERSION = 8
+READABLE = (2, 3, 4, 5, 6, 7, 8)
 """Readable versions of the format.
 
 Version 2 had no pasts: its episodes carried nothing over. Version 3 had no clock but turns.
 Version 4 had no kept sets. Version 5 had no reasoning. Version 6 had signals
-as a map, which `datasets` cannot open.
+as a map, which `datasets` cannot open. Version 7 had no advantages.
 """
-LATER = {"episodes": {"pasts": 3}, "decisions": {"clock": 4}, "calls": {"kept": 5, "reasoning": 6}}
+LATER = {"episodes": {"pasts": 3}, "decisions": {"clock": 4, "advantage": 8}, "calls": {"kept": 5, "reasoning": 6}}
 """Columns that the first version did not have, by the version that brought them."""
 EARLIER_TYPES = {"episodes": {"signals": pa.map_(pa.string(), pa.list_(pa.list_(pa.float64())))}}
 """Types of columns in versions before the present one; they are cast when they are read."""
@@ -72,6 +72,7 @@ DECISIONS = pa.schema(
         ("keep", pa.bool_()),
         ("payoff", pa.float64()),
         ("parts", pa.list_(_PART)),
+        ("advantage", pa.float64()),
     ],
     metadata=_META,
 )

@@ -39,6 +39,8 @@ class Shard:
         """Numbers of the decisions whose transition is discarded."""
         self._parts: dict[int, tuple[Part, ...]] = {}
         """Classified pieces of actions by the number of the decision."""
+        self._advantages: dict[int, float] = {}
+        """Advantages in training by the number of the decision."""
         self._talked: list[tuple[str, Row]] = []
 
     def add(self, episode: Episode) -> None:
@@ -55,6 +57,7 @@ class Shard:
             self._dropped += [start + number for number in rows.dropped]
         if rows.parts:
             self._parts |= {start + number: parts for number, parts in rows.parts.items()}
+        self._advantages |= {start + number: advantage for number, advantage in rows.advantages.items()}
         if rows.talked:
             talked = [(episode.id, row) for row in rows.rows if row[BEHIND]]
             self._talked += talked
@@ -76,6 +79,9 @@ class Shard:
             columns["keep"][number] = False
         for number, parts in self._parts.items():
             columns["parts"][number] = [part._asdict() for part in parts]
+        columns["advantage"] = [None] * len(self._rows)
+        for number, advantage in self._advantages.items():
+            columns["advantage"][number] = advantage
         return pa.table(columns, schema=DECISIONS)
 
     def _table(self) -> pa.Table:

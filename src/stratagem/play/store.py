@@ -22,7 +22,7 @@ from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part, Stakes
 from stratagem.play.calls import DecisionKey, calls_by_decision
 from stratagem.play.card import FILE, update_card
-from stratagem.play.columns import as_now, check_types, check_values
+from stratagem.play.columns import NULLABLE, as_now, check_types, check_values
 from stratagem.play.records import Decision, Episode
 from stratagem.play.schemas import DECISIONS, LATER, READABLE, SCHEMAS
 from stratagem.play.shard import Shard
@@ -169,13 +169,13 @@ def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = 
     try:
         schema = pq.read_schema(path)
         _check(path, name, schema)
-        wanted = None if columns is None else list(columns)
+        wanted = None if columns is None else [column for column in columns if column in schema.names]
         table = as_now(name, pq.read_table(path, columns=wanted, page_checksum_verification=True))
         check_values(path, name, table)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         raise BadRecord(f"{path} cannot be read: {(str(error).splitlines() or ['it is damaged'])[0]}.") from error
-    for column in LATER.get(name, {}) if columns is None else ():
-        if column not in schema.names:
+    for column in LATER.get(name, {}):
+        if column not in schema.names and (columns is None or column in columns):
             table = table.append_column(SCHEMAS[name].field(column), _earlier(table, name, column))
     return table
 
@@ -183,6 +183,8 @@ def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = 
 def _earlier(table: pa.Table, name: str, column: str) -> pa.Array | pa.ChunkedArray:
     """Return a column that a file of an earlier version lacks: a decision's clock was its turn, others are empty."""
     kind = SCHEMAS[name].field(column).type
+    if f"{name}.{column}" in NULLABLE:
+        return pa.nulls(len(table), kind)
     return table["turn"] if column == "clock" else pa.array(["" if kind == pa.string() else []] * len(table), kind)
 
 

@@ -123,6 +123,7 @@ def decision_columns(
 def training_examples(rows: Sequence[SelectedDecision], estimate: AdvantageEstimate) -> list[Example]:
     """Return the training examples of the sampled decisions, each with its advantage and its centred reward terms.
 
+    The advantages are written into the decisions, so that the record has them.
     The rollouts of a group are split into two halves, which measure the gradient signal-to-noise ratio of each term.
     The centred terms are not divided by the standard deviation of the reward, since that would mix their gradients.
     """
@@ -133,6 +134,7 @@ def training_examples(rows: Sequence[SelectedDecision], estimate: AdvantageEstim
             shares = {f"{TERM}{name}": float(column[number]) for name, column in estimate.centred_terms.items()}
             example = example_from_call(row.call, advantage=advantage, **shares)
             examples.append(example.with_row(**{HALF: float(halves[row.episode])}))
+            row.decision.advantage = advantage
     return examples
 
 

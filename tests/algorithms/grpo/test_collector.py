@@ -116,6 +116,8 @@ def test_an_episode_is_worth_more_than_its_group_by_hand():
         for episode, advantage in zip(group, pay - pay.mean(), strict=True):
             expected += [advantage] * sum(bool(row.calls) for row in episode.decisions)
     assert [example.columns["advantage"][0] for example in found.examples] == pytest.approx(expected)
+    recorded = [row.advantage for e in found.episodes for row in e.decisions if row.advantage is not None]
+    assert recorded == pytest.approx(expected)
     assert any(expected)
     assert found.terms == {"payoff"}
     assert all(example.columns["term/payoff"] == example.columns["advantage"] for example in found.examples)

@@ -231,6 +231,7 @@ class GRPOCollector:
         columns |= {f"{TERM}{name}": values[rows] for name, values in estimate.centred_terms.items()}
         half = float(own[0].episode % self.settings.group_size % 2)
         token_columns = {name: _by_token(values, by_token) for name, values in columns.items()}
+        decision.advantage = math.fsum(token_columns["advantage"]) / len(by_token)  # for the record
         return replace(example.with_columns(**token_columns), row={HALF: half})
 
     def _clipped(self, values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
