@@ -98,6 +98,18 @@ class GameTree:
             probability[layer] *= probability[self.parent[layer]]
         return probability
 
+    def values(self, policy: Floats, payoffs: Floats) -> Floats:
+        """Return the expected payoff from each node on, for payoffs by node, where all seats play a policy."""
+        import numpy as np
+
+        chance = np.where(self.slot >= 0, policy[self.slot], self.probability)
+        values: Floats = np.where(self.mover == TERMINAL, payoffs, 0.0)
+        layers = list(self.layers())
+        for layer, above in zip(layers[:0:-1], layers[-2::-1], strict=True):
+            places = self.parent[layer] - above.start
+            values[above] += np.bincount(places, chance[layer] * values[layer], above.stop - above.start)
+        return values
+
     def expected(self, policy: Floats) -> tuple[Floats, float]:
         """Return the expected returns by seat and the expected number of rounds under a policy."""
         ends = self.mover == TERMINAL

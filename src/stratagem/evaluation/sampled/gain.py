@@ -39,12 +39,6 @@ class Gain:
         """Seat of each slot of the tree."""
         return np.array([known.seat for known in self.tree.information_sets])[self.tree.set_of_slot]
 
-    @cached_property
-    def _layers(self) -> Sequence[tuple[slice, slice]]:
-        """Each depth but the root's, with the one above."""
-        layers = list(self.tree.layers())
-        return list(zip(layers[1:], layers[:-1], strict=True))
-
     def best_responses(self, rows: Floats) -> Responses:
         """Return a best response of each seat to a policy."""
         policy = rows[self.questions.in_tree]
@@ -78,14 +72,7 @@ class Gain:
     def _value(self, policy: Floats, payoffs: Floats) -> tuple[float, Floats]:
         """Return the expected payoff under a policy of all seats, and its derivative by the slots of the tree."""
         tree = self.tree
-        chance = np.where(tree.slot >= 0, policy[tree.slot], tree.probability)
-        values = np.where(tree.mover == TERMINAL, payoffs, 0.0)
-        for layer, above in reversed(self._layers):
-            size = above.stop - above.start
-            values[above] += summed(tree.parent[layer] - above.start, chance[layer] * values[layer], size)
-        reach = chance.copy()
-        for layer, _ in self._layers:
-            reach[layer] *= reach[tree.parent[layer]]
+        values, reach = tree.values(policy, payoffs), tree.reach(policy)
         moved = tree.slot >= 0
         slopes = summed(tree.slot[moved], reach[tree.parent[moved]] * values[moved], len(policy))
         return float(values[0]), slopes
