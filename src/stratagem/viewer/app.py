@@ -14,9 +14,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from stratagem.errors import BadParameter, StratagemError, UnknownName
+from stratagem.errors import StratagemError, UnknownName
 from stratagem.games.base import Json
+from stratagem.viewer.asked import given, number
 from stratagem.viewer.guard import SANDBOX, Guard
+from stratagem.viewer.inspecting import ANSWERS
 from stratagem.viewer.library import Library, read_library
 from stratagem.viewer.listing import LONGEST_PAGE, Filter, listed, rows_of
 from stratagem.viewer.live import EventStream, events
@@ -61,6 +63,7 @@ class Viewer:
             "episode": _episode,
             "words": _words,
             "run": _run,
+            **ANSWERS,
         }
         routes = [
             Route("/", self._file("index.html")),
@@ -128,43 +131,30 @@ def _episodes(library: Library, asked: Mapping[str, str]) -> Json:
         **{name: asked.get(name, "") for name in ("player", "game", "purpose", "outcome", "text")},
     )
     return listed(
-        library.record(_given(asked, "record")),
+        library.record(given(asked, "record")),
         wanted,
-        offset=_number(asked, "offset", 0),
-        limit=min(_number(asked, "limit", _PAGE), LONGEST_PAGE),
+        offset=number(asked, "offset", 0),
+        limit=min(number(asked, "limit", _PAGE), LONGEST_PAGE),
         newest=asked.get("order", "") == "newest",
     )
 
 
 def _episode(library: Library, asked: Mapping[str, str]) -> Json:
-    return replay_of(library.record(_given(asked, "record")), _given(asked, "id"))
+    return replay_of(library.record(given(asked, "record")), given(asked, "id"))
 
 
 def _words(library: Library, asked: Mapping[str, str]) -> Json:
-    folder = library.record(_given(asked, "record"))
-    episode = load_episode(folder, _given(asked, "id"))
-    turn, seat, attempt = (_number(asked, name, 0) for name in ("turn", "seat", "attempt"))
+    folder = library.record(given(asked, "record"))
+    episode = load_episode(folder, given(asked, "id"))
+    turn, seat, attempt = (number(asked, name, 0) for name in ("turn", "seat", "attempt"))
     return {"calls": words_of(episode, turn, seat, attempt, library.run_of(folder))}
 
 
 def _run(library: Library, asked: Mapping[str, str]) -> Json:
-    name = _given(asked, "name")
+    name = given(asked, "name")
     run = library.run(name)
     record = next((known for known, path in library.records.items() if path == run.record), None)
     return {**run_page(name, run), "record": record, "report": f"{name}/report.html" in library.pages}
-
-
-def _given(asked: Mapping[str, str], name: str) -> str:
-    if name not in asked:
-        raise BadParameter(f"The request lacks `{name}`.")
-    return asked[name]
-
-
-def _number(asked: Mapping[str, str], name: str, otherwise: int) -> int:
-    text = asked.get(name, "")
-    if text and not (text.isdecimal() and text.isascii() and len(text) < 10):
-        raise BadParameter(f"`{name}` is a number of at least 0, not {text[:20]!r}.")
-    return int(text) if text else otherwise
 
 
 def _finite(content: Any) -> Any:

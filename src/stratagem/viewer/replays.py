@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -33,8 +33,13 @@ def _episode(folder: Path, shard: int, name: str, modified: int, size: int) -> E
 def replay_of(folder: Path, name: str) -> Json:
     """Return the replay of an episode; where it cannot be played again, the reason in a sentence instead of frames."""
     episode = load_episode(folder, name)
-    turns = _turns(episode)
     before, after = neighbours(folder, find_row(folder, name))
+    return {**told(episode, lambda: _parents(folder, episode)), "previous": before, "next": after}
+
+
+def told(episode: Episode, parents: Callable[[], dict[str, Episode]] = dict) -> Json:
+    """Return an episode turn by turn with its frames."""
+    turns = _turns(episode)
     return {
         "id": episode.id,
         "game": episode.game,
@@ -48,9 +53,9 @@ def replay_of(folder: Path, name: str) -> Json:
         "payoffs": episode.payoffs,
         "rounds": episode.rounds,
         "turns": [_turn(episode, rows, turns[place + 1 : place + 2]) for place, rows in enumerate(turns)],
-        "previous": before,
-        "next": after,
-        **_drawn(folder, episode),
+        "previous": None,
+        "next": None,
+        **_drawn(episode, parents),
     }
 
 
@@ -87,10 +92,10 @@ def _decision(row: Decision) -> Json:
     }
 
 
-def _drawn(folder: Path, episode: Episode) -> Json:
+def _drawn(episode: Episode, parents: Callable[[], dict[str, Episode]]) -> Json:
     """Return the face and the frames of an episode, one more than it has turns."""
     try:
-        played = list(steps(episode, _parents(folder, episode)))
+        played = list(steps(episode, parents()))
         face = face_of(played[0][0])
         frames = [face.begin(played[0][0])]
         for (before, rows), (state, _) in pairwise(played):

@@ -1,0 +1,214 @@
+"""Decisions of a shard as arrays, by which a record of a million decisions is searched in a fraction of a second."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from stratagem.errors import BadRecord
+from stratagem.play.store import read_columns, shards
+from stratagem.viewer.listing import OUTCOMES, stamp
+
+Array = NDArray[Any]
+_EPISODES = ("id", "game", "players", "purpose", "finished", "payoffs", "group")
+_DECISIONS = ("episode", "round", "turn", "seat", "attempt", "how", "payoff", "advantage")
+_CALLS = ("episode", "turn", "seat", "attempt", "sampler_logprobs")
+_READERS = 4
+_KEPT = 512
+"""Number of shards that are kept: about 50 bytes a decision."""
+WON, LOST, DRAWN, UNFINISHED = range(len(OUTCOMES))
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """Texts as codes."""
+
+    codes: Array
+    names: Sequence[str]
+
+    def equal(self, name: str) -> Array:
+        """Return where a text stands; nowhere if it is unknown."""
+        found: Array = self.codes == (self.names.index(name) if name in self.names else -1)
+        return found
+
+    def counts(self, rows: Array | None = None) -> dict[str, int]:
+        """Return the number of rows of each text."""
+        numbers = np.bincount(self.codes if rows is None else self.codes[rows], minlength=len(self.names))
+        return {name: int(number) for name, number in zip(self.names, numbers, strict=True) if number}
+
+
+@dataclass(frozen=True, eq=False)
+class ShardIndex:
+    """Columns of the decisions of a shard, in its order."""
+
+    folder: Path
+    number: int
+    ids: pa.Array
+    """Ids of the episodes."""
+    episode: Array
+    """Place of the decision's episode among the ids."""
+    place: Array
+    """Position in the replay: number of turns of the episode up to this one."""
+    round: Array
+    turn: Array
+    seat: Array
+    attempt: Array
+    payoff: Array
+    advantage: Array
+    """Not a number where it was not trained on."""
+    probability: Array
+    """Probability of the reply under its sampling distribution; not a number without a call."""
+    outcome: Array
+    """Outcome for the seat, as a place in `OUTCOMES`."""
+    how: Coded
+    player: Coded
+    game: Coded
+    purpose: Coded
+    group: Array
+    """Code of the episode's group."""
+
+    def __len__(self) -> int:
+        return len(self.turn)
+
+    @property
+    def illegal(self) -> Array:
+        """Return where no legal reply was given."""
+        return self.how.equal("illegal") | self.how.equal("error") | self.how.equal("absent")
+
+
+def index_of(folder: Path) -> list[ShardIndex]:
+    """Return the indices of all shards of a record."""
+    with ThreadPoolExecutor(_READERS) as pool:
+        return list(pool.map(lambda number: _index(folder, number, *stamp(folder, number)), shards(folder)))
+
+
+@lru_cache(maxsize=_KEPT)
+def _index(folder: Path, number: int, modified: int, size: int) -> ShardIndex:
+    episodes = read_columns(folder, "episodes", number, _EPISODES).combine_chunks()
+    rows = read_columns(folder, "decisions", number, _DECISIONS).combine_chunks()
+    ids = episodes["id"].combine_chunks()
+    own = _codes_in(rows["episode"], ids, folder)
+    columns = {name: rows[name].to_numpy() for name in ("round", "turn", "seat", "attempt", "payoff")}
+    starts, players = _flat(episodes, "players")
+    outcome = _outcomes(starts, _flat(episodes, "payoffs")[1].to_numpy(), episodes["finished"].to_numpy())
+    if len(outcome) != len(players) or (len(rows) and not _inside(columns["seat"], np.diff(starts)[own])):
+        raise BadRecord(f"Shard {number} of {folder} has decisions of seats that its episodes do not have.")
+    held = starts[own] + columns["seat"]
+    return ShardIndex(
+        folder=folder,
+        number=number,
+        ids=ids,
+        episode=own,
+        place=_places(own, columns["turn"]),
+        advantage=rows["advantage"].to_numpy().astype(np.float32),
+        probability=_probabilities(folder, number, ids, own, columns),
+        outcome=outcome[held],
+        how=_coded(rows["how"]),
+        player=_taken(_coded(players), held),
+        game=_taken(_coded(episodes["game"]), own),
+        purpose=_taken(_coded(episodes["purpose"]), own),
+        group=_coded(episodes["group"]).codes[own],
+        **columns,
+    )
+
+
+def _codes_in(names: pa.ChunkedArray, ids: pa.Array, folder: Path) -> Array:
+    codes = pc.index_in(names, value_set=ids)
+    if codes.null_count:
+        raise BadRecord(f"{folder} has decisions of episodes that it does not have.")
+    places: Array = codes.to_numpy().astype(np.int64)
+    return places
+
+
+def _flat(table: pa.Table, name: str) -> tuple[Array, Any]:
+    """Return where each episode's values begin in a column of lists, with all its values."""
+    column = table[name].combine_chunks()
+    return np.concatenate([[0], np.cumsum(pc.list_value_length(column).to_numpy(zero_copy_only=False))]).astype(
+        np.int64
+    ), column.flatten()
+
+
+def _inside(seats: Array, sizes: Array) -> bool:
+    return bool(((seats >= 0) & (seats < sizes)).all())
+
+
+def _outcomes(starts: Array, payoffs: Array, finished: Array) -> Array:
+    """Return the outcome of each seat: its return against the largest of the others."""
+    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    if not len(owner):
+        return np.zeros(0, dtype=np.int8)
+    first = _largest(starts, payoffs)
+    leads = payoffs == first[owner]
+    single = np.bincount(owner, leads, len(first))[owner] == 1
+    second = _largest(starts, np.where(leads, -np.inf, payoffs))
+    others = np.where(leads & single, second[owner], first[owner])
+    alone = np.diff(starts)[owner] == 1
+    result = np.select([alone | (payoffs == others), payoffs > others], [DRAWN, WON], LOST)
+    return np.where(np.asarray(finished, dtype=bool)[owner], result, UNFINISHED).astype(np.int8)
+
+
+def _largest(starts: Array, values: Array) -> Array:
+    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    result = np.full(len(starts) - 1, -np.inf)
+    np.maximum.at(result, owner, values)
+    return result
+
+
+def _places(episode: Array, turn: Array) -> Array:
+    """Return the number of different turns up to each decision; the decisions of an episode stand together."""
+    if not len(turn):
+        return turn.astype(np.int64)
+    fresh = np.concatenate([[True], episode[1:] != episode[:-1]])
+    moved = fresh | np.concatenate([[True], turn[1:] != turn[:-1]])
+    count = np.cumsum(moved)
+    earlier = np.repeat(count[fresh] - 1, np.diff(np.append(np.flatnonzero(fresh), len(turn))))
+    places: Array = count - earlier
+    return places
+
+
+def _coded(column: Any) -> Coded:
+    encoded = (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).dictionary_encode()
+    return Coded(encoded.indices.to_numpy().astype(np.int32), encoded.dictionary.to_pylist())
+
+
+def _taken(coded: Coded, places: Array) -> Coded:
+    return Coded(coded.codes[places], coded.names)
+
+
+def _probabilities(folder: Path, number: int, ids: pa.Array, own: Array, columns: dict[str, Array]) -> Array:
+    """Return the probability of the last reply of each decision."""
+    result = np.full(len(own), np.nan, dtype=np.float32)
+    calls = read_columns(folder, "calls", number, _CALLS).combine_chunks()
+    if not len(calls) or not len(own):
+        return result
+    keys = _keys(own, columns)
+    order = np.argsort(keys, kind="stable")
+    asked = _keys(_codes_in(calls["episode"], ids, folder), {name: calls[name].to_numpy() for name in _KEY})
+    found = np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)
+    starts, logprobs = _flat(calls, "sampler_logprobs")
+    lengths = np.diff(starts)
+    sums = np.bincount(np.repeat(np.arange(len(calls)), lengths), logprobs.to_numpy(), len(calls))
+    told = np.exp(np.minimum(0.0, sums))
+    known = (keys[order][found] == asked) & (lengths > 0)
+    result[order[found[known]]] = told[known]
+    return result
+
+
+_KEY = ("turn", "seat", "attempt")
+
+
+def _keys(episode: Array, columns: dict[str, Array]) -> Array:
+    """Return one number for each key of a decision."""
+    keys = episode.astype(np.int64)
+    for name, bits in zip(_KEY, (24, 7, 7), strict=True):
+        keys = (keys << bits) + columns[name].astype(np.int64)
+    return keys
