@@ -1,0 +1,94 @@
+"""Time of a search for decisions in a generated record of a million: `python benchmarks/view_decisions.py`."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.play.schemas import CALLS, SCHEMAS
+from stratagem.play.seating import rotated
+from stratagem.play.store import read_columns, write_shard
+from stratagem.players.catalogue import make_player
+from stratagem.viewer.decision_index import _index
+from stratagem.viewer.decision_regrets import regrets_of
+from stratagem.viewer.searching import Search, searched
+
+SHARDS, EPISODES = 100, 1500
+"""About 20,000 decisions a shard, as records are written."""
+SEARCHES: dict[str, dict[str, Any]] = {
+    "every decision": {},
+    "player and outcome": {"player": "kuhn/NashApprox@1", "outcome": "lost"},
+    "surprise at most 1 %": {"surprise": 0.01},
+    "least probable first": {"order": "surprise"},
+    "illegal replies": {"illegal": True},
+    "signal `exploit`": {"signal": "exploit"},
+    "regret of at least .5": {"regret": 0.5},
+    "largest regret first": {"order": "regret"},
+}
+
+
+def generate(folder: Path) -> int:
+    """Write the record: one shard that was played, and copies of it with other ids; each decision has a call."""
+    game = make_game("kuhn")
+    match = Match(game, [make_player(name, game) for name in ("random", "NashApprox")])
+    write_shard(folder, 0, list(play(rotated(match, EPISODES // 2, Key(0), name="shard-0"))))
+    tables = {name: read_columns(folder, name, 0, SCHEMAS[name].names) for name in SCHEMAS}
+    tables["calls"] = calls(tables["decisions"])
+    for number in range(SHARDS):
+        for name, table in tables.items():
+            key = "id" if name == "episodes" else "episode"
+            if name != "prompts":
+                ids = [f"shard-{number}{text[len('shard-0') :]}" for text in tables[name][key].to_pylist()]
+                table = table.set_column(table.column_names.index(key), key, pa.array(ids))
+            pq.write_table(
+                table.replace_schema_metadata(SCHEMAS[name].metadata), folder / name / f"{number:06d}.parquet"
+            )
+    return SHARDS * len(tables["decisions"])
+
+
+def calls(decisions: pa.Table) -> pa.Table:
+    """Return a call of four tokens behind each decision."""
+    count = len(decisions)
+    generator = np.random.default_rng(0)
+    empty: dict[pa.DataType, Any] = {pa.string(): "", pa.int32(): 0, pa.int64(): 0, pa.float64(): 0.0}
+    columns: dict[str, Any] = {field.name: [empty.get(field.type, [])] * count for field in CALLS}
+    columns |= {name: decisions[name] for name in ("episode", "turn", "seat", "attempt")}
+    columns["tokens"] = [[1, 2, 3, 4]] * count
+    columns["sampler_logprobs"] = np.log(generator.uniform(0.2, 1.0, (count, 4))).tolist()
+    return pa.table(columns, schema=CALLS)
+
+
+def main() -> None:
+    """Print the time of each search, at first and then as the median of five."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(name)
+        print(f"{generate(folder):,} decisions in {SHARDS} shards")
+        _index.cache_clear()
+        start = perf_counter()
+        searched(folder, Search(), offset=0, limit=50)
+        print(f"first search, which reads the record: {perf_counter() - start:.2f} s")
+        for text, search in SEARCHES.items():
+            wanted, times = Search(**search), []
+            for _ in range(6):
+                start = perf_counter()
+                page = searched(folder, wanted, offset=0, limit=50)
+                times.append(perf_counter() - start)
+            found = page["found"]
+            print(f"{text}: {found:,} found, first {times[0]:.3f} s, then {median(times[1:]):.3f} s")
+        regrets_of.cache_clear()
+
+
+if __name__ == "__main__":
+    main()
