@@ -16,12 +16,12 @@ from starlette.routing import Route
 
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.games.base import Json
-from stratagem.viewer.asked import given, number
 from stratagem.viewer.guard import SANDBOX, Guard
 from stratagem.viewer.inspecting import ANSWERS
 from stratagem.viewer.library import Library, read_library
 from stratagem.viewer.listing import LONGEST_PAGE, Filter, listed, rows_of
 from stratagem.viewer.live import EventStream, events
+from stratagem.viewer.parameters import given, number
 from stratagem.viewer.replays import load_episode, replay_of
 from stratagem.viewer.runs import run_page, run_row
 from stratagem.viewer.words import words_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from stratagem.games.base import Json
-from stratagem.viewer.asked import given, number, share
 from stratagem.viewer.library import Library
 from stratagem.viewer.listing import LONGEST_PAGE
+from stratagem.viewer.parameters import given, number, share
 from stratagem.viewer.regrets import exploiting_line, regrets_page
 from stratagem.viewer.replays import told
 from stratagem.viewer.searching import Search, searched
