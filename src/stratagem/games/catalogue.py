@@ -21,6 +21,7 @@ from stratagem.games.negotiation_v2 import Division
 from stratagem.games.public_goods import PublicGoods
 from stratagem.games.quiz import Quiz
 from stratagem.games.repeated import REPEATED
+from stratagem.games.sender_receiver import SenderReceiver
 from stratagem.games.spec import GameSpec
 from stratagem.games.spiel import SPIEL_GAMES, spiel
 from stratagem.named_files import find_file, split_name
@@ -33,6 +34,7 @@ GAMES: dict[str, Callable[..., Game[Any]]] = {
     "negotiation-v1": Pie,
     "negotiation-v2": Division,
     "kuhn": Kuhn,
+    "sender-receiver": SenderReceiver,
     "quiz": Quiz,
     "diplomacy": Diplomacy,
     **SPIEL_GAMES,
