@@ -12,7 +12,16 @@ from stratagem.file_modules import classes_of, file_name_of
 from stratagem.games.base import Game
 from stratagem.models.reference import KINDS, NAMED
 from stratagem.named_files import split_name
-from stratagem.players import auction, iterated_classics, iterated_zd, kuhn, negotiation_v1, negotiation_v2, uniform
+from stratagem.players import (
+    auction,
+    iterated_classics,
+    iterated_zd,
+    kuhn,
+    negotiation_v1,
+    negotiation_v2,
+    sender_receiver,
+    uniform,
+)
 from stratagem.players.base import Player
 from stratagem.players.disguised import disguised
 from stratagem.players.human import keyboard
@@ -164,6 +173,12 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "kuhn/Trapper": kuhn.Trapper,
     "kuhn/Suspicious": kuhn.Suspicious,
     "kuhn/RandomLegal": uniform.RandomLegal,
+    "sender-receiver/Honest": sender_receiver.Honest,
+    "sender-receiver/Babbler": sender_receiver.Babbler,
+    "sender-receiver/Equilibrium": sender_receiver.Equilibrium,
+    "sender-receiver/Liar": sender_receiver.Liar,
+    "sender-receiver/Exaggerator": sender_receiver.Exaggerator,
+    "sender-receiver/Inverter": sender_receiver.Inverter,
     "diplomacy/dumbbot": partial(_commander, "dumbbot"),
     "diplomacy/dumbbot-ported-dipnet": partial(_commander, "dumbbot-ported-dipnet"),
     "diplomacy/dumbbot-greedy": partial(_commander, "dumbbot-greedy"),
@@ -241,6 +256,7 @@ FAMILIES = {
     "negotiation-v1": "negotiation-v1",
     "negotiation-v2": "negotiation-v2",
     "kuhn": "kuhn",
+    "sender-receiver": "sender-receiver",
     "diplomacy": "diplomacy",
 }
 """Games of each family."""
