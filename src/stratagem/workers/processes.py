@@ -97,7 +97,7 @@ class Processes(Workers):
             if self._pool is None:
                 context, self._files = multiprocessing.get_context("spawn"), deepcopy(table())
                 ends, self._stop = context.Pipe(duplex=False)
-                begin = _Begin(ends, self._num_threads, _devices(), context.Value("i", 0), self._files)
+                begin = Begin(ends, self._num_threads, self._files, _devices(), context.Value("i", 0))
                 self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
             return self._pool
 
@@ -134,16 +134,18 @@ def _round(
 
 
 @dataclass
-class _Begin:
+class Begin:
     """Beginning of a worker process."""
 
     ends: Connection
+    """Pipe whose other side is closed when the process is to end."""
     num_threads: int
-    devices: tuple[str, ...]
-    numbers: Any
-    """Shared counter, from which each process takes its number."""
     files: FileTable
     """Python files that the user names."""
+    devices: tuple[str, ...] = ()
+    """GPUs that the processes share; without any, each sees all of them."""
+    numbers: Any = None
+    """Shared counter, from which each process takes its number."""
 
     def __call__(self) -> None:
         load_again(self.files)

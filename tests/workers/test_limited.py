@@ -1,0 +1,57 @@
+"""A process with one piece of work: its messages, its end, and its limits."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from limited_work import answer, break_off, fill, refuse, sleep
+
+from stratagem.workers.limited import LimitedProcess, Limits, WorkEnded, memory_of
+
+ROOMY = Limits(memory=1 << 33, seconds=60.0)
+
+
+def test_messages_go_both_ways_and_the_result_is_last():
+    process = LimitedProcess(answer, 1, ROOMY)
+    for number in (4, 5, 0):
+        process.send(number)
+    assert list(process.messages()) == [8, 10, 10]
+
+
+@pytest.mark.parametrize(
+    ("work", "item", "limits", "sentence"),
+    [
+        (refuse, None, ROOMY, "This is no way to do it."),
+        (break_off, None, ROOMY, "Its process ended with status 7 before there was a result."),
+        (sleep, None, ROOMY._replace(seconds=0.3), "which is its limit of time"),
+        (fill, 150 << 20, ROOMY._replace(memory=120 << 20), "its limit is 120 MiB"),
+    ],
+)
+def test_work_without_a_result_ends_with_one_sentence(work, item, limits, sentence):
+    with pytest.raises(WorkEnded, match=sentence):
+        list(LimitedProcess(work, item, limits).messages())
+
+
+def test_kill_ends_the_work_and_what_it_started():
+    process = LimitedProcess(sleep, None, ROOMY)
+    messages = process.messages()
+    inner = next(messages)
+    assert is_running(inner)
+    begun = time.monotonic()
+    process.kill()
+    with pytest.raises(WorkEnded, match="It was cancelled"):
+        next(messages)
+    assert time.monotonic() - begun < 2.0
+    assert not is_running(inner)
+
+
+def is_running(process):
+    """Return whether a process is there and no zombie."""
+    status = Path(f"/proc/{process}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_memory_is_that_of_the_process():
+    assert 10 << 20 < memory_of(os.getpid()) < 1 << 33
+    assert memory_of(2**22 + 1) == 0
