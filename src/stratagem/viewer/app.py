@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from stratagem.errors import StratagemError, UnknownName
+from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.games.base import Json
-from stratagem.viewer.guard import SANDBOX, Guard
+from stratagem.viewer.actions import Actions
+from stratagem.viewer.guard import ACTIONS, SANDBOX, Guard
 from stratagem.viewer.inspecting import ANSWERS
 from stratagem.viewer.library import Library, read_library
 from stratagem.viewer.listing import LONGEST_PAGE, Filter, listed, rows_of
@@ -34,6 +36,8 @@ _KINDS = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
 }
+_LONGEST_BODY = 200_000
+"""Largest number of bytes of a request that does something."""
 _PAGE = 100
 """Episodes of a page of the list where a request does not say."""
 
@@ -47,12 +51,13 @@ class PlainJSON(JSONResponse):
 
 
 class Viewer:
-    """Pages over one folder, without a state of their own."""
+    """Pages over one folder; they have no state of their own, but for jobs and games that go on."""
 
-    def __init__(self, root: Path, host: str = "127.0.0.1", token: str = "") -> None:
+    def __init__(self, root: Path, host: str = "127.0.0.1", token: str = "", actions: Actions | None = None) -> None:
         self._root = root.resolve()
         self._host = host
         self._token = token
+        self._actions = actions or Actions(self._root, {})
         self._files = {path.name: path for path in _FILES.iterdir() if path.suffix in _KINDS}
 
     def application(self) -> Starlette:
@@ -64,11 +69,16 @@ class Viewer:
             "words": _words,
             "run": _run,
             **ANSWERS,
+            **self._actions.gets(),
         }
         routes = [
             Route("/", self._file("index.html")),
             *(Route(f"/static/{name}", self._file(name)) for name in self._files),
             *(Route(f"/api/{name}", self._answering(answer)) for name, answer in answers.items()),
+            *(
+                Route(f"{ACTIONS}{name}", self._acting(act), methods=["POST"])
+                for name, act in self._actions.posts().items()
+            ),
             Route("/api/live", self._live),
             Route("/pages/{name:path}", self._page),
         ]
@@ -90,6 +100,16 @@ class Viewer:
                 return _error(error)
 
         return answered
+
+    def _acting(self, act: Callable[[Library, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
+        async def acted(request: Request) -> Response:
+            try:
+                body = await _body(request)
+                return PlainJSON(await run_in_threadpool(lambda: act(self._read(), body)))
+            except StratagemError as error:
+                return _error(error)
+
+        return acted
 
     def _page(self, request: Request) -> Response:
         try:
@@ -148,6 +168,22 @@ def _words(library: Library, asked: Mapping[str, str]) -> Json:
     episode = load_episode(folder, given(asked, "id"))
     turn, seat, attempt = (number(asked, name, 0) for name in ("turn", "seat", "attempt"))
     return {"calls": words_of(episode, turn, seat, attempt, library.run_of(folder))}
+
+
+async def _body(request: Request) -> Json:
+    """Read the body of a request that does something, as far as it may be long."""
+    data = b""
+    async for piece in request.stream():
+        data += piece
+        if len(data) > _LONGEST_BODY:
+            raise BadParameter(f"A request has at most {_LONGEST_BODY:,} bytes.")
+    try:
+        body = json.loads(data)
+    except (ValueError, RecursionError):
+        body = None
+    if not isinstance(body, dict):
+        raise BadParameter("The body of a request is a JSON object.")
+    return body
 
 
 def _run(library: Library, asked: Mapping[str, str]) -> Json:

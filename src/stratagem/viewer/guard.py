@@ -1,7 +1,8 @@
 """Guard of the pages: who may ask, and what a page may do.
 
-A page that a browser has open elsewhere must not read records: neither by a request to this address, nor by a name of
-its own that leads here (DNS rebinding). Texts of models must not run, so a page loads nothing but its own files.
+A page that a browser has open elsewhere must not read records or start anything: neither by a request to this address,
+nor by a name of its own that leads here (DNS rebinding). Texts of models must not run, so a page loads nothing but its
+own files.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from stratagem.engines.remote.hosts import Host, is_loopback, read_host
 
 COOKIE = "stratagem_view"
+ACTIONS = "/api/do/"
+"""Beginning of the paths that do something; nothing else but reading is possible."""
+KIND = "application/json"
+"""Type of their data."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; "
@@ -65,13 +70,16 @@ class Guard:
         await (refused or self._inner)(scope, receive, guarded)
 
     def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
-        if scope["method"] not in ("GET", "HEAD"):
+        acts = scope["method"] == "POST" and scope["path"].startswith(ACTIONS)
+        if not acts and scope["method"] not in ("GET", "HEAD"):
             return PlainTextResponse("The pages are only read.", 405)
         host = read_host(headers.get("host", ""))
         if host is None or not self._is_own(host):
             return PlainTextResponse("This address has another name.", 421)
         if not _is_same_origin(headers):
             return PlainTextResponse("Pages of other origins may not ask.", 403)
+        if acts and not _is_own_request(headers):
+            return PlainTextResponse("Only the pages themselves may do something.", 403)
         return self._ask_token(scope, headers) if self._token else None
 
     def _is_own(self, host: Host) -> bool:
@@ -108,6 +116,12 @@ def _is_same_origin(headers: Headers) -> bool:
     if headers.get("sec-fetch-site", "none") in ("same-origin", "none"):
         return True
     return headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+
+
+def _is_own_request(headers: Headers) -> bool:
+    """Return whether a page of this origin sends data that no form of another page could send."""
+    kind = headers.get("content-type", "").partition(";")[0].strip().casefold()
+    return "origin" in headers and headers.get("sec-fetch-site", "same-origin") == "same-origin" and kind == KIND
 
 
 def _cookie(headers: Headers) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from stratagem.engines.remote.hosts import Host, is_loopback
+from stratagem.engines.remote.tally import PriceList
 from stratagem.errors import MissingExtra
 from stratagem.viewer.library import open_library
 
@@ -25,14 +26,19 @@ class Opened(NamedTuple):
     """Address for a browser, with the token where there is one."""
 
 
-def open_viewer(folder: Path, host: str = HOST, port: int = PORT) -> Opened:
-    """Open the pages over a folder; beyond this machine a browser needs a token, which is drawn now."""
+def open_viewer(folder: Path, host: str = HOST, port: int = PORT, prices: PriceList | None = None) -> Opened:
+    """Open the pages over a folder; beyond this machine a browser needs a token, which is drawn now.
+
+    `prices` are those of models behind servers, by model.
+    """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise MissingExtra("The viewer", "serve")
     root = open_library(folder.resolve()).root
     from stratagem.endpoint.server import Server
+    from stratagem.viewer.actions import Actions
     from stratagem.viewer.app import Viewer
 
+    actions = Actions(root, prices or {})
     token = "" if is_loopback(Host(host)) else secrets.token_urlsafe(24)
-    server = Server(Viewer(root, host, token).application(), host, port)
+    server = Server(Viewer(root, host, token, actions).application(), host, port, closing=actions.close)
     return Opened(server, f"{server.url}/?token={token}" if token else f"{server.url}/")

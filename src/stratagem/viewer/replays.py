@@ -34,7 +34,7 @@ def replay_of(folder: Path, name: str) -> Json:
     """Return the replay of an episode; where it cannot be played again, the reason in a sentence instead of frames."""
     episode = load_episode(folder, name)
     before, after = neighbours(folder, find_row(folder, name))
-    return {**told(episode, lambda: _parents(folder, episode)), "previous": before, "next": after}
+    return {**told(episode, lambda: parents_of(folder, episode)), "previous": before, "next": after}
 
 
 def told(episode: Episode, parents: Callable[[], dict[str, Episode]] = dict) -> Json:
@@ -105,7 +105,7 @@ def _drawn(episode: Episode, parents: Callable[[], dict[str, Episode]]) -> Json:
         return {"face": "none", "frames": [], "unit": "", "unplayable": str(error)}
 
 
-def _parents(folder: Path, episode: Episode) -> dict[str, Episode]:
+def parents_of(folder: Path, episode: Episode) -> dict[str, Episode]:
     """Return the episodes from which this one was forked, the nearest of them where there are very many."""
     parents: dict[str, Episode] = {}
     own = episode.id

@@ -3,12 +3,14 @@ import { html, render, useEffect } from './preact-htm.js';
 import { link, listen, useConnected, useJson, usePlace, useVersion, api, visible } from './data.js';
 import { Games } from './games.js';
 import { Home } from './home.js';
+import { Play } from './play.js';
 import { Replay } from './replay.js';
 import { Run } from './run.js';
 
 function Page({ path, query, library }) {
   if (path === '/games') return html`<${Games} query=${query} library=${library} />`;
   if (path === '/replay') return html`<${Replay} query=${query} />`;
+  if (path === '/play') return html`<${Play} query=${query} />`;
   if (path === '/run') return html`<${Run} name=${query.name || ''} />`;
   return html`<${Home} library=${library} />`;
 }
@@ -28,6 +30,7 @@ function App() {
         <a href=${link('/')} aria-current=${['/', '/run'].includes(path) ? 'page' : null}>Overview</a>
         ${library.records.length > 0 && html`<a href=${link('/games', { record: query.record || library.records[0].name })}
           aria-current=${['/games', '/replay'].includes(path) ? 'page' : null}>Games</a>`}
+        <a href=${link('/play')} aria-current=${path === '/play' ? 'page' : null}>Play</a>
       </nav>
       ${!connected && html`<span class="offline" role="status">not connected</span>`}
     </header>

@@ -5,6 +5,7 @@ import { GridFace } from './face_grid.js';
 import { KuhnFace } from './face_kuhn.js';
 import { MatrixFace } from './face_matrix.js';
 import { TextFace } from './face_text.js';
+import { WhatIf } from './whatif.js';
 import { Words } from './words.js';
 
 const FACES = { kuhn: KuhnFace, matrix: MatrixFace, grid: GridFace, text: TextFace };
@@ -23,7 +24,7 @@ function useKeys(keys) {
   held.current = keys;
   useEffect(() => {
     const press = (event) => {
-      if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest('input[type=search], select, summary, [role=tab]')) return;
+      if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest('input:not([type=range]), textarea, select, summary, [role=tab]')) return;
       if (event.key === ' ' && event.target.closest('button, a')) return;
       const act = held.current[event.key];
       if (!act) return;
@@ -143,6 +144,7 @@ function Player({ episode, query }) {
     </section>
     <${Log} episode=${episode} position=${position} query=${query} />
     <${Words} turn=${turn} query=${query} episode=${episode} />
+    <${WhatIf} episode=${episode} position=${position} query=${query} />
   </div>`;
 }
 

@@ -1,0 +1,195 @@
+"""Game of a person in the page, in a process of its own: what leaves it before the end is the view of one seat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stratagem.engines.remote.budget import Budget, spending
+from stratagem.engines.remote.tally import PriceList, priced
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.games.base import Json, Seat, View
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.forks import forks
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Episode
+from stratagem.play.scheduler import play
+from stratagem.players.base import Ask, Move, Player
+from stratagem.players.catalogue import make_player
+from stratagem.players.human import Human, at_keyboard
+from stratagem.viewer.forced import Forced
+from stratagem.viewer.jobs import Priced
+from stratagem.viewer.positions import Position, choices_json, is_absent, legal, maker, read_position
+from stratagem.viewer.pricing import price_of
+
+_MOST_CALLS = 1000
+"""Calls of servers that a game may take once its price was accepted."""
+
+
+class Origin(NamedTuple):
+    """Turn of a recorded episode from which a person plays on."""
+
+    folder: Path
+    episode: str
+    turn: int
+    run: Path | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seated:
+    """Game that a person sits down to."""
+
+    id: str
+    """Id of the episode."""
+    game: str
+    seat: Seat
+    """Seat of the person."""
+    players: Mapping[Seat, str]
+    """Players of the other seats."""
+    key: int
+    origin: Origin | None = None
+    accepted: bool = False
+    """True if the reader has accepted the price of each decision of models behind servers."""
+    prices: PriceList = field(default_factory=dict)
+
+
+class Told(NamedTuple):
+    """Message to the page."""
+
+    content: Json
+
+
+class Typed(NamedTuple):
+    """Reply of the person to a question."""
+
+    number: int
+    """Number of the question, so that a reply that comes twice is no reply to the next question."""
+    text: str
+
+
+class PageHuman(Human):
+    """Person at a page: sees the view of the seat, and is asked until the reply is legal."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self._connection, self._number = connection, 0
+
+    def turn(self, ask: Ask) -> Move:
+        self._number += 1
+        self._tell("ask", ask.view, number=self._number, choices=choices_json(ask.view.choices))
+        while True:
+            typed = self._connection.recv()
+            if typed.number != self._number:
+                continue
+            try:
+                action = legal(ask.view.choices, typed.text)
+            except BadParameter as error:
+                self._connection.send(Told({"event": "refused", "number": self._number, "sentence": str(error)}))
+            else:
+                self._connection.send(Told({"event": "taken", "number": self._number, "action": action}))
+                return Move(action, "free")
+
+    def hear(self, view: View[Any], payoff: float, *, over: bool) -> None:
+        """Tell the payoffs of a round."""
+        self._tell("round", view, payoff=payoff, over=over)
+
+    def _tell(self, event: str, view: View[Any], **more: Any) -> None:
+        self._connection.send(Told({"event": event, "situation": view.situation, **more}))
+
+
+def sit_down(seated: Seated, connection: Connection) -> Episode | Priced:
+    """Play a game with a person, and return its episode; where servers are asked, first the price of a decision."""
+    with priced(seated.prices):
+        person = PageHuman(connection)
+        setup, position = _from_record(seated, person) if seated.origin else _from_start(seated, person)
+        match = setup.match
+        others = [
+            (seat, player)
+            for seat, slot in enumerate(setup.slots)
+            if (player := match.players[slot]) is not None and player is not person
+        ]
+        price = price_of(position, others, 1)
+        if price is not None and price.servers and not seated.accepted:
+            return Priced(price.to_json())
+        spec, rules = match.game.spec, position.state.view(seated.seat).rules
+        names = [match.names[slot] for slot in setup.slots]
+        begun = {"event": "begun", "rules": rules, "players": names, "unit": spec.unit, "seat": seated.seat}
+        connection.send(Told(begun))
+        with spending(Budget(float(_MOST_CALLS), "calls")):
+            (episode,) = play([setup], live=1)
+    return episode
+
+
+def _from_start(seated: Seated, person: Player) -> tuple[Setup, Position]:
+    """Seat the person and the others at a new game; the person is the first player of the match."""
+    game = make_game(seated.game)
+    others = [seat for seat in range(game.spec.seats) if seat != seated.seat]
+    if set(seated.players) != set(others) or len(others) != game.spec.seats - 1:
+        raise BadParameter(f"{game.spec.name} has seats 0 to {game.spec.seats - 1}: name a player for each other seat.")
+    players = [person, *(_player(seated.players[seat], game) for seat in others)]
+    slots = tuple([0 if seat == seated.seat else 1 + others.index(seat) for seat in range(game.spec.seats)])
+    setup = Setup(id=seated.id, match=Match(game, players), slots=slots, key=Key(seated.key))
+    state = setup.begin()
+    return setup, Position(setup.episode(state), {}, state, 0)
+
+
+def _from_record(seated: Seated, person: Player) -> tuple[Setup, Position]:
+    """Seat the person in place of a recorded player; at the turn the others play what they played."""
+    origin = seated.origin
+    assert origin is not None
+    position = read_position(origin.folder, origin.episode, origin.turn)
+    game, decisions = position.state.game, position.decisions
+    if not 0 <= seated.seat < game.spec.seats:
+        raise BadParameter(f"{game.spec.name} has seats 0 to {game.spec.seats - 1}, and none {seated.seat}.")
+    players: list[Player | None] = [None] * game.spec.seats
+    for seat, slot in enumerate(position.episode.slots):
+        recorded = position.episode.players[seat]
+        if seat == seated.seat:
+            players[slot] = person
+        elif seat in seated.players or not is_absent(recorded):
+            other = _other(seated, position, seat, maker(recorded, origin.run))
+            repeats = seat in decisions and seat not in seated.players
+            players[slot] = Forced(other, origin.turn, decisions[seat].action) if repeats else other
+    (setup,) = forks(
+        position.episode,
+        Match(game, players),
+        1,
+        Key(seated.key),
+        at=origin.turn,
+        fresh_chance=True,
+        purpose="eval",
+        parents=position.parents,
+        name=seated.id,
+    )
+    return setup, position
+
+
+def _other(seated: Seated, position: Position, seat: Seat, recorded: str) -> Player:
+    game = position.state.game
+    if seat in seated.players:
+        return _player(seated.players[seat], game)
+    try:
+        return _player(recorded, game)
+    except StratagemError as error:
+        raise BadParameter(
+            f"Seat {seat} was played by {recorded!r}, which cannot be made here: choose a player for this seat. {error}"
+        ) from error
+
+
+def _player(name: str, game: Any) -> Player:
+    player = make_player(name, game)
+    if at_keyboard(player):
+        raise BadParameter("One person sits at this table: name another player for each other seat.")
+    return player
+
+
+def lineage(seated: Seated) -> Sequence[Episode]:
+    """Return the episodes from which a game was played on, the oldest first."""
+    if seated.origin is None:
+        return ()
+    position = read_position(seated.origin.folder, seated.origin.episode, seated.origin.turn)
+    return (*reversed(position.parents.values()), position.episode)

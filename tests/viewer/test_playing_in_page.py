@@ -1,0 +1,189 @@
+"""Games of people in the page: what they are shown, what they may answer, and what is recorded."""
+
+import json
+import re
+import time
+
+import pytest
+from page_client import Pages, Wire
+from shown_folder import episodes_of
+
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.games.choices import Choices, Flat, Sheet, Slot
+from stratagem.play.store import read_episodes, write_shard
+from stratagem.viewer.jobs import Priced
+from stratagem.viewer.positions import choices_json, legal
+from stratagem.viewer.sitting import Origin, Seated, Typed, sit_down
+
+
+def seated(game="kuhn(hands=1)", seat=0, key=1, **changes):
+    return Seated(id="table", game=game, seat=seat, key=key, **{"players": {1 - seat: "AlwaysBet"}} | changes)
+
+
+def first_choice(wire):
+    """Answer the question that was asked last by its first choice."""
+    ask = wire.sent[-1].content
+    return Typed(ask["number"], ask["choices"]["actions"][0])
+
+
+def played(one, replies=()):
+    wire = Wire([*replies, *[first_choice] * 50])
+    return sit_down(one, wire), [message.content for message in wire.sent]
+
+
+def before_the_end(events):
+    return json.dumps(events[: next(place for place, event in enumerate(events) if event["event"] == "round")])
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_what_a_person_is_told_does_not_depend_on_the_other_card(seat):
+    told = {}
+    for key in range(24):
+        episode, events = played(seated(seat=seat, key=key))
+        own = re.search("Your card is (.)", json.dumps(events))[1]
+        told.setdefault(own, set()).add(before_the_end(events))
+        assert episode.players[seat] == "human@1"
+    assert set(told) == {"J", "Q", "K"}
+    assert all(len(texts) == 1 for texts in told.values())
+
+
+def test_illegal_replies_are_refused_in_words_and_late_ones_ignored():
+    replies = [
+        Typed(7, "BET"),
+        Typed(1, "fly to the moon"),
+        Typed(1, ""),
+        Typed(1, "bet or pass"),
+        Typed(1, "I bet!"),
+    ]
+    episode, events = played(seated(), replies)
+    refused = [event["sentence"] for event in events if event["event"] == "refused"]
+    assert refused == [
+        "'fly to the moon' is no legal action: play PASS, BET.",
+        "There is no action in it: play PASS, BET.",
+        "It names more than one action: play PASS, BET.",
+    ]
+    own = next(row for row in episode.decisions if row.seat == 0)
+    assert (own.action, own.how, own.attempt) == ("BET", "free", 0)
+    assert episode.num_illegal == [0, 0]
+
+
+def test_person_may_take_any_seat():
+    players = {0: "random", 2: "first-legal"}
+    episode, events = played(seated("public-goods", seat=1, players=players))
+    assert episode.slots == (1, 0, 2)
+    assert [event["seat"] for event in events[:1]] == [1]
+
+
+class Words(Choices):
+    """Choices of another kind than those that there are."""
+
+    __contains__ = __iter__ = sample = parse = None
+    count = first = None
+
+
+def test_sheets_and_long_lists_are_told_as_forms():
+    sheet = Sheet([Slot("A", ("go", "stay")), Slot("B", ("hold",))], fill=1)
+    told = choices_json(sheet)
+    assert told["kind"] == "sheet"
+    assert [slot["name"] for slot in told["slots"]] == ["A", "B"]
+    assert legal(sheet, " Stay ") == "stay"
+    with pytest.raises(BadParameter, match="no legal action: play 1 of these, one line each"):
+        legal(sheet, "run")
+    long = choices_json(Flat(f"action {number}" for number in range(1000)))
+    assert (long["kind"], len(long["actions"]), long["count"]) == ("flat", 300, 1000)
+    assert choices_json(Words()) == {"kind": "text"}
+
+
+@pytest.fixture
+def root(tmp_path):
+    write_shard(tmp_path / "games", 0, episodes_of("kuhn", ["TightPassive", "AlwaysBet"], name="hands"))
+    return tmp_path
+
+
+def test_person_plays_on_from_a_recorded_turn(root):
+    parent = next(read_episodes(root / "games"))
+    turn = next(row.turn for row in parent.decisions if row.seat == 0 and row.turn > 1)
+    origin = Origin(root / "games", "hands/0.0", turn, None)
+    episode, _ = played(seated("", origin=origin, players={}))
+    assert (episode.parent, episode.forked_at) == ("hands/0.0", turn)
+    assert episode.players == ("human@1", "kuhn/AlwaysBet@1")
+    assert episode.decisions[0].turn == turn
+    with pytest.raises(BadParameter, match="has seats 0 to 1, and none 5"):
+        played(seated("", seat=5, origin=origin, players={}))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"players": {}}, "kuhn has seats 0 to 1: name a player for each other seat."),
+        ({"seat": 4, "players": {0: "random", 1: "random"}}, "kuhn has seats 0 to 1"),
+        ({"players": {1: "human"}}, "One person sits at this table"),
+        ({"players": {1: "Nobody"}}, "There is no player of kuhn called 'Nobody'"),
+        ({"players": {1: "cmd:rm -rf /"}}, "would run a program that neither your command nor your recipe names"),
+    ],
+)
+def test_wrong_seatings_are_refused_in_words(change, sentence):
+    with pytest.raises(StratagemError, match=sentence):
+        played(seated(**change))
+
+
+def test_server_is_priced_before_the_first_decision():
+    agent = "lm('api:some-model@http://127.0.0.1:9/v1')"
+    result, events = played(seated(players={1: agent}))
+    assert isinstance(result, Priced)
+    assert (result.price["calls"], result.price["servers"]) == (1, True)
+    assert events == []
+
+
+def test_every_byte_before_the_end_is_of_the_own_seat(root):
+    pages = Pages(root)
+    table = pages.do("sit", game="kuhn(hands=1)", seat=0, players={"1": "AlwaysBet"})["id"]
+    seen, over, rules, until = 0, None, "", time.monotonic() + 60
+    while over is None:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+        events = pages.get("table", id=table, seen=seen)["events"]
+        over = next((event for event in events if event["event"] in ("over", "failed", "left")), None)
+        if over or any(event["event"] == "round" for event in events):
+            del pages.heard[-1]  # the end tells the payoff, from which the other card may follow
+        seen += len(events)
+        for event in events:
+            rules = event.get("rules", rules)
+            if event["event"] == "ask":
+                pages.get("library")
+                pages.do("reply", id=table, number=event["number"], text=event["choices"]["actions"][0])
+    heard = "".join(pages.heard).replace(json.dumps(rules)[1:-1], "")
+    cards = set(re.findall(r"(?<![A-Za-z])[JQK](?![A-Za-z])", heard))
+    (episode,) = read_episodes(root / "played")
+    assert over == {
+        "event": "over",
+        "record": "played",
+        "episode": episode.id,
+        "payoffs": episode.payoffs,
+        "finished": True,
+    }
+    first = pages.get("episode", record="played", id=episode.id)
+    assert first["players"] == ["human@1", "kuhn/AlwaysBet@1"]
+    assert cards == {first["frames"][0]["cards"][0]}
+    assert str(episode.key) not in heard
+    pages.actions.close()
+
+
+def test_game_that_is_left_is_not_recorded(root):
+    pages = Pages(root)
+    table = pages.do("sit", game="kuhn", seat=0, players={"1": "AlwaysBet"})["id"]
+    pages.do("leave", id=table)
+    answer = pages.get("table", id=table)
+    assert (answer["open"], answer["events"][-1]["event"]) == (False, "left")
+    assert not (root / "played").exists()
+    assert "no table called 'x'" in pages.do("reply", 404, id="x", number=1, text="BET")["error"]
+    assert "There is no game called 'chesss'" in pages.do("sit", 404, game="chesss", seat=0)["error"]
+
+
+def test_games_are_told_with_their_seats_and_players(root):
+    pages = Pages(root)
+    assert "kuhn" in pages.get("game")["games"]
+    told = pages.get("game", name="kuhn(hands=3)")
+    assert (told["game"], told["seats"]) == ("kuhn(hands=3)", ["seat 0", "seat 1"])
+    assert {"NashApprox", "random", "tiny"} <= set(told["players"])
+    assert "human" not in told["players"]

@@ -1,0 +1,249 @@
+"""Questions of what would have been: branches with a change, their record, their price, and refused questions."""
+
+import time
+from dataclasses import replace
+
+import pytest
+from page_client import ADDRESS, Pages, Wire
+from shown_folder import Parrot, episodes_of
+
+from stratagem.engines.remote.tally import Prices
+from stratagem.errors import BadParameter
+from stratagem.games.key import Key
+from stratagem.play.records import Episode
+from stratagem.play.store import read_episodes, write_shard
+from stratagem.players.base import Move, Traits
+from stratagem.viewer import whatif
+from stratagem.viewer.jobs import Priced, Progress
+from stratagem.viewer.outcomes import histogram, outcomes
+from stratagem.viewer.positions import read_position
+from stratagem.viewer.pricing import price_of
+from stratagem.viewer.whatif import WhatIf, ask_what_if, partial_of
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whatif")
+    episodes = episodes_of("ipd(rounds=4)", ["TitForTat", "TitForTat"], name="tft")
+    episodes += episodes_of("kuhn", ["TightPassive", "NashApprox"], name="hands")
+    episodes += episodes_of("kuhn", [Parrot(), "NashApprox"], name="parrot")
+    write_shard(folder / "games", 0, episodes)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(root):
+    opened = Pages(root)
+    yield opened
+    opened.actions.close()
+
+
+def question(root, episode, turn, name, **changes):
+    return WhatIf(folder=root / "games", record="games", episode=episode, turn=turn, to=root / "whatif" / name,
+                  name=f"whatif/{name}", **changes)  # fmt: skip
+
+
+def asked(root, *args, **changes):
+    wire = Wire()
+    return ask_what_if(question(root, *args, **changes), wire), wire
+
+
+def test_certain_games_have_exact_outcomes(root):
+    # TFT against TFT for four rounds pays 3 each; after one defection they alternate 5 and 0
+    result, wire = asked(root, "tft/0.0", 0, "certain", actions={0: "DEFECT"}, count=50)
+    assert result["certain"]
+    assert result["n"] == 1
+    assert [row["original"]["mean"] for row in result["seats"]] == [12.0, 12.0]
+    assert [row["changed"]["mean"] for row in result["seats"]] == [10.0, 10.0]
+    assert all(row["difference"]["mean"] == -2.0 and row["difference"]["exact"] for row in result["seats"])
+    assert wire.sent == [Progress(1, 2), Progress(2, 2)]
+
+
+def test_original_branches_repeat_the_record(root):
+    asked(root, "hands/0.0", 3, "repeat", players={0: "AlwaysBet"}, count=4)
+    parent, *branches = read_episodes(root / "whatif" / "repeat")
+    assert parent.id == "hands/0.0"
+    later = [(row.turn, row.seat) for row in parent.decisions if row.turn >= 3]
+    for branch in branches:
+        assert (branch.parent, branch.forked_at) == ("hands/0.0", 3)
+        assert (branch.decisions[0].turn, branch.decisions[0].seat) == later[0]
+    original = [branch for branch in branches if branch.id.startswith("original/")]
+    assert len(original) == 4
+    first = next(row for row in parent.decisions if row.turn == 3)
+    assert {branch.decisions[0].action for branch in original} == {first.action}
+
+
+def test_arms_are_paired_by_common_keys(root):
+    # the same player under another name: returns vary over the dice, and no difference is left
+    result, _ = asked(root, "hands/0.0", 2, "paired", players={1: "noise(NashApprox, p=0.0)"}, count=30, fresh=True)
+    for row in result["seats"]:
+        assert row["original"]["se"] > 0.0
+        assert row["difference"]["mean"] == 0.0
+        assert (row["difference"]["low"], row["difference"]["high"]) == (0.0, 0.0)
+        assert sum(row["counts"][0]) == sum(row["counts"][1]) == result["n"] == 30
+
+
+def test_other_dice_alone_are_compared_with_those_of_the_record(root):
+    result, _ = asked(root, "hands/0.0", 0, "dice", fresh=True, count=10, seed=5)
+    parent, *branches = read_episodes(root / "whatif" / "dice")
+    chance = {branch.id.partition("/")[0]: set() for branch in branches}
+    for branch in branches:
+        chance[branch.id.partition("/")[0]].add(branch.chance)
+    assert chance["original"] == {parent.chance}
+    assert len(chance["changed"]) == 10
+    assert result["question"]["fresh"]
+
+
+def test_simultaneous_seats_play_what_was_recorded(root):
+    asked(root, "tft/0.0", 1, "together", actions={1: "DEFECT"})
+    _, original, changed = read_episodes(root / "whatif" / "together")
+    assert [row.action for row in original.decisions[:2]] == ["COOPERATE", "COOPERATE"]
+    assert [row.action for row in changed.decisions[:2]] == ["COOPERATE", "DEFECT"]
+
+
+def test_player_that_cannot_be_made_needs_a_stand_in(root):
+    with pytest.raises(BadParameter, match=r"Seat 0 was played by 'parrot .*: choose a player for this seat"):
+        asked(root, "parrot/0.0", 1, "nobody", actions={1: "BET"})
+    result, _ = asked(root, "parrot/0.0", 1, "stand-in", players={0: "AlwaysBet"}, actions={1: "PASS"}, fresh=True)
+    assert result["stand_ins"] == [0]
+    assert result["players"][0][0] == result["players"][1][0] == "kuhn/AlwaysBet@1"
+    with pytest.raises(BadParameter, match="Nothing is changed"):
+        asked(root, "parrot/0.0", 1, "same", players={0: "AlwaysBet"})
+
+
+class Paid:
+    """A player behind a server, as far as prices go."""
+
+    name = "api:paid@http://localhost"
+    traits = Traits(stochastic=True, repeats=False)
+
+    def turn(self, ask):
+        return Move(ask.view.choices.first, "free")
+
+
+def test_price_is_told_before_anything_is_played(root, monkeypatch):
+    make = whatif.make_player
+    monkeypatch.setattr(whatif, "make_player", lambda name, game: Paid() if name == "paid" else make(name, game))
+    asked_first, _ = asked(root, "hands/0.0", 2, "paid", players={0: "paid"}, count=3)
+    position = read_position(root / "games", "hands/0.0", 2)
+    decisions = len([row for row in position.episode.decisions if row.seat == 0 and row.turn >= 2])
+    assert isinstance(asked_first, Priced)
+    assert asked_first.price["calls"] == 3 * decisions
+    assert asked_first.price["most_calls"] == 6 * decisions
+    assert asked_first.price["servers"]
+    assert not (root / "whatif" / "paid").exists()
+    result, _ = asked(root, "hands/0.0", 2, "paid", players={0: "paid"}, count=3, accepted=3 * decisions)
+    assert result["price"]["calls"] == 3 * decisions
+    assert (root / "whatif" / "paid" / "whatif.json").exists()
+
+
+def test_price_of_a_model_behind_a_server_is_its_largest_cost(root):
+    from stratagem.engines.remote.tally import priced
+    from stratagem.players.catalogue import make_player
+
+    position = read_position(root / "games", "hands/0.0", 0)
+    game = position.state.game
+    player = make_player("lm('api:some-model@http://127.0.0.1:9/v1', max_new_tokens=100)", game)
+    assert price_of(position, [(0, make_player("AlwaysBet", game))], 5) is None
+    price = price_of(position, [(0, player)], 5)
+    assert price.money is None
+    with priced({"some-model": Prices(prompt=1e6, reply=2e6, currency="usd")}):
+        price = price_of(position, [(0, player)], 5)
+    decisions = len([row for row in position.episode.decisions if row.seat == 0])
+    prompt = (price.tokens - 100 * price.calls) / price.calls
+    assert price.calls == 5 * decisions
+    assert prompt > 100
+    assert price.money == pytest.approx(price.calls * (prompt + 2 * 100), rel=1e-3)
+    assert price.currency == "usd"
+
+
+def test_broken_off_job_leaves_nothing_to_list(root, pages):
+    one = question(root, "tft/0.0", 2, "broken", actions={0: "DEFECT"})
+    write_shard(partial_of(one.to), 0, episodes_of("kuhn", ["random", "random"]))
+    assert "whatif/broken" not in [record["name"] for record in pages.get("library")["records"]]
+    ask_what_if(one, Wire())
+    assert next(episode.id for episode in read_episodes(one.to)) == "tft/0.0"
+    assert not partial_of(one.to).exists()
+
+
+def test_question_over_http_is_a_record_with_its_parent(root, pages):
+    body = {"record": "games", "episode": "hands/0.1", "turn": 1, "players": {"0": "AlwaysBet"}, "count": 5}
+    job = pages.ended(pages.do("whatif", **body))
+    assert job["state"] == "done"
+    record = job["result"]["record"]
+    assert record in [one["name"] for one in pages.get("library")["records"]]
+    branch = pages.get("episodes", record=record, text="changed/")["episodes"][0]
+    replay = pages.get("episode", record=record, id=branch["id"])
+    assert (replay["parent"], replay["forked_at"], replay["unplayable"]) == ("hands/0.1", 1, "")
+    assert pages.get("whatifs", record="games", id="hands/0.1")["whatifs"] == [job["result"]]
+    begun = time.monotonic()
+    again = pages.do("whatif", **body)
+    assert (again["state"], again["result"]) == ("done", job["result"])
+    assert time.monotonic() - begun < 0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"actions": {"0": "FLY"}}, "'FLY' is no legal action: play COOPERATE, DEFECT."),
+        ({"actions": {"0": "COOPERATE"}}, "Nothing is changed"),
+        ({"players": {"0": "ipd/TitForTat"}, "actions": {}}, "Nothing is changed"),
+        ({"actions": {"7": "DEFECT"}}, "Seat 7 is not asked at turn 1"),
+        ({"players": {"7": "random"}}, "ipd has seats 0 to 1, and none 7."),
+        ({"turn": 4}, "has no turn 4: its turns are 0 to 3."),
+        ({"episode": "none"}, "There is no recorded episode called 'none'"),
+        ({"record": "../games"}, "There is no record called '../games'"),
+        ({"count": 0}, "The setting count cannot be 0"),
+        ({"count": 100_000}, "The setting count cannot be 100000"),
+        ({"actions": {"a": "DEFECT"}}, "The setting actions"),
+        ({"to": "/etc"}, "There is no setting to"),
+        ({"dice": "loaded"}, "The setting dice cannot be 'loaded'"),
+    ],
+)
+def test_wrong_questions_are_refused_in_words(pages, change, sentence):
+    body = {"record": "games", "episode": "tft/0.0", "turn": 1, "actions": {"0": "DEFECT"}} | change
+    status = 404 if "There is no rec" in sentence else 400
+    assert sentence in pages.do("whatif", status, **body)["error"]
+
+
+def test_cancelled_job_ends_and_the_next_goes_on(root, pages):
+    slow = {"record": "games", "episode": "hands/0.0", "turn": 0, "players": {"0": "mcts:100000"}, "count": 1000}
+    first = pages.do("whatif", **slow)
+    waiting = pages.do("whatif", **slow | {"seed": 1})
+    assert pages.do("cancel", id=waiting["id"])["state"] == "cancelled"
+    assert pages.do("cancel", id=first["id"])["state"] == "cancelled"
+    assert pages.actions._jobs.open() == []
+    assert "no job called 'x'" in pages.do("cancel", 404, id="x")["error"]
+
+
+def test_only_the_pages_themselves_may_start_something(pages):
+    body = b'{"id": "x"}'
+    for headers, status in (
+        ({"content-type": "application/json"}, 403),
+        ({"origin": ADDRESS, "content-type": "text/plain"}, 403),
+        ({"origin": "http://evil.example", "content-type": "application/json"}, 403),
+        ({"origin": ADDRESS, "content-type": "application/json", "sec-fetch-site": "cross-site"}, 403),
+        ({"origin": ADDRESS, "content-type": "application/json", "host": "evil.example"}, 421),
+        ({"origin": ADDRESS, "content-type": "application/json"}, 404),
+    ):
+        assert pages.http.post("/api/do/cancel", content=body, headers=headers).status_code == status
+    assert pages.http.get("/api/do/cancel").status_code == 405
+    for content in (b"", b"[1]", b"x", b'"' + b"x" * 300_000 + b'"'):
+        answer = pages.http.post(
+            "/api/do/cancel", content=content, headers={"origin": ADDRESS} | {"content-type": "application/json"}
+        )
+        assert answer.status_code == 400
+
+
+def test_few_returns_are_counted_one_by_one():
+    assert histogram([1.0, 1.0, 2.0], [2.0]) == {"labels": ["1", "2"], "counts": [[2, 1], [0, 1]]}
+    many = histogram([float(number) for number in range(100)], [99.0])
+    assert len(many["labels"]) == 10
+    assert many["counts"] == [[10] * 10, [0] * 9 + [1]]
+
+
+def test_one_random_branch_has_no_interval():
+    episode = Episode(id="a", game="kuhn", game_version=1, players=("a",), slots=(0,), key=0, chance=0, payoffs=[1.0])
+    told = outcomes([episode], [replace(episode, payoffs=[3.0])], Key(0), certain=False)["seats"][0]
+    assert (told["changed"]["mean"], told["changed"]["exact"], told["changed"]["low"]) == (3.0, False, None)
+    assert told["difference"]["mean"] == 2.0
