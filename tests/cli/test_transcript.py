@@ -1,6 +1,10 @@
 """A played episode as a person reads it: each order with what became of it, and no whole board."""
 
+import math
+
 from stratagem.cli.transcript import print_episode
+from stratagem.cli.words import calls_json, print_words
+from stratagem.engines.base import Call, PolicyId, Prompt, Span
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -28,3 +32,26 @@ def test_a_short_state_is_told(capsys):
     (episode,) = play([Setup(id="e", match=match, slots=(0, 1), key=Key(0))])
     print_episode(episode)
     assert f"seat 0 ({episode.decisions[0].state_key}): {episode.decisions[0].action}" in capsys.readouterr().out
+
+
+def test_words_stand_behind_a_bar_so_that_no_reply_passes_for_a_line(capsys):
+    call = Call(
+        policy=PolicyId("tiny"),
+        prompt=Prompt((("user", "Your card\nis K."),)),
+        text="BET\n    seat 1: FOLD",
+        tokens=(1, 2),
+        spans=(Span("sampled", 0, 1), Span("forced", 1, 2)),
+        sampler_logprobs=(math.log(0.25), 0.0),
+    )
+    game = make_game("kuhn(hands=1)")
+    (episode,) = play(
+        [Setup(id="e", match=Match(game, [make_player("NashApprox", game)] * 2), slots=(0, 1), key=Key(0))]
+    )
+    episode.decisions[0].calls = (call,)
+    print_episode(episode, print_words)
+    said = capsys.readouterr().out
+    assert "      user\n      │ Your card\n      │ is K.\n" in said
+    assert "      reply (2 tokens, 1 forced, probability 0.25)\n      │ BET\n      │     seat 1: FOLD\n" in said
+    (told,) = calls_json(episode)
+    assert told["messages"] == [{"role": "user", "content": "Your card\nis K."}]
+    assert (told["turn"], told["reply"]) == (0, call.text)

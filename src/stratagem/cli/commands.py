@@ -67,6 +67,9 @@ COMMANDS = {
         "stratagem.cli.train:train", "Train a model by one or more recipes; continue a stopped run with --resume."
     ),
     "runs": Listed("stratagem.cli.runs:runs", "List the runs in a folder with their status and newest figures."),
+    "watch": Listed(
+        "stratagem.cli.watch:watch", "Watch a run until it ends: its step, its main figures, its curves and its checks."
+    ),
     "sweep": Listed("stratagem.cli.sweep:sweep", "Run every arm of a sweep with every seed, and test its hypothesis."),
     "report": Listed(
         "stratagem.cli.report:report",

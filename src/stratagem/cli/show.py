@@ -13,6 +13,7 @@ from stratagem.cli import options
 from stratagem.cli.console import out
 from stratagem.cli.output import number, print_json, table
 from stratagem.cli.transcript import print_episode
+from stratagem.cli.words import calls_json, print_words
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.play.forks import replay
 from stratagem.play.records import Episode, episode_json
@@ -26,21 +27,25 @@ def show(
         Path | None,
         typer.Option(help="New folder for the episode's pictures and saved game, if its game has them."),
     ] = None,
+    words: Annotated[
+        bool, typer.Option("--words", help="With --episode: print the prompts and replies of models, too.")
+    ] = False,
     first: Annotated[int, typer.Option(min=1, help="Number of episodes to list.")] = 20,
     allow_file: options.AllowFile = None,
     json: options.Json = False,
 ) -> None:
     """List recorded episodes, or print one of them turn by turn."""
-    episodes = read_record(folder, calls=False).episodes
+    if episode is None and (files is not None or words):
+        option, what = ("--files", "writes the files") if files is not None else ("--words", "prints the words")
+        raise StratagemError(f"{option} {what} of one episode: name it with --episode.")
+    episodes = read_record(folder, calls=words).episodes
     if episode is not None:
         by_name = {e.id: e for e in episodes} | {str(number): e for number, e in enumerate(episodes, 1)}
         if episode not in by_name:
             raise UnknownName("recorded episode", episode, [e.id for e in episodes])
         if files is not None:
             return write_episode_files(by_name[episode], files)
-        return print_json(episode_json(by_name[episode])) if json else print_episode(by_name[episode])
-    if files is not None:
-        raise StratagemError("--files writes the files of one episode: name it with --episode.")
+        return _print(by_name[episode], words=words, json=json)
     if json:
         print_json([episode_json(e) for e in episodes[:first]])
         return None
@@ -52,6 +57,12 @@ def show(
     if len(episodes) > first:
         out.print(f"and {len(episodes) - first} more: --first N lists more, --episode NUMBER prints one", markup=False)
     return None
+
+
+def _print(episode: Episode, *, words: bool, json: bool) -> None:
+    if not json:
+        return print_episode(episode, print_words if words else None)
+    return print_json(episode_json(episode) | ({"calls": calls_json(episode)} if words else {}))
 
 
 def write_episode_files(episode: Episode, folder: Path) -> None:

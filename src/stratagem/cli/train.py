@@ -15,7 +15,10 @@ from stratagem.cli import completion, options
 from stratagem.cli.console import out
 from stratagem.cli.dry_run import print_dry_run
 from stratagem.cli.output import number, print_json, table
+from stratagem.cli.run_figures import headline_grid
 from stratagem.errors import BadParameter
+from stratagem.reports.headline import headlines
+from stratagem.reports.run_data import RunData
 from stratagem.runs.trackers.tracks import track_urls
 
 
@@ -102,6 +105,8 @@ def _change(text: str) -> tuple[str, str]:
 
 
 def _print_summary(run: Run) -> None:
+    for headline in headlines(RunData(run.folder)):
+        out.print(headline_grid(headline))
     grid = table(f"{run.path}", "metric", "first", "last", "best checkpoint")
     for name, figures in summary_of(run.folder).items():
         grid.add_row(name, *("–" if value is None else number(value) for value in figures.values()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 
 from rich.text import Text
@@ -15,22 +15,26 @@ _SHORT = 100
 """Length beyond which a state is not printed: it may be a whole board."""
 
 
-def print_episode(episode: Episode) -> None:
-    """Print the episode: seats, every action with its state, and payoffs."""
+def print_episode(episode: Episode, after: Callable[[Decision], None] | None = None) -> None:
+    """Print the episode: seats, every action with its state, and payoffs; `after` is called after each action."""
     out.print(Text(f"{episode.game}, {episode.id}", style="bold"))
     for seat, name in enumerate(episode.players):
         out.print(Text(f"  seat {seat}: {name}"))
     rewards = iter(episode.rounds)
     for index, rows in groupby(episode.decisions, key=lambda row: row.round):
-        _print_round(index, list(rows), next(rewards, None))
+        _print_round(index, list(rows), next(rewards, None), after)
     title = "return" if episode.finished else "return so far"
     out.print(Text(f"  {title}: {_by_seat(episode.payoffs)}\n", style="green"))
 
 
-def _print_round(index: int, rows: list[Decision], rewards: tuple[float, ...] | None) -> None:
+def _print_round(
+    index: int, rows: list[Decision], rewards: tuple[float, ...] | None, after: Callable[[Decision], None] | None
+) -> None:
     out.print(Text(f"  round {index + 1}"))
     for row in rows:
         out.print(_line(row))
+        if after is not None:
+            after(row)
     if rewards is not None:
         out.print(Text(f"    payoff: {_by_seat(rewards)}", style="green"))
 

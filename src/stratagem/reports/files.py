@@ -107,6 +107,8 @@ class Finding(_Schema):
     count: int = 1
     first: str = ""
     level: str = "fault"
+    step: int | None = None
+    """Step of the first finding."""
 
 
 class Policy(_Schema):

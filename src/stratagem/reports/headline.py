@@ -105,18 +105,24 @@ def is_won(game: str) -> bool:
 
 def _validated(data: RunData) -> Iterator[Headline]:
     """Read the figures of validation: at the start, at the chosen step and at the last."""
-    for game in dict.fromkeys(_games(data.curves)):
-        own = {name: finite(data.curves.get(f"{game}/{metric}")) for name, metric in _CURVES.items()}
-        exact = finite(data.curves.get(f"{game}{_EXACT_CURVE}"))
-        names = _measure_names(game, lambda name, own=own: bool(own[name]))
-        curves = {EXACT: exact} if exact else {POOL: own[POOL]} if own[POOL] else {}
-        curves |= {name: own[name] for name in names}
+    for game in dict.fromkeys(games_of(data.curves)):
+        curves = {name: points for name, (_, points) in curves_of(data, game).items()}
         steps = _steps(data, list(curves.values()))
         if steps:
             yield _of_curves(data, game, steps, curves)
 
 
-def _games(curves: Mapping[str, Any]) -> Iterator[str]:
+def curves_of(data: RunData, game: str) -> dict[str, tuple[str, dict[int, float]]]:
+    """Return by name the curves of validation that a headline has: the metric, and its finite values by step."""
+    metrics = {EXACT: _EXACT_CURVE, **{name: f"/{metric}" for name, metric in _CURVES.items()}}
+    own = {name: (f"{game}{metric}", finite(data.curves.get(f"{game}{metric}"))) for name, metric in metrics.items()}
+    first = next((name for name in (EXACT, POOL) if own[name][1]), None)
+    names = _measure_names(game, lambda name: bool(own[name][1]))
+    return {name: own[name] for name in [*([first] if first else []), *names]}
+
+
+def games_of(curves: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the games with curves of validation or of exact figures."""
     for name in curves:
         for part in (_EXACT_CURVE, "/validation/"):
             if part in name:

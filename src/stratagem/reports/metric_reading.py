@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stratagem.errors import StratagemError
+from stratagem.evaluation.report import scale_of
 from stratagem.games.catalogue import make_game
 from stratagem.reports.facets import OF_GAME, fits
 from stratagem.reports.files import GameTable, Row
@@ -65,8 +66,14 @@ def game_unit(data: RunData, game: str) -> str:
 
 
 def _is_scaled(data: RunData, game: str) -> bool:
+    """Return whether payoffs stand on the common scale; that of a game without cooperation is its own unit."""
     table = _table(data, game)
-    return table is None or table.scale is not None
+    if table is not None:
+        return table.scale != 1.0
+    try:
+        return scale_of(make_game(game)) != 1.0
+    except StratagemError:
+        return False
 
 
 def chance_of(data: RunData, metric: str) -> float | None:
