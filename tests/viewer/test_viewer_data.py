@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 
 from stratagem.play.store import read_episodes, write_shard
 from stratagem.viewer.app import Viewer
-from stratagem.viewer.frames import GRIDS
+from stratagem.viewer.faces.boards import GRIDS
 from stratagem.viewer.library import read_library
 from stratagem.viewer.listing import rows_of
 from stratagem.viewer.live import changes, events, state_of
@@ -95,7 +95,7 @@ def test_mistakes_are_one_sentence(client, page, query, status, sentence):
 def test_replay_of_kuhn_shows_the_hand_that_a_turn_ended(client, shown):
     row = parrot_games(client)["episodes"][0]
     data = ask(client, "episode", record="games", id=row["id"])
-    assert data["face"] == "kuhn"
+    assert data["face"] == "cards"
     assert len(data["frames"]) == len(data["turns"]) + 1
     for frame, turn in zip(data["frames"][1:], data["turns"], strict=True):
         assert frame["hand"] == turn["round"]
@@ -140,7 +140,7 @@ def test_board_has_every_square(name, tmp_path):
 
 
 def test_game_without_a_face_is_shown_by_its_views(tmp_path):
-    write_shard(tmp_path / "record", 0, episodes_of("leduc", ["random", "random"], 1))
+    write_shard(tmp_path / "record", 0, episodes_of("spiel:hex(board_size=3)", ["random", "random"], 1))
     client = TestClient(Viewer(tmp_path).application(), base_url="http://localhost")
     row = ask(client, "episodes", record="record")["episodes"][0]
     data = ask(client, "episode", record="record", id=row["id"])

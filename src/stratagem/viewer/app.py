@@ -18,6 +18,7 @@ from starlette.routing import Route
 from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.games.base import Json
 from stratagem.viewer.actions import Actions
+from stratagem.viewer.faces.frames import stranger
 from stratagem.viewer.guard import ACTIONS, SANDBOX, Guard
 from stratagem.viewer.inspecting import ANSWERS
 from stratagem.viewer.library import Library, read_library
@@ -80,6 +81,7 @@ class Viewer:
                 for name, act in self._actions.posts().items()
             ),
             Route("/api/live", self._live),
+            Route("/faces/{name}", _face),
             Route("/pages/{name:path}", self._page),
         ]
         guard = Middleware(Guard, host=self._host, token=self._token)
@@ -128,6 +130,13 @@ class Viewer:
             "runs": [run_row(name, run) for name, run in library.runs.items()],
             "pages": list(library.pages),
         }
+
+
+def _face(request: Request) -> Response:
+    try:
+        return Response(stranger(request.path_params["name"]), media_type="text/javascript")
+    except StratagemError as error:
+        return _error(error)
 
 
 def _record(name: str, path: Path) -> Json:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 
 from stratagem.errors import BadRecord, StratagemError
@@ -12,7 +11,7 @@ from stratagem.games.base import Json
 from stratagem.play.forks import steps
 from stratagem.play.records import Decision, Episode
 from stratagem.play.store import read_episode
-from stratagem.viewer.frames import face_of
+from stratagem.viewer.faces.frames import NONE, drawn
 from stratagem.viewer.listing import find_row, neighbours, stamp
 
 _ANCESTORS = 64
@@ -95,14 +94,9 @@ def _decision(row: Decision) -> Json:
 def _drawn(episode: Episode, parents: Callable[[], dict[str, Episode]]) -> Json:
     """Return the face and the frames of an episode, one more than it has turns."""
     try:
-        played = list(steps(episode, parents()))
-        face = face_of(played[0][0])
-        frames = [face.begin(played[0][0])]
-        for (before, rows), (state, _) in pairwise(played):
-            frames.append(face.after(before, state, {row.seat: row.action for row in rows}))
-        return {"face": face.name, "frames": frames, "unit": played[0][0].game.spec.unit, "unplayable": ""}
+        return {**drawn(list(steps(episode, parents()))), "unplayable": ""}
     except StratagemError as error:
-        return {"face": "none", "frames": [], "unit": "", "unplayable": str(error)}
+        return {**NONE, "unplayable": str(error)}
 
 
 def parents_of(folder: Path, episode: Episode) -> dict[str, Episode]:

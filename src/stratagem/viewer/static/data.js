@@ -1,5 +1,6 @@
 // Data of the server, and the state that a link holds.
 import { useEffect, useState } from './preact-htm.js';
+import { ask, live } from './source.js';
 
 /** The part of the address after `#`: a path and a query. */
 export function place() {
@@ -37,6 +38,7 @@ const watchers = new Set();
 
 /** Listen to changes of files; the state of the connection is told to the watchers too. */
 export function listen() {
+  if (!live) return;
   const source = new EventSource('/api/live');
   source.addEventListener('changed', (event) => {
     for (const name of JSON.parse(event.data)) versions.set(name, (versions.get(name) || 0) + 1);
@@ -75,11 +77,8 @@ export function useJson(address, version = 0) {
   useEffect(() => {
     if (!address) return undefined;
     const stop = new AbortController();
-    fetch(address, { signal: stop.signal })
-      .then(async (response) => {
-        const data = await response.json();
-        setAnswer(response.ok ? { data, error: '', address } : { data: null, error: data.error, address });
-      })
+    ask(address, { signal: stop.signal })
+      .then((told) => setAnswer({ ...told, address }))
       .catch((error) => {
         if (error.name !== 'AbortError') setAnswer((old) => ({ ...old, error: 'The server does not answer.', address }));
       });

@@ -5,9 +5,9 @@ import { go, link, number, short, visible } from './data.js';
 import { JobState, post, useJob } from './jobs.js';
 
 function SeatTabs({ rows, seat, setSeat, episode }) {
-  if (rows.length < 2) return html`<p class="who"><span class=${`seat s${seat % 6}`}>${seat}</span>${short(episode.players[seat])}</p>`;
+  if (rows.length < 2) return html`<p class="who"><span class=${`seat s${seat % 7}`}>${seat}</span>${short(episode.players[seat])}</p>`;
   return html`<div class="tabs" role="tablist" aria-label="Seat">${rows.map((row) => html`<button type="button" role="tab" key=${row.seat} aria-selected=${row.seat === seat} onClick=${() => setSeat(row.seat)}>
-    <span class=${`seat s${row.seat % 6}`}>${row.seat}</span>${short(episode.players[row.seat])}</button>`)}</div>`;
+    <span class=${`seat s${row.seat % 7}`}>${row.seat}</span>${short(episode.players[row.seat])}</button>`)}</div>`;
 }
 
 function percent(p) {

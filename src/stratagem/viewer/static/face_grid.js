@@ -1,5 +1,6 @@
 // Boards of squares: marks, discs and pawns.
 import { html } from './preact-htm.js';
+import { drawn } from './faces.js';
 
 const NAMES = { marks: { x: 'X', o: 'O' }, discs: { x: 'X', o: 'O' }, pawns: { b: 'black', w: 'white' } };
 const SIZE = 48;
@@ -13,7 +14,7 @@ function Piece({ kind, cell, x, y }) {
   return html`<circle class="mark o" cx=${cx} cy=${cy} r=${r} />`;
 }
 
-export function GridFace({ frame, before }) {
+function GridFace({ frame, before }) {
   const { columns, rows, cells, kind } = frame;
   const left = rows.some((label) => label) ? 26 : 4;
   const width = left + columns.length * SIZE + 4;
@@ -32,3 +33,5 @@ export function GridFace({ frame, before }) {
       })}</g>`)}
   </svg>`;
 }
+
+export const { mount, render, unmount } = drawn(GridFace);

@@ -1,8 +1,9 @@
 // Repeated matrix games: the table of payoffs, and the history of joint actions.
 import { html, useEffect, useRef } from './preact-htm.js';
 import { number, short, visible } from './data.js';
+import { drawn } from './faces.js';
 
-export function MatrixFace({ frame, before, turn, episode }) {
+function MatrixFace({ frame, before, turn, episode }) {
   const [rows, columns] = frame.labels;
   const last = before && frame.moves.length > before.moves.length ? frame.moves[frame.moves.length - 1] : null;
   const strip = useRef(null);
@@ -21,3 +22,5 @@ export function MatrixFace({ frame, before, turn, episode }) {
       ${frame.moves.length === 0 && html`<p class="dim">No round has been played.</p>`}
     </div></div>`;
 }
+
+export const { mount, render, unmount } = drawn(MatrixFace);

@@ -1,9 +1,15 @@
-// Any game without a face of its own: what each seat reads.
+// Any game without a face of its own: what each seat reads, and what it has just done.
 import { html } from './preact-htm.js';
 import { short, visible } from './data.js';
+import { drawn } from './faces.js';
 
-export function TextFace({ frame, turn, episode }) {
-  const moved = turn ? turn.decisions.map((row) => row.seat) : [];
-  return html`<div class="views">${frame.situations.map((text, seat) => html`<figure key=${seat} class=${moved.includes(seat) ? 'moved' : ''}>
-    <figcaption><span class=${`seat s${seat % 6}`}>${seat}</span>${short(episode.players[seat])} reads</figcaption><pre>${visible(text)}</pre></figure>`)}</div>`;
+function TextFace({ frame, turn, episode }) {
+  const moved = (seat) => turn && turn.decisions.filter((row) => row.seat === seat);
+  return html`<div class="views">${frame.situations.map((text, seat) => html`<figure key=${seat} class=${turn && moved(seat).length ? 'moved' : ''}>
+    <figcaption><span class=${`seat s${seat % 7}`}>${seat}</span>${episode.seat_names[seat] ? `${visible(episode.seat_names[seat])}, ` : ''}${short(episode.players[seat])}
+      ${frame.to_act && frame.to_act.includes(seat) && html`<span class="badge">to act</span>`}</figcaption>
+    ${turn && moved(seat).map((row) => html`<p class="did">${row.action == null ? html`<i>no legal reply</i>` : visible(row.action)}</p>`)}
+    <pre>${visible(text)}</pre></figure>`)}</div>`;
 }
+
+export const { mount, render, unmount } = drawn(TextFace);

@@ -49,7 +49,7 @@ function Row({ row, query }) {
   const address = link('/replay', { record: query.record, id: row.id });
   return html`<tr>
     <th><a href=${address}>${visible(row.id)}</a></th>
-    <td class="left seats">${row.players.map((name, seat) => html`<div><span class=${`seat s${seat % 6}`} aria-label=${`seat ${seat}`}>${seat}</span>${short(name)}<b>${signed(row.payoffs[seat])}</b></div>`)}</td>
+    <td class="left seats">${row.players.map((name, seat) => html`<div><span class=${`seat s${seat % 7}`} aria-label=${`seat ${seat}`}>${seat}</span>${short(name)}<b>${signed(row.payoffs[seat])}</b></div>`)}</td>
     <td><span class=${`outcome ${row.outcome}`}>${row.outcome}</span></td>
     <td>${number(row.num_decisions.reduce((sum, one) => sum + one, 0))}</td>
     <td class=${illegal ? 'bad' : 'dim'}>${illegal}</td>

@@ -46,7 +46,7 @@ function Over({ end, begun }) {
   const own = end.payoffs[begun.seat];
   const other = Math.max(...end.payoffs.filter((_, seat) => seat !== begun.seat));
   return html`<section class="over" role="status"><h2>${end.payoffs.length < 2 ? 'The game is over' : own > other ? 'You won' : own < other ? 'You lost' : 'A draw'}</h2>
-    <ul class="players">${begun.players.map((name, seat) => html`<li key=${seat}><span class=${`seat s${seat % 6}`}>${seat}</span><span class="name">${short(name)}${seat === begun.seat ? ' (you)' : ''}</span><b>${signed(end.payoffs[seat])}</b></li>`)}</ul>
+    <ul class="players">${begun.players.map((name, seat) => html`<li key=${seat}><span class=${`seat s${seat % 7}`}>${seat}</span><span class="name">${short(name)}${seat === begun.seat ? ' (you)' : ''}</span><b>${signed(end.payoffs[seat])}</b></li>`)}</ul>
     <p><a class="button main" href=${link('/replay', { record: end.record, id: end.episode })}>Look at the whole game</a></p>
     <p class="dim">The replay shows all hidden cards, and what the models thought and said. It is recorded in ${visible(end.record)}.</p></section>`;
 }
@@ -103,7 +103,7 @@ function Table({ id }) {
 
 function Seats({ game, seat, setSeat, players, setPlayers }) {
   return html`<fieldset><legend>Seats</legend>${game.seats.map((name, other) => html`<div class="row" key=${other}>
-    <span class="who"><span class=${`seat s${other % 6}`}>${other}</span>${name.startsWith('seat ') ? '' : visible(name)}</span>
+    <span class="who"><span class=${`seat s${other % 7}`}>${other}</span>${name.startsWith('seat ') ? '' : visible(name)}</span>
     <label class="check"><input type="radio" name="seat" checked=${other === seat} onChange=${() => setSeat(other)} />you</label>
     ${other === seat ? html`<span class="dim">You sit here.</span>` : html`<label class="grow"><span class="hidden">Player of seat ${other}</span><input type="text" list="players" value=${players[other] ?? 'random'}
       onInput=${(event) => setPlayers({ ...players, [other]: event.target.value })} /></label>`}</div>`)}

@@ -1,14 +1,10 @@
 // One episode, turn by turn: the board, the log, and the words behind the decisions.
 import { html, useEffect, useMemo, useRef, useState } from './preact-htm.js';
+import { Board } from './board.js';
 import { api, go, link, short, signed, useJson, visible } from './data.js';
-import { GridFace } from './face_grid.js';
-import { KuhnFace } from './face_kuhn.js';
-import { MatrixFace } from './face_matrix.js';
-import { TextFace } from './face_text.js';
 import { WhatIf } from './whatif.js';
 import { Words } from './words.js';
 
-const FACES = { kuhn: KuhnFace, matrix: MatrixFace, grid: GridFace, text: TextFace };
 const SPEEDS = [0.5, 1, 2, 4];
 const PAUSE = 1200;
 
@@ -80,7 +76,7 @@ function Log({ episode, position, query }) {
       return html`${head && html`<h3>Round ${round + 1}</h3>`}
         <a class="entry" href=${link('/replay', { ...query, turn: place + 1, seat: '' })} aria-current=${place + 1 === position ? 'step' : null}>
           ${turn.decisions.map((row) => html`<${Entry} row=${row} />`)}
-          ${turn.payoffs && html`<span class="paid">${turn.payoffs.map((pay, seat) => html`<span><span class=${`seat s${seat % 6}`}>${seat}</span>${signed(pay)}</span>`)}</span>`}
+          ${turn.payoffs && html`<span class="paid">${turn.payoffs.map((pay, seat) => html`<span><span class=${`seat s${seat % 7}`}>${seat}</span>${signed(pay)}</span>`)}</span>`}
         </a>`;
     })}</div></section>`;
 }
@@ -88,7 +84,7 @@ function Log({ episode, position, query }) {
 function Entry({ row }) {
   const wrong = row.action == null;
   const how = row.how === 'scripted' ? '' : row.how;
-  return html`<span class="move"><span class=${`seat s${row.seat % 6}`} aria-label=${`seat ${row.seat}`}>${row.seat}</span>
+  return html`<span class="move"><span class=${`seat s${row.seat % 7}`} aria-label=${`seat ${row.seat}`}>${row.seat}</span>
     <span class="action">${wrong ? html`<i>${row.said ? visible(row.said).slice(0, 80) : 'no reply'}</i>` : visible(row.action)}</span>
     ${how && html`<span class=${`badge ${wrong ? 'bad' : ''}`}>${how}</span>`}
     ${row.parts.map((part) => html`<span class="part">${visible(part.slot)} ${visible(part.kind)} ${signed(part.reward)}</span>`)}</span>`;
@@ -98,16 +94,7 @@ function Seats({ episode, position }) {
   const paid = episode.players.map(() => 0);
   episode.turns.slice(0, position).forEach((turn) => (turn.payoffs || []).forEach((pay, seat) => { paid[seat] += pay; }));
   return html`<ul class="players" aria-label="Seats">${episode.players.map((name, seat) => html`<li>
-    <span class=${`seat s${seat % 6}`}>${seat}</span><span class="name">${short(name)}</span><b title="Return so far">${signed(paid[seat])}</b></li>`)}</ul>`;
-}
-
-function Board({ episode, position }) {
-  const Face = FACES[episode.face];
-  if (!Face) return html`<p class="problem">${visible(episode.unplayable)}</p>`;
-  const turn = position ? episode.turns[position - 1] : null;
-  return html`<div class="board">
-    <${Face} frame=${episode.frames[position]} before=${position ? episode.frames[position - 1] : null} turn=${turn} episode=${episode} />
-  </div>`;
+    <span class=${`seat s${seat % 7}`}>${seat}</span><span class="name">${short(name)}</span><b title="Return so far">${signed(paid[seat])}</b></li>`)}</ul>`;
 }
 
 function Player({ episode, query }) {
@@ -135,10 +122,10 @@ function Player({ episode, query }) {
   useKeys({ ArrowLeft: () => jump(position - 1), ArrowRight: () => jump(position + 1), Home: () => jump(0), End: () => jump(last), ' ': play });
   const turn = position ? episode.turns[position - 1] : null;
   const told = turn ? `Turn ${position} of ${last}${episode.rounds.length > 1 ? `, round ${turn.round + 1}` : ''}` : `Start of ${last} turns`;
-  return html`<div class="replay">
+  return html`<div class=${`replay ${episode.face === 'diplomacy' ? 'spread' : ''}`}>
     <section class="stage" aria-label="Board">
       <div class="head"><h2>${told}</h2>${position === last && html`<span class="dim">${episode.finished ? 'end of the game' : 'play stopped here'}</span>`}</div>
-      <${Board} episode=${episode} position=${position} />
+      <${Board} key=${episode.module} episode=${episode} position=${position} />
       <${Controls} position=${position} last=${last} move=${jump} playing=${playing} play=${play} speed=${speed} setSpeed=${setSpeed} />
       <${Seats} episode=${episode} position=${position} />
     </section>

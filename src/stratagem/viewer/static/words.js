@@ -76,7 +76,7 @@ export function Words({ turn, query, episode }) {
   const models = episode.turns.some((one) => one.decisions.some((row) => row.calls > 0));
   return html`<section class="words" aria-label="Words"><div class="head"><h2>Words</h2>
     ${spoken.length > 1 && html`<div class="tabs" role="tablist" aria-label="Decisions">${spoken.map((row) => html`<button role="tab" aria-selected=${row === chosen}
-      onClick=${() => go(link('/replay', { ...query, seat: `${row.seat}.${row.attempt}` }), true)}><span class=${`seat s${row.seat % 6}`}>${row.seat}</span>${short(episode.players[row.seat])}${row.attempt ? `, attempt ${row.attempt + 1}` : ''}</button>`)}</div>`}</div>
+      onClick=${() => go(link('/replay', { ...query, seat: `${row.seat}.${row.attempt}` }), true)}><span class=${`seat s${row.seat % 7}`}>${row.seat}</span>${short(episode.players[row.seat])}${row.attempt ? `, attempt ${row.attempt + 1}` : ''}</button>`)}</div>`}</div>
     ${!chosen && html`<p class="empty">${!models ? 'No model played in this episode, or the record has no calls.' : turn ? 'No model decided in this turn.' : 'Step forward to a decision of a model.'}</p>`}
     ${chosen && error && html`<p class="problem">${visible(error)}</p>`}
     ${chosen && !error && data && from === address && html`<${Legend} />${data.calls.map((call, index) => html`<${Call} key=${`${address}${index}`} call=${call} index=${index} total=${data.calls.length} />`)}`}

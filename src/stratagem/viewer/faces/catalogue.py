@@ -1,0 +1,77 @@
+"""Face of every game: the class that the game names, the one of its name or family, or its texts."""
+
+from __future__ import annotations
+
+from stratagem.errors import StratagemError
+from stratagem.games.base import Game
+from stratagem.registry import Call, Registry
+from stratagem.viewer.faces.base import STATIC, GameFace
+from stratagem.viewer.faces.boards import GRIDS, GridFace, NimFace
+from stratagem.viewer.faces.cards import KuhnFace, LeducFace, SpielKuhnFace
+from stratagem.viewer.faces.dice import LiarsDiceFace, PigFace
+from stratagem.viewer.faces.diplomacy import DiplomacyFace
+from stratagem.viewer.faces.goofspiel import GoofspielFace
+from stratagem.viewer.faces.rounds import AuctionFace, BlindAuctionFace, MatrixFace, PublicGoodsFace, QuizFace
+from stratagem.viewer.faces.shares import BargainingFace, DivisionFace, PieFace
+from stratagem.viewer.faces.text import TextFace
+
+FACES: dict[str, type[GameFace]] = {
+    "ipd": MatrixFace,
+    "matrix": MatrixFace,
+    "auction": AuctionFace,
+    "blind-auction": BlindAuctionFace,
+    "public-goods": PublicGoodsFace,
+    "negotiation-v1": PieFace,
+    "negotiation-v2": DivisionFace,
+    "bargaining": BargainingFace,
+    "kuhn": KuhnFace,
+    "kuhn-spiel": SpielKuhnFace,
+    "leduc": LeducFace,
+    "liars-dice": LiarsDiceFace,
+    "goofspiel": GoofspielFace,
+    "nim": NimFace,
+    "pig": PigFace,
+    "quiz": QuizFace,
+    "diplomacy": DiplomacyFace,
+    **dict.fromkeys(GRIDS, GridFace),
+}
+"""Faces by name or family of games."""
+
+_registry: Registry[GameFace] = Registry("face", FACES, "stratagem.faces")
+
+
+class BrokenFace(StratagemError):
+    """Face of another package or file that cannot be used."""
+
+    def __init__(self, game: Game[object], error: object) -> None:
+        reason = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else str(error)
+        super().__init__(f"The face of {game.spec.name} cannot be used: {' '.join(reason.split()).rstrip('.')}.")
+
+
+def face_of(game: Game[object]) -> GameFace:
+    """Return the face of a game; its texts where neither the game nor its family has one."""
+    if game.drawn_by is not None:
+        return _checked(game, game.drawn_by)
+    for name in dict.fromkeys((game.spec.name, game.spec.family)):
+        if name in _registry and isinstance(game, getattr(_registry.factory(name), "rules", object)):
+            return _registry.make(Call(name, (game,))) if name in FACES else _checked(game, _registry.factory(name))
+    return TextFace(game)
+
+
+def is_ours(face: GameFace) -> bool:
+    """Return whether the module of a face is one of the files of the pages."""
+    return face.module.parent == STATIC
+
+
+def _checked(game: Game[object], make: object) -> GameFace:
+    """Make a stranger's face, and refuse one without a module."""
+    try:
+        face = make(game)  # type: ignore[operator]
+        module = face.module.resolve()
+    except Exception as error:
+        raise BrokenFace(game, error) from error
+    if not isinstance(face, GameFace):
+        raise BrokenFace(game, "it is no subclass of GameFace")
+    if module.suffix not in (".js", ".mjs") or not module.is_file():
+        raise BrokenFace(game, f"its module {module.name} is no file that ends in .js")
+    return face

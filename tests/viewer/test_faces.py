@@ -1,0 +1,176 @@
+"""Faces of games: frames of every game that we ship, the map of Diplomacy, and faces of strangers."""
+
+import json
+import re
+
+import pytest
+
+from stratagem.errors import StratagemError
+from stratagem.games.catalogue import game_names, make_game
+from stratagem.games.diplomacy.engine import centers_of, maps
+from stratagem.games.diplomacy.graph import graph_of, province
+from stratagem.games.key import Key
+from stratagem.play.forks import steps
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.players.catalogue import make_player
+from stratagem.viewer.faces.base import STATIC, GameFace
+from stratagem.viewer.faces.catalogue import FACES, face_of
+from stratagem.viewer.faces.frames import drawn
+from stratagem.viewer.faces.layout import layout_of
+
+GAMES = [name for name in game_names() if name not in ("matrix", "diplomacy")]
+
+
+def frames_of(text, key=3):
+    """Play one episode, and draw it."""
+    game = make_game(text)
+    match = Match(game, [make_player("random", game)] * game.spec.seats)
+    (episode,) = play([next(iter(rotated(match, 1, Key(key), name="drawn")))])
+    return episode, drawn(list(steps(episode)))
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_game_has_a_face_with_a_frame_for_each_turn(name):
+    episode, data = frames_of(name)
+    turns = len({row.turn for row in episode.decisions})
+    assert data["trouble"] == ""
+    assert data["face"] != "text", "a game that we ship has a face"
+    assert len(data["frames"]) == turns + 1
+    assert (STATIC / f"face_{data['face']}.js").is_file()
+    assert json.loads(json.dumps(data["frames"]))[-1] != data["frames"][0]
+
+
+def test_every_module_of_a_face_exports_its_three_parts():
+    for path in sorted(STATIC.glob("face_*.js")):
+        text = path.read_text("utf-8")
+        assert "export const { mount, render, unmount } = drawn(" in text, path.name
+        assert path.name in {face.module.name for face in (*FACES.values(), type(face_of(make_game("spiel:hex"))))}
+
+
+def test_leduc_counts_the_chips_of_each_seat():
+    for key in range(4):
+        episode, data = frames_of("leduc", key)
+        last = data["frames"][-1]
+        lost = -min(episode.payoffs)
+        assert last["chips"][episode.payoffs.index(min(episode.payoffs))] == lost or lost == 0
+        assert (last["folded"] is not None) == (last["bets"][0] + last["bets"][1])[-1]["word"].startswith("fold")
+
+
+def test_liars_dice_shows_who_was_right():
+    episode, data = frames_of("liars-dice")
+    last = data["frames"][-1]
+    count, face = last["bids"][-1]
+    holds = sum(die in (face, 6) for die in last["dice"]) >= count
+    assert episode.payoffs[last["called"]] == (-1 if holds else 1)
+
+
+def test_pig_shows_the_die_that_was_thrown():
+    _, data = frames_of("pig")
+    for before, after in zip(data["frames"], data["frames"][1:], strict=False):
+        if after["die"] == 1:
+            assert after["total"] == 0
+            assert after["mover"] != before["mover"]
+        elif after["die"] and after["scores"] == before["scores"]:
+            assert after["total"] == before["total"] + after["die"]
+
+
+def test_bargaining_splits_the_pool_at_every_offer():
+    _, data = frames_of("bargaining")
+    last = data["frames"][-1]
+    for row in last["demands"]:
+        assert [sum(pair) for pair in zip(*row["bundles"], strict=True)] == last["pool"]
+
+
+def test_quiz_shows_the_question_that_was_answered():
+    episode, data = frames_of("quiz")
+    for frame, row in zip(data["frames"][1:], episode.decisions, strict=True):
+        assert frame["chosen"] == row.action
+        assert (row.payoff == 1.0) == (frame["letters"][frame["right"]] == row.action)
+
+
+def test_map_of_diplomacy_shows_the_orders_of_a_phase_in_its_position():
+    _, data = frames_of("diplomacy(until=1901, judged=False)")
+    assert data["face"] == "diplomacy"
+    assert data["seat_names"][0] == "AUSTRIA"
+    first = data["frames"][1]
+    assert first["position"]["phase"] == "S1901M"
+    units = {unit for own in first["position"]["units"].values() for unit in own}
+    assert {" ".join(row["order"].split()[:2]) for row in first["orders"]} == units
+    for before, after in zip(data["frames"][1:], data["frames"][2:], strict=False):
+        assert before["result"] == after["position"]
+
+
+def test_standard_map_has_a_place_and_an_outline_for_every_province():
+    text = (STATIC / "map_standard.js").read_text("utf-8")
+    drawing = json.loads(text[text.index("{") : text.rindex("}") + 1])
+    nodes = graph_of("standard").nodes
+    assert {node[2:] for node in nodes} == set(drawing["places"])
+    assert {province(node) for node in nodes} == {*drawing["land"], *drawing["sea"]}
+    assert len({*drawing["land"], *drawing["sea"]}) == 75
+    assert centers_of("standard") <= {*drawing["land"]}
+    width, height = drawing["size"]
+    assert all(10 < x < width - 10 and 10 < y < height - 10 for x, y in drawing["places"].values())
+    assert len({tuple(place) for place in drawing["places"].values()}) == len(drawing["places"])
+    fleets = {province(node) for node in nodes if node[0] == "F"}
+    armies = {province(node) for node in nodes if node[0] == "A"}
+    assert set(drawing["sea"]) == fleets - armies
+
+
+def test_map_without_a_drawing_gets_a_layout():
+    layout = layout_of("pure")
+    assert len(layout["places"]) == 7
+    assert len(layout["pairs"]) == 21
+    places = list(layout["places"].values())
+    apart = [abs(x - u) + abs(y - v) for place, (x, y) in enumerate(places) for u, v in places[place + 1 :]]
+    assert min(apart) > 60
+    assert "pure" in maps()
+
+
+MODULE = "export const mount = () => {}, render = () => {}, unmount = () => {};"
+
+
+def own_face(tmp_path, **parts):
+    (tmp_path / "own.js").write_text(MODULE)
+    return type("OwnFace", (GameFace,), {"module": tmp_path / "own.js", **parts})
+
+
+@pytest.fixture
+def kuhn_face(monkeypatch):
+    """Give Kuhn poker a face of a stranger."""
+    game = type(make_game("kuhn"))
+    return lambda face: monkeypatch.setattr(game, "drawn_by", face)
+
+
+def test_face_that_a_game_names_gets_its_state_and_texts(tmp_path, kuhn_face):
+    kuhn_face(own_face(tmp_path))
+    _, data = frames_of("kuhn(hands=1)")
+    assert (data["face"], data["trouble"]) == ("OwnFace", "")
+    assert re.fullmatch(r"/faces/[0-9a-f]{16}\.js", data["module"])
+    assert len(data["frames"][0]["state"]["cards"]) == 2
+    assert data["frames"][0]["situations"][0].startswith("Your card")
+
+
+def broken(self, state):
+    raise RuntimeError("it wants a licence")
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda path: own_face(path, frame=broken), "RuntimeError: it wants a licence."),
+        (lambda path: own_face(path, frame=lambda self, state: {"set": {1}}), "TypeError: Object of type set is not"),
+        (lambda path: own_face(path, module=path / "none.js"), "its module none.js is no file that ends in .js."),
+        (lambda path: own_face(path, module=__file__), "AttributeError: 'str' object has no attribute"),
+        (lambda path: GameFace, "AttributeError: 'GameFace' object has no attribute 'module'."),
+        (lambda path: 7, "TypeError: 'int' object is not callable."),
+    ],
+)
+def test_broken_face_is_one_sentence_above_the_texts(tmp_path, kuhn_face, make, sentence):
+    kuhn_face(make(tmp_path))
+    _, data = frames_of("kuhn(hands=1)")
+    assert data["face"] == "text"
+    assert data["trouble"].startswith("The face of kuhn cannot be used: ")
+    assert sentence in data["trouble"]
+    assert not issubclass(type(data["trouble"]), StratagemError)
