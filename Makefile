@@ -158,7 +158,7 @@ AXE := 4.14.1
 $(VIEW)/.ready: pyproject.toml constraints.txt
 	test -x $(VIEW)/bin/python || $(PYTHON) -m venv $(VIEW)
 	$(VIEW)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-		-e '.[serve]' httpx2 playwright==1.65.2 pytest tokenizers
+		-e '.[api,diplomacy,serve]' httpx2 playwright==1.65.2 pytest tokenizers
 	command -v chromium || $(VIEW)/bin/playwright install chromium || true
 	cd $(VIEW) && npm pack --silent axe-core@$(AXE) && tar xzf axe-core-$(AXE).tgz package/axe.min.js || true
 	touch $@

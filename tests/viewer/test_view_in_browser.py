@@ -69,7 +69,7 @@ def test_keys_move_and_the_address_holds_the_turn(page, address):
     page.get_by_text("end of the game").wait_for()
     page.keyboard.press("ArrowLeft")
     link = page.url
-    told = page.get_by_role("heading", name="Turn").inner_text()
+    told = page.get_by_role("heading", name="Turn").first.inner_text()
     page.goto("about:blank")
     page.goto(link)
     page.get_by_role("heading", name=told).wait_for()

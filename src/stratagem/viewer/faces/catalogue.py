@@ -13,6 +13,7 @@ from stratagem.viewer.faces.diplomacy import DiplomacyFace
 from stratagem.viewer.faces.goofspiel import GoofspielFace
 from stratagem.viewer.faces.rounds import AuctionFace, BlindAuctionFace, MatrixFace, PublicGoodsFace, QuizFace
 from stratagem.viewer.faces.shares import BargainingFace, DivisionFace, PieFace
+from stratagem.viewer.faces.talk import SenderReceiverFace
 from stratagem.viewer.faces.text import TextFace
 
 FACES: dict[str, type[GameFace]] = {
@@ -32,6 +33,7 @@ FACES: dict[str, type[GameFace]] = {
     "nim": NimFace,
     "pig": PigFace,
     "quiz": QuizFace,
+    "sender-receiver": SenderReceiverFace,
     "diplomacy": DiplomacyFace,
     **dict.fromkeys(GRIDS, GridFace),
 }
