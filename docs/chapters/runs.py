@@ -22,6 +22,7 @@ STEP = "checkpoints/step-NUMBER"
 FILES = {
     "config.toml": ("at the start", "Every setting of the recipe, defaults included."),
     "newest.json": ("every validation", "Step of the newest saved checkpoint; a missing checkpoint is detected by it."),
+    "files/demonstrations.jsonl": ("at the start", "Copy of the file that `sft.file` names."),
     "files/NAME.py": (
         "at the start",
         "Copies of the Python files that the recipe names, and of those that they import.",

@@ -80,7 +80,7 @@ class PolicyAlgorithm(Algorithm[P]):
         return self.recipe.steps
 
     def check(self) -> None:
-        check_imitated(self.recipe, self.games)
+        check_imitated(self.recipe, self.games, self.run)
         for game in self.games:  # a style that the mode or a game does not admit, before any model is loaded
             state = game.start(Key(0))
             check_style(self.recipe.mode, make_style(self.recipe.style), state.view(state.to_act[0]))

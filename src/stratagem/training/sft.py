@@ -88,20 +88,24 @@ class SFTStageSettings(SFTSettings):
 
     teacher: str = ""
     """Player whose self-play is imitated, in all seats; without one, the game's demonstrators are imitated."""
+    file: str = ""
+    """File of demonstrations as JSON lines, as `stratagem data` and the pages of `stratagem view` write them; its
+    examples of the game are learnt, in place of demonstrators."""
     demonstrators: NamedDemonstrators = Field(default={})
     """Demonstrators with their weights, as `{ TitForTat = 2, AlwaysDefect = 1 }`, in place of the game's. With several
     games, a table for a game: `[sft.demonstrators.kuhn]`."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        if self.teacher and self.demonstrators:
-            raise ValueError("`sft.teacher` and `sft.demonstrators` cannot both be imitated: give one of them")
+        sources = {"teacher": self.teacher, "demonstrators": self.demonstrators, "file": self.file}
+        if len(given := [f"`sft.{name}`" for name, source in sources.items() if source]) > 1:
+            raise ValueError(f"{' and '.join(given)} cannot both be imitated: give one of them")
         return self
 
     @property
     def num_trained(self) -> int:
-        """Number of training examples of each game: four fifths of the demonstrations, or all of a teacher's."""
-        return self.num_examples if self.teacher else num_training(self.num_examples)
+        """Number of training examples of each game: four fifths of demonstrations, or all of a teacher or a file."""
+        return self.num_examples if self.teacher or self.file else num_training(self.num_examples)
 
 
 def demonstrated(engine: Engine, messages: Sequence[Message], reply: str) -> Example:

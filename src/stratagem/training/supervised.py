@@ -29,6 +29,7 @@ from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
 from stratagem.training.by_game import check_games_of, demonstrators_of
+from stratagem.training.demonstration_file import check_demonstrations, file_decisions, keep_demonstrations
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
@@ -102,12 +103,15 @@ class Supervised(Stage):
         self.policy.write(folder)
 
 
-def check_imitated(recipe: PolicyRecipe, games: Sequence[Game[Any]]) -> None:
-    """Refuse a teacher or demonstrators that do not exist or do not play these games, before anything is trained."""
+def check_imitated(recipe: PolicyRecipe, games: Sequence[Game[Any]], run: RunFolder) -> None:
+    """Refuse a source of examples that does not exist or does not fit these games, before anything is trained."""
     settings = recipe.sft
     if settings is None or not recipe.sft_steps:
         return
     check_games_of("sft.demonstrators", settings.demonstrators, games)
+    if settings.file:
+        check_demonstrations(settings.file, games, run)
+        return
     for game in games:
         if settings.teacher:
             make_player(settings.teacher, game)
@@ -140,20 +144,31 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
         ),
         strict=strict,
     )
-    examples = list(_examples(recipe, settings, games, engine, key))
+    if settings.file:
+        keep_demonstrations(settings.file, run)
+    examples = list(_examples(recipe, settings, games, engine, key, run))
     policy.assign(CrossEntropy(), settings.optimizer, recipe.sft_steps, key=key.at("dropout"))
     order, every = key.at("warm start"), 10 * recipe.evaluate_every
     return Supervised("sft", artifacts, policy, examples, settings, order, decoding_settings(recipe), every)
 
 
 def _examples(
-    recipe: PolicyRecipe, settings: SFTStageSettings, games: Sequence[Game[Any]], engine: Engine, key: Key
+    recipe: PolicyRecipe,
+    settings: SFTStageSettings,
+    games: Sequence[Game[Any]],
+    engine: Engine,
+    key: Key,
+    run: RunFolder,
 ) -> Iterator[list[Example]]:
     """Yield the training examples of every game in units with a common prefix; held-out demonstrations are left out."""
     for game in games:
         if settings.teacher:
             for unit in teacher_decisions(game, settings.teacher, settings.num_examples, key, make_style(recipe.style)):
                 yield [demonstrated(engine, example.messages, example.reply) for example in unit]
+            continue
+        if settings.file:
+            for taught in file_decisions(settings.file, game, settings.num_examples, key, run):
+                yield [demonstrated(engine, taught.messages, taught.reply)]
             continue
         cast = _cast(recipe, settings, game)
         for example in demonstrations(game, settings.num_examples, key, style=recipe.style, cast=cast):
