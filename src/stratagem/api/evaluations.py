@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stratagem.api.arguments import as_folder, names_of, several
 from stratagem.api.bounds import bound_of
-from stratagem.api.evaluation_settings import EvaluationSettings
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
-from stratagem.api.progress import Step, counted
+from stratagem.api.plans import Plan, carry_out
+from stratagem.api.play_settings import EvaluationSettings
+from stratagem.api.progress import Step
 from stratagem.api.result import Grid, Plotted
-from stratagem.api.serving import serving
 from stratagem.api.settings import takes_settings
 from stratagem.api.tables import cell
 from stratagem.errors import UnknownName
@@ -156,41 +156,38 @@ def _grids(result: GameResult) -> list[Grid]:
 
 
 @dataclass(frozen=True)
-class EvaluationPlan:
+class EvaluationPlan(Plan[EvaluationSettings, Evaluation]):
     """Evaluation that is checked and not played yet."""
 
     suite: Suite
     players: tuple[PlayerLike, ...]
-    evaluator: Evaluator
-    record: ResumableRecord
-    seed: int
-    chance: bool
-    by_seat: bool
     disguises: tuple[Wrap, ...]
 
     @property
-    def num_rows(self) -> int:
+    def total(self) -> int:
         """Number of rows, by which progress is counted."""
-        return num_rows(self.suite, self.players, chance=self.chance)
+        return num_rows(self.suite, self.players, chance=self.settings.chance)
 
     def run(self, step: Step) -> Evaluation:
         """Play the evaluation."""
+        at = self.settings
         results = evaluating.evaluate(
             self.suite,
             self.players,
             self.evaluator,
-            chance=self.chance,
-            seats=self.by_seat,
+            chance=at.chance,
+            seats=at.by_seat,
             disguises=self.disguises,
             progress=step,
         )
-        return Evaluation(tuple(results), self.suite.name, self.seed, self.evaluator.episodes)
+        return Evaluation(tuple(results), self.suite.name, at.seed, self.evaluator.episodes)
 
     def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
         """Return the figures of those episodes that are finished."""
-        reading = Reading(self.suite, seats=self.by_seat, seed=self.seed, disguised=bool(self.disguises))
+        at = self.settings
+        reading = Reading(self.suite, seats=at.by_seat, seed=at.seed, disguised=bool(self.disguises))
         results = recorded(episodes, reading)
-        return Evaluation(tuple(results), self.suite.name, self.seed, self.evaluator.episodes, broken_off=True)
+        return Evaluation(tuple(results), self.suite.name, at.seed, self.evaluator.episodes, broken_off=True)
 
 
 def plan_evaluation(settings: EvaluationSettings) -> EvaluationPlan:
@@ -211,7 +208,7 @@ def plan_evaluation(settings: EvaluationSettings) -> EvaluationPlan:
     evaluator = Evaluator(
         number, Key(at.seed), record=kept, exact_budget=at.exact_budget, bound=bound, policy_replies=at.policy_replies
     )
-    return EvaluationPlan(chosen, tuple(listed), evaluator, kept, at.seed, at.chance, at.by_seat, tuple(disguises))
+    return EvaluationPlan(at, evaluator, kept, chosen, tuple(listed), tuple(disguises))
 
 
 def _text(suite: GameLike | Suite) -> str:
@@ -223,7 +220,4 @@ def _text(suite: GameLike | Suite) -> str:
 @takes_settings(EvaluationSettings)
 def evaluate(settings: EvaluationSettings) -> Evaluation:
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
-    with serving(settings.engine, settings.workers, settings.ray):
-        plan = plan_evaluation(settings)
-        with counted(plan.num_rows, shown=settings.progress) as step:
-            return plan.run(step)
+    return carry_out(plan_evaluation, settings)

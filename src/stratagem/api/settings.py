@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import signature
+from inspect import Parameter, Signature, signature
 from typing import ParamSpec, TypeVar
 
 from stratagem.api.mistakes import one_sentence
@@ -18,7 +18,7 @@ def takes_settings(settings: Callable[P, S]) -> Callable[[Callable[[S], R]], Cal
     """Give a function the parameters of its settings: `evaluate(suite, players, seed=1)` fills an object of them."""
 
     def decorate(function: Callable[[S], R]) -> Callable[P, R]:
-        shown = signature(settings).replace(return_annotation=function.__annotations__["return"])
+        shown = _parameters(settings).replace(return_annotation=function.__annotations__["return"])
 
         @wraps(function)
         def called(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -32,3 +32,10 @@ def takes_settings(settings: Callable[P, S]) -> Callable[[Callable[[S], R]], Cal
         return one_sentence(called)
 
     return decorate
+
+
+def _parameters(settings: Callable[..., object]) -> Signature:
+    """Return the parameters of settings, those that several settings share last."""
+    own = vars(settings).get("__annotations__", {})
+    found = signature(settings).parameters.values()
+    return Signature(sorted(found, key=lambda one: one.kind == Parameter.KEYWORD_ONLY and one.name not in own))

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stratagem.api.arguments import as_folder, several
 from stratagem.api.evaluations import Evaluation
-from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import matrix
-from stratagem.api.progress import Step, counted
+from stratagem.api.plans import Plan, carry_out
+from stratagem.api.play_settings import TournamentSettings
+from stratagem.api.progress import Step
 from stratagem.api.result import Grid, Plotted
-from stratagem.api.serving import serving
+from stratagem.api.settings import takes_settings
 from stratagem.api.tables import cell
 from stratagem.evaluation import tournament as tournaments
 from stratagem.evaluation.evaluate import CHANCE
@@ -25,16 +25,15 @@ from stratagem.evaluation.tournament import CrossPlay, num_batches
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.options import check_seed, whole
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
-from stratagem.players.given import GameLike, PlayerLike, as_game, as_player
+from stratagem.players.given import as_game, as_player
 from stratagem.players.pools import pools
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-__all__ = ["Tournament", "TournamentPlan", "plan_tournament", "tournament"]
+__all__ = ["Tournament", "TournamentPlan", "TournamentSettings", "plan_tournament", "tournament"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,79 +79,45 @@ class Tournament(Plotted):
 
 
 @dataclass(frozen=True)
-class TournamentPlan:
+class TournamentPlan(Plan[TournamentSettings, Tournament]):
     """Tournament that is checked and not played yet."""
 
     game: Game[Any]
     text: str
     """Text that names the game."""
     players: tuple[Player, ...]
-    evaluator: Evaluator
-    record: ResumableRecord
-    seed: int
 
     @property
-    def num_batches(self) -> int:
+    def total(self) -> int:
         """Number of batches of pairs, by which progress is counted."""
         return num_batches(self.game, len(self.players), self.evaluator.episodes)
 
     def run(self, step: Step) -> Tournament:
         """Play the tournament."""
         result = tournaments.tournament(self.game, self.text, self.players, self.evaluator, step)
-        return Tournament(result, self.seed, self.evaluator.episodes)
+        return Tournament(result, self.settings.seed, self.evaluator.episodes)
 
     def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
         """Return the figures of those episodes that are finished."""
-        results = recorded(episodes, Reading(crossed=True, seed=self.seed))
-        return Evaluation(tuple(results), self.text, self.seed, broken_off=True)
+        results = recorded(episodes, Reading(crossed=True, seed=self.settings.seed))
+        return Evaluation(tuple(results), self.text, self.settings.seed, broken_off=True)
 
 
-def plan_tournament(
-    game: GameLike,
-    players: Sequence[PlayerLike] = (),
-    *,
-    episodes: int = 20,
-    seed: int = 0,
-    chance: bool = True,
-    record: str | Path | None = None,
-    resume: bool = False,
-) -> TournamentPlan:
-    """Plan a tournament by the settings of `tournament`, and open its record."""
-    whole("tournament", "episodes", episodes, 1)
-    check_seed(seed)
-    made = as_game(game)
-    text = game if isinstance(game, str) else describe(made)
-    listed = several(players, least=0) or list(
+def plan_tournament(settings: TournamentSettings) -> TournamentPlan:
+    """Plan a tournament, and open its record."""
+    at, made = settings, as_game(settings.game)
+    text = at.game if isinstance(at.game, str) else describe(made)
+    listed = several(at.players, least=0) or list(
         dict.fromkeys(name for pool in pools(made).values() for name in pool.players)
     )
-    seated = {one.name: one for one in (as_player(name, made) for name in [*listed, *([CHANCE] if chance else [])])}
-    plan = {"command": "tournament", "game": text, "players": list(seated), "episodes": episodes, "seed": seed}
-    kept = ResumableRecord(as_folder(record), plan, resume=resume)
-    at = Evaluator(episodes=episodes, key=Key(seed), record=kept)
-    return TournamentPlan(made, text, tuple(seated.values()), at, kept, seed)
+    seated = {one.name: one for one in (as_player(name, made) for name in [*listed, *([CHANCE] if at.chance else [])])}
+    plan = {"command": "tournament", "game": text, "players": list(seated), "episodes": at.episodes, "seed": at.seed}
+    kept = ResumableRecord(as_folder(at.record), plan, resume=at.resume)
+    evaluator = Evaluator(episodes=at.episodes, key=Key(at.seed), record=kept)
+    return TournamentPlan(at, evaluator, kept, made, text, tuple(seated.values()))
 
 
-@one_sentence
-def tournament(
-    game: GameLike,
-    players: Sequence[PlayerLike] = (),
-    *,
-    episodes: int = 20,
-    seed: int = 0,
-    chance: bool = True,
-    record: str | Path | None = None,
-    resume: bool = False,
-    engine: str | None = None,
-    workers: int | None = None,
-    ray: str | None = None,
-    progress: bool = True,
-) -> Tournament:
-    """Play all pairs of players, by default those of the game's pools, and random play with `chance`.
-
-    `record` is a folder for the episodes, which `resume` continues. `engine`, `workers` and `ray` are as on the command
-    line.
-    """
-    with serving(engine, workers, ray):
-        plan = plan_tournament(game, players, episodes=episodes, seed=seed, chance=chance, record=record, resume=resume)
-        with counted(plan.num_batches, shown=progress) as step:
-            return plan.run(step)
+@takes_settings(TournamentSettings)
+def tournament(settings: TournamentSettings) -> Tournament:
+    """Play all pairs of players, by default those of the game's pools, and random play with `chance`."""
+    return carry_out(plan_tournament, settings)

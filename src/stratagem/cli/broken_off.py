@@ -9,18 +9,32 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TypeVar
 
 import typer
 
+from stratagem.api.evaluations import Evaluation
+from stratagem.api.plans import Plan
+from stratagem.api.play_settings import PlaySettings
 from stratagem.cli.console import errors
+from stratagem.cli.output import progress
 from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.engines.remote.terms import ServerFailed
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.play.records import Episode
 
+R = TypeVar("R")
+S = TypeVar("S", bound=PlaySettings)
+
 
 class Terminated(BaseException):
     """Request to end the process."""
+
+
+def played(plan: Plan[S, R], show: Callable[[Evaluation], None], *, quiet: bool) -> R:
+    """Play what is planned under a progress bar; what is finished is shown if it is stopped."""
+    with stoppable(plan.record, lambda known: show(plan.so_far(known))), progress(plan.total, quiet=quiet) as step:
+        return plan.run(step)
 
 
 @contextmanager

@@ -13,11 +13,11 @@ from rich.text import Text
 from stratagem.api.evaluations import Evaluation, EvaluationSettings, plan_evaluation
 from stratagem.api.records import read_record
 from stratagem.cli import completion, options
-from stratagem.cli.broken_off import stoppable
+from stratagem.cli.broken_off import played
 from stratagem.cli.console import errors, out
 from stratagem.cli.exploit import DEALS, Budget, By, Deals, Replies, curve_line, replies_cell, replies_line
 from stratagem.cli.other_words import in_other_words
-from stratagem.cli.output import cell, number, print_json, progress, table, write_json
+from stratagem.cli.output import cell, number, print_json, table, write_json
 from stratagem.errors import BadParameter
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.comparisons import NAME, both_exact, holm_p
@@ -27,7 +27,6 @@ from stratagem.evaluation.report import scale_of, unscaled
 from stratagem.evaluation.statistics import exactly
 from stratagem.evaluation.suites import SUITES
 from stratagem.evaluation.validity import ENDS, KINDS
-from stratagem.play.records import Episode
 
 SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
 """Headings that are shorter than the metric's name."""
@@ -111,14 +110,7 @@ def evaluate_players(
         record=record_to,
         resume=resume,
     )
-    plan = plan_evaluation(settings)
-
-    def so_far(known: list[Episode]) -> None:
-        output.show(plan.so_far(known))
-
-    with stoppable(plan.record, so_far), progress(plan.num_rows, quiet=json) as step:
-        evaluation = plan.run(step)
-    output.show(evaluation)
+    output.show(played(plan_evaluation(settings), output.show, quiet=json))
 
 
 class EvaluationOutput(NamedTuple):

@@ -7,15 +7,14 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from stratagem.api.tournaments import plan_tournament
+from stratagem.api.tournaments import TournamentSettings, plan_tournament
 from stratagem.cli import completion, options
-from stratagem.cli.broken_off import stoppable
+from stratagem.cli.broken_off import played
 from stratagem.cli.console import errors, out
 from stratagem.cli.evaluate import EvaluationOutput
-from stratagem.cli.output import cell, print_json, progress, table, write_json
+from stratagem.cli.output import cell, print_json, table, write_json
 from stratagem.evaluation.evaluate import CHANCE
 from stratagem.evaluation.tournament import CrossPlay
-from stratagem.play.records import Episode
 
 
 def play_tournament(
@@ -42,16 +41,12 @@ def play_tournament(
     json: options.Json = False,
 ) -> None:
     """Play all pairs of players and print the cross-play matrix of payoffs."""
-    plan = plan_tournament(
+    settings = TournamentSettings(
         game, players or (), episodes=episodes, seed=seed, chance=chance, record=record_to, resume=resume
     )
-
-    def so_far(known: list[Episode]) -> None:
-        EvaluationOutput(by_opponent=True, json=json).show(plan.so_far(known))
-
-    with stoppable(plan.record, so_far), progress(plan.num_batches, quiet=json) as step:
-        played = plan.run(step)
-    data, result = played.to_json(), played.cross_play
+    so_far = EvaluationOutput(by_opponent=True, json=json).show
+    finished = played(plan_tournament(settings), so_far, quiet=json)
+    data, result = finished.to_json(), finished.cross_play
     if write_to is not None:
         write_json(data, write_to)
     if json:

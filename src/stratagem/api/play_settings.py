@@ -1,4 +1,4 @@
-"""Settings of an evaluation: the parameters of `evaluate`, which the command `eval` fills, too."""
+"""Settings of evaluations and of tournaments: the parameters of `evaluate` and `tournament`, each declared once."""
 
 from __future__ import annotations
 
@@ -16,11 +16,36 @@ from stratagem.players.given import GameLike, PlayerLike
 if TYPE_CHECKING:
     from stratagem.evaluation.suites import Suite
 
-__all__ = ["EvaluationSettings"]
+__all__ = ["EvaluationSettings", "PlaySettings", "TournamentSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaySettings:
+    """Settings of play that can be stopped and continued."""
+
+    seed: int = 0
+    """Seed of all randomness."""
+    chance: bool = True
+    """True to measure random play, too, as the chance level."""
+    record: str | Path | None = None
+    """Folder for the episodes and decisions, as Parquet."""
+    resume: bool = False
+    """True to continue the record; recorded requests are not repeated."""
+    engine: str | None = None
+    """Engine of local language models, as in `transformers(rows=16)`."""
+    workers: int | None = None
+    """Number of processes that share the work; with `ray`, of workers on the cluster."""
+    ray: str | None = None
+    """Ray cluster for the work: its address, `auto`, or `local` for a new one here."""
+    progress: bool = True
+    """True to show progress in a terminal and in a notebook."""
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
 
 
 @dataclass(frozen=True)
-class EvaluationSettings:
+class EvaluationSettings(PlaySettings):
     """Settings of an evaluation, each of which is a parameter of `evaluate`."""
 
     suite: GameLike | Suite
@@ -32,10 +57,6 @@ class EvaluationSettings:
     """Opponents in place of those of the suite."""
     episodes: int | None = None
     """Number of episodes for each opponent; by default that of the suite."""
-    seed: int = 0
-    """Seed of all randomness."""
-    chance: bool = True
-    """True to measure random play, too, as the chance level."""
     metrics: Sequence[str] = ()
     """Additional metrics, by name."""
     by_seat: bool = False
@@ -58,21 +79,9 @@ class EvaluationSettings:
 
     Its exploitability is measured by them; 0 measures none.
     """
-    record: str | Path | None = None
-    """Folder for the episodes and decisions, as Parquet."""
-    resume: bool = False
-    """True to continue the record; recorded requests are not repeated."""
-    engine: str | None = None
-    """Engine of local language models, as in `transformers(rows=16)`."""
-    workers: int | None = None
-    """Number of processes that share the work; with `ray`, of workers on the cluster."""
-    ray: str | None = None
-    """Ray cluster for the work: its address, `auto`, or `local` for a new one here."""
-    progress: bool = True
-    """True to show progress in a terminal and in a notebook."""
 
     def __post_init__(self) -> None:
-        check_seed(self.seed)
+        super().__post_init__()
         if self.episodes is not None and type(self.episodes) is not int:
             whole("evaluate", "episodes", self.episodes, 1)
         whole("evaluate", "exact_budget", self.exact_budget, 0)
@@ -83,3 +92,20 @@ class EvaluationSettings:
             whole("evaluate", "policy_replies", self.policy_replies, 2)
         if self.disguise is not None and type(self.disguise) not in (int, str):
             raise WrongKind("disguise", "a number of disguises, or a file", self.disguise)
+
+
+@dataclass(frozen=True)
+class TournamentSettings(PlaySettings):
+    """Settings of a tournament, each of which is a parameter of `tournament`."""
+
+    game: GameLike
+    """Game."""
+    players: PlayerLike | Sequence[PlayerLike] = ()
+    """Players; by default those of the game's pools."""
+    _: KW_ONLY
+    episodes: int = 20
+    """Number of episodes of each pair."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole("tournament", "episodes", self.episodes, 1)
