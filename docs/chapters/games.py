@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chapters.markdown import block, code, notes, page, table, yes
-from stratagem.cli.games import card
+from stratagem.api.games import card
 from stratagem.games import Game, GameSpec, Key, make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.games.safety.catalogue import signal_names

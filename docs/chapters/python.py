@@ -9,18 +9,41 @@ from importlib import import_module
 
 import stratagem
 from chapters.markdown import block, code, definition, notes, page, rule, table
+from stratagem.api.audit_plans import PlannedAudit
+from stratagem.api.audits import Audit, Comparison, Ranking
+from stratagem.api.demonstrations import Demonstrations
 from stratagem.api.dry_runs import DryRun
+from stratagem.api.engines import Engines
 from stratagem.api.evaluations import Evaluation
-from stratagem.api.exploitabilities import Exploitability
+from stratagem.api.exploitabilities import Exploitability, RepliesExploitability
+from stratagem.api.games import GameCard, Games
+from stratagem.api.labels import LabelScan
 from stratagem.api.matches import MatchResult
+from stratagem.api.players import Players
+from stratagem.api.prompts import Prompts
+from stratagem.api.recipes import Recipes
 from stratagem.api.records import Record
+from stratagem.api.reports import Report
 from stratagem.api.result import Plotted, Result
+from stratagem.api.run_lists import Runs
 from stratagem.api.runs import Run
+from stratagem.api.steps import StepTable
+from stratagem.api.sweeps import SweepComparison
 from stratagem.api.tournaments import Tournament
 from stratagem.api.verification import Verification
+from stratagem.api.views import View
+from stratagem.cli.commands import ALONE, CALLED, COMMANDS
+from stratagem.endpoint.server import Server
 from stratagem.front import FUNCTIONS, function
 
-RESULTS = (MatchResult, Record, Evaluation, Exploitability, Tournament, Verification, Run, DryRun)
+RESULTS = (
+    *(MatchResult, Record, Evaluation, Exploitability, RepliesExploitability, Tournament),
+    *(Audit, PlannedAudit, Comparison, Ranking),
+    *(Run, Runs, DryRun, SweepComparison, Report),
+    *(Games, GameCard, Players, Recipes, Engines, Prompts, Verification, Demonstrations, StepTable, LabelScan),
+)
+SERVERS = (Server, View)
+"""Servers that `serve` and `view` return."""
 MODULES = (
     "stratagem.games",
     "stratagem.games.conformance",
@@ -35,7 +58,7 @@ MODULES = (
     "stratagem.training.algorithm",
 )
 """Modules whose `__all__` is public, for extensions."""
-COMMON = ("to_pandas", "plot", "save", "rows", "to_json")
+COMMON = ("to_pandas", "plot", "save", "rows", "to_json", "remarks")
 
 
 def python() -> str:
@@ -48,10 +71,15 @@ def python() -> str:
         "installed; `progress=False` hides it.",
         *(f"## {name}\n\n{_function(name)}" for name in FUNCTIONS),
         "## Results",
-        "A result prints as a table, in a notebook too. These methods are those of all results; a verification and a "
-        "dry run have no picture. A data frame needs pandas.",
+        "A result prints as a table, in a notebook too. These methods are those of all results; one without figures, "
+        "such as a list, has no `plot`. A data frame needs pandas.",
         table(("method", "what it does"), ((code(f"{name}()"), rule(_common(name))) for name in COMMON)),
         *(f"### {cls.__name__}\n\n{definition(cls)}\n\n{_members(cls)}" for cls in RESULTS),
+        "## Servers",
+        *(f"### {cls.__name__}\n\n{definition(cls)}\n\n{_members(cls)}" for cls in SERVERS),
+        "## Commands",
+        "A command of the [command line](command-line.md) reads its options, calls these functions, and prints.",
+        table(("command", "function"), _commands()),
         "## Public modules",
         "The names in `__all__` of these modules are for extensions.",
         table(("module", "names"), ((code(name), code(", ".join(_public(name)))) for name in MODULES)),
@@ -63,6 +91,13 @@ def python() -> str:
         "that says the new name. The changelog lists it under Deprecated. Before version 1.0 a minor version may "
         "remove what the one before deprecated. From 1.0 on only a major version does.",
     )
+
+
+def _commands() -> Iterator[tuple[str, str]]:
+    """Functions of each command, or the reason why there is none."""
+    for command in COMMANDS:
+        called = ", ".join(code(f"sg.{name}") for name in CALLED.get(command, ()))
+        yield code(f"stratagem {command}"), called or ALONE[command]
 
 
 def _function(name: str) -> str:
@@ -94,7 +129,8 @@ def _members(cls: type) -> str:
 
 
 def _own(cls: type) -> Iterator[tuple[str, str]]:
-    """Public methods and properties of a result that the common ones do not cover."""
+    """Fields with a note, then public methods and properties that the common ones do not cover."""
+    yield from ((code(name), note) for name, note in notes(cls).items() if not name.startswith("_"))
     bases = [base for base in cls.__mro__ if base.__module__.startswith("stratagem.")]
     names = dict.fromkeys(name for base in bases for name in vars(base) if not name.startswith("_"))
     for name in names:

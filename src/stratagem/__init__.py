@@ -4,9 +4,10 @@
 they need when they are called.
 """
 
+import sys
 from typing import Any
 
-from stratagem.front import FUNCTIONS, attribute
+from stratagem.front import FUNCTIONS, Front, attribute
 
 __version__ = "0.1.0"
 
@@ -21,3 +22,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+sys.modules[__name__].__class__ = Front

@@ -66,7 +66,8 @@ class WrongKind(BadParameter):
             said = f"the class {given.__name__} itself: make one, as in {given.__name__}()"
         else:
             said = type(given).__name__
-        super().__init__(f"A {kind} is {wanted}, not {said}.")
+        article = "An" if kind[:1] in "aeio" else "A"
+        super().__init__(f"{article} {kind} is {wanted}, not {said}.")
 
 
 class IllegalAction(StratagemError):

@@ -14,18 +14,33 @@ FUNCTIONS = {
     "exploitability": "exploitabilities",
     "tournament": "tournaments",
     "audit": "audits",
+    "plan_audit": "audit_plans",
     "compare_audits": "audits",
     "rank_audits": "audits",
     "train": "trainings",
     "dry_run": "dry_runs",
+    "sweep": "sweeps",
     "load_run": "runs",
-    "verify": "verification",
     "read_record": "records",
+    "report": "reports",
+    "games": "games",
+    "players": "players",
+    "recipes": "recipes",
+    "engines": "engines",
+    "runs": "run_lists",
+    "prompt": "prompts",
+    "verify": "verification",
+    "data": "demonstrations",
+    "steps": "steps",
+    "labels": "labels",
     "serve": "endpoints",
+    "view": "views",
     "servers": "servers",
     "allow_file": "files",
 }
 """Module of `stratagem.api` by the name of its function."""
+PACKAGES = ("engines", "games", "play", "players", "runs")
+"""Functions with the name of a package, which is called in their place."""
 _PACKAGE = "stratagem"
 
 
@@ -36,8 +51,8 @@ def function(name: str) -> Any:
 
 def attribute(name: str) -> Any:
     """Return an attribute of the package that is not loaded yet."""
-    if name == "play":
-        return import_module(f"{_PACKAGE}.play")  # the package, which can be called
+    if name in PACKAGES:
+        return import_module(f"{_PACKAGE}.{name}")  # the package, which can be called
     if name == "StratagemError":
         return getattr(import_module(f"{_PACKAGE}.errors"), name)
     if name not in FUNCTIONS:
@@ -45,14 +60,23 @@ def attribute(name: str) -> Any:
     return function(name)
 
 
-class CallablePackage(ModuleType):
-    """Package with the name of a function of the front door: to call it is to call the function.
+class Front(ModuleType):
+    """Module `stratagem`: a package in it that has the name of a function becomes one that can be called.
 
     An import of `stratagem.play.match` binds `stratagem.play` to the package, whatever stood there before.
     """
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in PACKAGES and isinstance(value, ModuleType):
+            value.__class__ = CallablePackage
+        super().__setattr__(name, value)
+
+
+class CallablePackage(ModuleType):
+    """Package with the name of a function: to call it is to call the function of `stratagem.api`."""
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the function of this name; its docstring is that of `stratagem.api`."""
+        """Call the function of this name."""
         return self._function(*args, **kwargs)
 
     @property

@@ -14,7 +14,9 @@ import pytest
 
 import stratagem as sg
 from stratagem import front
-from stratagem.api.evaluations import EvaluationSettings, plan_evaluation
+from stratagem.api.evaluations import plan_evaluation
+from stratagem.api.play_settings import EvaluationSettings, TournamentSettings
+from stratagem.api.tournaments import plan_tournament
 from stratagem.cli.main import main
 from stratagem.engines.remote.budget import current_budget
 from stratagem.engines.remote.terms import current
@@ -24,7 +26,8 @@ from stratagem.named_files import naming
 from stratagem.players.uniform import Random
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-STUB = Path(front.__file__).with_name("__init__.pyi")
+ROOT = Path(front.__file__).parent
+STUB = ROOT / "__init__.pyi"
 
 
 def test_import_loads_no_library_and_no_other_module_of_ours():
@@ -59,22 +62,31 @@ def test_functions_have_types_and_docstrings():
         assert function.__name__ == name
 
 
-def test_settings_of_an_evaluation_are_the_parameters_of_the_function():
-    settings = EvaluationSettings("kuhn", "random", episodes=2, seed=1)
-    assert plan_evaluation(settings).run(print).to_json() == sg.evaluate("kuhn", "random", episodes=2, seed=1).to_json()
-    names = list(inspect.signature(sg.evaluate).parameters)
-    assert names == [field.name for field in fields(EvaluationSettings)] == list(notes(EvaluationSettings))
-    with pytest.raises(TypeError, match=r"^evaluate\(\) got an unexpected keyword argument 'episode'$"):
-        sg.evaluate("kuhn", "random", episode=2)
+@pytest.mark.parametrize(
+    ("function", "settings", "plan"),
+    [(sg.evaluate, EvaluationSettings, plan_evaluation), (sg.tournament, TournamentSettings, plan_tournament)],
+)
+def test_settings_are_the_parameters_of_the_function(function, settings, plan):
+    two = ["random", "first-legal"]
+    planned = plan(settings("kuhn", two, episodes=2, seed=1))
+    assert planned.run(print).to_json() == function("kuhn", two, episodes=2, seed=1).to_json()
+    names = list(inspect.signature(function).parameters)
+    own, shared = names[: names.index("seed")], names[names.index("seed") :]
+    assert [*shared, *own] == [field.name for field in fields(settings)] == list(notes(settings))
+    with pytest.raises(TypeError, match=rf"^{function.__name__}\(\) got an unexpected keyword argument 'episode'$"):
+        function("kuhn", "random", episode=2)
 
 
-def test_play_is_a_function_and_a_package():
+def test_a_package_with_the_name_of_a_function_is_called_in_its_place():
     program = (
-        "import stratagem as sg, stratagem.play.match as m\n"
+        "import stratagem as sg, stratagem.play.match as m, stratagem.players.base\n"
         "from stratagem.play.seating import rotated\n"
         "assert sg.play.match is m and len(sg.play('kuhn', 'random').episodes) == 1\n"
+        "assert sg.games('kuhn').game == sg.game('kuhn') and sg.games.catalogue.GAMES\n"
+        "assert sg.players('kuhn').rows() and sg.runs().rows() == [] and sg.engines().rows()\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)
+    assert set(front.PACKAGES) == {name for name in front.FUNCTIONS if (ROOT / name).is_dir() and name != "recipes"}
     with pytest.raises(AttributeError, match="no attribute 'plays'"):
         sg.plays  # noqa: B018
 

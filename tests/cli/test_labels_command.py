@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from stratagem.cli import labels as command
+from stratagem.api import labels as command
+from stratagem.api.label_targets import as_target
 from stratagem.errors import BadParameter
 from stratagem.evaluation import label_record
 from stratagem.evaluation.labels import PAIRS, Reading
@@ -140,12 +141,12 @@ def test_other_states_go_by_the_games_own_names(run, model):
 )
 def test_a_target_is_one_probability_or_five(text):
     with pytest.raises(BadParameter, match=r"5 of them with commas between \(start, C/C, C/D, D/C, D/D\)"):
-        command.parse_target(text, STATES)
+        as_target(text, STATES)
 
 
 def test_targets_are_read():
-    assert command.parse_target("0.75", STATES) == (0.75,) * 5
-    assert command.parse_target("0, .25,0.5, 1,1e-3", STATES) == (0.0, 0.25, 0.5, 1.0, 0.001)
+    assert as_target("0.75", STATES) == (0.75,) * 5
+    assert as_target("0, .25,0.5, 1,1e-3", STATES) == (0.0, 0.25, 0.5, 1.0, 0.001)
 
 
 @pytest.mark.parametrize(

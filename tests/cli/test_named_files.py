@@ -179,7 +179,7 @@ def test_a_mistake_in_the_rules_is_one_sentence(run, folder, line, mistake, says
 
 
 def test_a_defect_of_ours_keeps_its_traceback(run, monkeypatch):
-    monkeypatch.setattr("stratagem.cli.players.roster", lambda game: 1 / 0)
+    monkeypatch.setattr("stratagem.api.players.roster", lambda game: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run("players", "goods.py:ThresholdGoods")
 

@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from stratagem.cli.prompt import views
+from stratagem.api.prompts import views
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games import Key, make_game
 from stratagem.games.catalogue import GAMES

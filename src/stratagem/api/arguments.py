@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import BadParameter, WrongKind
+from stratagem.players.given import allow_files
 
 
 def several(given: object, kind: str = "player", *, least: int = 1) -> list[Any]:
@@ -25,6 +26,14 @@ def names_of(given: object, kind: str) -> list[str]:
         if not isinstance(name, str):
             raise WrongKind(kind, "given by its name", name)
     return listed
+
+
+def as_text(given: object, kind: str) -> str:
+    """Return a name that a caller gave, whose files may be loaded."""
+    if not isinstance(given, str):
+        raise WrongKind(kind, "given by its name", given)
+    allow_files(given)
+    return given
 
 
 def as_path(given: object, kind: str) -> Path:

@@ -1,4 +1,4 @@
-"""Audits: `audit` asks an agent in several games, and returns its card."""
+"""Audits: `audit` asks an agent in several games, and returns its card; further functions compare cards."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stratagem.api.arguments import as_path, names_of, several
+from stratagem.api.arguments import as_path, as_text, several
+from stratagem.api.audit_plans import checked_plan
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.names import GameLike, PlayerLike
 from stratagem.api.pictures import bars
@@ -17,20 +18,27 @@ from stratagem.api.serving import serving
 from stratagem.api.tables import number
 from stratagem.auditing.card import Card, read_card
 from stratagem.auditing.compare import Change, changes
-from stratagem.auditing.condition import Outcome, check_conditions, read_condition
+from stratagem.auditing.condition import Outcome
 from stratagem.auditing.figure import GROUPS
 from stratagem.auditing.figure import Figure as CardFigure
+from stratagem.auditing.junit import junit
 from stratagem.auditing.leaderboard import Place, leaderboard
-from stratagem.auditing.plan import DECISIONS, GAMES, plan_audit
+from stratagem.auditing.page import card_page
+from stratagem.auditing.plan import DECISIONS, GAMES
+from stratagem.auditing.probes.base import StrategyLine
 from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import ends
+from stratagem.auditing.words import ends, verdict
 from stratagem.evaluation.statistics import Estimate
+from stratagem.files import write_file
 from stratagem.games.base import Json
-from stratagem.options import check_seed
-from stratagem.players.given import allow_files
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
+
+PAGE, JUNIT = "card.html", "junit.xml"
+"""Further forms of the card in the folder of an audit."""
+_LINES = 12
+"""Number of moves of an exploiting strategy that are printed."""
 
 __all__ = ["Audit", "Comparison", "Ranking", "audit", "compare_audits", "rank_audits"]
 
@@ -40,6 +48,7 @@ class Audit(Plotted):
     """Card of an agent, with the outcomes of conditions."""
 
     card: Card
+    """Figures, strategies that exploit the agent, and the cost, as they are saved."""
     outcomes: dict[str, Outcome]
     """Outcome of each condition by its text."""
 
@@ -64,6 +73,27 @@ class Audit(Plotted):
             if (figures := [figure for figure in self.card.figures if figure.group == group])
         ]
 
+    def remarks(self) -> list[str]:
+        """Return the verdict, the strategies that exploit the agent, what was not measured, and the conditions."""
+        return [
+            *verdict(self.card),
+            *(line for game, moves in self.card.strategies.items() for line in _strategy(game, moves)),
+            *(f"{name}: not measured. {reason}" for name, reason in self.card.not_measured.items()),
+            *(f"{text}: {outcome}" for text, outcome in self.outcomes.items()),
+        ]
+
+    @one_sentence
+    def save(self, path: str | Path) -> Path:
+        """Write the page to a path that ends in `.html`, JUnit's form to one in `.xml`, else the card as JSON."""
+        target = as_path(path, "file")
+        if target.suffix == ".html":
+            write_file(target, card_page(self.card, self.outcomes))
+        elif target.suffix == ".xml":
+            write_file(target, junit(self.card, self.outcomes))
+        else:
+            return super().save(target)
+        return target
+
     def plot(self) -> Figure:
         """Draw the exploitability in each game, with its limits."""
         drawn = {
@@ -76,6 +106,13 @@ class Audit(Plotted):
 
 def _centre(figure: CardFigure) -> float | None:
     return figure.lower if figure.value is None else figure.value
+
+
+def _strategy(game: str, moves: Sequence[StrategyLine]) -> list[str]:
+    """Return a strategy that exploits the agent in words, its first moves where it is long."""
+    told = [f"  seat {move.seat}: {move.situation} {move.action}" for move in moves[:_LINES]]
+    more = [f"  and {len(moves) - _LINES} more moves, in the card"] if len(moves) > _LINES else []
+    return [f"To exploit it in {game}:", *told, *more]
 
 
 def _shown(value: float | None) -> str:
@@ -119,6 +156,11 @@ class Comparison(Plotted):
         ]
         return [Grid(f"{self.before.agent}, then {self.after.agent}", columns, rows)]
 
+    def remarks(self) -> list[str]:
+        """Name the figures that changed beyond their limits."""
+        changed = [change.name for change in self.changes if change.changed]
+        return [f"Changed: {', '.join(changed)}." if changed else "No figure changed beyond its limits."]
+
     def plot(self) -> Figure:
         """Draw the changes with their limits."""
         drawn = {
@@ -137,7 +179,7 @@ def audit(
     decisions: int = DECISIONS,
     seed: int = 0,
     out: str | Path | None = None,
-    fail_if: Sequence[str] = (),
+    fail_if: str | Sequence[str] = (),
     engine: str | None = None,
     workers: int | None = None,
     ray: str | None = None,
@@ -145,21 +187,20 @@ def audit(
 ) -> Audit:
     """Measure how exploitable, safe, able and consistent an agent is, from its replies alone.
 
-    `decisions` is the number of decisions that it is asked for, shared by the games. `out` is a folder for the card and
-    the records; the same call goes on with a stopped audit there, and asks nothing twice. `fail_if` are conditions such
-    as `kuhn.exploitability.lower > 0.1`.
+    `decisions` is the number of decisions that it is asked for, shared by the games. `out` is a folder for the card,
+    its page and the records; the same call goes on with a stopped audit there, and asks nothing twice. `fail_if` are
+    conditions such as `kuhn.exploitability.lower > 0.1`; `outcomes` says which of them hold. `plan_audit` tells what is
+    asked, and its largest cost.
     """
-    check_seed(seed)
-    listed = several(games, "game")
-    allow_files(player, *listed)
-    conditions = [read_condition(text) for text in names_of(fail_if, "condition")]
+    folder = None if out is None else as_path(out, "folder")
     with serving(engine, workers, ray):
-        plan = plan_audit(player, listed, decisions, seed)
-        check_conditions(conditions, plan.names())
-        folder = None if out is None else as_path(out, "folder")
+        plan, conditions = checked_plan(player, games, decisions, seed, fail_if)
         with counted(sum(not step.why_not for step in plan.steps), shown=progress) as step:
             card = run_audit(plan, folder, progress=step)
-    return Audit(card, card.outcomes(conditions))
+    result = Audit(card, card.outcomes(conditions))
+    for name in (PAGE, JUNIT) if folder is not None else ():
+        result.save(as_path(out, "folder") / name)
+    return result
 
 
 @one_sentence
@@ -198,6 +239,10 @@ class Ranking(Plotted):
         unit = self.places[0].figure.unit
         return [Grid(f"{self.figure}, {unit}", ("agent", "rank", "value", "limits", "n"), rows)]
 
+    def remarks(self) -> list[str]:
+        """Explain a rank."""
+        return ["A rank is an interval: the limits of the figures allow each rank in it."]
+
     def plot(self) -> Figure:
         """Draw the figure of every agent, with its limits."""
         drawn = {
@@ -212,4 +257,4 @@ class Ranking(Plotted):
 def rank_audits(audits: Sequence[str | Path], figure: str = "kuhn.exploitability") -> Ranking:
     """Return the agents of several audits by one figure, with the ranks that their limits allow."""
     cards = [read_card(as_path(path, "audit")) for path in several(audits, "audit")]
-    return Ranking(figure, tuple(leaderboard(cards, figure)))
+    return Ranking(figure, tuple(leaderboard(cards, as_text(figure, "figure"))))

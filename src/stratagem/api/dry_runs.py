@@ -90,9 +90,6 @@ class DryRun(Result):
         step = self._data()["seconds_per_step"]
         return [*lines, f"Time: {step:.0f} s a step, {self.seconds / 3600.0:.1f} hours in all."]
 
-    def __repr__(self) -> str:
-        return "\n".join([super().__repr__(), *self.remarks()])
-
     def _data(self) -> dict[str, Any]:
         return {} if self.estimate is None else self.estimate.data(self.speed)
 

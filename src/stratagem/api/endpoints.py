@@ -76,15 +76,20 @@ def serve(
         raise
 
 
-def _checked(host: str, port: int, timeout: float, concurrency: int) -> str:
-    """Check the plain options, and return the key; an open address without a key is refused."""
-    whole("serve", "port", port, 0)
-    if port > _LAST_PORT:
+def check_address(function: str, host: object, port: object) -> None:
+    """Check the host and the port of a server; port 0 is any free one."""
+    whole(function, "port", port, 0)
+    if isinstance(port, int) and port > _LAST_PORT:
         raise BadParameter(f"A port is a number up to {_LAST_PORT}, not {port}.")
-    within("serve", "timeout", timeout, 0.001)
-    whole("serve", "concurrency", concurrency, 1)
     if not isinstance(host, str) or not host:
         raise BadParameter(f"A host is a name or a number such as {HOST}, not {host!r}.")
+
+
+def _checked(host: str, port: int, timeout: float, concurrency: int) -> str:
+    """Check the plain options, and return the key; an open address without a key is refused."""
+    check_address("serve", host, port)
+    within("serve", "timeout", timeout, 0.001)
+    whole("serve", "concurrency", concurrency, 1)
     key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key.isascii() or not key.isprintable():
         raise BadParameter(

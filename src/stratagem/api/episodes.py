@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import as_path
+from stratagem.api.console import plain
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.result import Plotted
+from stratagem.api.transcript import transcript
+from stratagem.errors import StratagemError, UnknownName
 from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Json
+from stratagem.play.forks import replay
 from stratagem.play.records import Episode, episode_json
+from stratagem.runs.files import new_folder, write_file
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -50,6 +55,33 @@ class Episodes(Plotted):
     def to_json(self) -> list[Json]:
         """Return the episodes with their decisions, as `stratagem play --json` prints them."""
         return [episode_json(episode) for episode in self.episodes]
+
+    @one_sentence
+    def episode(self, which: int | str = 1) -> Episode:
+        """Return an episode by its number, from 1, or by its id."""
+        known = {e.id: e for e in self.episodes} | {str(number): e for number, e in enumerate(self.episodes, 1)}
+        if str(which) not in known:
+            raise UnknownName("episode", str(which), [e.id for e in self.episodes])
+        return known[str(which)]
+
+    def transcript(self, which: int | str = 1) -> str:
+        """Return an episode turn by turn, as `stratagem show --episode` prints it."""
+        return plain(*transcript(self.episode(which)))
+
+    @one_sentence
+    def write_files(self, folder: str | Path, which: int | str = 1) -> list[Path]:
+        """Write the pictures and the saved game of an episode to a new folder, where its game has them."""
+        place, episode = as_path(folder, "folder"), self.episode(which)
+        files = dict(replay(episode).files())
+        if not files:
+            raise StratagemError(f"{episode.game} has no files of its own.")
+
+        def fill(empty: Path) -> None:
+            for name, text in files.items():
+                write_file(empty / name, text)
+
+        new_folder(place, fill)
+        return [place / name for name in files]
 
     def plot(self) -> Figure:
         """Draw the mean payoff a round of each player."""

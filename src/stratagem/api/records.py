@@ -48,13 +48,17 @@ class Record(Episodes):
         results = recorded(self.episodes, reading_of(self.folder, names, seats=by_seat, seed=seed))
         return Evaluation(tuple(results), self.folder.name, seed)
 
-    def grids(self) -> list[Grid]:
+    def listed(self, first: int = _LISTED) -> Grid:
+        """Return the table of the first episodes."""
         rows = [
             (str(place), e.id, ", ".join(e.players), str(len(e.rounds)), " ".join(number(pay, 2) for pay in e.payoffs))
-            for place, e in enumerate(self.episodes[:_LISTED], 1)
+            for place, e in enumerate(self.episodes[:first], 1)
         ]
         title = f"{self.folder}: {len(self.episodes)} episodes"
-        return [Grid(title, ("number", "id", "players", "rounds", "payoffs"), rows, figures=False)]
+        return Grid(title, ("number", "id", "players", "rounds", "payoffs"), rows, figures=False)
+
+    def grids(self) -> list[Grid]:
+        return [self.listed()]
 
 
 def _pay(episodes: Sequence[Episode], name: str) -> Estimate:

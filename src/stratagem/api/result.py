@@ -27,13 +27,15 @@ __all__ = ["Grid", "Result"]
 
 
 class Grid(NamedTuple):
-    """Table of texts for a reader; its first column is text, its others are figures."""
+    """Table of texts for a reader: columns of texts, then columns of figures."""
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     figures: bool = True
     """False where other columns are texts, too."""
+    texts: int = 1
+    """Number of columns of texts before those of figures."""
 
 
 class Result(ABC):
@@ -42,6 +44,10 @@ class Result(ABC):
     @abstractmethod
     def grids(self) -> list[Grid]:
         """Return the tables for a reader."""
+
+    def remarks(self) -> list[str]:
+        """Return sentences that belong to the tables, with parameters of functions as in `seed=1`."""
+        return []
 
     @abstractmethod
     def rows(self) -> list[Json]:
@@ -68,10 +74,10 @@ class Result(ABC):
         return target
 
     def __repr__(self) -> str:
-        return plain(*map(as_table, self.grids()))
+        return plain(*map(as_table, self.grids()), *map(Text, self.remarks()))
 
     def _repr_html_(self) -> str:
-        return join(*map(_html, self.grids()))
+        return join(*map(_html, self.grids()), *(element("p", remark) for remark in self.remarks()))
 
 
 class Plotted(Result):
@@ -85,6 +91,8 @@ class Plotted(Result):
 def as_table(grid: Grid) -> Table:
     """Return a grid as a table of rich."""
     printed = table(grid.title, *grid.columns, numbers=grid.figures)
+    for column in printed.columns[: grid.texts]:
+        column.justify = "left"
     for row in grid.rows:
         printed.add_row(*map(Text, row))
     return printed

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
-from stratagem.api.audits import Audit
+from stratagem.api.audit_plans import plan_audit
+from stratagem.api.audits import PAGE
 from stratagem.api.audits import audit as audited
-from stratagem.auditing.condition import check_conditions, read_condition
-from stratagem.auditing.estimate import largest
-from stratagem.auditing.junit import junit
-from stratagem.auditing.page import card_page
-from stratagem.auditing.plan import DECISIONS, GAMES, plan_audit
-from stratagem.auditing.words import verdict
+from stratagem.auditing.plan import DECISIONS, GAMES
 from stratagem.cli import options
-from stratagem.cli.console import errors, out
-from stratagem.cli.output import print_json, table
+from stratagem.cli.console import errors
+from stratagem.cli.output import print_result
 from stratagem.engines.remote.terms import ServerFailed
-from stratagem.files import write_file
-from stratagem.players.given import allow_files
 
 FAILED, INCONCLUSIVE = 1, 3
 """Exit status where a condition holds, and where one could not be judged."""
-_LINES = 12
-"""Number of moves of an exploiting strategy that are printed."""
 
 
 def audit(
@@ -60,73 +50,19 @@ def audit(
     json: options.Json = False,
 ) -> None:
     """Audit an agent: exploitability with limits, safety, competence, consistency and cost."""
+    asked: dict[str, Any] = {"games": games or GAMES, "decisions": decisions, "seed": seed, "fail_if": fail_if or ()}
     if dry:
-        _print_plan(player, games or GAMES, decisions, seed, fail_if or (), json=json)
+        print_result(plan_audit(player, **asked), json=json)
         return
     try:
-        result = audited(
-            player,
-            games=games or GAMES,
-            decisions=decisions,
-            seed=seed,
-            out=to,
-            fail_if=fail_if or (),
-            progress=not json,
-        )
+        result = audited(player, out=to, progress=not json, **asked)
     except ServerFailed as error:
         error.exit_code = INCONCLUSIVE  # its own 1 says here that a condition holds
         raise
-    if to is not None:
-        write_file(to / "card.html", card_page(result.card, result.outcomes))
-        write_file(to / "junit.xml", junit(result.card, result.outcomes))
-    if json:
-        print_json(result.to_json())
-    else:
-        _print(result, to)
+    print_result(result, json=json)
+    if to is not None and not json:
+        errors.print(Text(f"{to / PAGE}"), style="dim")
     if "holds" in result.outcomes.values():
         raise typer.Exit(FAILED)
     if "inconclusive" in result.outcomes.values():
         raise typer.Exit(INCONCLUSIVE)
-
-
-def _print(result: Audit, to: Path | None) -> None:
-    out.print(Text(repr(result)), soft_wrap=True)
-    for line in verdict(result.card):
-        out.print(Text(line))
-    for game, lines in result.card.strategies.items():
-        out.print(Text(f"To exploit it in {game}:"))
-        for move in lines[:_LINES]:
-            out.print(Text(f"  seat {move.seat}: {move.situation} {move.action}"), soft_wrap=True)
-        if len(lines) > _LINES:
-            out.print(Text(f"  and {len(lines) - _LINES} more moves, in the card"))
-    for name, reason in result.card.not_measured.items():
-        out.print(Text(f"{name}: not measured. {reason}", style="dim"))
-    for text, outcome in result.outcomes.items():
-        out.print(Text(f"{text}: {outcome}", style="red" if outcome == "holds" else ""))
-    if to is not None:
-        errors.print(Text(f"{to / 'card.html'}"), style="dim")
-
-
-def _print_plan(
-    player: str, games: Sequence[str], decisions: int, seed: int, fail_if: Sequence[str], *, json: bool
-) -> None:
-    allow_files(player, *games)
-    plan = plan_audit(player, games, decisions, seed)
-    cost = largest(plan)
-    check_conditions([read_condition(text) for text in fail_if], plan.names())
-    if json:
-        steps = [
-            {"game": step.game, "probe": step.probe.name, "decisions": step.decisions, "why_not": step.why_not}
-            for step in plan.steps
-        ]
-        print_json({**plan.to_json(), "steps": steps, "at_most": cost and asdict(cost)})
-        return
-    grid = table(f"Audit of {player}: {decisions} decisions", "game", "probe", "decisions", "why not")
-    for step in plan.steps:
-        grid.add_row(Text(step.game), Text(step.probe.name), str(step.decisions or "–"), Text(step.why_not))
-    out.print(grid)
-    out.print("A decision is one call of a model, or more where the mode thinks first or asks again.", highlight=False)
-    if cost is not None:
-        tokens = f"{cost.prompt_tokens:,} prompt tokens and {cost.reply_tokens:,} reply tokens"
-        money = "give --prices for money" if cost.money is None else f"{cost.money:.2f} {cost.currency}".strip()
-        out.print(f"At most, with one call a decision: {tokens}, {money}.", highlight=False)

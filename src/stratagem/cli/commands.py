@@ -89,6 +89,33 @@ COMMANDS = {
     ),
 }
 """All commands, in the order of the help."""
+CALLED = {
+    "games": ("games",),
+    "players": ("players",),
+    "engines": ("engines",),
+    "play": ("play",),
+    "eval": ("evaluate", "read_record"),
+    "tournament": ("tournament",),
+    "audit": ("audit", "plan_audit"),
+    "compare": ("compare_audits",),
+    "leaderboard": ("rank_audits",),
+    "verify-game": ("verify",),
+    "prompt": ("prompt",),
+    "data": ("data",),
+    "steps": ("steps",),
+    "recipes": ("recipes",),
+    "train": ("train", "dry_run"),
+    "runs": ("runs",),
+    "sweep": ("sweep",),
+    "report": ("report",),
+    "labels": ("labels",),
+    "serve": ("serve",),
+    "show": ("read_record",),
+    "view": ("view",),
+}
+"""Functions of `import stratagem` that a command calls."""
+ALONE = {"watch": "It redraws one terminal until a run ends; `sg.load_run` has the figures, and `sg.view` the page."}
+"""Reasons of commands that call none."""
 
 
 class CompletedCommand(TyperCommand):

@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from stratagem.api.audits import compare_audits
 from stratagem.cli import options
-from stratagem.cli.console import out
-from stratagem.cli.output import print_json
+from stratagem.cli.output import print_result
 
 
 def compare(
@@ -20,10 +18,4 @@ def compare(
     json: options.Json = False,
 ) -> None:
     """Compare two audits: the change of each figure, with limits that cover."""
-    comparison = compare_audits(before, after)
-    if json:
-        print_json(comparison.to_json())
-        return
-    out.print(Text(repr(comparison)), soft_wrap=True)
-    changed = [change.name for change in comparison.changes if change.changed]
-    out.print(Text(f"Changed: {', '.join(changed)}." if changed else "No figure changed beyond its limits."))
+    print_result(compare_audits(before, after), json=json)

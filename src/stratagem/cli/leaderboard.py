@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from stratagem.api.audits import rank_audits
 from stratagem.cli import options
-from stratagem.cli.console import out
-from stratagem.cli.output import print_json
+from stratagem.cli.output import print_result
 
 
 def leaderboard(
@@ -20,9 +18,4 @@ def leaderboard(
     json: options.Json = False,
 ) -> None:
     """Rank the agents of several audits by one figure, each with the ranks that its limits allow."""
-    ranking = rank_audits(audits, figure)
-    if json:
-        print_json(ranking.to_json())
-        return
-    out.print(Text(repr(ranking)), soft_wrap=True)
-    out.print("A rank is an interval: the limits of the figures allow each rank in it.", highlight=False)
+    print_result(rank_audits(audits, figure), json=json)

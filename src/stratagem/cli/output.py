@@ -8,13 +8,25 @@ from typing import Any
 
 from stratagem.api.json_file import finite, write_json
 from stratagem.api.progress import counted
-from stratagem.api.result import Grid, as_table
+from stratagem.api.result import Grid, Result, as_table
 from stratagem.api.tables import cell, number, table
 from stratagem.cli.console import errors, out
+from stratagem.cli.parameters import as_options
 from stratagem.engines.open import tallies
 from stratagem.visible import json_text
 
-__all__ = ["cell", "number", "print_grid", "print_json", "print_tallies", "progress", "table", "write_json"]
+__all__ = [
+    "cell",
+    "number",
+    "print_grid",
+    "print_json",
+    "print_remarks",
+    "print_result",
+    "print_tallies",
+    "progress",
+    "table",
+    "write_json",
+]
 
 
 @contextmanager
@@ -27,6 +39,22 @@ def progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
 def print_grid(grid: Grid) -> None:
     """Print a table of a result."""
     out.print(as_table(grid))
+
+
+def print_remarks(result: Result) -> None:
+    """Print the sentences of a result, in the words of the command line."""
+    for remark in result.remarks():
+        out.print(as_options(remark), highlight=False, markup=False)
+
+
+def print_result(result: Result, *, json: bool) -> None:
+    """Print a result as tables and sentences, or as JSON."""
+    if json:
+        print_json(result.to_json())
+        return
+    for grid in result.grids():
+        print_grid(grid)
+    print_remarks(result)
 
 
 def print_tallies() -> None:

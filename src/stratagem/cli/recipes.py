@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
+from stratagem.api.recipes import recipes as list_recipes
 from stratagem.cli import options
 from stratagem.cli.console import out
-from stratagem.cli.output import print_json, table
-from stratagem.errors import BadParameter
-from stratagem.training.shipped import ShippedRecipe, shipped_recipes
+from stratagem.cli.output import print_grid, print_json
 
 
 def recipes(
@@ -20,24 +17,12 @@ def recipes(
     json: options.Json = False,
 ) -> None:
     """List the shipped recipes with their descriptions."""
-    if not (listed := list(shipped_recipes(word))):
-        raise BadParameter(
-            f"No recipe has {word!r} in its name or its description: `stratagem recipes` lists them all."
-        )
-    print_json([_card(recipe) for recipe in listed]) if json else _list(listed)
-
-
-def _card(recipe: ShippedRecipe) -> dict[str, str]:
-    return {"name": recipe.name, "group": recipe.group, "summary": recipe.summary, "path": str(recipe.path)}
-
-
-def _list(listed: list[ShippedRecipe]) -> None:
-    for group, members in groupby(listed, key=lambda recipe: recipe.group):
-        grid = table(group, "", "", numbers=False)
-        grid.show_header = False
-        for recipe in members:
-            grid.add_row(Text(recipe.name), Text(recipe.summary))
-        out.print(grid)
+    found = list_recipes(word)
+    if json:
+        print_json(found.to_json())
+        return
+    for grid in found.grids():
+        print_grid(grid)
         out.print()
     out.print(
         "stratagem train NAME... composes recipes; a later one overrides an earlier one.", highlight=False, markup=False

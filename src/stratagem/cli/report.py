@@ -7,10 +7,9 @@ from typing import Annotated
 
 import typer
 
+from stratagem.api.reports import report as write_report
 from stratagem.cli import options
-from stratagem.cli.console import out
-from stratagem.cli.output import print_json
-from stratagem.runs.folder import RunFolder
+from stratagem.cli.output import print_result
 
 
 def report(
@@ -27,14 +26,4 @@ def report(
     json: options.Json = False,
 ) -> None:
     """Write a report: one HTML file with figures, curves, episodes and recipe, which needs no network."""
-    from stratagem.reports.figures_page import figures_summary, is_figures, write_figures
-    from stratagem.reports.report import write_report
-    from stratagem.reports.summary import summary
-
-    figures = is_figures(folder)
-    path = write_figures(folder, into) if figures else write_report(RunFolder.open(folder), into)
-    if json:
-        summary_data = figures_summary(folder) if figures else summary(RunFolder.open(folder))
-        print_json({"page": str(path), **summary_data})
-    else:
-        out.print(f"{path}: {path.stat().st_size / 1e3:.0f} kB", highlight=False, markup=False)
+    print_result(write_report(folder, into), json=json)

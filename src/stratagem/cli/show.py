@@ -6,18 +6,15 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
 from stratagem.api.records import read_record
 from stratagem.cli import options
 from stratagem.cli.console import out
-from stratagem.cli.output import number, print_json, table
+from stratagem.cli.output import print_grid, print_json
 from stratagem.cli.transcript import print_episode
 from stratagem.cli.words import calls_json, print_words
-from stratagem.errors import StratagemError, UnknownName
-from stratagem.play.forks import replay
+from stratagem.errors import StratagemError
 from stratagem.play.records import Episode, episode_json
-from stratagem.runs.files import new_folder, write_file
 
 
 def show(
@@ -38,42 +35,20 @@ def show(
     if episode is None and (files is not None or words):
         option, what = ("--files", "writes the files") if files is not None else ("--words", "prints the words")
         raise StratagemError(f"{option} {what} of one episode: name it with --episode.")
-    episodes = read_record(folder, calls=words).episodes
-    if episode is not None:
-        by_name = {e.id: e for e in episodes} | {str(number): e for number, e in enumerate(episodes, 1)}
-        if episode not in by_name:
-            raise UnknownName("recorded episode", episode, [e.id for e in episodes])
-        if files is not None:
-            return write_episode_files(by_name[episode], files)
-        return _print(by_name[episode], words=words, json=json)
-    if json:
-        print_json([episode_json(e) for e in episodes[:first]])
-        return None
-    grid = table(f"{folder}: {len(episodes)} episodes", "number", "id", "players", "rounds", "payoffs", numbers=False)
-    for index, e in enumerate(episodes[:first], 1):
-        payoffs = " ".join(number(pay, 2) for pay in e.payoffs)
-        grid.add_row(str(index), Text(e.id), Text(", ".join(e.players)), str(len(e.rounds)), payoffs)
-    out.print(grid)
-    if len(episodes) > first:
-        out.print(f"and {len(episodes) - first} more: --first N lists more, --episode NUMBER prints one", markup=False)
-    return None
+    record = read_record(folder, calls=words)
+    if episode is not None and files is not None:
+        out.print(f"{len(record.write_files(files, episode))} files in {files}", markup=False)
+    elif episode is not None:
+        _print(record.episode(episode), words=words, json=json)
+    elif json:
+        print_json([episode_json(e) for e in record.episodes[:first]])
+    else:
+        print_grid(record.listed(first))
+        if (more := len(record.episodes) - first) > 0:
+            out.print(f"and {more} more: --first N lists more, --episode NUMBER prints one", markup=False)
 
 
 def _print(episode: Episode, *, words: bool, json: bool) -> None:
     if not json:
         return print_episode(episode, print_words if words else None)
     return print_json(episode_json(episode) | ({"calls": calls_json(episode)} if words else {}))
-
-
-def write_episode_files(episode: Episode, folder: Path) -> None:
-    """Write the files of an episode's game, all of them or none."""
-    files = dict(replay(episode).files())
-    if not files:
-        raise StratagemError(f"{episode.game} has no files of its own: `stratagem show` without --files prints it.")
-
-    def fill(empty: Path) -> None:
-        for name, text in files.items():
-            write_file(empty / name, text)
-
-    new_folder(folder, fill)
-    out.print(f"{len(files)} files in {folder}", markup=False)

@@ -2,64 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import groupby
+from collections.abc import Callable
 
-from rich.text import Text
-
+from stratagem.api.transcript import transcript
 from stratagem.cli.console import out
-from stratagem.cli.output import number
 from stratagem.play.records import Decision, Episode
-
-_SHORT = 100
-"""Length beyond which a state is not printed: it may be a whole board."""
 
 
 def print_episode(episode: Episode, after: Callable[[Decision], None] | None = None) -> None:
     """Print the episode: seats, every action with its state, and payoffs; `after` is called after each action."""
-    out.print(Text(f"{episode.game}, {episode.id}", style="bold"))
-    for seat, name in enumerate(episode.players):
-        out.print(Text(f"  seat {seat}: {name}"))
-    rewards = iter(episode.rounds)
-    for index, rows in groupby(episode.decisions, key=lambda row: row.round):
-        _print_round(index, list(rows), next(rewards, None), after)
-    title = "return" if episode.finished else "return so far"
-    out.print(Text(f"  {title}: {_by_seat(episode.payoffs)}\n", style="green"))
-
-
-def _print_round(
-    index: int, rows: list[Decision], rewards: tuple[float, ...] | None, after: Callable[[Decision], None] | None
-) -> None:
-    out.print(Text(f"  round {index + 1}"))
-    for row in rows:
-        out.print(_line(row))
-        if after is not None:
-            after(row)
-    if rewards is not None:
-        out.print(Text(f"    payoff: {_by_seat(rewards)}", style="green"))
-
-
-def _line(row: Decision) -> Text:
-    line = Text(f"    seat {row.seat}")
-    if "\n" not in row.state_key and len(row.state_key) <= _SHORT:
-        line.append(f" ({row.state_key})", style="dim")
-    if row.action is not None:
-        text = "".join(_parts(row)) if row.parts else f": {row.action}"
-        return line.append(text + ("" if row.how == "scripted" else f" ({row.how})"))
-    return line.append(f": {row.how}, {row.said or 'no reply'}", style="red")
-
-
-def _parts(row: Decision) -> Iterator[str]:
-    """Describe every piece of an action with its result and reward."""
-    lines = (row.action or "").split("\n")
-    pieces = [part for part in row.parts if part.slot]
-    named = zip(lines, pieces, strict=False) if len(lines) == len(pieces) else ((p.slot, p) for p in pieces)
-    for data, part in named:
-        yield f"\n      {data}: {part.kind} {part.reward:+g}"
-    for part in row.parts:
-        if not part.slot:
-            yield f"\n      {part.kind} {part.reward:+g}"
-
-
-def _by_seat(payoffs: tuple[float, ...] | list[float]) -> str:
-    return ", ".join(f"seat {seat} {number(pay, 2)}" for seat, pay in enumerate(payoffs))
+    for line in transcript(episode, after):
+        out.print(line)

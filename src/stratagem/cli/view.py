@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from stratagem.api.views import view as open_view
 from stratagem.cli import options
 from stratagem.cli.console import out
-from stratagem.engines.remote.tally import read_prices
-from stratagem.viewer.opening import HOST, PORT, open_viewer
+from stratagem.viewer.opening import HOST, PORT
 
 
 def view(
@@ -22,7 +22,6 @@ def view(
     allow_file: options.AllowFile = None,
 ) -> None:
     """Show runs, recorded games and the replies of models as pages in a browser, until Ctrl-C."""
-    opened = open_viewer(folder, host, port, read_prices(prices) if prices else None)
-    with opened.server, suppress(KeyboardInterrupt):
-        out.print(f"{folder} at {opened.url}", highlight=False, markup=False, soft_wrap=True)
-        opened.server.wait()
+    with open_view(folder, host=host, port=port, prices=prices) as opened, suppress(KeyboardInterrupt):
+        out.print(str(opened), highlight=False, markup=False, soft_wrap=True)
+        opened.wait()

@@ -35,8 +35,11 @@ def write_figures(path: Path, into: Path | None = None) -> Path:
 
 def figures_html(path: Path) -> str:
     """Return the page of the figures in a file, or of those that a record gives."""
-    data = _data(path)
-    name = path.stem if path.is_file() else path.resolve().name
+    return page_of(_data(path), path.stem if path.is_file() else path.resolve().name, str(path))
+
+
+def page_of(data: dict[str, Any], name: str, source: str) -> str:
+    """Return the page of figures as JSON has them; `source` is told where they are none."""
     try:
         if "pay" in data:
             return _tournament_page(name, Tournament.model_validate(data))
@@ -45,13 +48,17 @@ def figures_html(path: Path) -> str:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise BadRecord(f"{path} holds no figures that can be shown: {where}: {first['msg']}.") from error
-    raise BadRecord(f"{path} holds no figures: name a file that eval or tournament wrote.")
+        raise BadRecord(f"{source} holds no figures that can be shown: {where}: {first['msg']}.") from error
+    raise BadRecord(f"{source} holds no figures: name a file that eval or tournament wrote.")
 
 
 def figures_summary(path: Path) -> dict[str, Any]:
-    """Return the same figures as data: every metric by game and player, or the payoffs of a tournament."""
-    data = _data(path)
+    """Return the figures in a file, or those that a record gives, as data."""
+    return summary_of(_data(path))
+
+
+def summary_of(data: dict[str, Any]) -> dict[str, Any]:
+    """Return figures as data: every metric by game and player, or the payoffs of a tournament."""
     if "pay" in data:
         matrix = Tournament.model_validate(data)
         means = dict(zip(matrix.players, (figure.model_dump() for figure in matrix.mean_against_others), strict=True))

@@ -1,0 +1,110 @@
+"""Demonstrations: `data` writes play of scripted players as data for SFT, in files that any trainer reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from stratagem.api.arguments import as_path, as_text, names_of
+from stratagem.api.json_file import write_json
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.progress import counted
+from stratagem.api.result import Grid, Result
+from stratagem.api.tables import number
+from stratagem.demonstrations.files import write_sets
+from stratagem.demonstrations.sets import PUBLISHED, Plan
+from stratagem.errors import StratagemError, UnknownName
+from stratagem.games.base import Json
+from stratagem.options import check_seed, within
+
+ALGORITHMS = ("sepo",)
+"""Algorithms with data sets of demonstrations."""
+
+__all__ = ["Demonstrations", "data"]
+
+
+@dataclass(frozen=True, repr=False)
+class Demonstrations(Result):
+    """Sets of demonstrations in a folder, by their manifest. It has counts alone, so there is no picture."""
+
+    folder: Path
+    manifest: Json
+    """Contents of `manifest.json`: the sets with their games, and the files with their digests."""
+
+    def rows(self) -> list[Json]:
+        """Return one row for each game of each set."""
+        return [{"set": name, "game": game, **row} for name, game, row in self._games()]
+
+    def to_json(self) -> Json:
+        """Return the manifest, as `stratagem data --json` prints it."""
+        return self.manifest
+
+    def grids(self) -> list[Grid]:
+        title = f"{self.folder}   seed {self.manifest['seed']}, style {self.manifest['style']}"
+        columns = "set", "game", "train", "validation", "repeated", "episodes", "characters", "longest"
+        return [Grid(title, columns, [(name, *_cells(game, row)) for name, game, row in self._games()], texts=2)]
+
+    def remarks(self) -> list[str]:
+        """Explain columns that are not plain, and how to read the files."""
+        repetitions = [
+            "repeated: examples with the decision of another example, where there are fewer decisions than examples."
+        ]
+        return [
+            *(repetitions if any(row["repeated"] for *_, row in self._games()) else []),
+            "characters, longest: median and maximum length of a reply. manifest.json lists the files with their "
+            "digests.",
+        ]
+
+    def _games(self) -> list[tuple[str, str, Json]]:
+        sets: dict[str, Any] = self.manifest["sets"]
+        return [(name, game, row) for name, entry in sets.items() for game, row in entry["games"].items()]
+
+
+def _cells(game: str, row: Json) -> tuple[str, ...]:
+    lengths, episodes = row["reply_characters"], row["episodes_per_opponent"] * len(row["opponents"])
+    counts = row["train"], row["validation"], row["repeated"], episodes
+    return game, *map(str, counts), number(lengths["median"], 0), str(lengths["longest"])
+
+
+@one_sentence
+def data(
+    algorithm: str,
+    out: str | Path,
+    *,
+    sets: str | Sequence[str] = (),
+    seed: int = 42,
+    style: str = "reasoned",
+    scale: float = 1.0,
+    progress: bool = True,
+) -> Demonstrations:
+    """Write demonstrations of scripted players as data for SFT, into a new or empty folder.
+
+    `algorithm` is `sepo`. `sets` are by default those of its paper. A prompt style without reasoning has the action
+    alone. `scale` is a multiple of the published size.
+    """
+    if algorithm not in ALGORITHMS:
+        raise UnknownName("algorithm with data sets", str(algorithm), ALGORITHMS)
+    check_seed(seed)
+    within("data", "scale", scale, 0.0)
+    words = as_text(style, "prompt style")
+    plan = Plan(sets=tuple(names_of(sets, "demonstration set") or PUBLISHED), seed=seed, style=words, scale=scale)
+    folder = as_path(out, "folder")
+    _check_empty(folder)
+    with counted(plan.total, shown=progress) as step:
+        try:
+            manifest = write_sets(plan, folder, step)
+        except OSError as error:
+            raise StratagemError(f"{folder} cannot be written: {error.strerror}.") from error
+    write_json(manifest, folder / "manifest.json")
+    return Demonstrations(folder, manifest)
+
+
+def _check_empty(folder: Path) -> None:
+    """Refuse a folder that is not empty: sets of two runs are not to be mixed."""
+    try:
+        if folder.exists() and any(folder.iterdir()):
+            raise StratagemError(f"{folder} already holds files: choose another folder.")
+    except OSError as error:
+        raise StratagemError(f"{folder} cannot be used as a folder: {error.strerror}.") from error

@@ -1,0 +1,137 @@
+"""Games: `games` lists them, or shows the declaration and the texts of one."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, overload
+
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.result import Grid, Result
+from stratagem.errors import BadParameter, BrokenEntry
+from stratagem.games.base import Game, Json
+from stratagem.games.catalogue import describe, game_names, make_game
+from stratagem.games.key import Key
+from stratagem.games.safety.catalogue import signal_names
+from stratagem.players.given import GameLike, as_game
+
+_OWN = {"name", "summary", "reference", "story", "face", "text"}
+"""Fields of a game that are no parameters of its rules."""
+_ILLEGAL = {"null": "null action", "default": "default action", "forfeit": "loss of the game"}
+
+__all__ = ["GameCard", "Games", "games"]
+
+
+@dataclass(frozen=True, repr=False)
+class GameCard(Result):
+    """Declaration of one game, and what a model reads at its first turn. It has no figures, so there is no picture."""
+
+    game: Game[Any]
+    """The game itself."""
+
+    def texts(self) -> dict[str, str]:
+        """Return the rules, the situation and the choices of the seat that begins, by title."""
+        state = self.game.start(Key(0))
+        view = state.view(state.to_act[0])
+        return {"Rules": view.rules, "First turn": view.situation, "Choices": view.choices.summary()}
+
+    def rows(self) -> list[Json]:
+        """Return the declaration, one row a fact."""
+        return [{"fact": name, "value": value} for name, value in self.to_json().items()]
+
+    def to_json(self) -> Json:
+        """Return the declaration, as `stratagem games NAME --json` prints it."""
+        return card(self.game)
+
+    def grids(self) -> list[Grid]:
+        return [Grid(describe(self.game), ("", ""), _facts(self.to_json()), figures=False)]
+
+    def remarks(self) -> list[str]:
+        """Return the texts of the first turn under their titles."""
+        return [f"{title}: {text}" for title, text in self.texts().items()]
+
+
+@dataclass(frozen=True, repr=False)
+class Games(Result):
+    """List of all games that need no parameters. It has no figures, so there is no picture."""
+
+    games: tuple[Game[Any], ...]
+    """The games themselves."""
+
+    def rows(self) -> list[Json]:
+        """Return the declaration of each game."""
+        return [card(game) for game in self.games]
+
+    def to_json(self) -> list[Json]:
+        """Return the declarations, as `stratagem games --json` prints them."""
+        return self.rows()
+
+    def grids(self) -> list[Grid]:
+        rows = [
+            (
+                game.spec.name,
+                str(game.spec.seats),
+                "simultaneous" if game.spec.simultaneous else "sequential",
+                game.spec.utility,
+                game.spec.summary,
+            )
+            for game in self.games
+        ]
+        return [Grid("", ("game", "seats", "moves", "payoffs", "description"), rows, figures=False)]
+
+    def remarks(self) -> list[str]:
+        """Return the games beyond the list."""
+        return [
+            "Also `matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]])` for your own payoff matrix, and\n"
+            "`spiel:NAME(parameters)` for any other game of OpenSpiel."
+        ]
+
+
+@overload
+def games(name: None = None) -> Games: ...
+@overload
+def games(name: GameLike) -> GameCard: ...
+@one_sentence
+def games(name: GameLike | None = None) -> Games | GameCard:
+    """List the games, or show one of them: `sg.games("ipd(rounds=20)")`."""
+    return Games(tuple(_listed())) if name is None else GameCard(as_game(name))
+
+
+def _listed() -> list[Game[Any]]:
+    """Return every game that needs no parameters."""
+    rows = []
+    for name in game_names():
+        try:
+            rows.append(make_game(name))
+        except (BadParameter, BrokenEntry):
+            continue
+    return rows
+
+
+def card(game: Game[Any]) -> Json:
+    """Return the declaration of a game as JSON."""
+    known = fields(game)  # type: ignore[arg-type]
+    parameters = {field.name: getattr(game, field.name) for field in known if field.name not in _OWN}
+    return asdict(game.spec) | {"signals": signal_names(game), "call": describe(game), "parameters": parameters}
+
+
+def _facts(item: Json) -> list[tuple[str, str]]:
+    """Return the declaration of a game in words."""
+    low, high = item["bounds"]
+    retries = f", after {item['retries']} retries" if item["retries"] else ""
+    return [
+        ("description", item["summary"]),
+        ("source", item["reference"]),
+        ("seats", f"{item['seats']}, {'simultaneous' if item['simultaneous'] else 'sequential'} moves"),
+        ("rounds", "no limit" if item["rounds"] is None else f"at most {item['rounds']}"),
+        ("payoffs", f"{item['utility']}, from {low:g} to {high:g} per episode, in {item['unit']}"),
+        ("chance", _yes(item["chance"])),
+        ("private information", _yes(item["private_information"])),
+        ("symmetric seats", _yes(item["symmetric"])),
+        ("illegal reply", _ILLEGAL[item["on_illegal"]] + retries),
+        ("safety signals", ", ".join(item["signals"]) or "none"),
+        ("parameters", ", ".join(f"{name}={value}" for name, value in item["parameters"].items()) or "none"),
+    ]
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

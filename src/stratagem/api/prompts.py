@@ -1,0 +1,148 @@
+"""Prompts: `prompt` shows what a model reads in the first turns of a game."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice, takewhile
+from typing import Any
+
+from stratagem.api.arguments import as_text
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.result import Grid, Result
+from stratagem.errors import WrongKind
+from stratagem.games.base import Game, Json, State, View
+from stratagem.games.disguise import generated, read_disguise
+from stratagem.games.key import Key
+from stratagem.options import check_seed, whole
+from stratagem.players.given import GameLike, allow_files, as_game
+from stratagem.prompting.base import Message, Style
+from stratagem.prompting.catalogue import make_style
+
+_MOST_DIGITS = 20
+"""Digits of a seed; a longer number is the name of a file."""
+
+__all__ = ["Prompt", "Prompts", "prompt"]
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Prompt of one turn, in pieces: characters, or the tokens of a model."""
+
+    messages: tuple[Message, ...]
+    pieces: tuple[str, ...]
+    shared: int
+    """Number of pieces at the beginning that the prompt before it has, too."""
+
+
+@dataclass(frozen=True, repr=False)
+class Prompts(Result):
+    """Prompts of the first turns of a game of random moves. They are texts, so there is no picture."""
+
+    prompts: tuple[Prompt, ...]
+    """Messages of each turn, cut into pieces."""
+    unit: str
+    """Unit of the pieces: characters or tokens."""
+
+    def titles(self) -> list[str]:
+        """Return for each turn the length of its prompt, and the share that the prompt before it has, too."""
+        return [
+            f"turn {number}: {len(one.pieces)} {self.unit}"
+            + (f", {one.shared / len(one.pieces):.0%} shared with the previous prompt" if number > 1 else "")
+            for number, one in enumerate(self.prompts, 1)
+        ]
+
+    def rows(self) -> list[Json]:
+        """Return one row for each message."""
+        return [
+            {"turn": number, **message._asdict()}
+            for number, one in enumerate(self.prompts, 1)
+            for message in one.messages
+        ]
+
+    def to_json(self) -> list[list[Json]]:
+        """Return the messages of each turn, as `stratagem prompt --json` prints them."""
+        return [[message._asdict() for message in one.messages] for one in self.prompts]
+
+    def grids(self) -> list[Grid]:
+        return [
+            Grid(title, ("role", "content"), [(m.role, m.content) for m in one.messages], figures=False)
+            for title, one in zip(self.titles(), self.prompts, strict=True)
+        ]
+
+
+@one_sentence
+def prompt(
+    game: GameLike,
+    style: str | Style = "plain",
+    *,
+    turns: int = 3,
+    model: str | None = None,
+    disguised_as: str | int | None = None,
+    seed: int = 0,
+) -> Prompts:
+    """Show the prompts of the first turns of a game of random moves, in a prompt style.
+
+    With `model` their pieces are the tokens of this model, such as `tiny`. `disguised_as` is the seed of a disguise or
+    its file: the prompts are then in other words.
+    """
+    whole("prompt", "turns", turns, 1)
+    check_seed(seed)
+    made, words = as_game(game), _style(style)
+    seen = _seen(disguised_as, made)
+    state = made.start(Key(seed).at("chance"))
+    shown = [words.messages(seen(view)) for view in islice(views(state, Key(seed), turns), turns)]
+    cut = _characters if model is None else _tokens(as_text(model, "model"))
+    return Prompts(tuple(_compared(shown, cut)), "characters" if model is None else "tokens")
+
+
+def views(state: State[Any], key: Key, count: int) -> Iterator[View[Any]]:
+    """Yield the views of the seats to act over the first turns of a game of random legal moves."""
+    for turn in range(count):
+        if state.over:
+            return
+        yield from map(state.view, state.to_act)
+        drawn = {seat: state.view(seat).choices.sample(key.at("turn", turn, seat)) for seat in state.to_act}
+        state.play(drawn)
+
+
+def _style(given: str | Style) -> Style:
+    if isinstance(given, Style):
+        return given
+    if not isinstance(given, str):
+        raise WrongKind("prompt style", "a name such as `plain`, or a Style", given)
+    allow_files(given)
+    return make_style(given)
+
+
+def _seen(disguised_as: str | int | None, game: Game[Any]) -> Callable[[View[Any]], View[Any]]:
+    """Return the function from a plain view to what a player sees."""
+    if disguised_as is None:
+        return lambda view: view
+    if type(disguised_as) not in (int, str):
+        raise WrongKind("disguise", "its seed, or a file", disguised_as)
+    text = str(disguised_as)
+    is_seed = text.isdecimal() and len(text) < _MOST_DIGITS
+    return (generated(game, int(text)) if is_seed else read_disguise(text, game)).view
+
+
+def _compared(shown: list[list[Message]], cut: Callable[[list[Message]], list[str]]) -> Iterator[Prompt]:
+    """Cut the prompts into pieces, and compare each with the one before it."""
+    before: list[str] = []
+    for messages in shown:
+        pieces = cut(messages)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(before, pieces, strict=False)))
+        yield Prompt(tuple(messages), tuple(pieces), shared)
+        before = pieces
+
+
+def _characters(messages: list[Message]) -> list[str]:
+    return list("\n".join(f"[{message.role}]\n{message.content}" for message in messages))
+
+
+def _tokens(model: str) -> Callable[[list[Message]], list[str]]:
+    """Cut a conversation, with its template and special tokens, into tokens."""
+    from stratagem.models.load import load  # loads torch
+
+    loaded = load(model)
+    return lambda messages: [loaded.tokenizer.decode([t]) for t in loaded.chat([m._asdict() for m in messages])]

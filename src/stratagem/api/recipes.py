@@ -1,0 +1,51 @@
+"""Recipes: `recipes` lists those of the package."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.result import Grid, Result
+from stratagem.errors import BadParameter, WrongKind
+from stratagem.games.base import Json
+from stratagem.training.shipped import ShippedRecipe, shipped_recipes
+
+__all__ = ["Recipes", "recipes"]
+
+
+@dataclass(frozen=True, repr=False)
+class Recipes(Result):
+    """Shipped recipes by name. It has no figures, so there is no picture."""
+
+    recipes: tuple[ShippedRecipe, ...]
+    """Name, file and description of each."""
+
+    def rows(self) -> list[Json]:
+        """Return one row for each recipe: its name, its group, its description and its file."""
+        return [
+            {"name": one.name, "group": one.group, "summary": one.summary, "path": str(one.path)}
+            for one in self.recipes
+        ]
+
+    def to_json(self) -> list[Json]:
+        """Return the recipes, as `stratagem recipes --json` prints them."""
+        return self.rows()
+
+    def grids(self) -> list[Grid]:
+        return [
+            Grid(group, ("", ""), [(one.name, one.summary) for one in members], figures=False)
+            for group, members in groupby(self.recipes, key=lambda one: one.group)
+        ]
+
+
+@one_sentence
+def recipes(word: str = "") -> Recipes:
+    """List the shipped recipes, or those that have a word in their name or their description."""
+    if not isinstance(word, str):
+        raise WrongKind("word of a recipe", "a text", word)
+    if not (listed := tuple(shipped_recipes(word))):
+        raise BadParameter(
+            f"No recipe has {word!r} in its name or its description: `stratagem recipes` lists them all."
+        )
+    return Recipes(listed)

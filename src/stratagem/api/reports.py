@@ -1,0 +1,82 @@
+"""Reports: `report` writes a run, an evaluation, a tournament or a record as one HTML page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from stratagem.api.arguments import as_path
+from stratagem.api.evaluations import Evaluation
+from stratagem.api.json_file import finite
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.records import Record
+from stratagem.api.result import Grid, Result
+from stratagem.api.runs import Run
+from stratagem.api.tournaments import Tournament
+from stratagem.errors import BadParameter, WrongKind
+from stratagem.files import write_file
+from stratagem.games.base import Json
+from stratagem.runs.folder import RunFolder
+
+Reported: TypeAlias = str | Path | Run | Record | Evaluation | Tournament
+"""The folder of a run or of a record, a file of figures, or one of them as an object."""
+
+__all__ = ["Report", "Reported", "report"]
+
+
+@dataclass(frozen=True, repr=False)
+class Report(Result):
+    """Page of a report, with its figures as data. The pictures are in the page."""
+
+    path: Path
+    """File of the page."""
+    summary: Json
+    """Figures of the page."""
+
+    def rows(self) -> list[Json]:
+        """Return one row: the page and its size."""
+        return [{"page": str(self.path), "bytes": self.path.stat().st_size}]
+
+    def to_json(self) -> Json:
+        """Return the page and its figures, as `stratagem report --json` prints them."""
+        return {"page": str(self.path), **self.summary}
+
+    def grids(self) -> list[Grid]:
+        size = f"{self.path.stat().st_size / 1e3:.0f} kB"
+        return [Grid("", ("", ""), [(f"{self.path}:", size)], figures=False)]
+
+
+@one_sentence
+def report(of: Reported, out: str | Path | None = None) -> Report:
+    """Write a report: one HTML file with figures, curves, episodes and recipe, which needs no network.
+
+    `of` is a run, a record, an evaluation or a tournament, as an object or by its path. `out` is the file of the page,
+    by default report.html in the folder.
+    """
+    target = None if out is None else as_path(out, "file")
+    if isinstance(of, Evaluation | Tournament):
+        return _of_figures(of, target)
+    if not isinstance(of, str | Path | Run | Record):
+        raise WrongKind("report", "made of a run, a record, an evaluation or a tournament, or of its path", of)
+    from stratagem.reports.figures_page import figures_summary, is_figures, write_figures
+    from stratagem.reports.report import write_report
+    from stratagem.reports.summary import summary
+
+    place = of.path if isinstance(of, Run) else of.folder if isinstance(of, Record) else Path(of)
+    if is_figures(place):
+        return Report(write_figures(place, target), figures_summary(place))
+    run = RunFolder.open(place)
+    return Report(write_report(run, target), summary(run))
+
+
+def _of_figures(of: Evaluation | Tournament, target: Path | None) -> Report:
+    """Write the page of figures that are in no file."""
+    if target is None:
+        raise BadParameter('Figures that are in no folder need a file for their page: `out="page.html"`.')
+    from stratagem.reports.figures_page import page_of, summary_of
+
+    data = json.loads(json.dumps(finite(of.to_json())))
+    write_file(target, page_of(data, target.stem, "This evaluation"))
+    return Report(target, summary_of(data))

@@ -1,0 +1,110 @@
+"""Steps: `steps` estimates the value of each step of recorded games, as a table for a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from stratagem.api.arguments import as_path, as_text, names_of, several
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.records import Record
+from stratagem.api.result import Grid, Result
+from stratagem.api.tables import number
+from stratagem.errors import StratagemError
+from stratagem.games.base import Json
+
+if TYPE_CHECKING:
+    from stratagem.algorithms.scopal.steps import Steps
+
+STEP_REWARD = "step_win_rate"
+
+__all__ = ["StepTable", "steps"]
+
+
+@dataclass(frozen=True, repr=False)
+class StepTable(Result):
+    """Estimated values of steps, and how many there are by game. It has counts alone, so there is no picture."""
+
+    steps: Steps
+    """Table of all steps; `steps.rows` is a table of Arrow."""
+    summary: Json
+    """Counts of each game, and of all games together."""
+    file: Path | None = None
+
+    def rows(self) -> list[Json]:
+        """Return one row for each game, and one for all."""
+        return [{"game": game, **figures} for game, figures in self._games()]
+
+    def to_json(self) -> Json:
+        """Return the counts, as `stratagem steps --json` prints them."""
+        return self.summary
+
+    def grids(self) -> list[Grid]:
+        columns = ("game", "samples", "valid", "rows", "actions", "advantageous", "ratio")
+        rows = [(game, *_cells(figures)) for game, figures in self._games()]
+        return [Grid(str(self.file or "Steps"), columns, rows)]
+
+    def remarks(self) -> list[str]:
+        """Explain the columns."""
+        return ["samples: with repetitions; rows: distinct samples; ratio: advantageous to other rows."]
+
+    @one_sentence
+    def save(self, path: str | Path) -> Path:
+        """Write the steps as Parquet to a path that ends in `.parquet`, as a recipe reads them, else the counts."""
+        target = as_path(path, "file")
+        if target.suffix != ".parquet":
+            return super().save(target)
+        from stratagem.algorithms.scopal.steps import write_steps
+
+        try:
+            write_steps(self.steps, target)
+        except OSError as error:
+            raise StratagemError(f"{target} cannot be written: {error.strerror}.") from error
+        return target
+
+    def _games(self) -> list[tuple[str, Json]]:
+        return [*self.summary["games"].items(), ("all", self.summary["all"])]
+
+
+def _cells(figures: Json) -> tuple[str, ...]:
+    ratio = "–" if figures["ratio"] is None else number(figures["ratio"], 2)
+    counts = (figures["rows"], figures["unique_actions"], figures["advantageous"])
+    return str(figures["samples"]), f"{figures['valid']:.1%}", *map(str, counts), ratio
+
+
+@one_sentence
+def steps(
+    records: str | Path | Record | Sequence[str | Path | Record],
+    out: str | Path | None = None,
+    *,
+    step_reward: str = STEP_REWARD,
+    players: str | Sequence[str] = (),
+) -> StepTable:
+    """Estimate the value of each step of recorded games.
+
+    `records` are folders that `record=` wrote. `out` is a new Parquet file for the table. `step_reward` is an advantage
+    estimator: step_win_rate, discounted, beta ... `players` are those whose decisions count, by their names in the
+    record; by default that of slot 0.
+    """
+    folders = [one.folder if isinstance(one, Record) else as_path(one, "record") for one in several(records, "record")]
+    file = None if out is None else _new_file(as_path(out, "file"))
+    named = as_text(step_reward, "advantage estimator")
+    from stratagem.algorithms.scopal.decision_table import read_decisions
+    from stratagem.algorithms.scopal.steps import make_steps
+    from stratagem.algorithms.scopal.summary import summarize
+    from stratagem.learning.advantages.catalogue import read_advantage
+
+    estimator = read_advantage(named).value
+    made = make_steps(read_decisions(folders, names_of(players, "player")), folders, estimator)
+    table = StepTable(made, summarize(made), file)
+    if file is not None:
+        table.save(file)
+    return table
+
+
+def _new_file(file: Path) -> Path:
+    if file.exists():
+        raise StratagemError(f"{file} is there already: name another file.")
+    return file

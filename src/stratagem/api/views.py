@@ -1,0 +1,68 @@
+"""Views: `view` shows runs, records and replies of models as pages in a browser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from stratagem.api.arguments import as_path
+from stratagem.api.endpoints import check_address
+from stratagem.api.mistakes import one_sentence
+from stratagem.engines.remote.tally import read_prices
+from stratagem.reports.html import element
+from stratagem.viewer.opening import HOST, PORT, open_viewer
+
+if TYPE_CHECKING:
+    from stratagem.endpoint.server import Server
+
+__all__ = ["View", "view"]
+
+
+@dataclass(frozen=True)
+class View:
+    """Pages that are open in a thread of this process, until `close` or the end of `with`."""
+
+    folder: Path
+    url: str
+    """Address for a browser, with the token where there is one."""
+    server: Server
+
+    def wait(self) -> None:
+        """Wait until the pages are closed."""
+        self.server.wait()
+
+    def close(self) -> None:
+        """Close the pages."""
+        self.server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"{self.folder} at {self.url}"
+
+    def _repr_html_(self) -> str:
+        return element("a", f"{self.folder} at {self.url}", href=self.url)
+
+
+@one_sentence
+def view(
+    folder: str | Path = ".", *, host: str = HOST, port: int = PORT, prices: str | Path | None = None
+) -> View:
+    """Show runs, recorded games and the replies of models as pages in a browser.
+
+    `folder` is a run, a record, an audit, or a folder of them. Port 0 takes a free one; `url` is the address, which has
+    a token where it is beyond this machine. `prices` is a TOML file with the prices of models behind servers.
+    """
+    place = as_path(folder, "folder")
+    check_address("view", host, port)
+    listed = None if prices is None else read_prices(as_path(prices, "price list"))
+    opened = open_viewer(place, host, port, listed)
+    return View(place, opened.url, opened.server)
