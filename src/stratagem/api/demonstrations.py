@@ -82,7 +82,7 @@ def data(
     """Write demonstrations of scripted players as data for SFT, into a new or empty folder.
 
     `algorithm` is `sepo`. `sets` are by default those of its paper. A prompt style without reasoning has the action
-    alone. `scale` is a multiple of the published size.
+    alone. `scale=0.1` writes a tenth of the published size.
     """
     if algorithm not in ALGORITHMS:
         raise UnknownName("algorithm with data sets", str(algorithm), ALGORITHMS)

@@ -156,7 +156,7 @@ def _grids(result: GameResult) -> list[Grid]:
 
 
 @dataclass(frozen=True)
-class EvaluationPlan(Plan[EvaluationSettings, Evaluation]):
+class EvaluationPlan(Plan[EvaluationSettings, Evaluation, Evaluation]):
     """Evaluation that is checked and not played yet."""
 
     suite: Suite

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from stratagem.api.play_settings import PlaySettings
 from stratagem.api.progress import Step, counted
@@ -14,16 +14,14 @@ from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.play.records import Episode
 
-if TYPE_CHECKING:
-    from stratagem.api.evaluations import Evaluation
-
 S = TypeVar("S", bound=PlaySettings)
 R = TypeVar("R", covariant=True)
+P = TypeVar("P", covariant=True)
 
 
 @dataclass(frozen=True)
-class Plan(ABC, Generic[S, R]):
-    """Play that is checked and not begun."""
+class Plan(ABC, Generic[S, R, P]):
+    """Play that is checked and not begun: by settings S, with the result R, or with P where it is stopped."""
 
     settings: S
     evaluator: Evaluator
@@ -39,11 +37,11 @@ class Plan(ABC, Generic[S, R]):
         """Play, and return the figures."""
 
     @abstractmethod
-    def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
+    def so_far(self, episodes: Iterable[Episode]) -> P:
         """Return the figures of those episodes that are finished."""
 
 
-def carry_out(make: Callable[[S], Plan[S, R]], settings: S) -> R:
+def carry_out(make: Callable[[S], Plan[S, R, object]], settings: S) -> R:
     """Make a plan and play it, by the engine and the workers of its settings."""
     with serving(settings.engine, settings.workers, settings.ray):
         plan = make(settings)

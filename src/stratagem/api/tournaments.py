@@ -79,7 +79,7 @@ class Tournament(Plotted):
 
 
 @dataclass(frozen=True)
-class TournamentPlan(Plan[TournamentSettings, Tournament]):
+class TournamentPlan(Plan[TournamentSettings, Tournament, Evaluation]):
     """Tournament that is checked and not played yet."""
 
     game: Game[Any]

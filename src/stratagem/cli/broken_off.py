@@ -31,7 +31,7 @@ class Terminated(BaseException):
     """Request to end the process."""
 
 
-def played(plan: Plan[S, R], show: Callable[[Evaluation], None], *, quiet: bool) -> R:
+def played(plan: Plan[S, R, Evaluation], show: Callable[[Evaluation], None], *, quiet: bool) -> R:
     """Play what is planned under a progress bar; what is finished is shown if it is stopped."""
     with stoppable(plan.record, lambda known: show(plan.so_far(known))), progress(plan.total, quiet=quiet) as step:
         return plan.run(step)
