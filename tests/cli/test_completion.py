@@ -42,7 +42,7 @@ def completed(monkeypatch, capsys):
         ("stratagem play 'ipd(rounds=3)' --players Gr", ["GrimTrigger"]),
         ("stratagem play evil.py:Game --players Tit", ["TitForTat", "TitForTwoTats", "TitForTatNeg"]),
         ("stratagem play nothing --players Nash", ["NashApprox"]),
-        ("stratagem eval se", ["sepo"]),
+        ("stratagem eval sep", ["sepo"]),
         ("stratagem eval kuhn --opponents NashApprox mc", ["mcts:100"]),
         ("stratagem eval kuhn --metric expl", ["exploit"]),
         ("stratagem train sepo/kuhn models/tin", ["models/tiny"]),
