@@ -53,9 +53,7 @@ class View:
 
 
 @one_sentence
-def view(
-    folder: str | Path = ".", *, host: str = HOST, port: int = PORT, prices: str | Path | None = None
-) -> View:
+def view(folder: str | Path = ".", *, host: str = HOST, port: int = PORT, prices: str | Path | None = None) -> View:
     """Show runs, recorded games and the replies of models as pages in a browser.
 
     `folder` is a run, a record, an audit, or a folder of them. Port 0 takes a free one; `url` is the address, which has
