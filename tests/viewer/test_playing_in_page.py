@@ -74,6 +74,18 @@ def test_person_may_take_any_seat():
     assert [event["seat"] for event in events[:1]] == [1]
 
 
+def test_boards_are_shown_only_where_nothing_is_hidden():
+    def asked(game):
+        _, events = played(seated(game, players={1: "random"}))
+        return next(event for event in events if event["event"] == "ask")
+
+    board = asked("tic-tac-toe")["drawn"]
+    assert (board["face"], board["module"], len(board["frames"])) == ("grid", "/static/face_grid.js", 1)
+    assert asked("ipd(rounds=1)")["drawn"]["face"] == "matrix"
+    assert asked("kuhn(hands=1)")["drawn"] is None
+    assert asked("negotiation-v2(rounds=1)")["drawn"] is None
+
+
 class Words(Choices):
     """Choices of another kind than those that there are."""
 
@@ -128,6 +140,7 @@ def test_wrong_seatings_are_refused_in_words(change, sentence):
 
 
 def test_server_is_priced_before_the_first_decision():
+    pytest.importorskip("openai")
     agent = "lm('api:some-model@http://127.0.0.1:9/v1')"
     result, events = played(seated(players={1: agent}))
     assert isinstance(result, Priced)

@@ -138,6 +138,7 @@ def test_price_is_told_before_anything_is_played(root, monkeypatch):
 
 
 def test_price_of_a_model_behind_a_server_is_its_largest_cost(root):
+    pytest.importorskip("openai")
     from stratagem.engines.remote.tally import priced
     from stratagem.players.catalogue import make_player
 

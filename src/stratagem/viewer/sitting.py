@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,16 +11,17 @@ from typing import Any, NamedTuple
 from stratagem.engines.remote.budget import Budget, spending
 from stratagem.engines.remote.tally import PriceList, priced
 from stratagem.errors import BadParameter, StratagemError
-from stratagem.games.base import Json, Seat, View
+from stratagem.games.base import Game, Json, Seat, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.forks import forks
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.play.scheduler import play
-from stratagem.players.base import Ask, Move, Player
+from stratagem.players.base import Ask, Move, Player, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.players.human import Human, at_keyboard
+from stratagem.viewer.faces.frames import drawn
 from stratagem.viewer.forced import Forced
 from stratagem.viewer.jobs import Priced
 from stratagem.viewer.positions import Position, choices_json, is_absent, legal, maker, read_position
@@ -74,13 +75,19 @@ class Typed(NamedTuple):
 class PageHuman(Human):
     """Person at a page: sees the view of the seat, and is asked until the reply is legal."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, game: Game[Any]) -> None:
         super().__init__()
         self._connection, self._number = connection, 0
+        self._hides = game.spec.private_information
+
+    @property
+    def traits(self) -> Traits:  # type: ignore[override]
+        """Return the traits of a person, who sees the whole state where a game hides nothing."""
+        return replace(Human.traits, sees_hidden=not self._hides)
 
     def turn(self, ask: Ask) -> Move:
         self._number += 1
-        self._tell("ask", ask.view, number=self._number, choices=choices_json(ask.view.choices))
+        self._tell("ask", ask.view, number=self._number, choices=choices_json(ask.view.choices), drawn=self._drawn(ask))
         while True:
             typed = self._connection.recv()
             if typed.number != self._number:
@@ -93,6 +100,13 @@ class PageHuman(Human):
                 self._connection.send(Told({"event": "taken", "number": self._number, "action": action}))
                 return Move(action, "free")
 
+    def _drawn(self, ask: Ask) -> Json | None:
+        """Return the board where the game hides nothing and has a face; a board shows all seats."""
+        if self._hides:
+            return None
+        shown = drawn([(ask.peek(), [])])
+        return shown if shown["face"] != "text" and shown["module"].startswith("/static/") else None
+
     def hear(self, view: View[Any], payoff: float, *, over: bool) -> None:
         """Tell the payoffs of a round."""
         self._tell("round", view, payoff=payoff, over=over)
@@ -104,13 +118,12 @@ class PageHuman(Human):
 def sit_down(seated: Seated, connection: Connection) -> Episode | Priced:
     """Play a game with a person, and return its episode; where servers are asked, first the price of a decision."""
     with priced(seated.prices):
-        person = PageHuman(connection)
-        setup, position = _from_record(seated, person) if seated.origin else _from_start(seated, person)
+        setup, position = (_from_record if seated.origin else _from_start)(seated, connection)
         match = setup.match
         others = [
             (seat, player)
             for seat, slot in enumerate(setup.slots)
-            if (player := match.players[slot]) is not None and player is not person
+            if (player := match.players[slot]) is not None and seat != seated.seat
         ]
         price = price_of(position, others, 1)
         if price is not None and price.servers and not seated.accepted:
@@ -124,20 +137,20 @@ def sit_down(seated: Seated, connection: Connection) -> Episode | Priced:
     return episode
 
 
-def _from_start(seated: Seated, person: Player) -> tuple[Setup, Position]:
+def _from_start(seated: Seated, connection: Connection) -> tuple[Setup, Position]:
     """Seat the person and the others at a new game; the person is the first player of the match."""
     game = make_game(seated.game)
     others = [seat for seat in range(game.spec.seats) if seat != seated.seat]
     if set(seated.players) != set(others) or len(others) != game.spec.seats - 1:
         raise BadParameter(f"{game.spec.name} has seats 0 to {game.spec.seats - 1}: name a player for each other seat.")
-    players = [person, *(_player(seated.players[seat], game) for seat in others)]
+    players = [PageHuman(connection, game), *(_player(seated.players[seat], game) for seat in others)]
     slots = tuple([0 if seat == seated.seat else 1 + others.index(seat) for seat in range(game.spec.seats)])
     setup = Setup(id=seated.id, match=Match(game, players), slots=slots, key=Key(seated.key))
     state = setup.begin()
     return setup, Position(setup.episode(state), {}, state, 0)
 
 
-def _from_record(seated: Seated, person: Player) -> tuple[Setup, Position]:
+def _from_record(seated: Seated, connection: Connection) -> tuple[Setup, Position]:
     """Seat the person in place of a recorded player; at the turn the others play what they played."""
     origin = seated.origin
     assert origin is not None
@@ -149,7 +162,7 @@ def _from_record(seated: Seated, person: Player) -> tuple[Setup, Position]:
     for seat, slot in enumerate(position.episode.slots):
         recorded = position.episode.players[seat]
         if seat == seated.seat:
-            players[slot] = person
+            players[slot] = PageHuman(connection, game)
         elif seat in seated.players or not is_absent(recorded):
             other = _other(seated, position, seat, maker(recorded, origin.run))
             repeats = seat in decisions and seat not in seated.players

@@ -1,5 +1,6 @@
 // Play: a person sits down at a game, sees the view of one seat, and answers.
-import { html, useEffect, useState } from './preact-htm.js';
+import { html, useEffect, useMemo, useState } from './preact-htm.js';
+import { Board } from './board.js';
 import { Question } from './choices.js';
 import { api, go, link, short, signed, useJson, visible } from './data.js';
 import { post, priceText } from './jobs.js';
@@ -33,6 +34,13 @@ function useTable(id) {
     };
   }, [id]);
   return state;
+}
+
+/** The board of a game that hides nothing. */
+function Sight({ ask, begun, text }) {
+  const episode = useMemo(() => ask && ask.drawn && { ...ask.drawn, players: begun.players, turns: [], rounds: [] }, [ask && ask.number]);
+  return html`${episode && html`<${Board} episode=${episode} position=${0} />`}
+    <pre class="sight" aria-live="polite">${visible(text)}</pre>`;
 }
 
 function Course({ events }) {
@@ -91,7 +99,7 @@ function Table({ id }) {
   return html`<div class="head title"><h1>${body && body.game ? visible(body.game) : 'Play'} <small>seat ${begun.seat}, against ${begun.players.filter((_, seat) => seat !== begun.seat).map(short).join(', ')}</small></h1>
       ${!end && open && html`<button onClick=${() => post('leave', { id }).then(() => go(link('/play')))}>Leave</button>`}</div>
     <div class="sitting">
-      <section aria-label="What you see"><h2>What you see</h2><pre class="sight" aria-live="polite">${visible(latest ? latest.situation : '')}</pre>
+      <section aria-label="What you see"><h2>What you see</h2><${Sight} ask=${end ? null : ask} begun=${begun} text=${latest ? latest.situation : ''} />
         <details><summary>Rules</summary><pre>${visible(begun.rules)}</pre></details></section>
       <div>${end ? html`<${Over} end=${end} begun=${begun} />${body && html`<p><button onClick=${() => again(body.accepted || false)}>Play again</button> <a href=${link('/play')}>Another game</a></p>`}`
         : html`<section class="turn" aria-label="Your turn"><h2>${thinking ? 'The others decide …' : 'Your turn'}</h2>

@@ -1,0 +1,182 @@
+"""What the pages do, in a real browser; `make test-view` has one."""
+
+import re
+
+import pytest
+from browser import faults_of_accessibility
+from shown_folder import HOSTILE
+
+pytest.importorskip("playwright.sync_api")
+
+TURN = "#/replay?record=games&id=later%2F0.0&turn=2"
+"""TitForTat against AlwaysDefect, second of four turns."""
+
+
+def open_tab(page, address, name, path=TURN):
+    page.goto(f"{address}/{path}")
+    page.get_by_role("tab", name=name).click()
+
+
+def test_fork_shows_both_arms_and_leads_to_the_branches(page, address):
+    open_tab(page, address, "Change it")
+    page.get_by_label("Action of seat 0").select_option("COOPERATE")
+    page.get_by_role("button", name="Play on", exact=True).click()
+    page.get_by_text("Nothing is random here").wait_for()
+    figure = page.get_by_role("figure").filter(has_text="TitForTat")
+    assert "3 exact" in figure.inner_text(), "defection for three rounds"
+    assert "2 exact" in figure.inner_text(), "one round of the sucker's payoff"
+    assert figure.get_by_role("img").get_attribute("aria-label").startswith("Returns of seat 0.")
+    page.get_by_role("link", name="Look at the branches").click()
+    page.get_by_role("link", name="changed/later/0.0+1/0").click()
+    page.get_by_text("Forked at turn 1 from").wait_for()
+    page.get_by_role("link", name="later/0.0", exact=True).click()
+    page.get_by_role("heading", name="Start of 4 turns").wait_for()
+    page.goto(f"{address}/{TURN}")
+    page.get_by_role("tab", name="Change it").click()
+    page.get_by_role("button", name="Turn 2: seat 0 plays COOPERATE").click()
+    page.get_by_text("Nothing is random here").wait_for()
+
+
+def test_unchanged_turn_and_unknown_player_are_refused_in_words(page, address):
+    page.expected = ("400 (Bad Request)",)
+    open_tab(page, address, "Change it")
+    page.get_by_role("button", name="Play on", exact=True).click()
+    page.get_by_role("alert").get_by_text("Nothing is changed").wait_for()
+    page.get_by_label("Player of seat 0 from here on").fill("Nobody")
+    page.get_by_role("button", name="Play on", exact=True).click()
+    page.get_by_role("alert").get_by_text("There is no player of ipd called 'Nobody'").wait_for()
+
+
+def test_running_fork_is_cancelled(page, address):
+    open_tab(page, address, "Change it", "#/replay?record=games&id=game%2F0.0&turn=2")
+    page.get_by_label("Player of seat 0 from here on").fill("mcts:100000")
+    page.get_by_label("Player of seat 1 from here on").fill("mcts:100000")
+    page.get_by_label("Branches").fill("1000")
+    page.get_by_role("button", name="Play on", exact=True).click()
+    page.get_by_role("button", name="Cancel").click()
+    page.get_by_text("Cancelled.").wait_for()
+
+
+def test_probabilities_of_a_decision(page, address):
+    open_tab(page, address, "How likely")
+    page.get_by_label("Player", exact=True).fill("random")
+    page.get_by_role("button", name="Ask").click()
+    bars = page.get_by_role("list", name="Probabilities of random").get_by_role("listitem")
+    bars.first.wait_for()
+    assert [re.sub(r"\s+", " ", text) for text in bars.all_inner_texts()] == [
+        "COOPERATE 50.0 %",
+        "DEFECT played 50.0 %",
+    ]
+
+
+def test_position_is_taught(page, address, folder):
+    open_tab(page, address, "Teach this")
+    page.get_by_label("It should play").select_option("COOPERATE")
+    page.get_by_label("Prompt style").select_option("reasoned")
+    page.get_by_label("Reasoning before the action").fill("Trust first.")
+    page.get_by_role("button", name="Add to the demonstrations").click()
+    page.get_by_text("has 1 example").wait_for()
+    assert '"content": "Trust first.\\nAction: COOPERATE"' in (folder / "taught.jsonl").read_text()
+
+
+def test_keys_of_the_replay_stay_out_of_fields(page, address):
+    open_tab(page, address, "Change it")
+    field = page.get_by_label("Player of seat 0 from here on")
+    field.fill("noise Grim")
+    field.press("ArrowLeft")
+    field.press("Home")
+    field.press(" ")
+    assert field.input_value() == " noise Grim"
+    assert "turn=2" in page.url
+
+
+def sit(page, address, game, player="AlwaysBet"):
+    page.goto(f"{address}/#/play")
+    page.get_by_label("Game", exact=True).fill(game)
+    page.get_by_text(re.compile("^(Kuhn|Tic)")).wait_for()
+    page.get_by_label("Player of seat 1").fill(player)
+    page.get_by_role("button", name="Sit down").click()
+    page.get_by_role("heading", name="Your turn").wait_for()
+
+
+def play_to_the_end(page):
+    """Take the first choice each time; what the page shows before the end."""
+    shown = []
+    end = page.get_by_role("link", name="Look at the whole game")
+    first = page.get_by_role("group", name="Your choices").get_by_role("button").first
+    while not end.is_visible():
+        shown.append(page.locator("main").inner_text())
+        if first.is_visible() and first.is_enabled():
+            first.click(timeout=1000, no_wait_after=True)
+        page.wait_for_timeout(60)
+    return shown
+
+
+def test_game_is_played_to_its_replay(page, address):
+    sit(page, address, "kuhn(hands=1)")
+    page.get_by_text("Or in words").click()
+    page.get_by_label("Your reply").fill(HOSTILE)
+    page.get_by_role("button", name="Send").click()
+    page.get_by_role("alert").get_by_text("is no legal action: play PASS, BET.").wait_for()
+    assert page.get_by_label("Or in words").input_value() == HOSTILE
+    assert page.title() == "Stratagem"
+    card = page.get_by_text("Your card is").inner_text()[13]
+    play_to_the_end(page)
+    page.get_by_role("heading", name=re.compile("You won|You lost")).wait_for()
+    page.get_by_role("link", name="Look at the whole game").click()
+    page.get_by_role("heading", name="Start of").wait_for()
+    assert f"Seat 0 has {card}, seat 1 has" in page.get_by_role("img", name="Hand 1").get_attribute("aria-label")
+
+
+def test_board_is_drawn_where_nothing_is_hidden(page, address):
+    sit(page, address, "tic-tac-toe", "random")
+    page.get_by_role("img", name="Board.").wait_for()
+    play_to_the_end(page)
+
+
+def test_person_takes_a_seat_of_a_recorded_turn(page, address):
+    open_tab(page, address, "Sit down here")
+    page.get_by_role("button", name="Sit down").click()
+    page.get_by_role("heading", name="Your turn").wait_for()
+    play_to_the_end(page)
+    page.get_by_role("link", name="Look at the whole game").click()
+    page.get_by_text("Forked at turn 1 from").wait_for()
+
+
+def test_table_survives_a_new_look_and_can_be_left(page, address):
+    sit(page, address, "kuhn(hands=2)")
+    page.reload()
+    page.get_by_role("heading", name="Your turn").wait_for()
+    page.get_by_role("button", name="Leave").click()
+    page.get_by_role("button", name="Sit down").wait_for()
+
+
+TABS = ("Change it", "How likely", "Teach this", "Sit down here")
+
+
+@pytest.mark.parametrize("page", [(390, 844)], indirect=True)
+def test_phone_shows_questions_and_tables_without_scrolling_sideways(page, address):
+    for name in TABS:
+        open_tab(page, address, name)
+        page.get_by_role("tab", name=name, selected=True).wait_for()
+        page.get_by_text("Loading").wait_for(state="hidden")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390, name
+    sit(page, address, "kuhn(hands=1)")
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_questions_and_tables_have_no_fault_of_accessibility(browser, address, scheme):
+    page = browser.new_context(color_scheme=scheme).new_page()
+    for name in TABS:
+        open_tab(page, address, name)
+        page.get_by_role("tab", name=name, selected=True).wait_for()
+        page.get_by_text("Loading").wait_for(state="hidden")
+        assert faults_of_accessibility(page) == [], name
+    open_tab(page, address, "Change it")
+    page.get_by_label("Action of seat 0").select_option("COOPERATE")
+    page.get_by_role("button", name="Play on", exact=True).click()
+    page.get_by_text("Nothing is random here").wait_for()
+    assert faults_of_accessibility(page) == []
+    sit(page, address, "kuhn(hands=1)")
+    assert faults_of_accessibility(page) == []
