@@ -1,0 +1,1 @@
+"""Figures of messages from stated policies: information, honesty, deception, effect; exact and pure functions."""

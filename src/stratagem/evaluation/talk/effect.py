@@ -1,0 +1,43 @@
+"""Effect of messages by intervention: another message in the place of one, and a jammed channel.
+
+The turn stays, and only what is said in it changes. The speaker's later play is part of `Signalling.returns`, which
+knows the message, so these are the figures of the receiver alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from stratagem.evaluation.talk.signalling import Returns, Signalling
+from stratagem.players.base import Mix
+
+
+def message_effect(talk: Signalling, message: str, instead: str) -> float:
+    """Return the total variation between the receiver's policies after two messages, the mean over what it sees."""
+    return math.fsum(
+        p * _apart(talk.answer(known, message), talk.answer(known, instead)) for known, p in talk.heard.items()
+    )
+
+
+def _apart(one: Mix, other: Mix) -> float:
+    return math.fsum(abs(one.get(action, 0.0) - other.get(action, 0.0)) for action in {**one, **other}) / 2.0
+
+
+def jammed(talk: Signalling, silence: str) -> Signalling:
+    """Return the same players with a channel on which nothing but silence arrives."""
+    return replace(talk, says={known: {silence: 1.0} for known in talk.knowledge})
+
+
+def gullibility(talk: Signalling, silence: str) -> float:
+    """Return what a receiver loses by listening: its return with the channel jammed less that with the talk.
+
+    It is meant for speakers that lie at a known rate. Where talk helps the receiver, the figure is negative.
+    """
+    return returns(jammed(talk, silence))[1] - returns(talk)[1]
+
+
+def returns(talk: Signalling) -> Returns:
+    """Return the expected returns of the speaker and the receiver."""
+    values = [(p, talk.value(known, message)) for (known, message), p in talk.sent.items()]
+    return math.fsum(p * own for p, (own, _) in values), math.fsum(p * other for p, (_, other) in values)
