@@ -4,12 +4,16 @@ import json
 import re
 
 import pytest
+from shown_face import BLOCKS, make_game_with_face
 
+import stratagem.games.catalogue as games
+import stratagem.viewer.faces.catalogue as faces
 from stratagem.errors import StratagemError
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.diplomacy.engine import centers_of, maps
 from stratagem.games.diplomacy.graph import graph_of, province
 from stratagem.games.key import Key
+from stratagem.named_files import naming
 from stratagem.play.forks import steps
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
@@ -17,8 +21,9 @@ from stratagem.play.seating import rotated
 from stratagem.players.catalogue import make_player
 from stratagem.viewer.faces.base import STATIC, GameFace
 from stratagem.viewer.faces.catalogue import FACES, face_of
-from stratagem.viewer.faces.frames import drawn
+from stratagem.viewer.faces.frames import drawn, stranger
 from stratagem.viewer.faces.layout import layout_of
+from test_entry_points import write_installed
 
 GAMES = [name for name in game_names() if name not in ("matrix", "diplomacy")]
 
@@ -146,7 +151,7 @@ def kuhn_face(monkeypatch):
 def test_face_that_a_game_names_gets_its_state_and_texts(tmp_path, kuhn_face):
     kuhn_face(own_face(tmp_path))
     _, data = frames_of("kuhn(hands=1)")
-    assert (data["face"], data["trouble"]) == ("OwnFace", "")
+    assert (data["face"], data["trouble"]) == ("own", "")
     assert re.fullmatch(r"/faces/[0-9a-f]{16}\.js", data["module"])
     assert len(data["frames"][0]["state"]["cards"]) == 2
     assert data["frames"][0]["situations"][0].startswith("Your card")
@@ -165,6 +170,8 @@ def broken(self, state):
         (lambda path: own_face(path, module=__file__), "AttributeError: 'str' object has no attribute"),
         (lambda path: GameFace, "AttributeError: 'GameFace' object has no attribute 'module'."),
         (lambda path: 7, "TypeError: 'int' object is not callable."),
+        (lambda path: "none.js", "its module none.js is no file that ends in .js."),
+        (lambda path: "kuhn.py", "its module kuhn.py is no file that ends in .js."),
     ],
 )
 def test_broken_face_is_one_sentence_above_the_texts(tmp_path, kuhn_face, make, sentence):
@@ -174,3 +181,30 @@ def test_broken_face_is_one_sentence_above_the_texts(tmp_path, kuhn_face, make, 
     assert data["trouble"].startswith("The face of kuhn cannot be used: ")
     assert sentence in data["trouble"]
     assert not issubclass(type(data["trouble"]), StratagemError)
+
+
+def test_page_tells_how_a_file_brings_its_own_face(tmp_path):
+    with naming():
+        episode, data = frames_of(make_game_with_face(tmp_path))
+        first = data["module"]
+        assert (data["face"], data["trouble"]) == ("goods", "")
+        assert stranger(first.removeprefix("/faces/")) == (tmp_path / "goods.js").read_bytes()
+        assert len(data["frames"]) == 2
+        (tmp_path / "goods.js").write_text(MODULE)
+        assert drawn(list(steps(episode)))["module"] != first, "a page loaded again takes the new file"
+
+
+def test_entry_point_of_a_package_brings_a_face(tmp_path, monkeypatch):
+    """The game and its face are found by the metadata of a package."""
+    write_installed(tmp_path)
+    (tmp_path / "coin_face.js").write_text(MODULE)
+    (tmp_path / "coin_face.py").write_text(BLOCKS["python"][-1].replace("goods.js", "coin_face.js"))
+    entries = tmp_path / "coin_match-0.3.dist-info" / "entry_points.txt"
+    entries.write_text(entries.read_text() + "\n[stratagem.faces]\ncoin-match = coin_face:GoodsFace\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    for registry in (games._registry, faces._registry):
+        monkeypatch.delitem(vars(registry), "_entries", raising=False)
+    _, data = frames_of("coin-match")
+    assert (data["face"], data["trouble"]) == ("coin_face", "")
+    for registry in (games._registry, faces._registry):
+        vars(registry).pop("_entries", None)

@@ -104,8 +104,11 @@ class Game(ABC, Generic[F]):
     """Class of the game's states."""
     safety: ClassVar[type[Any] | None] = None
     """Subclass of `Safety` with the game's pools, demonstrators and safety signals; None takes that of its family."""
-    drawn_by: ClassVar[type[Any] | None] = None
-    """Subclass of `GameFace` that draws the game in `stratagem view`; None takes that of its name or family."""
+    drawn_by: ClassVar[type[Any] | str | None] = None
+    """Name of an ES module beside the file of the class that draws the game in `stratagem view`, or a `GameFace`.
+
+    None takes that of its name or family.
+    """
 
     @property
     @abstractmethod

@@ -16,7 +16,7 @@ STATIC = Path(__file__).parent.parent / "static"
 class GameFace:
     """Face of one game, made with the game: by default the dumped state, and what each seat reads."""
 
-    module: ClassVar[Path]
+    module: Path
     """File of the ES module, with `mount`, `render` and `unmount`."""
     rules: ClassVar[type[Any]] = object
     """Class of the games that it fits, where it is found by the name or the family of a game."""

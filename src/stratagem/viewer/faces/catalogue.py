@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from inspect import getfile
+from pathlib import Path
+
 from stratagem.errors import StratagemError
 from stratagem.games.base import Game
 from stratagem.registry import Call, Registry
@@ -68,7 +71,7 @@ def is_ours(face: GameFace) -> bool:
 def _checked(game: Game[object], make: object) -> GameFace:
     """Make a stranger's face, and refuse one without a module."""
     try:
-        face = make(game)  # type: ignore[operator]
+        face = _beside(game, make) if isinstance(make, str) else make(game)  # type: ignore[operator]
         module = face.module.resolve()
     except Exception as error:
         raise BrokenFace(game, error) from error
@@ -76,4 +79,11 @@ def _checked(game: Game[object], make: object) -> GameFace:
         raise BrokenFace(game, "it is no subclass of GameFace")
     if module.suffix not in (".js", ".mjs") or not module.is_file():
         raise BrokenFace(game, f"its module {module.name} is no file that ends in .js")
+    return face
+
+
+def _beside(game: Game[object], name: str) -> GameFace:
+    """Return the face whose module stands beside the file of a game's class."""
+    face = GameFace(game)
+    face.module = Path(getfile(type(game))).with_name(name)
     return face

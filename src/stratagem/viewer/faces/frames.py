@@ -38,7 +38,7 @@ def drawn(played: Played) -> Json:
 
 def name_of(face: GameFace) -> str:
     """Return the name of a face in the page."""
-    return face.module.stem.removeprefix("face_") if is_ours(face) else type(face).__name__
+    return face.module.stem.removeprefix("face_")
 
 
 def module_of(face: GameFace) -> str:

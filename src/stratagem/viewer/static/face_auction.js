@@ -7,7 +7,7 @@ function AuctionFace({ frame, episode }) {
   const { values, past, rounds } = frame;
   const seats = episode.players.map((name, seat) => [seat, short(name)]);
   const bids = past.some((row) => row.bids.some((bid) => bid == null));
-  return html`<div class="auction"><div class="scroll"><table><caption>Value of the item to a seat, its bid, and its payoff; the best bid has a mark</caption>
+  return html`<div class="auction"><div class="scroll" tabindex="0"><table><caption>Value of the item to a seat, its bid, and its payoff; the best bid has a mark</caption>
     <thead><tr><th>Round</th>${seats.map(([seat, name]) => html`<th><span class=${`seat s${seat % 7}`}>${seat}</span> ${name}</th>`)}</tr></thead>
     <tbody>${past.map((row, place) => html`<tr class=${place === past.length - 1 ? 'now' : ''}><th>${place + 1}</th>
       ${seats.map(([seat]) => html`<td class=${row.best[seat] ? 'best' : ''}><span class="value" title="Value">${row.values[seat]}</span>

@@ -25,7 +25,7 @@ function ItemsFace({ frame, episode }) {
   const { items, pool, values, demands, rounds } = frame;
   const last = demands[demands.length - 1];
   const taken = (item) => (last ? last.bundles.map((bundle) => bundle[item]) : [0, 0]);
-  return html`<div class="items"><div class="scroll"><table><caption>${last && last.by != null ? html`Offer of seat ${last.by}` : 'Demands'}: number of items, and what one of each is worth to the seat</caption>
+  return html`<div class="items"><div class="scroll" tabindex="0"><table><caption>${last && last.by != null ? html`Offer of seat ${last.by}` : 'Demands'}: number of items, and what one of each is worth to the seat</caption>
     <thead><tr><th>Item</th><th class="left">Pool</th>${[0, 1].map((seat) => html`<th><span class=${`seat s${seat}`}>${seat}</span> ${short(episode.players[seat])}</th>`)}</tr></thead>
     <tbody>${items.map((item, place) => html`<tr><th>${visible(item)}</th><td class="left"><${Stock} item=${place} pool=${pool[place]} taken=${taken(place)} /></td>
       ${[0, 1].map((seat) => html`<td>${last ? html`<b>${last.bundles[seat][place]}</b> ` : ''}<span class="dim">worth ${values[seat][place]}</span></td>`)}</tr>`)}

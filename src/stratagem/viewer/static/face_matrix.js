@@ -10,7 +10,7 @@ function MatrixFace({ frame, before, turn, episode }) {
   useEffect(() => {
     strip.current.scrollLeft = strip.current.scrollWidth;
   }, [frame.moves.length]);
-  return html`<div class="matrix"><div class="scroll"><table><caption>Payoffs of <span class="seat s0">0</span> ${short(episode.players[0])} (rows) and <span class="seat s1">1</span> ${short(episode.players[1])} (columns)</caption>
+  return html`<div class="matrix"><div class="scroll" tabindex="0"><table><caption>Payoffs of <span class="seat s0">0</span> ${short(episode.players[0])} (rows) and <span class="seat s1">1</span> ${short(episode.players[1])} (columns)</caption>
     <thead><tr><td></td>${columns.map((label, column) => html`<th class=${last && last[1] === column ? 'chosen s1' : ''}>${visible(label)}</th>`)}</tr></thead>
     <tbody>${rows.map((label, row) => html`<tr><th class=${last && last[0] === row ? 'chosen s0' : ''}>${visible(label)}</th>
       ${columns.map((_, column) => html`<td class=${last && last[0] === row && last[1] === column ? 'cell now' : 'cell'}>
