@@ -10,12 +10,13 @@ import hashlib
 import re
 from collections.abc import Sequence
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from stratagem import __version__
 from stratagem.reports.html import Html, element, join, text
 from stratagem.reports.section import Section
 
+REPORTS = Path(__file__).parent
 MODULES = ("plot_scales.js", "plot_marks.js", "plot.js")
 """Modules that draw a picture, each after those that it imports."""
 _BETWEEN_MODULES = re.compile(r"^import .*\n|^export (?=class|const|function)", re.MULTILINE)
@@ -67,7 +68,7 @@ def _scripts() -> tuple[str, ...]:
 
 @cache
 def _own(name: str) -> str:
-    return files("stratagem.reports").joinpath(name).read_text(encoding="utf-8")
+    return REPORTS.joinpath(name).read_text(encoding="utf-8")
 
 
 def header(

@@ -17,6 +17,7 @@ from starlette.routing import Route
 
 from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.games.base import Json
+from stratagem.reports.page import MODULES, REPORTS
 from stratagem.viewer.actions import Actions
 from stratagem.viewer.faces.frames import stranger
 from stratagem.viewer.guard import ACTIONS, SANDBOX, Guard
@@ -26,6 +27,7 @@ from stratagem.viewer.listing import LONGEST_PAGE, Filter, listed, rows_of
 from stratagem.viewer.live import EventStream, events
 from stratagem.viewer.parameters import given, number
 from stratagem.viewer.replays import load_episode, replay_of
+from stratagem.viewer.run_answers import RUN_ACTS, RUN_ANSWERS
 from stratagem.viewer.runs import run_page, run_row
 from stratagem.viewer.words import words_of
 
@@ -37,6 +39,8 @@ _KINDS = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
 }
+PICTURES = tuple(map(REPORTS.joinpath, (*MODULES, "plot.css")))
+"""Files of the pictures, which reports have, too."""
 _LONGEST_BODY = 200_000
 """Largest number of bytes of a request that does something."""
 _PAGE = 100
@@ -59,7 +63,8 @@ class Viewer:
         self._host = host
         self._token = token
         self._actions = actions or Actions(self._root, {})
-        self._files = {path.name: path for path in _FILES.iterdir() if path.suffix in _KINDS}
+        own = [path for path in _FILES.iterdir() if path.suffix in _KINDS]
+        self._files = {path.name: path for path in (*own, *PICTURES)}
 
     def application(self) -> Starlette:
         """Return the application behind its guard."""
@@ -70,6 +75,7 @@ class Viewer:
             "words": _words,
             "run": _run,
             **ANSWERS,
+            **RUN_ANSWERS,
             **self._actions.gets(),
         }
         routes = [
@@ -78,7 +84,7 @@ class Viewer:
             *(Route(f"/api/{name}", self._answering(answer)) for name, answer in answers.items()),
             *(
                 Route(f"{ACTIONS}{name}", self._acting(act), methods=["POST"])
-                for name, act in self._actions.posts().items()
+                for name, act in {**self._actions.posts(), **RUN_ACTS}.items()
             ),
             Route("/api/live", self._live),
             Route("/faces/{name}", _face),
@@ -157,7 +163,7 @@ def _record(name: str, path: Path) -> Json:
 def _episodes(library: Library, asked: Mapping[str, str]) -> Json:
     wanted = Filter(
         illegal=asked.get("illegal", "") == "1",
-        **{name: asked.get(name, "") for name in ("player", "game", "purpose", "outcome", "text")},
+        **{name: asked.get(name, "") for name in ("player", "game", "purpose", "outcome", "text", "opponent")},
     )
     return listed(
         library.record(given(asked, "record")),

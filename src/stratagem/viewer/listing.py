@@ -60,6 +60,8 @@ class Filter:
     purpose: str = ""
     outcome: str = ""
     illegal: bool = False
+    opponent: str = ""
+    """Another player of the same episode, or the same in another seat."""
     text: str = ""
     """Part of the id or of a player's name."""
 
@@ -73,10 +75,15 @@ class Filter:
             (not self.game or row.game == self.game)
             and (not self.purpose or row.purpose == self.purpose)
             and (not self.player or self.player in row.players)
+            and (not self.opponent or self._meets(row))
             and (not self.illegal or any(row.num_illegal))
             and (not self.outcome or row.outcome(self.player) == self.outcome)
             and (not self.text or any(self.text.casefold() in name.casefold() for name in (row.id, *row.players)))
         )
+
+    def _meets(self, row: Row) -> bool:
+        least = 2 if self.opponent == self.player else 1
+        return row.players.count(self.opponent) >= least
 
 
 def rows_of(folder: Path) -> list[Row]:

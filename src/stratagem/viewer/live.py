@@ -16,7 +16,7 @@ from stratagem.viewer.library import Library
 
 PAUSE = 0.7
 """Seconds between two looks at the files."""
-_FILES = ("metrics.jsonl", "status.json", "findings.json", "newest.json", "report.html")
+_FILES = ("metrics.jsonl", "status.json", "findings.json", "newest.json", "report.html", "view.json")
 
 
 def changes(before: dict[str, object], after: dict[str, object]) -> list[str]:

@@ -1,0 +1,141 @@
+"""Several runs over one another: their curves, a mean with a band over the seeds of a recipe, and what differs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from stratagem.errors import BadParameter, StratagemError
+from stratagem.evaluation.statistics import with_interval
+from stratagem.games.base import Json
+from stratagem.reports.main_figures import main_figures
+from stratagem.reports.metric_reading import chance_of, unit_of
+from stratagem.reports.run_data import RunData
+from stratagem.reports.siblings import values_by_step
+from stratagem.viewer.library import Library
+from stratagem.viewer.parameters import given
+from stratagem.viewer.runs import curve_json, finite, settings_of
+
+MOST = 24
+"""Largest number of runs over one another."""
+_POINTS = 400
+_SEED = "seed"
+_FIRST = ("exact/exploitability", "validation/", "checkpoint_metric", "pay", "illegal_rate", "loss", "entropy")
+
+
+class Shown(NamedTuple):
+    """Run with its settings."""
+
+    name: str
+    data: RunData
+    settings: dict[str, str]
+
+    @property
+    def recipe(self) -> tuple[tuple[str, str], ...]:
+        """All settings but the seed, which runs of one band share."""
+        return tuple(sorted((key, value) for key, value in self.settings.items() if key != _SEED))
+
+
+def overlay(library: Library, asked: Mapping[str, str]) -> Json:
+    """Return the runs that a request names, in bands of the runs that differ in nothing but the seed."""
+    shown, broken = _read(library, _names(given(asked, "runs")))
+    bands: dict[tuple[tuple[str, str], ...], list[Shown]] = {}
+    for run in shown:
+        bands.setdefault(run.recipe, []).append(run)
+    differing = differences(shown)
+    metrics = _metrics(shown)
+    return {
+        "runs": [_row(run, differing) for run in shown],
+        "bands": [_band(runs, differing, metrics) for runs in bands.values()],
+        "differing": differing,
+        "metrics": [_metric(metric, shown) for metric in metrics],
+        "main": list(dict.fromkeys(figure.metric for run in shown for figure in main_figures(run.data))),
+        "broken": broken,
+    }
+
+
+def _names(text: str) -> list[str]:
+    """Read the names of runs, which stand in a JSON list."""
+    try:
+        names = json.loads(text)
+    except (ValueError, RecursionError):
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BadParameter("`runs` is a JSON list of the names of runs.")
+    if not 1 <= len(set(names)) <= MOST:
+        raise BadParameter(f"Name 1 to {MOST} runs.")
+    return list(dict.fromkeys(names))
+
+
+def _read(library: Library, names: Sequence[str]) -> tuple[list[Shown], dict[str, str]]:
+    """Read runs; of damaged ones the error in a sentence."""
+    shown, broken = [], {}
+    for name in names:
+        data = RunData(library.run(name))
+        try:
+            data.info  # noqa: B018 - raises where the run is damaged
+            shown.append(Shown(name, data, settings_of(data)))
+        except StratagemError as error:
+            broken[name] = str(error)
+    return shown, broken
+
+
+def differences(shown: Sequence[Shown]) -> list[str]:
+    """Return the settings in which runs differ, the seed last."""
+    keys = dict.fromkeys(key for run in shown for key in run.settings)
+    found = [key for key in keys if len({run.settings.get(key) for run in shown}) > 1]
+    return sorted(found, key=lambda key: key == _SEED)
+
+
+def _row(run: Shown, differing: Sequence[str]) -> Json:
+    return {"name": run.name, "settings": {key: run.settings.get(key) for key in differing}}
+
+
+def _metrics(shown: Sequence[Shown]) -> list[str]:
+    names = dict.fromkeys(name for run in shown for name in run.data.curves)
+    return sorted(names, key=lambda name: (_rank(name), name))
+
+
+def _rank(name: str) -> int:
+    return next((place for place, part in enumerate(_FIRST) if part in name), len(_FIRST))
+
+
+def _metric(metric: str, shown: Sequence[Shown]) -> Json:
+    having = [run.data for run in shown if metric in run.data.curves]
+    chance = next((value for data in having if (value := chance_of(data, metric)) is not None), None)
+    return {"name": metric, "unit": unit_of(having[0], metric), "chance": finite(chance)}
+
+
+def _band(runs: Sequence[Shown], differing: Sequence[str], metrics: Sequence[str]) -> Json:
+    """Return the runs of one recipe: their seeds, their curves, and the mean over seeds with its interval."""
+    own = [metric for metric in metrics if any(metric in run.data.curves for run in runs)]
+    label = {key: runs[0].settings.get(key) for key in differing if key != _SEED}
+    return {
+        "label": label,
+        "runs": [run.name for run in runs],
+        "seeds": [run.settings.get(_SEED, "") for run in runs],
+        "curves": {
+            metric: {
+                run.name: curve_json(run.data, metric, _POINTS) for run in runs if metric in run.data.curves
+            } for metric in own
+        },
+        "means": {metric: mean for metric in own if (mean := _mean([run.data for run in runs], metric)) is not None},
+    }  # fmt: skip
+
+
+def _mean(runs: Sequence[RunData], metric: str) -> Json | None:
+    """Return the mean over seeds at the steps that all have reached, with its 95 % interval; None for one seed."""
+    by_step = values_by_step(runs, metric) if len(runs) > 1 else {}
+    if not by_step:
+        return None
+    every = max(1, len(by_step) // _POINTS)
+    steps = list(by_step)[::every]
+    estimates = [with_interval(by_step[step]) for step in steps]
+    return {
+        "steps": steps,
+        "mean": [finite(one.mean) for one in estimates],
+        "low": [finite(one.mean if one.low is None else one.low) for one in estimates],
+        "high": [finite(one.mean if one.high is None else one.high) for one in estimates],
+        "n": len(runs),
+    }
