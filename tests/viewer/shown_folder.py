@@ -59,17 +59,18 @@ def episodes_of(text, players, count=2, name="game"):
     return episodes
 
 
-def write_run(folder, steps=5):
+def write_run(folder, steps=5, seed=3, **settings):
     """A run with the files that its page reads."""
     folder.mkdir(parents=True)
-    info = {"seed": 3, "command": "stratagem train recipe.toml", "begun": "2026-01-01T00:00:00+00:00",
+    info = {"seed": seed, "command": "stratagem train recipe.toml", "begun": "2026-01-01T00:00:00+00:00",
             "commit": None, "dirty": None, "made_by": {}}  # fmt: skip
     status = {"state": "finished", "sentence": "", "since": "2026-01-01T01:00:00+00:00"}
     finding = {"level": "note", "count": 2, "step": 1, "first": f"Look {HOSTILE}"}
     (folder / "run.json").write_text(json.dumps(info))
     (folder / "status.json").write_text(json.dumps(status))
     (folder / "findings.json").write_text(json.dumps({"inert_clip": finding}))
-    (folder / "config.toml").write_text('algorithm = "sepo"\n')
+    lines = [f"{key} = {json.dumps(value)}\n" for key, value in {"algorithm": "sepo", "seed": seed, **settings}.items()]
+    (folder / "config.toml").write_text("".join(lines))
     for step in range(steps):
         add_step(folder, step)
 

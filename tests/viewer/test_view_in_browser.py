@@ -13,6 +13,8 @@ PATHS = (
     "",
     "#/games?record=games",
     "#/run?name=runs%2Ffirst",
+    "#/runs?runs=%5B%22runs%2Ffirst%22%5D",
+    "#/population?kind=record&name=games&game=kuhn",
     "#/replay?record=games&id=game%2F0.0&turn=2",
     "#/replay?record=games&id=later%2F0.0&turn=3",
 )

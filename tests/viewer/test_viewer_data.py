@@ -223,7 +223,10 @@ def test_token_texts_join_to_the_reply():
 
 def test_page_of_a_run_has_its_curves_and_checks(client):
     data = ask(client, "run", name="runs/first")
-    assert data["curves"]["loss"] == {"steps": [0, 1, 2, 3, 4], "values": [0.0, None, -2.0, -3.0, -4.0], "points": 5}
+    loss = {"steps": [0, 1, 2, 3, 4], "values": [0.0, None, -2.0, -3.0, -4.0], "points": 5}
+    assert data["curves"]["loss"] == {**loss, "unit": "", "chance": None}
+    assert data["curves"]["kuhn/exact/exploitability"]["unit"] == "chips a hand"
+    assert (data["findings"]["inert_clip"]["step"], data["faults"], data["notes"]) == (1, 0, 1)
     assert data["record"] == "runs/first/record"
     assert data["findings"]["inert_clip"]["first"] == f"Look {HOSTILE}"
     assert data["report"] is False

@@ -3,12 +3,18 @@ import { categorical, extent, figure, linear, padded, ticks } from './plot_scale
 import { marksOf, paint, shape } from './plot_marks.js';
 
 const [TOP, RIGHT, BOTTOM, LETTER] = [8, 12, 24, 6.3];
+// a level is drawn where it leaves the curves at least a third of the height
+const FAR = 2;
 
 function tag(name, className, text = '') {
   const node = document.createElement(name);
   node.className = className;
   if (text) node.textContent = text;
   return node;
+}
+
+function reachAcross(trace) {
+  return trace.type === 'bar' ? trace.base.flatMap((base, place) => [base, base + trace.x[place]]) : trace.x;
 }
 
 function isShown(trace) {
@@ -67,21 +73,23 @@ export class Plot {
       this.rows = ticks(this.y.domain, 4, { percent: yaxis.tickformat === '.0%' });
       this.left = Math.max(...this.rows.map(([, text]) => text.length)) * LETTER + 12;
     }
-    const whole = xaxis.range || padded(extent([...this.traces.flatMap((trace) => trace.x), ...marks]), 0.03);
+    const whole = xaxis.range || padded(extent([...this.traces.flatMap(reachAcross), ...marks]), 0.03);
     this.x = linear(this.zoomed || whole, [this.left, this.width - RIGHT]);
   }
 
-  /** The range of the values that are in sight; 0 is one of them where the layout says so. */
+  /** The range of the values that are in sight; 0 is one of them where the layout says so, and levels that are near. */
   vertical(yaxis, levels) {
     const seen = (trace) => trace.y.filter((_, place) => !this.zoomed || (trace.x[place] >= this.zoomed[0] && trace.x[place] <= this.zoomed[1]));
     const reach = (trace) => (trace.error_y ? trace.y.flatMap((value, place) => [value - trace.error_y.array[place], value + trace.error_y.array[place]]) : []);
     const zero = yaxis.rangemode === 'tozero' ? [0] : [];
-    const values = [...this.traces.flatMap((trace) => [...seen(trace), ...reach(trace)]), ...levels.map(({ value }) => value), ...zero];
-    return padded(extent(values), 0.06);
+    const [low, high] = extent([...this.traces.flatMap((trace) => [...seen(trace), ...reach(trace)]), ...zero]);
+    const room = FAR * (high - low || Math.abs(high) || 1);
+    const near = levels.map(({ value }) => value).filter((value) => value > low - room && value < high + room);
+    return padded(extent([low, high, ...near]), 0.06);
   }
 
   drawAxes() {
-    const { xaxis = {}, marks = [], levels = [], zero = false } = this.layout;
+    const { xaxis = {}, marks = [], noted = [], levels = [], zero = false } = this.layout;
     const [left, right, top, bottom] = [this.left, this.width - RIGHT, TOP, this.height - BOTTOM];
     const line = (x1, x2, y1, y2, name) => this.svg.append(shape('line', { x1, x2, y1, y2, class: name }));
     const text = (x, y, words, anchor) => this.svg.append(shape('text', { x, y, 'text-anchor': anchor }, words));
@@ -97,8 +105,13 @@ export class Plot {
       text(this.x(value), this.height - 7, told, 'middle');
     }
     if (zero) line(left, right, this.y(0), this.y(0), 'zero-line');
-    for (const { value } of levels) line(left, right, this.y(value), this.y(value), 'level-line');
+    for (const { value } of levels.filter(({ value }) => this.isLevel(value))) line(left, right, this.y(value), this.y(value), 'level-line');
+    for (const step of noted) if (this.isSeen(step)) line(this.x(step), this.x(step), top, bottom, 'noted-line');
     for (const step of marks) if (this.isSeen(step)) line(this.x(step), this.x(step), top, bottom, 'chosen-line');
+  }
+
+  isLevel(value) {
+    return value >= this.y.domain[0] && value <= this.y.domain[1];
   }
 
   isWhole() {
@@ -125,9 +138,9 @@ export class Plot {
       key.append(paint(tag('i', `swatch ${trace.fill ? 'wide' : trace.mode === 'markers' ? 'point' : ''}`), trace.role), trace.name);
       return key;
     });
-    const levels = (this.layout.levels || []).map(({ name }) => {
+    const levels = (this.layout.levels || []).map(({ value, name }) => {
       const key = tag('span', 'key-of');
-      key.append(tag('i', 'swatch level'), name);
+      key.append(tag('i', 'swatch level'), this.isLevel(value) ? name : `${name} (${value > this.y.domain[1] ? 'above' : 'below'} the frame)`);
       return key;
     });
     if (!keys.length && !levels.length) return [];

@@ -12,7 +12,7 @@ export function shape(name, attributes = {}, text = '') {
 
 /** Give an element the colour of a role of the page's theme. */
 export function paint(node, role) {
-  node.style.setProperty('--paint', `var(--${role || 'chosen'})`);
+  node.style.setProperty('--paint', `var(--${(role || 'chosen').split(' ')[0]})`);
   return node;
 }
 

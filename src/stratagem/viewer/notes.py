@@ -38,7 +38,7 @@ def note_of(run: RunFolder) -> Note:
     """Return the note of a run; empty where there is none, or where its file cannot be read."""
     try:
         return Note.read(json.loads((run.path / FILE).read_text(encoding="utf-8")), FILE)
-    except (OSError, ValueError, StratagemError):
+    except (OSError, ValueError, TypeError, StratagemError):
         return Note()
 
 

@@ -34,6 +34,7 @@ function Filters({ query, data, set, library }) {
       ${Object.entries(records).map(([name, number]) => html`<option value=${name} selected=${name === query.record}>${visible(name)} (${number})</option>`)}</select></label>`}
     <${Choice} title="Game" name="game" all="all games" value=${query.game} counts=${data.games} set=${set} />
     <${Choice} title="Player" name="player" all="all players" value=${query.player} counts=${data.players} set=${set} />
+    ${query.player && html`<${Choice} title="Against" name="opponent" all="anybody" value=${query.opponent} counts=${data.players} set=${set} />`}
     <${Choice} title=${query.player ? 'Outcome for this player' : 'Outcome for the first player'} name="outcome" all="all outcomes" value=${query.outcome} counts=${outcomes} set=${set} />
     <${Choice} title="Purpose" name="purpose" all="all purposes" value=${query.purpose} counts=${data.purposes} set=${set} />
     <${Search} value=${query.text || ''} set=${set} />

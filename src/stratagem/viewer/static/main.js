@@ -3,7 +3,9 @@ import { html, render, useEffect } from './preact-htm.js';
 import { link, listen, useConnected, useJson, usePlace, useVersion, api, visible } from './data.js';
 import { Games } from './games.js';
 import { Home } from './home.js';
+import { Overlay } from './overlay.js';
 import { Play } from './play.js';
+import { Population } from './population.js';
 import { Replay } from './replay.js';
 import { Run } from './run.js';
 
@@ -12,7 +14,9 @@ function Page({ path, query, library }) {
   if (path === '/replay') return html`<${Replay} query=${query} />`;
   if (path === '/play') return html`<${Play} query=${query} />`;
   if (path === '/run') return html`<${Run} name=${query.name || ''} />`;
-  return html`<${Home} library=${library} />`;
+  if (path === '/runs') return html`<${Overlay} query=${query} />`;
+  if (path === '/population') return html`<${Population} query=${query} />`;
+  return html`<${Home} library=${library} query=${query} />`;
 }
 
 function App() {
@@ -27,9 +31,10 @@ function App() {
     <header class="top">
       <a class="brand" href=${link('/')}><img src="/static/icon.svg" alt="" width="24" height="24" />${visible(library.folder)}</a>
       <nav aria-label="Pages">
-        <a href=${link('/')} aria-current=${['/', '/run'].includes(path) ? 'page' : null}>Overview</a>
+        <a href=${link('/')} aria-current=${['/', '/run', '/runs'].includes(path) ? 'page' : null}>Overview</a>
         ${library.records.length > 0 && html`<a href=${link('/games', { record: query.record || library.records[0].name })}
           aria-current=${['/games', '/replay'].includes(path) ? 'page' : null}>Games</a>`}
+        ${library.records.length + library.runs.length > 0 && html`<a href=${link('/population')} aria-current=${path === '/population' ? 'page' : null}>Population</a>`}
         <a href=${link('/play')} aria-current=${path === '/play' ? 'page' : null}>Play</a>
       </nav>
       ${!connected && html`<span class="offline" role="status">not connected</span>`}

@@ -1,7 +1,9 @@
 // One run: its status, its checks, its curves, and its recipe.
 import { html, useState } from './preact-htm.js';
 import { Chart } from './chart.js';
+import { Copy } from './copy.js';
 import { api, count, link, number, useJson, useVersion, visible } from './data.js';
+import { Notes } from './notes.js';
 
 const FIRST = [/exact\/exploitability$/, /^checkpoint_metric$/, /^[^/]+\/pay$/, /validation\//, /illegal_rate$/, /^loss$/, /^entropy$/];
 const SHOWN = 12;
@@ -11,7 +13,7 @@ function rank(name) {
   return place < 0 ? FIRST.length : place;
 }
 
-function Curves({ curves, best }) {
+function Curves({ curves, best, noted }) {
   const [text, setText] = useState('');
   const [all, setAll] = useState(false);
   const names = Object.keys(curves).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
@@ -20,11 +22,24 @@ function Curves({ curves, best }) {
   return html`<section aria-labelledby="curves">
     <div class="head"><h2 id="curves">Metrics</h2>
       <input type="search" placeholder="Filter, such as pay" aria-label="Part of a metric's name" value=${text} onInput=${(event) => setText(event.target.value)} /></div>
-    <p class="dim">Value by step${best != null ? html`; the dashed line is the best checkpoint, step ${best}` : ''}. One run, so no interval.</p>
-    <div class="plots">${shown.map((name) => html`<${Chart} key=${name} name=${name} curve=${curves[name]} best=${name.startsWith('sft/') ? null : best} />`)}</div>
+    <p class="dim">Value by step${best != null ? html`; the dashed green line is the best checkpoint, step ${best}` : ''}${noted.length > 0 && '; red lines are the first findings of checks'}. Drag over steps to see them larger.</p>
+    <div class="plots">${shown.map((name) => html`<${Chart} key=${name} name=${name} curve=${curves[name]} best=${name.startsWith('sft/') ? null : best} noted=${name.startsWith('sft/') ? [] : noted} />`)}</div>
     ${found.length === 0 && html`<p class="dim">No metric has this in its name.</p>`}
     ${shown.length < found.length && html`<button class="more" onClick=${() => setAll(true)}>Show all ${found.length} metrics</button>`}
   </section>`;
+}
+
+function Report({ name, written }) {
+  const { data } = useJson(api('sections', { run: name }), useVersion(`run:${name}`));
+  const page = `/pages/${name.split('/').map(encodeURIComponent).join('/')}/report.html`;
+  return html`<section aria-labelledby="report"><h2 id="report">Report</h2>
+    ${written && data ? html`<ul class="sections">${data.sections.map((section) => html`<li><a href=${`${page}#${section.name}`} target="_blank" rel="noopener">${visible(section.title)}</a></li>`)}</ul>`
+    : html`<p class="dim">Not written yet: <code>stratagem report</code> writes it.</p>`}</section>`;
+}
+
+function Commands({ run }) {
+  const commands = [['watch', run.path], ['report', run.path], ...(run.state === 'failed' ? [['train', run.path, '--resume']] : [])];
+  return html`<section aria-labelledby="commands"><h2 id="commands">In the terminal</h2>${commands.map((words) => html`<${Copy} key=${words[0]} words=${['stratagem', ...words]} />`)}</section>`;
 }
 
 export function Run({ name }) {
@@ -36,6 +51,7 @@ export function Run({ name }) {
     ['Best step', number(run.best_step)], ['Checkpoint metric', number(run.score)],
     ...Object.entries(run.exploitability).map(([game, value]) => [`Exploitability, ${game}`, number(value)])];
   const findings = Object.entries(run.findings);
+  const noted = [...new Set(findings.filter(([, finding]) => finding.level === 'fault' && finding.step != null).map(([, finding]) => finding.step))];
   return html`<h1>${visible(name === '.' ? 'This run' : name)} <span class=${`state ${run.state}`}>${run.state}</span></h1>
     ${run.sentence && html`<p class="problem">${visible(run.sentence)}</p>`}
     <dl class="tiles">${tiles.map(([title, value]) => html`<div><dt>${visible(title)}</dt><dd>${visible(value)}</dd></div>`)}</dl>
@@ -43,7 +59,10 @@ export function Run({ name }) {
       ${run.report && html`<a href=${`/pages/${name.split('/').map(encodeURIComponent).join('/')}/report.html`} target="_blank" rel="noopener">Its report</a>`}</p>
     ${findings.length > 0 && html`<section aria-labelledby="checks"><h2 id="checks">Checks</h2><ul class="plain">${findings.map(([check, finding]) =>
       html`<li><span class=${`badge ${finding.level === 'fault' ? 'bad' : ''}`}>${visible(finding.level)}</span> <b>${visible(check)}</b>, ${count(finding.count, 'time')}${finding.step == null ? '' : `, first at step ${finding.step}`}: ${visible(finding.first)}</li>`)}</ul></section>`}
-    <${Curves} curves=${run.curves} best=${run.best_step} />
+    <${Curves} curves=${run.curves} best=${run.best_step} noted=${noted} />
+    <${Notes} key=${`note ${name}`} run=${run} />
+    <${Report} name=${name} written=${run.report} />
+    <${Commands} run=${run} />
     <section><h2>Recipe</h2><details><summary>All settings</summary><pre>${visible(run.settings)}</pre></details>
       <p>Begun ${visible(run.begun)} by</p><pre>${visible(run.command)}</pre></section>
     ${run.unreadable.map((sentence) => html`<p class="problem">${visible(sentence)}</p>`)}`;

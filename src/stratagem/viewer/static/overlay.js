@@ -1,0 +1,77 @@
+// Several runs over one another: bands over the seeds of a recipe, and the settings in which they differ.
+import { html, useState } from './preact-htm.js';
+import { Picture, reading } from './picture.js';
+import { api, count, link, number, useJson, useVersion, visible } from './data.js';
+
+const SHOWN = 9;
+const role = (place) => `rival-${(place % 6) + 1}`;
+
+function labelOf(band, place) {
+  const settings = Object.entries(band.label).map(([key, value]) => `${key} = ${value ?? 'unset'}`);
+  return settings.length ? settings.join(', ') : band.runs.length > 1 ? `${count(band.runs.length, 'seed')}` : band.runs[0] || `band ${place + 1}`;
+}
+
+/** A mean with its band. */
+function banded(mean, name, place) {
+  const told = mean.mean.map((_, at) => `[${number(mean.low[at])}, ${number(mean.high[at])}]`);
+  const edge = { x: mean.steps, role: 'edge', hoverinfo: 'skip' };
+  return [{ ...edge, y: mean.low }, { ...edge, y: mean.high, role: `${role(place)} faint`, fill: 'tonexty', showlegend: false },
+    { x: mean.steps, y: mean.mean, name, role: role(place), mode: 'lines', told }];
+}
+
+function traces(metric, bands, single, places) {
+  return bands.flatMap((band, at) => {
+    const mean = band.means[metric];
+    if (mean && !single) return banded(mean, labelOf(band, at), at);
+    return Object.entries(band.curves[metric] || {}).map(([run, curve]) => ({
+      x: curve.steps, y: curve.values, name: visible(run), role: role(single ? places[run] : at), mode: curve.steps.length > 40 ? 'lines' : 'lines+markers' }));
+  });
+}
+
+function MetricPicture({ metric, bands, single, places }) {
+  const drawn = traces(metric.name, bands, single, places);
+  const seeds = bands.filter((band) => band.curves[metric.name]).map((band) => Object.keys(band.curves[metric.name]).length);
+  const averaged = !single && bands.some((band) => band.means[metric.name]);
+  const facts = reading({ unit: metric.unit, n: averaged ? `${seeds.join(', ')} seeds` : count(seeds.reduce((sum, one) => sum + one, 0), 'run'),
+    interval: averaged ? '95 % over seeds, Student’s t' : 'none, every run is drawn', chance: metric.chance == null ? 'not measured' : number(metric.chance) });
+  const levels = metric.chance == null ? [] : [{ value: metric.chance, name: `chance ${number(metric.chance)}` }];
+  return html`<${Picture} title=${metric.name} traces=${drawn} layout=${{ levels }} facts=${facts} />`;
+}
+
+function Legend({ bands, single, places }) {
+  return html`<ul class="band-keys">${bands.map((band, at) => html`<li>
+    ${single ? null : html`<i class="band-key" style=${{ '--paint': `var(--${role(at)})` }}></i>`}
+    <span><b>${visible(labelOf(band, at))}</b> ${band.runs.map((run) => html`<a href=${link('/run', { name: run })}>${single && html`<i class="band-key" style=${{ '--paint': `var(--${role(places[run])})` }}></i>`}${visible(run)}</a> `)}</span></li>`)}</ul>`;
+}
+
+function Differing({ data }) {
+  if (!data.differing.length) return html`<p class="dim">All settings are the same.</p>`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="Settings that differ"><table class="differing">
+    <thead><tr><th>Setting</th>${data.runs.map((run) => html`<th><a href=${link('/run', { name: run.name })}>${visible(run.name)}</a></th>`)}</tr></thead>
+    <tbody>${data.differing.map((key) => html`<tr><th>${visible(key)}</th>${data.runs.map((run) => html`<td>${run.settings[key] == null ? html`<span class="dim">–</span>` : visible(run.settings[key])}</td>`)}</tr>`)}</tbody></table></div>`;
+}
+
+export function Overlay({ query }) {
+  const address = api('overlay', { runs: query.runs || '' });
+  const { data, error, address: answered } = useJson(address, useVersion());
+  const [text, setText] = useState('');
+  const [all, setAll] = useState(false);
+  const [single, setSingle] = useState(false);
+  if (error && answered === address) return html`<p class="problem">${visible(error)}</p>`;
+  if (!data || answered !== address) return html`<p class="loading">Loading …</p>`;
+  const places = Object.fromEntries(data.runs.map((run, at) => [run.name, at]));
+  const main = data.metrics.filter((metric) => data.main.includes(metric.name));
+  const rest = data.metrics.filter((metric) => !data.main.includes(metric.name));
+  const found = [...main, ...rest].filter((metric) => metric.name.toLowerCase().includes(text.toLowerCase()));
+  const shown = all || text ? found : found.slice(0, SHOWN);
+  return html`<h1>${count(data.runs.length, 'run')} over one another</h1>
+    ${Object.entries(data.broken).map(([run, sentence]) => html`<p class="problem">${visible(run)}: ${visible(sentence)}</p>`)}
+    <section aria-labelledby="differing"><h2 id="differing">What differs</h2><${Differing} data=${data} /></section>
+    <section aria-labelledby="curves"><div class="head"><h2 id="curves">Metrics</h2>
+      <input type="search" placeholder="Filter, such as pay" aria-label="Part of a metric's name" value=${text} onInput=${(event) => setText(event.target.value)} />
+      ${data.bands.some((band) => band.runs.length > 1) && html`<label class="check"><input type="checkbox" checked=${single} onChange=${(event) => setSingle(event.target.checked)} />Every run for itself</label>`}</div>
+      <${Legend} bands=${data.bands} single=${single} places=${places} />
+      <div class="plots">${shown.map((metric) => html`<${MetricPicture} key=${metric.name} metric=${metric} bands=${data.bands} single=${single} places=${places} />`)}</div>
+      ${found.length === 0 && html`<p class="dim">No metric has this in its name.</p>`}
+      ${shown.length < found.length && html`<button class="more" onClick=${() => setAll(true)}>Show all ${found.length} metrics</button>`}</section>`;
+}

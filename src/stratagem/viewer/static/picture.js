@@ -1,0 +1,27 @@
+// A picture of the report's kind in a page: title, traces over axes, and the facts without which it cannot be read.
+import { html, useEffect, useRef, useState } from './preact-htm.js';
+import { Plot } from './plot.js';
+import { visible } from './data.js';
+
+/** The facts of a picture in a line. */
+export function reading({ unit, n, interval = 'none, one run', chance = 'not measured' }) {
+  return `Unit: ${unit || 'none'}. n: ${n}. Interval: ${interval}. Chance level: ${chance}.`;
+}
+
+export function Picture({ title, value, traces, layout, facts, label, height, kind = '' }) {
+  const canvas = useRef(null);
+  const plot = useRef(null);
+  const [zoomed, setZoomed] = useState(false);
+  useEffect(() => {
+    plot.current = new Plot(canvas.current, traces, layout, (range) => {
+      plot.current.zoom(range);
+      setZoomed(range != null);
+    });
+    return () => plot.current.close();
+  }, []);
+  useEffect(() => plot.current.show(traces, layout), [JSON.stringify([traces, layout])]);
+  return html`<figure class=${`plot ${kind}`}>
+    <figcaption>${visible(title)}<span class="value">${value}${zoomed && html` <button class="plain-button" onClick=${() => { plot.current.zoom(null); setZoomed(false); }}>All steps</button>`}</span></figcaption>
+    <div class="canvas" role="img" aria-label=${visible(label || `${title}. ${facts}`)} ref=${canvas} style=${height ? { '--height': height, minHeight: `${height}px` } : null}></div>
+    <p class="caption">${visible(facts)}</p></figure>`;
+}

@@ -1,0 +1,184 @@
+"""Runs over one another, populations, notes, and the table of runs, as data."""
+
+import json
+import math
+
+import pytest
+from shown_folder import HOSTILE, Parrot, add_step, episodes_of, write_run
+from starlette.testclient import TestClient
+
+from stratagem.api.tournaments import tournament
+from stratagem.evaluation.recorded import Reading, recorded
+from stratagem.evaluation.statistics import with_interval
+from stratagem.play.store import read_episodes, write_shard
+from stratagem.reports.report import write_report
+from stratagem.runs.folder import RunFolder
+from stratagem.viewer.app import Viewer
+from stratagem.viewer.crossplay import MOST
+from stratagem.viewer.overlay import MOST as MOST_RUNS
+
+OWN = {"origin": "http://127.0.0.1:8150"}
+
+
+@pytest.fixture
+def client(folder):
+    return TestClient(Viewer(folder).application(), base_url="http://127.0.0.1:8150")
+
+
+def ask(client, page, status=200, **query):
+    answer = client.get(f"/api/{page}", params=query)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def note(client, status=200, **body):
+    answer = client.post("/api/do/note", json=body, headers=OWN)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def overlaid(client, *names, status=200):
+    return ask(client, "overlay", status, runs=json.dumps(names))
+
+
+def test_runs_of_one_recipe_are_one_band_with_the_interval_of_their_mean(folder, client):
+    write_run(folder / "runs" / "second", seed=4)
+    write_run(folder / "runs" / "other", seed=3, batch=2)
+    rows = [0.5, 0.3]
+    (folder / "runs" / "second" / "metrics.jsonl").write_text(
+        "".join(
+            json.dumps({"step": step, "kuhn/exact/exploitability": value}) + "\n" for step, value in enumerate(rows)
+        )
+    )
+    data = overlaid(client, "runs/first", "runs/second", "runs/other")
+    assert data["differing"] == ["batch", "seed"]
+    assert [band["runs"] for band in data["bands"]] == [["runs/first", "runs/second"], ["runs/other"]]
+    assert [band["label"] for band in data["bands"]] == [{"batch": None}, {"batch": "2"}]
+    mean = data["bands"][0]["means"]["kuhn/exact/exploitability"]
+    assert (mean["steps"], mean["n"]) == ([0, 1], 2)
+    expected = with_interval([0.25, 0.3])
+    assert mean["mean"][1] == pytest.approx(expected.mean)
+    assert (mean["low"][1], mean["high"][1]) == pytest.approx((expected.low, expected.high))
+    assert data["bands"][1]["means"] == {}
+    assert data["main"] == ["kuhn/exact/exploitability"]
+    assert next(metric for metric in data["metrics"] if metric["name"] in data["main"])["unit"] == "chips a hand"
+
+
+def test_overlay_refuses_what_are_no_runs(client):
+    assert "no run" in overlaid(client, "elsewhere", status=404)["error"]
+    assert "JSON list" in ask(client, "overlay", 400, runs="runs/first")["error"]
+    assert str(MOST_RUNS) in overlaid(client, status=400)["error"]
+    assert "lacks `runs`" in ask(client, "overlay", 400)["error"]
+    assert "no run" in overlaid(client, "../../etc", status=404)["error"]
+
+
+def test_damaged_run_does_not_hide_the_others(folder, client):
+    write_run(folder / "runs" / "second")
+    (folder / "runs" / "second" / "run.json").write_text("{")
+    data = overlaid(client, "runs/first", "runs/second")
+    assert [run["name"] for run in data["runs"]] == ["runs/first"]
+    assert "run.json" in data["broken"]["runs/second"]
+
+
+def test_note_is_kept_beside_the_run_and_removed_when_it_is_empty(folder, client):
+    file = folder / "runs" / "first" / "view.json"
+    assert note(client, run="runs/first", note=f" {HOSTILE} ", tags=["a  b", "", "a b", "kuhn"]) == {
+        "note": HOSTILE,
+        "tags": ["a b", "kuhn"],
+    }
+    (row,) = ask(client, "library")["runs"]
+    assert (row["note"], row["tags"]) == (HOSTILE, ["a b", "kuhn"])
+    file.write_text("[1]")
+    assert ask(client, "library")["runs"][0]["note"] == ""
+    note(client, run="runs/first")
+    assert not file.exists()
+
+
+def test_note_goes_to_known_runs_only_and_is_not_long(client):
+    assert "no run" in note(client, 404, run="../elsewhere", note="x")["error"]
+    assert "note" in note(client, 400, run="runs/first", note="x" * 5000)["error"]
+    assert "tags" in note(client, 400, run="runs/first", tags=["x"] * 50)["error"]
+    assert client.post("/api/do/note", json={"run": "runs/first"}).status_code == 403
+
+
+def test_row_of_a_run_is_read_again_when_it_goes_on(folder, client):
+    (row,) = ask(client, "library")["runs"]
+    (figure,) = row["figures"]
+    assert (figure["name"], figure["better"], figure["start"], figure["last"]) == (
+        "exact exploitability", "lower", 0.5, 0.1,
+    )  # fmt: skip
+    add_step(folder / "runs" / "first", 9)
+    (again,) = ask(client, "library")["runs"]
+    assert again["figures"][0]["last"] == 0.05
+    assert again["changed"] >= row["changed"] > 0
+
+
+def test_cross_play_of_a_record_agrees_with_its_evaluation(folder, client):
+    players = ["kuhn/NashApprox@1", "kuhn/AlwaysBet@1"]
+    write_shard(folder / "met", 0, episodes_of("kuhn", ["NashApprox", "AlwaysBet"], 8))
+    data = ask(client, "population", kind="record", name="met", game="kuhn")
+    (result,) = recorded(read_episodes(folder / "met"), Reading(crossed=True))
+    for row in result.rows:
+        (matchup,) = row.matchups
+        place, other = players if row.player == "kuhn/NashApprox" else players[::-1]
+        cell = data["pay"][data["players"].index(place)][data["players"].index(other)]
+        payoff = matchup.payoff(scaled=False)
+        assert (cell["mean"], cell["n"]) == (pytest.approx(payoff.mean), payoff.n)
+        assert cell["se"] == pytest.approx(payoff.se)
+    assert data["unit"] == "chips a hand"
+    assert data["null"] == 0.0
+    assert {one["name"] for one in data["ratings"]} == set(players)
+    assert math.fsum(one["elo"] for one in data["ratings"]) == pytest.approx(3000.0)
+
+
+def test_cell_leads_to_the_games_of_its_pair(folder, client):
+    write_shard(folder / "games", 2, episodes_of("kuhn", ["NashApprox", "NashApprox"], 2, name="self"))
+    data = ask(client, "population", kind="record", name="games", game="kuhn")
+    row, column = data["players"].index(Parrot.recorded), data["players"].index("kuhn/NashApprox@1")
+    assert data["met"][row][column] == data["met"][column][column] == "games"
+    assert data["met"][row][row] is None
+    for first, second, found in ((row, column, 6), (column, column, 2)):
+        query = {"player": data["recorded"][first], "opponent": data["recorded"][second]}
+        assert ask(client, "episodes", record=data["met"][first][second], **query)["found"] == found
+
+
+def test_tournament_file_is_a_population_whose_games_are_found(folder, client):
+    played = tournament("kuhn", ["NashApprox", "random"], episodes=4, record=folder / "cup" / "record")
+    played.save(folder / "cup" / "kuhn.json")
+    found = [one for one in ask(client, "populations")["populations"] if one["kind"] == "tournament"]
+    assert found == [{"kind": "tournament", "name": "cup/kuhn.json", "game": "kuhn", "players": 2}]
+    data = ask(client, "population", kind="tournament", name="cup/kuhn.json")
+    first = played.to_json()["players"].index(data["players"][0])
+    assert data["pay"][0][0]["mean"] == played.to_json()["pay"][first][first]["mean"]
+    assert data["met"][0][1] == "cup/record"
+    query = {"player": data["recorded"][0], "opponent": data["recorded"][1]}
+    assert ask(client, "episodes", record="cup/record", **query)["found"] > 0
+
+
+def test_files_that_are_no_tournaments_are_left_out(folder, client):
+    (folder / "a.json").write_text('{"mean_against_others": [], "players": ["x"], "pay": []}')
+    (folder / "b.json").write_text('"mean_against_others"')
+    (folder / "c.json").write_text("[" * 100_000 + '"mean_against_others"')
+    assert not [one for one in ask(client, "populations")["populations"] if one["kind"] == "tournament"]
+    assert "no tournament" in ask(client, "population", 400, kind="tournament", name="a.json")["error"]
+    assert "tournament" in ask(client, "population", 404, kind="tournament", name="../x.json")["error"]
+    assert "population" in ask(client, "population", 404, kind="x", name="a")["error"]
+    assert "league" in ask(client, "population", 400, kind="league", name="runs/first")["error"]
+
+
+def test_matrix_has_the_players_with_the_most_games(folder, client):
+    rows = episodes_of("kuhn(hands=1)", ["random", "NashApprox"], MOST + 5, name="many")
+    for number, episode in enumerate(rows):
+        episode.players = tuple(f"p{number}@1" if name == "random@1" else name for name in episode.players)
+    write_shard(folder / "many", 0, rows)
+    data = ask(client, "population", kind="record", name="many", game="kuhn(hands=1)")
+    assert (len(data["players"]), data["left_out"]) == (MOST, len(rows) + 1 - MOST)
+    assert "kuhn/NashApprox@1" in data["players"]
+
+
+def test_sections_of_a_written_report_are_listed(folder, client):
+    assert ask(client, "sections", run="runs/first") == {"page": None, "sections": []}
+    write_report(RunFolder(folder / "runs" / "first"))
+    sections = ask(client, "sections", run="runs/first")
+    assert sections["page"] == "runs/first/report.html"
+    assert {"name": "curves", "title": "Metrics over training"} in sections["sections"]
