@@ -19,7 +19,7 @@ _NOTE, _TAG, _MOST_TAGS = 4000, 40, 12
 
 
 class Note(FiniteSettings):
-    """What people wrote about a run."""
+    """Note and tags of a run, as people wrote them."""
 
     note: str = Field(default="", max_length=_NOTE)
     """Note in plain text."""

@@ -29,4 +29,4 @@ RUN_ANSWERS: Mapping[str, Callable[[Library, Mapping[str, str]], Json]] = {
 }
 """Answers by the name of their address."""
 RUN_ACTS: Mapping[str, Callable[[Library, Json], Json]] = {"note": write_note}
-"""What is done on request, by name."""
+"""Actions on request, by name."""
