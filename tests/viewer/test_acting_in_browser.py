@@ -1,4 +1,4 @@
-"""What the pages do, in a real browser; `make test-view` has one."""
+"""Questions about turns and games of people, in a real browser; `make test-view` has one."""
 
 import re
 
