@@ -49,7 +49,7 @@ def address(folder):
 
 @pytest.fixture
 def page(browser, request):
-    """A page that reports every error, but those whose texts are in `expected`; 390 pixels wide where a test says so."""
+    """A page that reports every error that is not `expected`; 390 pixels wide where a test says so."""
     width, height = getattr(request, "param", (1440, 900))
     context = browser.new_context(viewport={"width": width, "height": height})
     opened, faults = context.new_page(), []

@@ -236,8 +236,11 @@ def test_only_the_pages_themselves_may_start_something(pages):
         assert answer.status_code == 400
 
 
-def test_few_returns_are_counted_one_by_one():
-    assert histogram([1.0, 1.0, 2.0], [2.0]) == {"labels": ["1", "2"], "counts": [[2, 1], [0, 1]]}
+def test_returns_are_counted_on_an_even_scale():
+    assert histogram([1.0, 1.0, 3.0], [2.0]) == {"labels": ["1", "2", "3"], "counts": [[2, 0, 1], [0, 1, 0]]}
+    assert histogram([0.25], [0.25]) == {"labels": ["0.25"], "counts": [[1], [1]]}
+    halves = histogram([0.5, 1.0], [0.0])
+    assert (halves["labels"][0], halves["labels"][-1]) == ("0 to 0.1", "0.9 to 1")
     many = histogram([float(number) for number in range(100)], [99.0])
     assert len(many["labels"]) == 10
     assert many["counts"] == [[10] * 10, [0] * 9 + [1]]

@@ -11,7 +11,7 @@ from stratagem.games.key import Key
 from stratagem.play.records import Episode
 
 _VALUES = 24
-"""Largest number of different returns that are counted one by one."""
+"""Largest number of whole numbers that are counted one by one."""
 _BINS = 10
 
 
@@ -52,19 +52,16 @@ def _difference(before: Sequence[float], after: Sequence[float], key: Key, certa
 
 
 def histogram(before: Sequence[float], after: Sequence[float]) -> Json:
-    """Count returns of both arms: one by one where there are few different ones, else in bins of equal width."""
-    values = sorted({round(value, 9) for value in (*before, *after)})
-    if len(values) <= _VALUES:
-        return {
-            "labels": [f"{value:g}" for value in values],
-            "counts": [[sum(round(one, 9) == value for one in arm) for value in values] for arm in (before, after)],
-        }
-    low, high = values[0], values[-1]
+    """Count returns of both arms: by whole numbers where they are few, else in bins of equal width."""
+    values = [round(value, 9) for value in (*before, *after)]
+    low, high = min(values), max(values)
+    if low == high or (all(value.is_integer() for value in values) and high - low < _VALUES):
+        labels = [low] if low == high else [low + step for step in range(int(high - low) + 1)]
+        counts = [[sum(round(one, 9) == value for one in arm) for value in labels] for arm in (before, after)]
+        return {"labels": [f"{value:.4g}" for value in labels], "counts": counts}
     edges = [low + (high - low) * place / _BINS for place in range(_BINS + 1)]
-    return {
-        "labels": [f"{start:.3g} to {end:.3g}" for start, end in pairwise(edges)],
-        "counts": [_binned(arm, low, high) for arm in (before, after)],
-    }
+    labelled = [f"{start:.3g} to {end:.3g}" for start, end in pairwise(edges)]
+    return {"labels": labelled, "counts": [_binned(arm, low, high) for arm in (before, after)]}
 
 
 def _binned(values: Sequence[float], low: float, high: float) -> list[int]:

@@ -189,7 +189,7 @@ def _other(seated: Seated, position: Position, seat: Seat, recorded: str) -> Pla
         return _player(recorded, game)
     except StratagemError as error:
         raise BadParameter(
-            f"Seat {seat} was played by {recorded!r}, which cannot be made here: choose a player for this seat. {error}"
+            f"Seat {seat} was played by {recorded!r}, which cannot be made here: choose a player for this seat."
         ) from error
 
 

@@ -98,6 +98,7 @@ def ask_what_if(question: WhatIf, connection: Connection) -> Any:
         "players": [[match.names[slot] for slot in position.episode.slots] for match in arms.values()],
         "stand_ins": [seat for seat, seating in enumerate(seats) if seating.is_stand_in],
         "unit": position.state.game.spec.unit,
+        "seat_names": list(position.state.game.spec.seat_names),
         "price": None if price is None else price.to_json(),
         **outcomes(branches["original"], branches["changed"], Key(question.seed), certain=certain),
     }
@@ -154,8 +155,9 @@ def _made(question: WhatIf, position: Position, seat: Seat) -> Player:
     try:
         player = make_player(name, position.state.game)
     except StratagemError as error:
+        such = f", such as run:{question.run}@last" if question.run else ""
         raise BadParameter(
-            f"Seat {seat} was played by {name!r}, which cannot be made here: choose a player for this seat. {error}"
+            f"Seat {seat} was played by {name!r}, which cannot be made here: choose a player for this seat{such}."
         ) from error
     if str(player.traits.version) != recorded.rpartition("@")[2]:
         raise BadParameter(

@@ -118,6 +118,18 @@ export function short(name) {
   return visible(name.replace(/@[^@]*$/, '') || name);
 }
 
+/** The name of a seat, where seats are known by names, and its player. */
+export function sitter(names, seat, player) {
+  return names && names[seat] ? `${visible(names[seat])}, ${short(player)}` : short(player);
+}
+
+/** Players by name, each once with the number of its seats. */
+export function grouped(players) {
+  const counts = new Map();
+  for (const name of players) counts.set(name, (counts.get(name) || 0) + 1);
+  return [...counts].map(([name, seats]) => (seats > 1 ? `${seats} × ${short(name)}` : short(name))).join(', ');
+}
+
 export function count(value, noun, plural = `${noun}s`) {
   return `${number(value)} ${value === 1 ? noun : plural}`;
 }

@@ -1,13 +1,13 @@
 // Questions about one recorded decision: how likely the other actions were, and what should have been played.
 import { html, useState } from './preact-htm.js';
 import { SheetForm } from './choices.js';
-import { go, link, number, short, visible } from './data.js';
+import { go, link, number, short, sitter, visible } from './data.js';
 import { JobState, post, useJob } from './jobs.js';
 
 function SeatTabs({ rows, seat, setSeat, episode }) {
   if (rows.length < 2) return html`<p class="who"><span class=${`seat s${seat % 7}`}>${seat}</span>${short(episode.players[seat])}</p>`;
   return html`<div class="tabs" role="tablist" aria-label="Seat">${rows.map((row) => html`<button type="button" role="tab" key=${row.seat} aria-selected=${row.seat === seat} onClick=${() => setSeat(row.seat)}>
-    <span class=${`seat s${row.seat % 7}`}>${row.seat}</span>${short(episode.players[row.seat])}</button>`)}</div>`;
+    <span class=${`seat s${row.seat % 7}`}>${row.seat}</span>${sitter(episode.seat_names, row.seat, episode.players[row.seat])}</button>`)}</div>`;
 }
 
 function percent(p) {
@@ -93,8 +93,8 @@ export function PlayOn({ position, query, episode }) {
     }
   };
   return html`<form class="ask" onSubmit=${sit}><div class="settings">
-      <label>Your seat<select onChange=${(event) => setSeat(Number(event.target.value))}>${episode.players.map((name, other) => html`<option value=${other} selected=${other === seat}>${other}: ${short(name)}</option>`)}</select></label>
-      ${others.map((other) => html`<label key=${other}>Seat ${other}<input type="text" list="others" value=${players[other] || ''} placeholder=${visible(position.players[other])} onInput=${(event) => setPlayers({ ...players, [other]: event.target.value })} /></label>`)}
+      <label>Your seat<select onChange=${(event) => setSeat(Number(event.target.value))}>${episode.players.map((name, other) => html`<option value=${other} selected=${other === seat}>${other}: ${sitter(episode.seat_names, other, name)}</option>`)}</select></label>
+      ${others.map((other) => html`<label key=${other}>${episode.seat_names && episode.seat_names[other] ? visible(episode.seat_names[other]) : `Seat ${other}`}<input type="text" list="others" value=${players[other] || ''} placeholder=${visible(position.players[other])} onInput=${(event) => setPlayers({ ...players, [other]: event.target.value })} /></label>`)}
       <datalist id="others">${position.known.map((name) => html`<option value=${name} />`)}</datalist>
       <button class="main">Sit down</button></div></form>
     <p class="dim">You decide from this turn on. Other seats that act at this turn play what they played. Later dice are new.</p>

@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useState } from './preact-htm.js';
 import { Board } from './board.js';
 import { Question } from './choices.js';
-import { api, go, link, short, signed, useJson, visible } from './data.js';
+import { api, go, grouped, link, short, signed, useJson, visible } from './data.js';
 import { post, priceText } from './jobs.js';
 
 const PAUSE = 350;
@@ -96,7 +96,7 @@ function Table({ id }) {
   if (broken) return html`<h1>Play</h1><p class="problem" role="alert">${visible(broken.sentence)}</p><p><a href=${link('/play')}>Another game</a></p>`;
   if (!begun) return html`<h1>Play</h1><p class="loading">${open ? 'The table is being laid …' : 'This game was left.'}</p>`;
   const thinking = !end && (!ask || answered);
-  return html`<div class="head title"><h1>${body && body.game ? visible(body.game) : 'Play'} <small>seat ${begun.seat}, against ${begun.players.filter((_, seat) => seat !== begun.seat).map(short).join(', ')}</small></h1>
+  return html`<div class="head title"><h1>${body && body.game ? visible(body.game) : 'Play'} <small>seat ${begun.seat}, against ${grouped(begun.players.filter((_, seat) => seat !== begun.seat))}</small></h1>
       ${!end && open && html`<button onClick=${() => post('leave', { id }).then(() => go(link('/play')))}>Leave</button>`}</div>
     <div class="sitting">
       <section aria-label="What you see"><h2>What you see</h2><${Sight} ask=${end ? null : ask} begun=${begun} text=${latest ? latest.situation : ''} />

@@ -2,7 +2,7 @@
 import { html, useEffect, useState } from './preact-htm.js';
 import { SheetForm } from './choices.js';
 import { Alternatives, PlayOn, Teach } from './decision.js';
-import { api, count, link, number, short, useJson, useVersion, visible } from './data.js';
+import { api, count, link, number, short, sitter, useJson, useVersion, visible } from './data.js';
 import { JobState, useJob } from './jobs.js';
 import { live } from './source.js';
 
@@ -45,7 +45,7 @@ export function Result({ result }) {
       ${result.stand_ins.length > 0 && html` The recorded player of seat ${result.stand_ins.join(', ')} cannot be made here, so the named one plays it in both arms.`}</p>
     <p class="key"><span class="swatch before"></span>as played <span class="swatch after"></span>changed <span class="dim">Number of branches by return from this turn on, in ${visible(result.unit.replace(/ an? .*$/, ''))}</span></p>
     <div class="arms">${result.seats.map((row, seat) => html`<figure key=${seat}>
-      <figcaption><span class=${`seat s${seat % 7}`}>${seat}</span> ${short(result.players[0][seat])}${result.players[1][seat] !== result.players[0][seat] ? html` → ${short(result.players[1][seat])}` : ''}</figcaption>
+      <figcaption><span class=${`seat s${seat % 7}`}>${seat}</span> ${sitter(result.seat_names, seat, result.players[0][seat])}${result.players[1][seat] !== result.players[0][seat] ? html` → ${short(result.players[1][seat])}` : ''}</figcaption>
       <${Histogram} labels=${row.labels} counts=${row.counts} seat=${seat} />
       <dl><div><dt>As played</dt><dd>${figure(row.original)}</dd></div><div><dt>Changed</dt><dd>${figure(row.changed)}</dd></div>
         <div><dt>Difference</dt><dd><b>${figure(row.difference)}</b>${row.p_value != null && html` <small>p ${row.p_value < 0.001 ? '< 0.001' : number(row.p_value)}, n ${result.n}</small>`}</dd></div></dl>
@@ -77,7 +77,7 @@ function Form({ episode, query, position, set, form, state }) {
     dice: form.dice, seed: Number(form.seed) || 0, count: Number(form.count) || 1, accepted });
   const deciding = Object.fromEntries(position.seats.map((row) => [row.seat, row]));
   return html`<form class="ask" onSubmit=${(event) => { event.preventDefault(); ask(); }}>
-    <div class="rows">${episode.players.map((name, seat) => html`<div class="row" key=${seat}><span class="who"><span class=${`seat s${seat % 7}`}>${seat}</span>${short(name)}</span>
+    <div class="rows">${episode.players.map((name, seat) => html`<div class="row" key=${seat}><span class="who"><span class=${`seat s${seat % 7}`}>${seat}</span>${sitter(episode.seat_names, seat, name)}</span>
       ${deciding[seat] ? html`<${ActionPicker} row=${deciding[seat]} value=${form.actions[seat]} change=${(text) => set({ actions: { ...form.actions, [seat]: text } })} />` : html`<span class="dim">does not act</span>`}
       <label>Player from here on<input type="text" list="known" aria-label=${`Player of seat ${seat} from here on`} value=${form.players[seat] || ''} placeholder=${visible(position.players[seat])}
         onInput=${(event) => set({ players: { ...form.players, [seat]: event.target.value } })} /></label></div>`)}</div>
