@@ -66,9 +66,9 @@ def python() -> str:
     return page(
         "Python",
         f"{rule(stratagem)} `import stratagem as sg` loads no library; a function loads what it needs when it is "
-        "called. A game is given by its name or as a `Game`, a player by its name or as a `Player`. A mistake is a "
-        "`StratagemError` with one sentence. Progress is shown in a terminal, and in a notebook where tqdm is "
-        "installed; `progress=False` hides it.",
+        "called. A game is given by its name or as a `Game`; a player by its name, as a `Player`, or as a function, "
+        "which is then [an agent](../how-to/agents.md). A mistake is a `StratagemError` with one sentence. "
+        "Progress is shown in a terminal, and in a notebook where tqdm is installed; `progress=False` hides it.",
         *(f"## {name}\n\n{_function(name)}" for name in FUNCTIONS),
         "## Results",
         "A result prints as a table, in a notebook too. These methods are those of all results; one without figures, "

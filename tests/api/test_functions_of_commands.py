@@ -14,6 +14,7 @@ from stratagem.cli.commands import ALONE, CALLED, COMMANDS
 from stratagem.cli.main import main
 from stratagem.evaluation.labels import Reading
 from stratagem.front import FUNCTIONS
+from stratagem.players.uniform import Random
 
 OWN_PLAN = {"eval": "plan_evaluation", "tournament": "plan_tournament"}
 """Commands that can be stopped with figures: they make the plan that the function makes, too."""
@@ -164,6 +165,24 @@ def test_labels_are_ranked_drawn_and_saved(monkeypatch, tmp_path):
     assert found.save(tmp_path / "maps.svg").read_text().startswith("<svg")
 
 
+def bet(question):
+    """Answer the questions of an agent."""
+    return "BET" if "BET" in question["choices"]["actions"] else "CALL"
+
+
+def test_a_function_is_a_player_wherever_a_player_is_expected():
+    played = sg.play("kuhn", [bet, "random"], episodes=2, progress=False)
+    assert played.players == (f"{__name__}.bet@1", "random@1")
+    assert sum(row["illegal_turns"] for row in played.rows()) == 0
+    found = sg.evaluate("kuhn", bet, opponents=[bet], episodes=2, chance=False, progress=False)
+    assert found.results[0].rows[0].player == f"{__name__}.bet"
+    exact = sg.exploitability("kuhn", "AlwaysBet")
+    sampled = sg.exploitability("kuhn", bet, policy_replies=2)
+    assert sampled.sampled.lower <= float(exact) <= sampled.sampled.upper
+    with pytest.raises(sg.StratagemError, match="not the class Random itself"):
+        sg.play("kuhn", Random)
+
+
 MISTAKES = [
     (lambda at: sg.games(3), "A game is a name such as `kuhn`, or a Game, not int."),
     (lambda at: sg.games("khun"), "did you mean kuhn"),
@@ -184,6 +203,9 @@ MISTAKES = [
     (lambda at: sg.data("sepo", 3), "A folder is given by its path, not int."),
     (lambda at: sg.data("sepo", at / "x", sets="kunh"), "There is no demonstration set called 'kunh'"),
     (lambda at: sg.data("sepo", at / "x", scale="x"), "`scale`"),
+    (lambda at: sg.data(3, at / "x"), "An algorithm is given by its name, not int."),
+    (lambda at: sg.play("kuhn", "random", engine=3), "An engine is a text such as `transformers(rows=16)`, not int."),
+    (lambda at: sg.exploitability("kuhn", "random", policy_replies="x"), "exploitability needs `policy_replies`"),
     (lambda at: sg.steps("/nowhere"), "no recorded episodes in /nowhere"),
     (lambda at: sg.steps(at / "nim", step_reward=3), "An advantage estimator is given by its name, not int."),
     (lambda at: sg.steps(at / "nim", step_reward="winrate"), "did you mean step_win_rate"),

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from stratagem.api.arguments import names_of, several
 from stratagem.api.mistakes import one_sentence
+from stratagem.api.player_like import PlayerLike, as_player_or_name
 from stratagem.api.result import Grid, Result
 from stratagem.auditing.condition import Condition, check_conditions, read_condition
 from stratagem.auditing.estimate import AuditEstimate, largest
@@ -14,7 +15,7 @@ from stratagem.auditing.plan import DECISIONS, GAMES, AuditPlan
 from stratagem.auditing.plan import plan_audit as planned
 from stratagem.games.base import Json
 from stratagem.options import check_seed
-from stratagem.players.given import GameLike, PlayerLike, allow_files
+from stratagem.players.given import GameLike, allow_files
 
 __all__ = ["PlannedAudit", "checked_plan", "plan_audit"]
 
@@ -80,9 +81,9 @@ def checked_plan(
 ) -> tuple[AuditPlan, list[Condition]]:
     """Check the parameters of an audit, and return its plan and its conditions."""
     check_seed(seed)
-    listed = several(games, "game")
-    allow_files(player, *listed)
+    agent, listed = as_player_or_name(player), several(games, "game")
+    allow_files(agent, *listed)
     conditions = [read_condition(text) for text in names_of(fail_if, "condition")]
-    plan = planned(player, listed, decisions, seed)
+    plan = planned(agent, listed, decisions, seed)
     check_conditions(conditions, plan.names())
     return plan, conditions

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from stratagem.api.arguments import as_path, as_text, several
 from stratagem.api.audit_plans import checked_plan
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.names import GameLike, PlayerLike
 from stratagem.api.pictures import bars
+from stratagem.api.player_like import PlayerLike
 from stratagem.api.progress import counted
 from stratagem.api.result import Grid, Plotted
 from stratagem.api.serving import serving
@@ -31,6 +31,7 @@ from stratagem.auditing.words import ends, verdict
 from stratagem.evaluation.statistics import Estimate
 from stratagem.files import write_file
 from stratagem.games.base import Json
+from stratagem.players.given import GameLike
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -84,8 +84,8 @@ def data(
     `algorithm` is `sepo`. `sets` are by default those of its paper. A prompt style without reasoning has the action
     alone. `scale=0.1` writes a tenth of the published size.
     """
-    if algorithm not in ALGORITHMS:
-        raise UnknownName("algorithm with data sets", str(algorithm), ALGORITHMS)
+    if as_text(algorithm, "algorithm") not in ALGORITHMS:
+        raise UnknownName("algorithm with data sets", algorithm, ALGORITHMS)
     check_seed(seed)
     within("data", "scale", scale, 0.0)
     words = as_text(style, "prompt style")

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from stratagem.api.arguments import names_of, several
+from stratagem.api.arguments import names_of
 from stratagem.api.mistakes import one_sentence
+from stratagem.api.player_like import PlayerLike, as_player, players_of
 from stratagem.api.serving import serving
 from stratagem.engines.remote.hosts import Host, is_loopback
 from stratagem.errors import BadParameter, MissingExtra
 from stratagem.options import whole, within
-from stratagem.players.given import GameLike, PlayerLike, as_game, as_player
+from stratagem.players.given import GameLike, as_game
 from stratagem.prompting.catalogue import STYLES, make_style
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def serve(
     key = _checked(host, port, timeout, concurrency)
     made = as_game(game)
     with serving(engine):
-        seats = [(one, as_player(one, made)) for one in several(players)]
+        seats = [(one, as_player(one, made)) for one in players_of(players)]
     known = {name: make_style(name) for name in (*names_of(styles, "prompt style"), *STYLES)}
     from stratagem.endpoint.app import Endpoint, Limits
     from stratagem.endpoint.desk import Desk

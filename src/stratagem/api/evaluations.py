@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stratagem.api.arguments import as_folder, names_of, several
+from stratagem.api.arguments import as_folder, names_of
 from stratagem.api.bounds import bound_of
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.plans import Plan, carry_out
 from stratagem.api.play_settings import EvaluationSettings
+from stratagem.api.player_like import as_player_or_name, players_of
 from stratagem.api.progress import Step
 from stratagem.api.result import Grid, Plotted
 from stratagem.api.settings import takes_settings
@@ -32,8 +33,9 @@ from stratagem.games.base import Json
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.play.records import Episode
+from stratagem.players.base import Player
 from stratagem.players.catalogue import named
-from stratagem.players.given import GameLike, PlayerLike, allow_files
+from stratagem.players.given import GameLike, allow_files
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -160,7 +162,7 @@ class EvaluationPlan(Plan[EvaluationSettings, Evaluation, Evaluation]):
     """Evaluation that is checked and not played yet."""
 
     suite: Suite
-    players: tuple[PlayerLike, ...]
+    players: tuple[str | Player, ...]
     disguises: tuple[Wrap, ...]
 
     @property
@@ -193,8 +195,9 @@ class EvaluationPlan(Plan[EvaluationSettings, Evaluation, Evaluation]):
 def plan_evaluation(settings: EvaluationSettings) -> EvaluationPlan:
     """Plan an evaluation, and open its record."""
     at = settings
-    listed, against, metrics = several(at.players), several(at.opponents, least=0), names_of(at.metrics, "metric")
-    allow_files(at.suite, at.exploit_by, *listed, *against, *metrics)
+    listed, against = players_of(at.players), players_of(at.opponents, least=0)
+    metrics, by = names_of(at.metrics, "metric"), None if at.exploit_by is None else as_player_or_name(at.exploit_by)
+    allow_files(at.suite, by, *listed, *against, *metrics)
     disguises = wraps(str(at.disguise)) if at.disguise is not None else []
     further = [*metrics, *([MemorisationGap.name] if disguises else [])]
     chosen = with_metrics(find_suite(at.suite, tuple(against)), further)
@@ -204,7 +207,7 @@ def plan_evaluation(settings: EvaluationSettings) -> EvaluationPlan:
     plan |= {"disguise": str(at.disguise)} if at.disguise else {}  # without one, as in earlier records
     plan |= {"policy_replies": at.policy_replies} if at.policy_replies else {}
     kept = ResumableRecord(as_folder(at.record), plan | {"episodes": number, "seed": at.seed}, resume=at.resume)
-    bound = bound_of(at.exploit_budget, at.exploit_by, at.exploit_deals, [line.game for line in chosen.lines])
+    bound = bound_of(at.exploit_budget, by, at.exploit_deals, [line.game for line in chosen.lines])
     evaluator = Evaluator(
         number, Key(at.seed), record=kept, exact_budget=at.exact_budget, bound=bound, policy_replies=at.policy_replies
     )

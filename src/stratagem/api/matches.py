@@ -8,9 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from stratagem.api.arguments import as_folder, several
+from stratagem.api.arguments import as_folder
 from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
+from stratagem.api.player_like import PlayerLike, as_player, players_of
 from stratagem.api.progress import counted
 from stratagem.api.result import Grid
 from stratagem.api.serving import serving
@@ -23,7 +24,7 @@ from stratagem.play import scheduler
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.play.seating import rotated
-from stratagem.players.given import GameLike, PlayerLike, as_game, as_player
+from stratagem.players.given import GameLike, as_game
 from stratagem.players.human import at_keyboard
 
 _TABLES = 256
@@ -103,7 +104,7 @@ def play(
     if keep is not None:
         whole("play", "keep", keep, 0)
     made = as_game(game)
-    listed = several(players)
+    listed = players_of(players)
     with serving(engine):
         seated = [as_player(one, made) for one in (listed * made.spec.seats if len(listed) == 1 else listed)]
         return _played(Match(made, seated), episodes, seed, as_folder(record), keep, progress)

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeAlias, cast
+from typing import Any
 
 from stratagem.api.mistakes import one_sentence
+from stratagem.api.player_like import AgentFunction, PlayerLike, as_player
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
-from stratagem.players.agents import agent_player
 from stratagem.players.base import Player
-from stratagem.players.given import GameLike, PlayerLike, as_game, as_player
-
-AgentFunction: TypeAlias = Callable[[dict[str, Any]], Any]
-"""A function from the question of an agent to its action."""
+from stratagem.players.given import GameLike, as_game
 
 __all__ = ["AgentFunction", "GameLike", "PlayerLike", "game", "player"]
 
@@ -32,11 +28,9 @@ def game(name: GameLike, **parameters: object) -> Game[Any]:
 
 
 @one_sentence
-def player(name: PlayerLike | AgentFunction, game: GameLike) -> Player:
+def player(name: PlayerLike, game: GameLike) -> Player:
     """Make a player by its name in a game: `sg.player("TitForTat", "ipd")`.
 
     A `Player` is returned as it is, if it can play the game. A function that answers questions becomes an agent.
     """
-    if isinstance(name, str | Player | type) or not callable(name):
-        return as_player(cast("PlayerLike", name), as_game(game))
-    return as_player(agent_player(name), as_game(game))
+    return as_player(name, as_game(game))

@@ -7,11 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from stratagem.api.player_like import PlayerLike
 from stratagem.errors import WrongKind
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.lower_bound import DEALS
 from stratagem.options import check_seed, whole
-from stratagem.players.given import GameLike, PlayerLike
+from stratagem.players.given import GameLike
 
 if TYPE_CHECKING:
     from stratagem.evaluation.suites import Suite

@@ -45,7 +45,7 @@ class Report(Result):
 
     def grids(self) -> list[Grid]:
         size = f"{self.path.stat().st_size / 1e3:.0f} kB"
-        return [Grid("", ("", ""), [(f"{self.path}:", size)], figures=False)]
+        return [Grid("", ("",), [(f"{self.path}: {size}",)], figures=False)]
 
 
 @one_sentence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from stratagem.errors import WrongKind
 from stratagem.options import whole
 
 
@@ -13,6 +14,8 @@ def serving(engine: str | None = None, workers: int | None = None, ray: str | No
     """Serve local models by an engine, and share the work between workers, within."""
     with ExitStack() as stack:
         if engine is not None:
+            if not isinstance(engine, str):
+                raise WrongKind("engine", "a text such as `transformers(rows=16)`", engine)
             from stratagem.engines.open import served_by
             from stratagem.training.engine import read_engine
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from stratagem.api.arguments import as_folder, several
+from stratagem.api.arguments import as_folder
 from stratagem.api.evaluations import Evaluation
 from stratagem.api.pictures import matrix
 from stratagem.api.plans import Plan, carry_out
 from stratagem.api.play_settings import TournamentSettings
+from stratagem.api.player_like import as_player, players_of
 from stratagem.api.progress import Step
 from stratagem.api.result import Grid, Plotted
 from stratagem.api.settings import takes_settings
@@ -27,7 +28,7 @@ from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
-from stratagem.players.given import as_game, as_player
+from stratagem.players.given import as_game
 from stratagem.players.pools import pools
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def plan_tournament(settings: TournamentSettings) -> TournamentPlan:
     """Plan a tournament, and open its record."""
     at, made = settings, as_game(settings.game)
     text = at.game if isinstance(at.game, str) else describe(made)
-    listed = several(at.players, least=0) or list(
+    listed = players_of(at.players, least=0) or list(
         dict.fromkeys(name for pool in pools(made).values() for name in pool.players)
     )
     seated = {one.name: one for one in (as_player(name, made) for name in [*listed, *([CHANCE] if at.chance else [])])}
