@@ -140,6 +140,8 @@ def test_an_episode_is_told_as_the_command_tells_it(folder, capsys):
     with pytest.raises(SystemExit):
         main(["show", str(folder / "nim"), "--episode", "2"])
     assert capsys.readouterr().out.split() == record.transcript(2).split()
+    assert repr(record.transcript(2)) == record.transcript(2)
+    assert record.transcript(2)._repr_html_().startswith("<pre>")
     assert record.episode(record.episodes[1].id) is record.episode("2") is record.episodes[1]
 
 

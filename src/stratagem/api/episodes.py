@@ -12,7 +12,7 @@ from stratagem.api.console import plain
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.result import Plotted
-from stratagem.api.transcript import transcript
+from stratagem.api.transcript import Transcript, transcript
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Json
@@ -64,9 +64,9 @@ class Episodes(Plotted):
             raise UnknownName("episode", str(which), [e.id for e in self.episodes])
         return known[str(which)]
 
-    def transcript(self, which: int | str = 1) -> str:
+    def transcript(self, which: int | str = 1) -> Transcript:
         """Return an episode turn by turn, as `stratagem show --episode` prints it."""
-        return plain(*transcript(self.episode(which)))
+        return Transcript(plain(*transcript(self.episode(which))))
 
     @one_sentence
     def write_files(self, folder: str | Path, which: int | str = 1) -> list[Path]:

@@ -9,9 +9,22 @@ from rich.text import Text
 
 from stratagem.api.tables import number
 from stratagem.play.records import Decision, Episode
+from stratagem.reports.html import element
 
 _SHORT = 100
 """Length beyond which a state is not printed: it may be a whole board."""
+
+
+class Transcript(str):
+    """Text that is shown as it is, also where a program shows the value of an expression."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return element("pre", self)
 
 
 def transcript(episode: Episode, after: Callable[[Decision], None] | None = None) -> Iterator[Text]:
