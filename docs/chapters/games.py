@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from chapters.markdown import block, code, notes, page, table, yes
+from chapters.markdown import block, code, definition, notes, page, table, yes
 from stratagem.api.games import card
 from stratagem.games import Game, GameSpec, Key, make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.games.safety.catalogue import signal_names
 from stratagem.games.spiel import SpielGame
+from stratagem.games.talk.catalogue import LANGUAGES
 
 OWN_TABLE = "matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]])"
 """A game that has no default payoffs, with some."""
+TALK = "talk(kuhn(hands=1))"
+"""A game with talk, as an example."""
 SHOWN = {
     "rounds": "rounds",
     "bounds": "payoff bounds",
@@ -43,7 +46,18 @@ def games() -> str:
             (_declared(name, game) for name, game in made.items()),
         ),
         *(_entry(name, game) for name, game in made.items()),
+        *_talk(),
     )
+
+
+def _talk() -> list[str]:
+    """Messages before the turns of any game, and the sentences with a meaning."""
+    languages = ((family, definition(language)) for family, language in LANGUAGES.items())
+    return [
+        _entry("talk", make_game(TALK)),
+        "Sentences of each family of games that have a meaning. A game of another family has `words` or open text.",
+        table(("family", "sentences"), languages),
+    ]
 
 
 def _line(name: str, spec: GameSpec) -> tuple[object, ...]:
@@ -88,7 +102,8 @@ def _written(name: str, game: Game[Any]) -> list[str]:
     """Return the facts that a reader needs to make the same game."""
     if isinstance(game, SpielGame):
         return [f"Played by OpenSpiel as {code(game.text)}."]
-    return [f"Shown for {code(OWN_TABLE)}."] if name == "matrix" else []
+    shown = {"matrix": OWN_TABLE, "talk": TALK}
+    return [f"Shown for {code(shown[name])}."] if name in shown else []
 
 
 def _parameters(game: Game[Any]) -> list[str]:

@@ -18,6 +18,7 @@ from stratagem.players.search import ISMCTS, MCTS
 from stratagem.players.solvers import CFR, Perfect
 from stratagem.players.spiel_bot import SpielBot
 from stratagem.players.tabular import TablePlayer
+from stratagem.players.talkers import TALKERS
 from stratagem.players.uniform import FirstLegal, Random
 from stratagem.players.wrappers import Delayed, Noisy
 
@@ -34,6 +35,7 @@ ANY_GAME: dict[str, type] = {
     "noise(PLAYER, p=0.1)": Noisy,
     "delay(PLAYER, rounds=1)": Delayed,
     "disguise(PLAYER, seed=1)": Disguised,
+    **{f"{name}(PLAYER)": talker for name, talker in TALKERS.items()},
     "cmd:PROGRAM": AgentPlayer,
     "http:URL": AgentPlayer,
     "FILE.py:FUNCTION": AgentPlayer,

@@ -82,7 +82,8 @@ class Games(Result):
         """Return the games beyond the list."""
         return [
             "Also `matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]])` for your own payoff matrix, and\n"
-            "`spiel:NAME(parameters)` for any other game of OpenSpiel."
+            "`spiel:NAME(parameters)` for any other game of OpenSpiel, and `talk(GAME, limit=80)` for these with "
+            "messages before the turns."
         ]
 
 
@@ -110,7 +111,8 @@ def _listed() -> list[Game[Any]]:
 def card(game: Game[Any]) -> Json:
     """Return the declaration of a game as JSON."""
     known = fields(game)  # type: ignore[arg-type]
-    parameters = {field.name: getattr(game, field.name) for field in known if field.name not in _OWN}
+    values = {field.name: getattr(game, field.name) for field in known if field.name not in _OWN}
+    parameters = {name: describe(value) if isinstance(value, Game) else value for name, value in values.items()}
     return asdict(game.spec) | {"signals": signal_names(game), "call": describe(game), "parameters": parameters}
 
 

@@ -11,11 +11,13 @@ from functools import cache, lru_cache
 from typing import Any
 
 from stratagem.decoding.guides import After, Free, Marked, OneToken
+from stratagem.decoding.line import Line, OpenLine
 from stratagem.decoding.stopping import StopRule
 from stratagem.decoding.vocabulary import Vocabulary
 from stratagem.decoding.walker import Cursor, Walker
 from stratagem.errors import BadParameter
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
+from stratagem.games.open_text import OpenText
 
 Data = dict[str, Any]
 """Guide as JSON."""
@@ -37,7 +39,7 @@ class GuideReader:
         self._walker = lru_cache(_KEPT)(self._compiled)
         self._rule = lru_cache(_KEPT)(_ruled)
 
-    def read(self, data: Mapping[str, Any]) -> Cursor | Free | Marked | OneToken:
+    def read(self, data: Mapping[str, Any]) -> Cursor | Free | Line | Marked | OneToken:
         """Return a guide before its first token."""
         if data["kind"] == "walk":
             return self._walker(_text(data["choices"]), data["left"], data["lead"]).start()
@@ -46,15 +48,28 @@ class GuideReader:
             return Free(rule, self.vocabulary, frozenset(data["ends"]), tuple(data["before"]))
         if data["kind"] == "marked":
             return self._marked(data)
+        if data["kind"] == "line":
+            return self._line(_text(data["choices"]), data["left"], frozenset(data["ends"])).start()
         if data["kind"] == "one":
             return OneToken()
         raise BadParameter(f"There is no guide of the kind {data['kind']!r}.")
 
     def _marked(self, data: Mapping[str, Any]) -> Marked:
         choices = _text(data["choices"])
-        after = After(lambda _, left, lead: self._walker(choices, left, lead), _choices(choices), data["lead"])
         ends, before = frozenset(data["ends"]), tuple(data["before"])
+        open_text = isinstance(_choices(choices), OpenText)
+
+        def compiled(_: Choices, left: str, lead: str) -> Walker | OpenLine:
+            return self._line(choices, left, ends) if open_text else self._walker(choices, left, lead)
+
+        after = After(compiled, _choices(choices), data["lead"])
         return Marked(after, data["mark"], self.vocabulary, ends, data["room"], before)
+
+    def _line(self, choices: str, left: str, ends: frozenset[int]) -> OpenLine:
+        open_text = _choices(choices)
+        if not isinstance(open_text, OpenText):
+            raise BadParameter("A line of open text needs choices of open text.")
+        return OpenLine(open_text, self.vocabulary, ends, left)
 
     def _compiled(self, choices: str, left: str, lead: str) -> Walker:
         return Walker(_choices(choices), self.vocabulary, left, lead)
@@ -93,6 +108,11 @@ def _marked_data(guide: Marked) -> Data | None:
     }
 
 
+def _line_data(guide: Line) -> Data | None:
+    line = guide.walker
+    return {"kind": "line", "choices": _choices_data(line.choices), "left": line.left, "ends": sorted(line.ends)}
+
+
 def _one_data(guide: OneToken) -> Data:
     return {"kind": "one"}
 
@@ -100,6 +120,7 @@ def _one_data(guide: OneToken) -> Data:
 _WRITERS: dict[type, Callable[[Any], Data | None]] = {
     Cursor: _walk_data,
     Free: _free_data,
+    Line: _line_data,
     Marked: _marked_data,
     OneToken: _one_data,
 }
@@ -113,6 +134,8 @@ def _choices_data(choices: Choices) -> Data | None:
         return {"actions": list(choices.actions)}
     if type(choices) is Sheet:
         return {"slots": [[slot.name, list(slot.options)] for slot in choices.slots], "fill": choices.fill}
+    if type(choices) is OpenText:
+        return {"ready": list(choices.ready.actions), "limit": choices.limit, "heads": list(choices.heads)}
     return None
 
 
@@ -126,6 +149,8 @@ def _choices(text: str) -> Choices:
     data = json.loads(text)
     if "actions" in data:
         return Flat(data["actions"])
+    if "ready" in data:
+        return OpenText(data["ready"], data["limit"], data["heads"])
     return Sheet([Slot(name, tuple(options)) for name, options in data["slots"]], data["fill"])
 
 

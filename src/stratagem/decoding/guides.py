@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from stratagem.decoding.line import Line, OpenLine
 from stratagem.decoding.spelling import end_of
 from stratagem.decoding.stopping import StopRule, after_thinking
 from stratagem.decoding.stream import TextStream
@@ -75,12 +76,12 @@ class OneToken:
 class After:
     """Trie of some choices after a text, to which `lead` is joined unless it ends with a space."""
 
-    compile: Callable[[Choices, str, str], Walker]
+    compile: Callable[[Choices, str, str], Walker | OpenLine]
     """Function of the choices, of the text before them as far as it matters, and of the lead."""
     choices: Choices
     lead: str
 
-    def __call__(self, text: str) -> Walker:
+    def __call__(self, text: str) -> Walker | OpenLine:
         return self.compile(self.choices, end_of(text), "" if text[-1:].isspace() else self.lead)
 
 
@@ -89,7 +90,7 @@ class Marked:
 
     def __init__(
         self,
-        after: Callable[[str], Walker],
+        after: Callable[[str], Walker | OpenLine],
         mark: str,
         vocabulary: Vocabulary,
         ends: frozenset[int],
@@ -108,7 +109,7 @@ class Marked:
         self._thinking = _is_opened(vocabulary, before)
         self._text = ""
         self._waiting: list[int] = []
-        self._cursor: Cursor | None = None
+        self._cursor: Cursor | Line | None = None
         if room <= 0:
             self._close()
 
@@ -129,7 +130,7 @@ class Marked:
         """The legal action of the reply; None until the walk is done."""
         return None if self._cursor is None else self._cursor.action
 
-    def fork(self) -> Cursor | None:
+    def fork(self) -> Cursor | Line | None:
         """Return a walk that goes on from here by itself; None before the mark."""
         return None if self._cursor is None else self._cursor.fork()
 

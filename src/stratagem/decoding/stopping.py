@@ -63,6 +63,8 @@ class StopRule:
     def action(self, lines: list[Line], ended: bool) -> str | None:
         """Return the action of the last lines, if the reply is complete; `ended` when a line break follows them."""
         last = lines[-1]
+        if self.choices.is_open and not ended:
+            return None
         if not last.cut and (plain(last.text) in self._known or plain(unwrapped(last.text)) in self._known):
             if not ended and (self._grows(last.text) or self._grows(_opened(last.text))):
                 return None

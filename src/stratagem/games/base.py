@@ -15,7 +15,7 @@ from stratagem.games.key import Chance
 
 if TYPE_CHECKING:
     from stratagem.games.choices import Choices
-    from stratagem.games.spec import GameSpec
+    from stratagem.games.spec import GameSpec, OnIllegal
 
 F = TypeVar("F")
 Seat = int
@@ -109,6 +109,8 @@ class Game(ABC, Generic[F]):
 
     None takes that of its name or family.
     """
+    language: ClassVar[type[Any] | None] = None
+    """Subclass of `games.talk.Language` with the sentences of the game's talk; None takes that of its family."""
 
     @property
     @abstractmethod
@@ -198,6 +200,15 @@ class State(ABC, Generic[F]):
     def begin(self) -> None:
         """Make the first draws of the game; by default all seats are to act."""
         self.to_act = tuple(range(self.game.spec.seats))
+
+    @property
+    def on_illegal(self) -> OnIllegal:
+        """Consequence here for a seat without a legal action: by default that which the spec declares."""
+        return self.game.spec.on_illegal
+
+    def talkers(self) -> tuple[Seat, ...]:
+        """Return the seats that may send messages before this turn, in a game with talk: by default all."""
+        return tuple(range(self.game.spec.seats))
 
     @abstractmethod
     def view(self, seat: Seat) -> View[F]:

@@ -24,6 +24,7 @@ from stratagem.games.repeated import REPEATED
 from stratagem.games.sender_receiver import SenderReceiver
 from stratagem.games.spec import GameSpec
 from stratagem.games.spiel import SPIEL_GAMES, spiel
+from stratagem.games.talk import Talk
 from stratagem.named_files import find_file, split_name
 from stratagem.registry import Call, Registry, parse_call
 
@@ -41,6 +42,9 @@ GAMES: dict[str, Callable[..., Game[Any]]] = {
 }
 """Games by name; keyword arguments are their parameters."""
 
+WRAPPERS: dict[str, Callable[..., Game[Any]]] = {"talk": Talk}
+"""Games around other games by name; the first argument is the game within."""
+
 PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel}
 """Families of games whose names carry a raw tail after a colon."""
 
@@ -48,6 +52,7 @@ ENVIRONMENTS = ("textarena", "pettingzoo")
 """Prefixes of environments of other packages, which `games.foreign` audits."""
 
 _registry: Registry[Game[Any]] = Registry("game", GAMES, "stratagem.games", Game)
+_wrappers: Registry[Game[Any]] = Registry("game", WRAPPERS, "", Game)
 
 
 def game_names() -> list[str]:
@@ -73,7 +78,7 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
             f"{text} is an environment of another package, which is audited by `stratagem verify-game` and not played."
         )
     call = parse_call(text)
-    game = _registry.make(call)
+    game = _wrappers.make(_around(call)) if call.name in WRAPPERS else _registry.make(call)
     if named := split_name(call.name):
         _check_value(call.name, game)
         try:
@@ -83,6 +88,15 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
         except Exception as error:
             raise BrokenFile(call.name, find_file(named[0]), error) from error
     return game
+
+
+def _around(call: Call) -> Call:
+    """Make the game within, which the first argument names."""
+    options = dict(call.kwargs)
+    inner = call.args[0] if call.args else options.pop("game", None)
+    if inner is None or len(call.args) > 1:
+        raise BadParameter(f"{call.name} goes around one other game: write {call.name}(GAME, option=value).")
+    return Call(call.name, (), {"game": make_game(inner), **options})
 
 
 def _check_value(name: str, game: Game[Any]) -> None:
@@ -120,6 +134,9 @@ def describe(game: Game[Any]) -> str:
     name = file_name_of(type(game)) or game.spec.name
     if name.partition(":")[0] in PREFIXES and ":" in name:
         return name
+    if isinstance(game, Talk):
+        named = [f"{option}={value!r}" for option, value in game.options.items()]
+        return f"talk({', '.join([describe(game.game), *named])})"
     if name not in _registry and isinstance(game, MatrixGame):
         name = "matrix"
     usual = _usual(name)

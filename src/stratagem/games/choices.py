@@ -1,8 +1,8 @@
 """One action contract, used everywhere: what may be said, how a free reply is read, how one is drawn at random.
 
 `Flat` is a set of literal strings. `Sheet` is a set of slots, each filled at most once, one line a slot: every unit's
-order, or the k builds among n homes. Players, parsers, constrained decoders and trainers all work from these objects,
-so no game writes a parser.
+order, or the k builds among n homes. `OpenText` of `games.open_text` is a line that a seat writes freely. Players,
+parsers, constrained decoders and trainers all work from these objects, so no game writes a parser.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from stratagem.games.doubt import is_doubtful
 from stratagem.games.key import Chance
@@ -30,18 +30,21 @@ class Reply(NamedTuple):
 class Choices(ABC):
     """Legal actions of a seat."""
 
+    is_open: ClassVar[bool] = False
+    """True if there are legal actions beside those that are listed, counted and drawn."""
+
     @abstractmethod
     def __contains__(self, action: object) -> bool:
         """Return whether this exact string is a legal action."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[str]:
-        """Return every legal action, in a fixed order; a sheet may have very many."""
+        """Return every legal action that can be listed, in a fixed order; a sheet may have very many."""
 
     @property
     @abstractmethod
     def count(self) -> int:
-        """The number of legal actions; an upper bound for a sheet whose slots share lines."""
+        """The number of listed actions; an upper bound for a sheet whose slots share lines."""
 
     @property
     @abstractmethod
@@ -108,8 +111,7 @@ class Flat(Choices):
             return Reply(None, "silent")
         if line in self._set:
             return Reply(line)
-        whole = self._by_plain.get(plain(line)) or self._by_plain.get(plain(unwrapped(line)))
-        if whole is not None:
+        if (whole := self.whole(line)) is not None:
             return Reply(whole)
         matches = find_literals(line, self.actions)
         if not matches:
@@ -117,6 +119,10 @@ class Flat(Choices):
         several = len({match.literal for match in matches}) > 1
         doubtful = several or is_doubtful(line, [(match.start, match.end) for match in matches])
         return Reply(None, "ambiguous") if doubtful else Reply(matches[0].literal)
+
+    def whole(self, line: str) -> str | None:
+        """Return the action that a whole line names, whatever its case, spaces and marks; None where it names none."""
+        return self._by_plain.get(plain(line)) or self._by_plain.get(plain(unwrapped(line)))
 
     @cached_property
     def _by_plain(self) -> dict[str, str]:

@@ -42,7 +42,8 @@ def _demands(pool: Bundle) -> Flat:
 
 
 @lru_cache(maxsize=4096)
-def _read(action: str) -> Bundle:
+def bundle_of(action: str) -> Bundle:
+    """Read a demand as it is played."""
     return tuple(int(count) for count in action.strip("[]").split(","))
 
 
@@ -95,7 +96,7 @@ class DivisionState(State[DivisionFacts]):
         demands = [choices.first if (action := actions.get(seat)) is None else action for seat in self.to_act]
         if set(actions) != set(self.to_act) or self.over or any(action not in choices for action in demands):
             raise self.refuse(actions)
-        first, second = _read(demands[0]), _read(demands[1])
+        first, second = bundle_of(demands[0]), bundle_of(demands[1])
         self.demands = ((*self.demands[0], first), (*self.demands[1], second))
         self.round += 1
         if self.round >= self.game.rounds:

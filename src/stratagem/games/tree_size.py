@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stratagem.games.base import Game, Seat
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Game, Seat, View
+from stratagem.games.choices import Choices
 from stratagem.games.key import Key
 
 _ENOUGH = 1e30
@@ -44,6 +46,13 @@ def estimated_size(game: Game[Any], key: Key, num_samples: int = 100) -> float:
     return sum(_sampled_size(game, key.at(number)) for number in range(num_samples)) / num_samples
 
 
+def listed(view: View[Any]) -> Choices:
+    """Return the choices of a seat; refused where not all of them can be listed."""
+    if view.choices.is_open:
+        raise CannotCompute(f"{view.game.spec.name} has open text, so its tree has no end: give talk no `limit`.")
+    return view.choices
+
+
 def _sampled_size(game: Game[Any], key: Key) -> float:
     """Return the sum over the nodes of one random episode of the odds against reaching each."""
     odds, size = [1.0], 1.0
@@ -52,7 +61,7 @@ def _sampled_size(game: Game[Any], key: Key) -> float:
     while not state.over and size < _ENOUGH:
         actions: dict[Seat, str | None] = {}
         for seat in state.to_act:
-            choices = state.view(seat).choices
+            choices = listed(state.view(seat))
             actions[seat] = choices.sample(key.at("action", turn, seat))
             size += odds[0]
             odds[0] *= choices.count

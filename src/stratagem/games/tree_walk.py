@@ -10,7 +10,7 @@ from stratagem.games.base import Game, Seat, State
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
 from stratagem.games.tree import CHANCE, TERMINAL, GameTree, InformationSet
-from stratagem.games.tree_size import estimated_size
+from stratagem.games.tree_size import estimated_size, listed
 
 BUDGET = 500_000
 """Largest number of nodes: some ten seconds."""
@@ -173,7 +173,11 @@ class _Walk:
         key = (seat, before, view.info_key)
         number = self._set_numbers.setdefault(key, len(self.sets))
         if number == len(self.sets):
-            self.sets.append(InformationSet(seat, view, node.state, tuple(view.choices), before))
+            if view.choices.is_open:
+                raise CannotCompute(
+                    f"{self.game.spec.name} has open text, so its tree has no end: leave out the `limit` of talk."
+                )
+            self.sets.append(InformationSet(seat, view, node.state, tuple(listed(view)), before))
         return number
 
     def _count(self) -> None:

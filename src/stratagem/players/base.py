@@ -197,6 +197,13 @@ def scores_of(player: Player, views: Sequence[View[Any]], ask: Asking | None = N
     return cast("_ScoredPlayer", player).scored(views, ask)
 
 
+def stated_by(player: Player, views: Sequence[View[Any]]) -> list[Mix]:
+    """Return the probabilities of a player in many situations, in one batch where the player has one."""
+    together = getattr(player, "policies", None)
+    mixes: list[Mix] = together(views) if together else [player.policy(view) for view in views]
+    return mixes
+
+
 @runtime_checkable
 class Listener(Protocol):
     """Player that is told the payoffs of each round, as people are; it must not play by them."""
@@ -278,4 +285,5 @@ __all__ = [
     "is_probability",
     "scores_of",
     "shown",
+    "stated_by",
 ]

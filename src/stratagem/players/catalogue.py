@@ -10,6 +10,7 @@ from typing import Any
 from stratagem.errors import BadParameter, UnknownName, WrongKind
 from stratagem.file_modules import classes_of, file_name_of
 from stratagem.games.base import Game
+from stratagem.games.talk import Talk
 from stratagem.models.reference import KINDS, NAMED
 from stratagem.named_files import split_name
 from stratagem.players import (
@@ -26,6 +27,7 @@ from stratagem.players.base import Player
 from stratagem.players.disguised import disguised
 from stratagem.players.human import keyboard
 from stratagem.players.tabular import TablePlayer
+from stratagem.players.talkers import TALKERS, heard, talk_of
 from stratagem.players.wrappers import Delayed, Noisy, check_player
 from stratagem.registry import Call, Registry, parse_call
 
@@ -194,6 +196,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "noise": Noisy,
     "delay": Delayed,
     "disguise": disguised,
+    **TALKERS,
 }
 """Players of a family of games as `family/Name`, players of any game by a bare name."""
 
@@ -214,7 +217,7 @@ PREFIXES |= {kind: partial(_transport, kind) for kind in TRANSPORTS}
 ANY = "any"
 """Family of the players of any game."""
 
-WRAPPERS = ("noise", "delay", "disguise")
+WRAPPERS = ("noise", "delay", "disguise", *TALKERS)
 """Players that take another player as their first argument, by name."""
 
 PATTERNS = (
@@ -228,6 +231,7 @@ PATTERNS = (
     "noise(PLAYER, p=0.1)",
     "delay(PLAYER, rounds=1)",
     "disguise(PLAYER, seed=1)",
+    *(f"{talker}(PLAYER)" for talker in TALKERS),
     *NAMED,
     "dir:PATH",
     "hf:ID",
@@ -286,6 +290,7 @@ def patterns(game: Game[Any]) -> list[str]:
         "ismcts:100": not searchable(game, hidden=game.twin() is None),
         "cfr:1000": not (duel and spec.private_information),
         "openspiel:uniform_random": game.twin() is None,
+        **{f"{talker}(PLAYER)": not isinstance(game, Talk) for talker in TALKERS},
     }
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 
@@ -310,6 +315,7 @@ def make_player(text: str | Player, game: Game[Any]) -> Player:
         player = _registry.make(call) if function is None else _agent(function)
         if split_name(key):
             _check_family(key, getattr(player, "family", ANY), game)
+    player = heard(player, game)
     check_player(player, game)
     return player
 
@@ -326,6 +332,7 @@ def named(player: str | Player) -> str:
 def _seated(player: Player, game: Game[Any]) -> Player:
     """Return a player that was made elsewhere; refused where it is none, or plays other games."""
     _check_family(named(player), getattr(player, "family", ANY), game)
+    player = heard(player, game)
     check_player(player, game)
     return player
 
@@ -336,7 +343,8 @@ def _around(call: Call, key: str, game: Game[Any]) -> Call:
     inner = call.args[0] if call.args else options.pop("player", None)
     if inner is None:
         raise BadParameter(f"{key} goes around another player: write {key}(PLAYER) with the name of one.")
-    return Call(key, (make_player(str(inner), game), *call.args[1:]), options)
+    played = talk_of(game, key).game if key in TALKERS else game
+    return Call(key, (make_player(str(inner), played), *call.args[1:]), options)
 
 
 def _resolve(name: str, game: Game[Any]) -> str:

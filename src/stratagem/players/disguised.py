@@ -14,7 +14,7 @@ from stratagem.games.base import Game, View
 from stratagem.games.disguise import Disguise, DisguisedView, generated, prove, read_disguise
 from stratagem.games.key import Key
 from stratagem.options import whole
-from stratagem.players.base import Ask, Asking, Mix, Move, Player, Scored, Traits, Turn, scores_of
+from stratagem.players.base import Ask, Asking, Mix, Move, Player, Scored, Traits, Turn, scores_of, stated_by
 from stratagem.players.wrappers import Delayed, Noisy, check_player
 from stratagem.prompting.past import Past
 
@@ -100,9 +100,9 @@ class Disguised:
     def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
         """Return the probabilities in many situations, in one batch where the player has one."""
         if not self.traits.reads_words:
-            return _stated(self.player, [_unread(view) for view in views])
+            return stated_by(self.player, [_unread(view) for view in views])
         seen = [self.disguise(view.game).view(view) for view in views]
-        return [_plain_mix(mix, view) for mix, view in zip(_stated(self.player, seen), seen, strict=True)]
+        return [_plain_mix(mix, view) for mix, view in zip(stated_by(self.player, seen), seen, strict=True)]
 
     def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
         """Return the probabilities in many situations, where those of the player are scored."""
@@ -156,12 +156,6 @@ def _plain_mix(mix: Mix, view: DisguisedView) -> Mix:
         wrong = next(action for action in mix if view.plain_action(action) is None)
         raise BadParameter(f"Under a disguise {wrong!r} is none of the choices {view.choices.summary()}.")
     return {action: p for action, p in plain.items() if action is not None}
-
-
-def _stated(player: Player, views: Sequence[View[Any]]) -> list[Mix]:
-    together = getattr(player, "policies", None)
-    mixes: list[Mix] = together(views) if together else [player.policy(view) for view in views]
-    return mixes
 
 
 def disguised_past(past: Past, disguise: Disguise) -> Past:

@@ -29,6 +29,8 @@ class Openings:
     """Legal actions by their letters."""
 
     def __init__(self, choices: Choices) -> None:
+        if choices.is_open:
+            raise CannotCompute("Open text has no list of actions, which the mode prefix needs.")
         if choices.count > LISTED:
             raise CannotCompute(
                 f"There are up to {choices.count} actions at once, too many for a mode that lists them."

@@ -8,6 +8,7 @@ from typing import Any
 
 from stratagem.decoding.exact import Tree, tree_of
 from stratagem.decoding.guides import After, Free, Marked
+from stratagem.decoding.line import OpenLine
 from stratagem.decoding.spelling import end_of, spell
 from stratagem.decoding.stopping import StopRule
 from stratagem.decoding.vocabulary import Vocabulary
@@ -17,6 +18,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import View
 from stratagem.games.choices import Choices
 from stratagem.games.key import Key
+from stratagem.games.open_text import OpenText
 from stratagem.prompting.base import Style
 from stratagem.prompting.past import NOTHING, Past
 
@@ -31,8 +33,9 @@ ACTION = 1 << 14
 class Compiler:
     """Choices as a tokenizer writes them, cached."""
 
-    def __init__(self, vocabulary: Vocabulary, *, mid_text: bool = False) -> None:
+    def __init__(self, vocabulary: Vocabulary, ends: frozenset[int], *, mid_text: bool = False) -> None:
         self.vocabulary = vocabulary
+        self._ends = ends
         self._mid_text = mid_text
         self._walker = lru_cache(_KEPT)(self._compiled)
         self._text = lru_cache(_KEPT)(vocabulary.decode)
@@ -40,8 +43,8 @@ class Compiler:
         self.stop_rule = lru_cache(_KEPT)(self._ruled)
         self.tree = lru_cache(_KEPT)(self._walked)
 
-    def walker(self, choices: Choices, prompt: Prompt) -> Walker:
-        """Return the trie of these choices right after a prompt."""
+    def walker(self, choices: Choices, prompt: Prompt) -> Walker | OpenLine:
+        """Return the trie of these choices right after a prompt; of open text, which has none, its line."""
         return self._walker(choices, end_of(self._text(prompt.tokens[-_TAIL:])), "")
 
     def after(self, choices: Choices, lead: str) -> After:
@@ -50,9 +53,13 @@ class Compiler:
 
     def labels(self, choices: Choices, prompt: Prompt) -> dict[int, str]:
         """Return each action by its only token; refused where one has several, or two have the same."""
+        if choices.is_open:
+            raise BadParameter("The mode single names actions of one token, and no open text: take mode=direct.")
         return self._labels(choices, self._text(prompt.tokens[-_TAIL:]))
 
-    def _compiled(self, choices: Choices, left: str, lead: str) -> Walker:
+    def _compiled(self, choices: Choices, left: str, lead: str) -> Walker | OpenLine:
+        if isinstance(choices, OpenText):
+            return OpenLine(choices, self.vocabulary, self._ends, left)
         return Walker(choices, self.vocabulary, left, lead)
 
     def _ruled(self, choices: Choices) -> StopRule:
@@ -104,7 +111,7 @@ class Speaker:
     @cached_property
     def compiler(self) -> Compiler:
         """The choices in the engine's tokens."""
-        return Compiler(self.engine.vocabulary, mid_text=self.mid_text)
+        return Compiler(self.engine.vocabulary, self.engine.ends, mid_text=self.mid_text)
 
     def prompt(self, view: View[Any], past: Past = NOTHING) -> Prompt:
         """Return the prompt of a seat."""

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from stratagem.decoding.exact import weighed
+from stratagem.decoding.line import OpenLine
+from stratagem.decoding.walker import Walker
 from stratagem.engines.base import Node, Prompt, ScoreRequest, Scores
 from stratagem.errors import CannotCompute
 from stratagem.games.base import View
@@ -31,11 +33,18 @@ def masked_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> lis
             )
     prompts = [speaker.prompt(view, past) for view in views]
     pairs = zip(views, prompts, strict=True)
-    walkers = [speaker.compiler.walker(view.choices, prompt) for view, prompt in pairs]
+    walkers = [_walker(speaker, view, prompt) for view, prompt in pairs]
     trees = [speaker.compiler.tree(walker) for walker in walkers]
     nodes = [tuple(Node(fork.prefix, fork.allowed, masked=True) for fork in tree.forks) for tree in trees]
     scores = _scores(speaker, prompts, nodes)
     return [weighed(walker, tree, rows) for walker, tree, rows in zip(walkers, trees, scores, strict=True)]
+
+
+def _walker(speaker: Speaker, view: View[Any], prompt: Prompt) -> Walker:
+    walker = speaker.compiler.walker(view.choices, prompt)
+    if isinstance(walker, OpenLine):
+        raise CannotCompute(f"In {view.game.spec.name} open text can be said, which has no list of probabilities.")
+    return walker
 
 
 def single_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> list[Mix]:

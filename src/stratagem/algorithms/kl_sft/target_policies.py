@@ -92,7 +92,7 @@ class LabelScorer(NamedTuple):
     @classmethod
     def of(cls, engine: Engine) -> Self:
         """Make a scorer of an engine's model."""
-        return cls(engine, Compiler(engine.vocabulary))
+        return cls(engine, Compiler(engine.vocabulary, engine.ends))
 
     def labels(self, prompt: StatePrompt) -> tuple[int, int]:
         """Return the tokens of the first and the second label after a prompt."""

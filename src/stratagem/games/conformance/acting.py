@@ -126,12 +126,12 @@ def _silence_in_an_episode(case: Case, key: Key) -> None:
             usual = case.joint(here.state, here.dice)
             state = here.state.fork()
             result = state.play({**usual, **dict.fromkeys(silent)})
-            if case.game.spec.on_illegal == "default":
+            if here.state.on_illegal == "default":
                 meant = {seat: case.game.default_action(here.state.view(seat).facts) for seat in silent}
                 other = here.state.fork()
                 if other.play({**usual, **meant}) != result or other.dump() != state.dump():
                     raise Broken(f"silence of {silent} is not the default action {meant}", here.transcript)
-            elif case.game.spec.on_illegal == "forfeit" and not state.over:
+            elif here.state.on_illegal == "forfeit" and not state.over:
                 raise Broken(f"silence of {silent} does not end the game, as a forfeit does", here.transcript)
             elif state.dump() == here.state.dump():
                 raise Broken(

@@ -49,11 +49,12 @@ def _found(game: Game[Any]) -> tuple[str, ...]:
         for state in played(game, Key(number).at("vocabulary")):
             for seat in state.to_act:
                 for action in islice(state.view(seat).choices, _LISTED):
-                    found |= dict.fromkeys(map(_entry, action_words(action)))
+                    found |= dict.fromkeys(map(entry_of, action_words(action)))
     return tuple(sorted(found))
 
 
-def _entry(word: str) -> str:
+def entry_of(word: str) -> str:
+    """Return a word of an action as the vocabulary lists it."""
     return word.lower() if len(word) >= _SHORTEST else word
 
 

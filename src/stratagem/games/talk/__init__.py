@@ -1,0 +1,25 @@
+"""Talk as part of any game: messages, and languages whose sentences have a meaning."""
+
+from stratagem.games.talk.catalogue import language_of
+from stratagem.games.talk.game import Talk
+from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
+from stratagem.games.talk.message import ALL, MOVE, SILENT, Message, TalkFacts
+from stratagem.games.talk.state import TalkState
+
+__all__ = [
+    "ALL",
+    "MOVE",
+    "SILENT",
+    "Asks",
+    "Intent",
+    "Language",
+    "Message",
+    "Plays",
+    "Promise",
+    "Request",
+    "Statement",
+    "Talk",
+    "TalkFacts",
+    "TalkState",
+    "language_of",
+]

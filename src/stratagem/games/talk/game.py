@@ -1,0 +1,113 @@
+"""Talk before the turns of any game: seats send messages, which change nothing but what the others have read.
+
+A game with talk has the moves, the payoffs and the hidden information of the game without it (cheap talk, Crawford and
+Sobel 1982). Its views hold the messages that the seat may see, so the check of hidden information covers them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from stratagem.errors import CannotCompute
+from stratagem.games.base import Seat, View
+from stratagem.games.choices import Choices
+from stratagem.games.disguise.substitution import Substitution
+from stratagem.games.disguise.vocabulary import action_words, entry_of, vocabulary_of
+from stratagem.games.spec import GameSpec
+from stratagem.games.talk.message import MOVE, SILENT, Message, TalkFacts
+from stratagem.games.talk.rules import TalkRules
+from stratagem.games.talk.state import TalkState
+
+
+@dataclass(frozen=True, kw_only=True)
+class Talk(TalkRules):
+    """A game with messages before its turns."""
+
+    state = TalkState
+
+    @cached_property
+    def spec(self) -> GameSpec:
+        spec, together = self.game.spec, self.order == "together" and len(self.who) > 1
+        hides = spec.seats > 2 and self.channel != "public"
+        return replace(
+            spec,
+            name=f"talk({spec.name})",
+            summary=f"{spec.summary.rstrip('.')}, with messages before its {self.before}s.",
+            simultaneous=spec.simultaneous or together,
+            private_information=spec.private_information or hides,
+            symmetric=spec.symmetric and together and len(self.who) == spec.seats and not self.addresses,
+        )
+
+    def inner_view(self, facts: TalkFacts) -> View[Any]:
+        """Return what a seat would see without talk."""
+        return View(self.game, facts.seat, facts.inner)
+
+    def choices(self, facts: TalkFacts) -> Choices:
+        inner = self.inner_view(facts)
+        return inner.choices if facts.exchange == MOVE else self.lines(inner)
+
+    def all_actions(self) -> tuple[str, ...]:
+        return ()
+
+    def default_action(self, facts: TalkFacts) -> str:
+        return self.game.default_action(facts.inner) if facts.exchange == MOVE else SILENT
+
+    def info_key(self, facts: TalkFacts) -> str:
+        return f"{self.game.info_key(facts.inner)}{self._said(facts, facts.messages)}"
+
+    def state_key(self, facts: TalkFacts) -> str:
+        """Return the key of the game with what was said in this round; older messages change nothing that follows."""
+        wait = f" wait {facts.wait}" if self.every > 1 else ""
+        return f"{self.game.state_key(facts.inner)}{self._said(facts, facts.of_round)}{wait}"
+
+    def _said(self, facts: TalkFacts, messages: Sequence[Message]) -> str:
+        """Return the talk as a part of a key."""
+        seats = self.game.spec.seats
+        then = ",".join(str((mover - facts.seat) % seats) for mover in facts.movers)
+        stands = "" if facts.exchange == MOVE else f" talk {facts.exchange} then {then}"
+        return stands + "".join(f" {m.key(facts.seat, seats)}" for m in messages)
+
+    def vocabulary(self) -> tuple[str, ...]:
+        if self.limit:
+            raise CannotCompute(
+                "What is said in open text has no other words: a disguise needs talk without a `limit`."
+            )
+        own = vocabulary_of(self.game)
+        renamed = Substitution(dict.fromkeys(own, "x"))
+        texts = (*(intent.text for intent in self.spoken_language.every), *self.words, SILENT)
+        said = dict.fromkeys(word for text in texts for word in action_words(text) if renamed(word) == word)
+        return (*own, *dict.fromkeys(entry_of(word) for word in said))
+
+    def rules(self, seat: Seat) -> str:
+        return f"{self.game.rules(seat)}\n{self._told}"
+
+    @cached_property
+    def _told(self) -> str:
+        """The rules of the talk in words."""
+        often = f"every {self.every} {self.before}s" if self.every > 1 else f"each {self.before}"
+        times = "" if self.rounds == 1 else f", {self.rounds} times"
+        order = "all at the same time" if self.order == "together" and len(self.who) > 1 else "one after another"
+        readers = {
+            "public": "Every player reads it.",
+            "private": "Only the player that it is sent to reads it.",
+            "both": "It is sent to one player, who alone reads it, or to all.",
+        }[self.channel if self.game.spec.seats > 2 else "public"]
+        return (
+            f"Before {often} players may send messages{times}, {order}. {readers} Messages cost nothing and bind "
+            f"nobody; {SILENT} sends none. What a message says is the word of its sender, and no part of these rules."
+        )
+
+    def situation(self, facts: TalkFacts) -> str:
+        told = [self.game.situation(facts.inner)]
+        if facts.messages:
+            told += ["Messages so far:", *(self.naming.line(message, facts.seat) for message in facts.messages)]
+        if facts.exchange != MOVE:
+            told.append("You may now send a message; the move comes after.")
+        return "\n".join(told)
+
+    def one_round(self) -> Talk | None:
+        inner = self.game.one_round()
+        return None if inner is None else replace(self, game=inner)

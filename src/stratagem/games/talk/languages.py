@@ -1,0 +1,139 @@
+"""Languages of the shipped games, by family."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from stratagem.games.base import View
+from stratagem.games.kuhn import CARDS, Kuhn, KuhnFacts
+from stratagem.games.matrix import MatrixFacts, MatrixGame
+from stratagem.games.negotiation_v1 import Pie, PieFacts
+from stratagem.games.negotiation_v2 import ITEMS, Division, DivisionFacts, bundle_of
+from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
+
+
+class MatrixLanguage(Language[MatrixFacts]):
+    """`I will play C` and `Please play C`, for every action."""
+
+    rules = MatrixGame
+    game: MatrixGame
+
+    def sentences(self) -> Iterator[Intent]:
+        for label in self.game.all_actions():
+            yield Plays(f"I will play {label}", label)
+        for label in self.game.all_actions():
+            yield Asks(f"Please play {label}", label)
+
+    def intents(self, view: View[MatrixFacts]) -> tuple[Intent, ...]:
+        """Return the promises of the seat's own actions, and the requests for the other's."""
+        return self._by_seat[view.seat]
+
+    @cached_property
+    def _by_seat(self) -> tuple[tuple[Intent, ...], ...]:
+        labels = self.game.seat_labels(0), self.game.seat_labels(1)
+        promises = ([i for i in self.every if isinstance(i, Plays) and i.action in own] for own in labels)
+        requests = ([i for i in self.every if isinstance(i, Asks) and i.action in own] for own in reversed(labels))
+        return tuple((*p, *r) for p, r in zip(promises, requests, strict=True))
+
+
+@dataclass(frozen=True)
+class HasCard(Statement):
+    """Statement about one's card."""
+
+    card: str
+
+    def truth(self, view: View[KuhnFacts]) -> bool:
+        return view.facts.card == self.card
+
+
+class KuhnLanguage(Language[KuhnFacts]):
+    """`My card is K` and `I will BET`, for every card and action."""
+
+    rules = Kuhn
+    game: Kuhn
+
+    def sentences(self) -> Iterator[Intent]:
+        for card in CARDS:
+            yield HasCard(f"My card is {card}", card)
+        for action in self.game.all_actions():
+            yield Plays(f"I will {action}", action)
+
+
+@dataclass(frozen=True)
+class _AtMost:
+    """Bound on a demand for the pie."""
+
+    text: str
+    most: int
+
+    def kept(self, view: View[PieFacts], action: str) -> bool:
+        """Return whether the demand is within the bound."""
+        return int(action) <= self.most
+
+
+class Demands(_AtMost, Promise):
+    """Promise to demand at most so much of the pie."""
+
+
+class Leaves(_AtMost, Request):
+    """Request to demand at most so much of the pie."""
+
+
+class PieLanguage(Language[PieFacts]):
+    """`I will demand at most 5` and `Please demand at most 5`, for every amount."""
+
+    rules = Pie
+    game: Pie
+
+    def sentences(self) -> Iterator[Intent]:
+        for most in range(self.game.pie + 1):
+            yield Demands(f"I will demand at most {most}", most)
+        for most in range(self.game.pie + 1):
+            yield Leaves(f"Please demand at most {most}", most)
+
+
+@dataclass(frozen=True)
+class ValuesMost(Statement):
+    """Statement that no item is worth more to the speaker than this one."""
+
+    item: int
+
+    def truth(self, view: View[DivisionFacts]) -> bool:
+        return view.facts.values[self.item] == max(view.facts.values)
+
+
+@dataclass(frozen=True)
+class _NoneOf:
+    """Demand without an item."""
+
+    text: str
+    item: int
+
+    def kept(self, view: View[DivisionFacts], action: str) -> bool:
+        """Return whether the demand names none of the item."""
+        return bundle_of(action)[self.item] == 0
+
+
+class LeavesAll(_NoneOf, Promise):
+    """Promise to demand none of an item."""
+
+
+class AsksForAll(_NoneOf, Request):
+    """Request to demand none of an item."""
+
+
+class DivisionLanguage(Language[DivisionFacts]):
+    """`I value the books most`, `I will demand no books` and `Please demand no books`, for every item."""
+
+    rules = Division
+    game: Division
+
+    def sentences(self) -> Iterator[Intent]:
+        for index, item in enumerate(ITEMS):
+            yield ValuesMost(f"I value the {item} most", index)
+        for index, item in enumerate(ITEMS):
+            yield LeavesAll(f"I will demand no {item}", index)
+        for index, item in enumerate(ITEMS):
+            yield AsksForAll(f"Please demand no {item}", index)
