@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -17,7 +18,9 @@ from stratagem.models.merging import write_base
 MODEL = "smollm2"
 PORTS = {"transformers": 8765, "vllm": 8766}
 """Fixed, since an audit that goes on must ask the same address."""
-_SECONDS = 300
+_SECONDS = 1200
+_LAST = 30
+"""Seconds that a server has to end."""
 _QUIET = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_LOGGING_LEVEL": "ERROR", "VLLM_NO_USAGE_STATS": "1"}
 
 
@@ -35,13 +38,24 @@ def served(server: str, folder: Path, vllm: Path) -> Iterator[None]:
     environment = {**os.environ, **_QUIET}
     with (
         log.open("w") as out,
-        subprocess.Popen(_command(server, vllm), cwd=folder, env=environment, stdout=out, stderr=out) as process,
+        subprocess.Popen(
+            _command(server, vllm), cwd=folder, env=environment, stdout=out, stderr=out, start_new_session=True
+        ) as process,
     ):
         try:
             _wait(process, PORTS[server], log)
             yield
         finally:
-            process.terminate()
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a server with its own processes."""
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(_LAST)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _command(server: str, vllm: Path) -> Sequence[str]:

@@ -11,10 +11,8 @@ from stratagem.evaluation.statistics import (
     Estimate,
     clustered,
     exactly,
-    greater_p,
     holm,
     jackknife,
-    lower_limit,
     mean,
     mean_of,
     paired_difference,
@@ -241,23 +239,3 @@ def test_many_deals_need_little_memory():
     paired_difference(noise(20_000), [0.0] * 20_000, Key(1), 500)
     assert tracemalloc.get_traced_memory()[1] < 50_000_000
     tracemalloc.stop()
-
-
-def test_the_lower_limit_against_scipy():
-    values = [0.3, 0.9, -0.2, 0.5, 0.4]
-    expected = stats.ttest_1samp(values, 0.0, alternative="greater").confidence_interval(0.95).low
-    assert lower_limit(mean(values)) == pytest.approx(expected)
-    assert lower_limit(mean([1.0])) is None
-
-
-def test_the_p_of_a_greater_mean_against_scipy():
-    for values in ([0.3, 0.9, -0.2, 0.5, 0.4], [-0.3, -0.9, 0.2, -0.5, 0.1]):
-        expected = stats.ttest_1samp(values, 0.0, alternative="greater").pvalue
-        assert greater_p(mean(values)) == pytest.approx(expected)
-    assert greater_p(mean([1.0])) is None
-
-
-def test_equal_observations_have_no_p_below_that_of_a_sign_test():
-    assert greater_p(mean([1.0] * 3)) == 1 / 8
-    assert greater_p(mean([-1.0] * 3)) == 1.0
-    assert greater_p(mean([0.0] * 9)) == 0.5

@@ -8,7 +8,8 @@ import pytest
 
 from stratagem.errors import UnknownName
 from stratagem.games import Key, make_game
-from stratagem.games.quiz import KINDS, LETTERS
+from stratagem.games.questions import LETTERS
+from stratagem.games.quiz import KINDS
 
 MANY = 300
 

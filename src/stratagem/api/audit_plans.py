@@ -1,20 +1,22 @@
-"""Plans of audits: `plan_audit` tells what an audit would ask, and its largest cost; nothing is asked."""
+"""Plans of audits: `plan_audit` tells what an audit would ask, and its cost and time; nothing is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
-from stratagem.api.arguments import names_of, several
+from stratagem.api.arguments import as_path, names_of, several
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player_or_name
 from stratagem.api.result import Grid, Result
 from stratagem.auditing.condition import Condition, check_conditions, read_condition
 from stratagem.auditing.estimate import AuditEstimate, largest
+from stratagem.auditing.pace import decisions_of, in_words, read_pace, warnings_of
 from stratagem.auditing.plan import DECISIONS, GAMES, AuditPlan
 from stratagem.auditing.plan import plan_audit as planned
 from stratagem.games.base import Json
-from stratagem.options import check_seed
+from stratagem.options import check_seed, within
 from stratagem.players.given import GameLike, allow_files
 
 __all__ = ["PlannedAudit", "checked_plan", "plan_audit"]
@@ -22,37 +24,72 @@ __all__ = ["PlannedAudit", "checked_plan", "plan_audit"]
 
 @dataclass(frozen=True, repr=False)
 class PlannedAudit(Result):
-    """Audit that is not made: its probes in each game, and its largest cost. There is no picture."""
+    """Audit that is not made: its probes in each game, its largest cost, and its time. There is no picture."""
 
     plan: AuditPlan
     cost: AuditEstimate | None
     """Largest cost, with one call a decision; None where the agent is no model behind a server."""
+    baseline_cost: AuditEstimate | None = None
+    """The same of the baseline; None where there is none."""
+    decisions_per_second: float | None = None
+    """Speed; None where it is not known."""
+    speed_from: str = ""
+    """Source of the speed in words."""
+
+    @property
+    def seconds(self) -> float | None:
+        """Estimated time; None where the speed is not known."""
+        return None if self.decisions_per_second is None else decisions_of(self.plan) / self.decisions_per_second
 
     def rows(self) -> list[Json]:
         """Return one row for each probe in each game; `why_not` is the reason where it does not apply."""
-        return [
-            {"game": step.game, "probe": step.probe.name, "decisions": step.decisions, "why_not": step.why_not}
-            for step in self.plan.steps
-        ]
+        return _steps(self.plan)
 
     def to_json(self) -> Json:
         """Return the plan, as `stratagem audit --dry-run --json` prints it."""
-        return {**self.plan.to_json(), "steps": self.rows(), "at_most": self.cost and asdict(self.cost)}
+        baseline = self.plan.baseline
+        costs = {"at_most": self.cost and asdict(self.cost)}
+        if baseline is not None:
+            costs["baseline_at_most"] = self.baseline_cost and asdict(self.baseline_cost)
+        speed = {"decisions_per_second": self.decisions_per_second, "speed_from": self.speed_from}
+        return {**self.plan.to_json(), "steps": self.rows(), **costs, "seconds": self.seconds, **speed}
 
     def grids(self) -> list[Grid]:
-        title = f"Audit of {self.plan.to_json()['player']}: {self.plan.decisions} decisions"
-        rows = [(s.game, s.probe.name, str(s.decisions or "–"), s.why_not) for s in self.plan.steps]
-        return [Grid(title, ("game", "probe", "decisions", "why not"), rows, figures=False)]
+        return [_grid(plan) for plan in (self.plan, self.plan.baseline) if plan is not None]
 
     def remarks(self) -> list[str]:
-        """Explain a decision, and tell the largest cost where it is known."""
+        """Explain a decision, tell the largest cost where it is known and the time, and warn of long games."""
         lines = ["A decision is one call of a model, or more where the mode thinks first or asks again."]
-        if self.cost is None:
-            return lines
-        tokens = f"{self.cost.prompt_tokens:,} prompt tokens and {self.cost.reply_tokens:,} reply tokens"
-        priced = f"{self.cost.money or 0.0:.2f} {self.cost.currency}".strip()
-        money = "give `prices=` for money" if self.cost.money is None else priced
-        return [*lines, f"At most, with one call a decision: {tokens}, {money}."]
+        if self.cost is not None:
+            lines.append(f"At most, with one call a decision: {_told(self.cost)}.")
+        if self.baseline_cost is not None:
+            lines.append(f"The baseline at most: {_told(self.baseline_cost)}.")
+        return [*lines, f"Time: {self._time}.", *warnings_of(self.plan)]
+
+    @property
+    def _time(self) -> str:
+        if self.seconds is None or self.decisions_per_second is None:
+            return "unknown; give `calls_per_second=`, or the folder of a started audit as `out=`"
+        return f"{in_words(self.seconds)}, at {self.decisions_per_second:.3g} decisions a second {self.speed_from}"
+
+
+def _steps(plan: AuditPlan) -> list[Json]:
+    return [
+        {"game": step.game, "probe": step.probe.name, "decisions": step.decisions, "why_not": step.why_not}
+        for step in plan.steps
+    ]
+
+
+def _grid(plan: AuditPlan) -> Grid:
+    title = f"Audit of {plan.to_json()['player']}: {plan.decisions} decisions"
+    rows = [(s.game, s.probe.name, str(s.decisions or "–"), s.why_not) for s in plan.steps]
+    return Grid(title, ("game", "probe", "decisions", "why not"), rows, figures=False)
+
+
+def _told(cost: AuditEstimate) -> str:
+    tokens = f"{cost.calls:,} calls, {cost.prompt_tokens:,} prompt tokens and {cost.reply_tokens:,} reply tokens"
+    priced = f"{cost.money or 0.0:.2f} {cost.currency}".strip()
+    return f"{tokens}, {'give `prices=` for money' if cost.money is None else priced}"
 
 
 @one_sentence
@@ -60,16 +97,32 @@ def plan_audit(
     player: PlayerLike,
     *,
     games: GameLike | Sequence[GameLike] = GAMES,
+    against: PlayerLike | None = None,
     decisions: int = DECISIONS,
     seed: int = 0,
     fail_if: str | Sequence[str] = (),
+    out: str | Path | None = None,
+    calls_per_second: float | None = None,
 ) -> PlannedAudit:
-    """Tell what `audit` would ask an agent with these parameters, and its largest cost; nothing is asked.
+    """Tell what `audit` would ask an agent with these parameters, and its largest cost and time; nothing is asked.
 
-    Money needs the prices of the model: `with sg.servers(prices="prices.toml"): sg.plan_audit(...)`.
+    Money needs the prices of the model: `with sg.servers(prices="prices.toml"): sg.plan_audit(...)`. The time needs a
+    speed: `calls_per_second`, or what a started audit in the folder `out` has measured so far.
     """
-    plan, _ = checked_plan(player, games, decisions, seed, fail_if)
-    return PlannedAudit(plan, largest(plan))
+    plan, _ = checked_plan(player, games, decisions, seed, fail_if, against)
+    baseline = None if plan.baseline is None else largest(plan.baseline)
+    return PlannedAudit(plan, largest(plan), baseline, *_speed(out, calls_per_second))
+
+
+def _speed(out: str | Path | None, calls_per_second: float | None) -> tuple[float | None, str]:
+    """Return the decisions a second, and where they come from."""
+    if calls_per_second is not None:
+        within("plan_audit", "calls_per_second", calls_per_second, 0.0)
+    if calls_per_second:
+        return calls_per_second, "as stated, if each takes one call"
+    folder = None if out is None else as_path(out, "folder")
+    measured = read_pace(folder).per_second
+    return measured, "" if measured is None else f"as measured in {folder}"
 
 
 def checked_plan(
@@ -78,12 +131,14 @@ def checked_plan(
     decisions: int,
     seed: int,
     fail_if: str | Sequence[str],
+    against: PlayerLike | None = None,
 ) -> tuple[AuditPlan, list[Condition]]:
     """Check the parameters of an audit, and return its plan and its conditions."""
     check_seed(seed)
     agent, listed = as_player_or_name(player), several(games, "game")
-    allow_files(agent, *listed)
+    baseline = None if against is None else as_player_or_name(against)
+    allow_files(agent, baseline, *listed)
     conditions = [read_condition(text) for text in names_of(fail_if, "condition")]
-    plan = planned(agent, listed, decisions, seed)
+    plan = planned(agent, listed, decisions, seed, baseline)
     check_conditions(conditions, plan.names())
     return plan, conditions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +20,16 @@ from stratagem.api.tables import number
 from stratagem.auditing.card import Card, read_card
 from stratagem.auditing.compare import Change, changes
 from stratagem.auditing.condition import Outcome
-from stratagem.auditing.figure import GROUPS
+from stratagem.auditing.figure import GROUPS, Group
 from stratagem.auditing.figure import Figure as CardFigure
 from stratagem.auditing.junit import junit
 from stratagem.auditing.leaderboard import Place, leaderboard
+from stratagem.auditing.pace import warnings_of
 from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import DECISIONS, GAMES
 from stratagem.auditing.probes.base import StrategyLine
 from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import ends, verdict
+from stratagem.auditing.words import ends, replay, verdict
 from stratagem.evaluation.statistics import Estimate
 from stratagem.files import write_file
 from stratagem.games.base import Json
@@ -52,6 +54,8 @@ class Audit(Plotted):
     """Figures, strategies that exploit the agent, and the cost, as they are saved."""
     outcomes: dict[str, Outcome]
     """Outcome of each condition by its text."""
+    folder: Path | None = None
+    """Folder of the audit; None where it was not written."""
 
     @property
     def alarms(self) -> list[CardFigure]:
@@ -69,19 +73,29 @@ class Audit(Plotted):
     def grids(self) -> list[Grid]:
         columns = ("figure", "value", "limits", "random play", "Holm p", "n", "")
         return [
-            Grid(f"{self.card.agent}: {group}", columns, [_row(figure) for figure in figures])
+            Grid(self._title(group), columns, [_row(figure) for figure in figures])
             for group in GROUPS
             if (figures := [figure for figure in self.card.figures if figure.group == group])
         ]
 
+    def _title(self, group: Group) -> str:
+        return f"{self.card.agent}: {f'against {self.card.baseline}' if group == 'against' else group}"
+
     def remarks(self) -> list[str]:
-        """Return the verdict, the strategies that exploit the agent, what was not measured, and the conditions."""
+        """Return the verdict with its replays, exploiting strategies, what was not measured, and the conditions."""
         return [
             *verdict(self.card),
+            *(f"{name}: {command}" for name, command in self.replays.items()),
             *(line for game, moves in self.card.strategies.items() for line in _strategy(game, moves)),
             *(f"{name}: not measured. {reason}" for name, reason in self.card.not_measured.items()),
             *(f"{text}: {outcome}" for text, outcome in self.outcomes.items()),
         ]
+
+    @property
+    def replays(self) -> dict[str, str]:
+        """Command that shows an episode of an alarm, by the name of its figure; none without a folder."""
+        shown = {} if self.folder is None else {one.name: replay(one, str(self.folder)) for one in self.alarms}
+        return {name: command for name, command in shown.items() if command}
 
     @one_sentence
     def save(self, path: str | Path) -> Path:
@@ -121,9 +135,13 @@ def _shown(value: float | None) -> str:
 
 
 def _row(figure: CardFigure) -> tuple[str, ...]:
-    mark = "alarm" if figure.alarm else ("not measured" if figure.why_not else "")
+    mark = next((text for text, holds in _marks(figure).items() if holds), "")
     values = (_shown(figure.value), ends(figure, number), _shown(figure.chance), _shown(figure.holm_p))
     return (figure.name, *values, str(figure.n or "–"), mark)
+
+
+def _marks(figure: CardFigure) -> dict[str, bool]:
+    return {"alarm": figure.alarm, "differs": figure.differs, "not measured": bool(figure.why_not)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,6 +195,7 @@ def audit(
     player: PlayerLike,
     *,
     games: GameLike | Sequence[GameLike] = GAMES,
+    against: PlayerLike | None = None,
     decisions: int = DECISIONS,
     seed: int = 0,
     out: str | Path | None = None,
@@ -188,17 +207,20 @@ def audit(
 ) -> Audit:
     """Measure how exploitable, safe, able and consistent an agent is, from its replies alone.
 
-    `decisions` is the number of decisions that it is asked for, shared by the games. `out` is a folder for the card,
+    `against` is a baseline that is asked the same with the same keys; the card then has the differences from it.
+    `decisions` is the number of decisions that each is asked for, shared by the games. `out` is a folder for the card,
     its page and the records; the same call goes on with a stopped audit there, and asks nothing twice. `fail_if` are
     conditions such as `kuhn.exploitability.lower > 0.1`; `outcomes` says which of them hold. `plan_audit` tells what is
     asked, and its largest cost.
     """
     folder = None if out is None else as_path(out, "folder")
     with serving(engine, workers, ray):
-        plan, conditions = checked_plan(player, games, decisions, seed, fail_if)
-        with counted(sum(not step.why_not for step in plan.steps), shown=progress) as step:
+        plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against)
+        for line in warnings_of(plan):
+            warnings.warn(line, stacklevel=3)
+        with counted(plan.num_steps, shown=progress) as step:
             card = run_audit(plan, folder, progress=step)
-    result = Audit(card, card.outcomes(conditions))
+    result = Audit(card, card.outcomes(conditions), folder)
     for name in (PAGE, JUNIT) if folder is not None else ():
         result.save(as_path(out, "folder") / name)
     return result

@@ -48,6 +48,8 @@ class Card:
     """Exploiting moves by game."""
     cost: Cost
     made_by: Mapping[str, Any]
+    baseline: str = ""
+    """Agent that it is compared with; empty where it is compared with none."""
 
     @property
     def by_name(self) -> dict[str, Figure]:
@@ -76,6 +78,7 @@ class Card:
             "strategies": {game: [line._asdict() for line in lines] for game, lines in self.strategies.items()},
             "cost": asdict(self.cost),
             "made_by": dict(self.made_by),
+            "baseline": self.baseline,
         }
 
 
@@ -96,6 +99,7 @@ def read_card(path: Path) -> Card:
             strategies={game: [StrategyLine(**line) for line in lines] for game, lines in data["strategies"].items()},
             cost=Cost(**{field.name: data["cost"][field.name] for field in fields(Cost)}),
             made_by=dict(data["made_by"]),
+            baseline=str(data.get("baseline", "")),
         )
     except OSError as error:
         raise BadRecord(f"There is no card of an audit in {path}: {error.strerror}.") from error

@@ -1,19 +1,24 @@
 """Comparison of two cards: the change of each figure, with limits that cover.
 
-The true change lies in [L2 - U1, U2 - L1], where L and U are the limits of both cards: it is outside with at most the
-sum of their chances to fail, however the two audits depend on each other. A difference with the standard errors of two
-maxima does not cover.
+Where both agents were paid on the same deals, the differences of the deals are paired: they have an interval by
+Student's t, a p by sign flips, and Holm's correction over all of them.
+
+Elsewhere the true change lies in [L2 - U1, U2 - L1], where L and U are the limits of both cards: it is outside with at
+most the sum of their chances to fail, however the two audits depend on each other. A difference with the standard
+errors of two maxima does not cover.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stratagem.auditing.card import Card
-from stratagem.auditing.figure import Figure, Group
+from stratagem.auditing.figure import LEVEL, Figure, Group, excludes_zero
 from stratagem.errors import BadParameter
+from stratagem.evaluation.statistics import Difference, Estimate, holm, paired_difference, students
 from stratagem.games.base import Json
+from stratagem.games.key import Key
 
 
 @dataclass(frozen=True)
@@ -25,10 +30,16 @@ class Change:
     unit: str
     before: Figure
     after: Figure
+    paired: Difference | None = None
+    """Difference over the deals that both have; None where there are none."""
+    holm_p: float | None = None
+    """p of the paired difference after Holm's correction."""
 
     @property
     def difference(self) -> float | None:
         """Second value less the first."""
+        if self.paired is not None:
+            return self.paired.estimate.mean
         if self.before.value is None or self.after.value is None:
             return None
         return self.after.value - self.before.value
@@ -36,17 +47,22 @@ class Change:
     @property
     def lower(self) -> float | None:
         """Lower limit of the change."""
-        return _less(self.after.lower, self.before.upper)
+        return _less(self.after.lower, self.before.upper) if self.paired is None else self._interval.low
 
     @property
     def upper(self) -> float | None:
         """Upper limit of the change."""
-        return _less(self.after.upper, self.before.lower)
+        return _less(self.after.upper, self.before.lower) if self.paired is None else self._interval.high
+
+    @property
+    def _interval(self) -> Estimate:
+        assert self.paired is not None
+        return students(self.paired.estimate)
 
     @property
     def changed(self) -> bool:
-        """True if no change is outside the limits."""
-        return (self.lower is not None and self.lower > 0.0) or (self.upper is not None and self.upper < 0.0)
+        """True if no change is outside the limits; by its p where the deals are paired."""
+        return excludes_zero(self.lower, self.upper) if self.holm_p is None else self.holm_p <= LEVEL
 
     def to_json(self) -> Json:
         """Return the change by name."""
@@ -57,6 +73,8 @@ class Change:
             "difference": self.difference,
             "lower": self.lower,
             "upper": self.upper,
+            "deals": 0 if self.paired is None else self.paired.estimate.n,
+            "holm_p": self.holm_p,
             "changed": self.changed,
             "unit": self.unit,
         }
@@ -69,14 +87,62 @@ def _less(high: float | None, low: float | None) -> float | None:
 def changes(before: Card, after: Card) -> Sequence[Change]:
     """Return the changes of all figures that both cards have; refused where there are none."""
     first = before.by_name
+    same_deals = before.seed == after.seed
     shared = [
-        Change(figure.name, figure.group, figure.unit, first[figure.name], figure)
+        Change(figure.name, figure.group, figure.unit, one, figure, _paired(one, figure) if same_deals else None)
         for figure in after.figures
-        if figure.name in first and first[figure.name].unit == figure.unit
+        if (one := first.get(figure.name)) is not None and one.unit == figure.unit and figure.group != "against"
     ]
     if not shared:
         raise BadParameter(
             f"The two audits have no figure in common: one is of {', '.join(before.games)}, the other of "
             f"{', '.join(after.games)}."
         )
-    return shared
+    return _corrected(shared)
+
+
+def _paired(before: Figure, after: Figure) -> Difference | None:
+    """Return the difference over the deals that both agents played against the same player."""
+    number = min(len(before.deals), len(after.deals))
+    if number < 2 or before.method != after.method:
+        return None
+    return paired_difference(after.deals[:number], before.deals[:number], Key(0).at("change", after.name))
+
+
+def _corrected(every: Sequence[Change]) -> list[Change]:
+    """Add Holm's p over all paired differences."""
+    paired = [change for change in every if change.paired is not None]
+    adjusted = holm([change.paired.p_value for change in paired if change.paired is not None])
+    by_name = dict(zip((change.name for change in paired), adjusted, strict=True))
+    return [replace(change, holm_p=by_name.get(change.name)) for change in every]
+
+
+def against(baseline: Card, agent: Card) -> list[Figure]:
+    """Return the differences of an agent from a baseline as figures of the agent's card."""
+    return [_difference(change, baseline.agent) for change in changes(baseline, agent) if _has_limits(change)]
+
+
+def against_name(name: str) -> str:
+    """Return the name of the difference of a figure."""
+    return f"{name}.against"
+
+
+def _has_limits(change: Change) -> bool:
+    return change.lower is not None or change.upper is not None
+
+
+def _difference(change: Change, baseline: str) -> Figure:
+    deals = 0 if change.paired is None else change.paired.estimate.n
+    how = f"Paired over {deals} deals that both played." if deals else "By the limits of both."
+    return Figure(
+        name=against_name(change.name),
+        group="against",
+        value=change.difference,
+        lower=change.lower,
+        upper=change.upper,
+        interval="95 %" if deals else "from limits to limits",
+        n=deals,
+        unit=change.unit,
+        method=f"{change.name} less that of {baseline}. {how}",
+        holm_p=change.holm_p,
+    )

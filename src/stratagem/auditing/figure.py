@@ -10,7 +10,7 @@ from stratagem.errors import BadRecord
 from stratagem.evaluation.statistics import Estimate, holm, students
 from stratagem.games.base import Json
 
-Group = Literal["exploitability", "safety", "competence", "consistency", "cost"]
+Group = Literal["exploitability", "safety", "competence", "consistency", "cost", "against"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 LEVEL = 0.05
 """Chance of any alarm in an audit of an agent for which every null is true."""
@@ -54,11 +54,20 @@ class Figure:
     """Id of a recorded episode that shows it."""
     record: str = ""
     """Folder of that episode in the folder of the audit."""
+    deals: tuple[float, ...] = ()
+    """Value by deal, in order, for comparison with another agent on the same deals; empty where it has no deals."""
 
     @property
     def alarm(self) -> bool:
         """True if the null is rejected at 5 % after the correction, or cannot be true."""
-        return self.certain or (self.holm_p is not None and self.holm_p <= LEVEL)
+        return self.group != "against" and (self.certain or (self.holm_p is not None and self.holm_p <= LEVEL))
+
+    @property
+    def differs(self) -> bool:
+        """True if it is a difference between two agents, and cannot be 0."""
+        if self.group != "against":
+            return False
+        return self.holm_p <= LEVEL if self.holm_p is not None else excludes_zero(self.lower, self.upper)
 
     def part(self, name: str) -> float | None:
         """Return the value, or the lower or the upper end."""
@@ -66,7 +75,12 @@ class Figure:
 
     def to_json(self) -> Json:
         """Return every field by name."""
-        return {**asdict(self), "alarm": self.alarm}
+        return {**asdict(self), "deals": [*self.deals], "alarm": self.alarm}
+
+
+def excludes_zero(lower: float | None, upper: float | None) -> bool:
+    """Return whether 0 is outside of limits."""
+    return (lower is not None and lower > 0.0) or (upper is not None and upper < 0.0)
 
 
 PARTS = ("value", "lower", "upper")
@@ -77,6 +91,7 @@ def read_figure(data: Any) -> Figure:
     """Read a figure that `to_json` wrote."""
     try:
         figure = Figure(**{name: value for name, value in data.items() if name != "alarm"})
+        figure = replace(figure, deals=tuple(map(float, figure.deals)))
         for field in _NUMBERS:
             float(getattr(figure, field) or 0.0)
         return figure

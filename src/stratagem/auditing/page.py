@@ -19,6 +19,7 @@ _SHOWS = {
     "competence": "Whether the agent knows the rules, and what it earns.",
     "consistency": "Whether the agent answers alike at other times and in other words.",
     "cost": "What was asked.",
+    "against": "Differences from another agent that was asked the same: this one less that one.",
 }
 _MOST_LINES = 200
 
@@ -45,7 +46,8 @@ def _sections(card: Card, outcomes: Mapping[str, Outcome]) -> Iterator[Section]:
     for group in GROUPS:
         figures = [figure for figure in card.figures if figure.group == group]
         if figures:
-            yield Section(group, group.capitalize(), _SHOWS[group], _figures(figures))
+            title = f"Against {card.baseline}" if group == "against" else group.capitalize()
+            yield Section(group, title, _SHOWS[group], _figures(figures))
     for game, lines in card.strategies.items():
         rows = [[f"seat {line.seat}", element("td", line.situation, class_="words"), line.action] for line in lines]
         body = table(["seat", "where", "play"], rows[:_MOST_LINES])
@@ -82,6 +84,8 @@ def _figures(figures: Sequence[Figure]) -> Html:
 def _mark(figure: Figure) -> Html:
     if figure.alarm:
         return element("span", "alarm", class_="bad")
+    if figure.differs:
+        return element("span", "differs", class_="doubt")
     return element("span", "not measured", class_="doubt") if figure.why_not else Html("")
 
 

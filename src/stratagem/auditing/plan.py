@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stratagem.auditing.compare import against_name
 from stratagem.auditing.probes.base import Probe, Task
 from stratagem.auditing.probes.catalogue import PROBES
 from stratagem.errors import BadParameter
@@ -51,16 +52,26 @@ class AuditPlan:
     decisions: int
     seed: int
     steps: tuple[Step, ...]
+    baseline: AuditPlan | None = None
+    """The same audit of another agent, which this one is compared with."""
+
+    @property
+    def num_steps(self) -> int:
+        """Number of steps that are taken, with those of the baseline."""
+        own = sum(not step.why_not for step in self.steps)
+        return own + (self.baseline.num_steps if self.baseline else 0)
 
     def names(self) -> list[str]:
         """Return the names of all figures, also of those that this agent or these decisions do not allow."""
-        return [f"{step.game}.{quantity}" for step in self.steps for quantity in step.probe.quantities]
+        own = [f"{step.game}.{quantity}" for step in self.steps for quantity in step.probe.quantities]
+        return own + ([against_name(name) for name in own] if self.baseline else [])
 
     def to_json(self) -> dict[str, Any]:
         """Return what another run of the same audit must agree on."""
         agent = self.agent if isinstance(self.agent, str) else self.agent.name
         plan = {"command": "audit", "player": agent, "games": [*self.games]}
-        return plan | {"decisions": self.decisions, "seed": self.seed}
+        against = {"against": self.baseline.to_json()["player"]} if self.baseline else {}
+        return plan | {"decisions": self.decisions, "seed": self.seed} | against
 
     def task(self, step: Step, out: Path | None, queue: Callable[[], RequestQueue] = Dispatcher) -> Task:
         """Return the task of a step, with a record in the folder of the audit."""
@@ -72,9 +83,16 @@ class AuditPlan:
 
 
 def plan_audit(
-    agent: str | Player, games: Sequence[str | Game[Any]] = GAMES, decisions: int = DECISIONS, seed: int = 0
+    agent: str | Player,
+    games: Sequence[str | Game[Any]] = GAMES,
+    decisions: int = DECISIONS,
+    seed: int = 0,
+    against: str | Player | None = None,
 ) -> AuditPlan:
-    """Plan an audit: each game gets the same number of decisions, shared by the probes that apply there."""
+    """Plan an audit: each game gets the same number of decisions, shared by the probes that apply there.
+
+    `against` is another agent, which gets as many decisions with the same keys.
+    """
     whole("An audit", "decisions", decisions, 1)
     texts = [describe(make_game(game)) for game in games]
     if twice := [text for text in texts if texts.count(text) > 1]:
@@ -84,7 +102,8 @@ def plan_audit(
     steps = [step for text in texts for step in _steps(text, agent, decisions // len(texts))]
     if all(step.why_not for step in steps):
         raise BadParameter(f"Nothing can be measured with {decisions} decisions: {steps[0].why_not}")
-    return AuditPlan(agent, tuple(texts), decisions, seed, tuple(steps))
+    baseline = None if against is None else plan_audit(against, games, decisions, seed)
+    return AuditPlan(agent, tuple(texts), decisions, seed, tuple(steps), baseline)
 
 
 def _steps(text: str, agent: str | Player, decisions: int) -> Iterator[Step]:

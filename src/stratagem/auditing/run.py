@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from stratagem.auditing.card import FILE, Card, Cost
+from stratagem.auditing.card import FILE, Card
+from stratagem.auditing.compare import against
+from stratagem.auditing.cost import cost_of
 from stratagem.auditing.figure import Figure, corrected
+from stratagem.auditing.pace import Stopwatch
 from stratagem.auditing.plan import RECORDS, AuditPlan
-from stratagem.engines.base import Call
-from stratagem.engines.remote.tally import prices_of
 from stratagem.errors import StratagemError
 from stratagem.evaluation.resumable import PLAN, check_plan
 from stratagem.files import write_file
@@ -23,6 +23,8 @@ from stratagem.players.catalogue import make_player
 from stratagem.provenance import provenance
 
 Progress = Callable[[str], None]
+BASELINE = "against"
+"""Folder of the audit of the baseline, in the folder of an audit."""
 
 
 def open_folder(out: Path, plan: AuditPlan) -> None:
@@ -43,23 +45,35 @@ def run_audit(
     queue: Callable[[], RequestQueue] = Dispatcher,
     progress: Progress = lambda _: None,
 ) -> Card:
-    """Ask the agent, and return its card; with a folder, the card is written there."""
+    """Ask the agent, and the baseline where there is one; return its card, which is written to the folder if given."""
     if out is not None:
         open_folder(out, plan)
-    figures: list[Figure] = []
+    card = _card(plan, out, queue, progress)
+    if plan.baseline is not None:
+        other = run_audit(plan.baseline, None if out is None else out / BASELINE, queue=queue, progress=progress)
+        card = replace(card, figures=(*card.figures, *against(other, card)), baseline=other.agent)
+    if out is not None:
+        write_file(out / FILE, json.dumps(card.to_json(), indent=1) + "\n")
+    return card
+
+
+def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], progress: Progress) -> Card:
+    """Ask the agent, and return its card."""
+    agent = make_player(plan.agent, make_game(plan.games[0])).name
+    figures, watch = list[Figure](), Stopwatch(plan, agent, out)
     strategies, episodes = {}, list[Episode]()
     for step in plan.steps:
         if step.why_not:
             continue
-        progress(f"{step.game}: {step.probe.name}, {step.decisions} decisions")
+        progress(f"{step.game}: {step.probe.name}, {step.decisions} decisions{watch.remaining}")
         task = plan.task(step, out, queue)
-        measured = step.probe.measure(task)
+        with watch.step(task.record.finished):
+            measured = step.probe.measure(task)
         figures += [replace(one, record=f"{RECORDS}/{step.folder}" if one.episode else "") for one in measured.figures]
         episodes += task.record.finished.values()
         if measured.strategy:
             strategies[step.game] = list(measured.strategy)
-    agent = make_player(plan.agent, make_game(plan.games[0])).name
-    card = Card(
+    return Card(
         agent=agent,
         games=plan.games,
         decisions=plan.decisions,
@@ -70,34 +84,3 @@ def run_audit(
         cost=cost_of(episodes, agent),
         made_by=provenance(),
     )
-    if out is not None:
-        write_file(out / FILE, json.dumps(card.to_json(), indent=1) + "\n")
-    return card
-
-
-def cost_of(episodes: Iterable[Episode], agent: str) -> Cost:
-    """Add the calls of an agent, also under the names of other settings; a probe's episode asks nobody else."""
-    decisions, calls = 0, list[Call]()
-    for episode in episodes:
-        for row in episode.decisions:
-            if episode.purpose == "probe" or episode.players[row.seat].rpartition("@")[0] == agent:
-                decisions += 1
-                calls += row.calls
-    return _priced(
-        Cost(
-            decisions=decisions,
-            calls=len(calls),
-            prompt_tokens=sum(call.num_prompt for call in calls),
-            reply_tokens=sum(call.num_reply for call in calls),
-            seconds=round(math.fsum(call.ms for call in calls) / 1000.0, 1),
-        ),
-        calls,
-    )
-
-
-def _priced(cost: Cost, calls: list[Call]) -> Cost:
-    models = {call.policy.base for call in calls}
-    prices = prices_of(next(iter(models))) if len(models) == 1 else None
-    if prices is None:
-        return cost
-    return replace(cost, money=prices.of(cost.prompt_tokens, cost.reply_tokens), currency=prices.currency)

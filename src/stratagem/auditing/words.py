@@ -16,10 +16,18 @@ NONE = "–"
 def verdict(card: Card) -> Sequence[str]:
     """Return what stands at the top: the alarms, and how many tests they survived."""
     tests = sum(figure.p is not None or figure.certain for figure in card.figures)
+    differences = [_differs(figure, card.baseline) for figure in card.figures if figure.differs]
     if not card.alarms:
-        return [f"No alarm. {tests} nulls were tested at {LEVEL:.0%}, with Holm's correction; none was rejected."]
+        none = f"No alarm. {tests} nulls were tested at {LEVEL:.0%}, with Holm's correction; none was rejected."
+        return [none, *differences]
     lines = [_alarm(figure) for figure in card.alarms]
-    return [f"{len(lines)} of {tests} tests and observations raise an alarm.", *lines]
+    return [f"{len(lines)} of {tests} tests and observations raise an alarm.", *lines, *differences]
+
+
+def _differs(figure: Figure, baseline: str) -> str:
+    """Return a difference from the baseline."""
+    value = "" if figure.value is None else f"{number(figure.value)} "
+    return f"{figure.name}: {value}({ends(figure)}) {figure.unit}. It differs from {baseline}."
 
 
 def _alarm(figure: Figure) -> str:
@@ -37,6 +45,14 @@ def ends(figure: Figure, write: Callable[[float], str] = number) -> str:
     return f"≥ {lower}" if upper is None else f"{lower} … {upper}"
 
 
+def replay(figure: Figure, folder: str) -> str:
+    """Return the command that shows the episode of a figure; empty where it has none."""
+    if not figure.episode or not figure.record:
+        return ""
+    record = shlex.quote(f"{folder}/{figure.record}")
+    return f"stratagem show {record} --episode {shlex.quote(figure.episode)}"
+
+
 def sentence(figure: Figure) -> str:
     """Return how a figure was measured, its null and its example."""
     if figure.why_not:
@@ -48,6 +64,6 @@ def sentence(figure: Figure) -> str:
         parts.append(f"Null: {figure.null}." if figure.p is None else f"Null: {figure.null} (p = {figure.p:.4f}).")
     if figure.example:
         parts.append(figure.example)
-    if figure.episode and figure.record:
-        parts.append(f"Replay: stratagem show FOLDER/{figure.record} --episode {shlex.quote(figure.episode)}")
+    if replay(figure, ""):
+        parts.append(f"Replay: {replay(figure, 'FOLDER')}")
     return " ".join(part for part in parts if part)

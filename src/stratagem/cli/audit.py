@@ -24,6 +24,9 @@ FAILED, INCONCLUSIVE = 1, 3
 def audit(
     player: Annotated[str, typer.Argument(help="Agent: a player, a run, api:HOST/MODEL, cmd:PROGRAM, http:URL.")],
     games: Annotated[list[str] | None, typer.Option("--games", help=f"Games; by default {', '.join(GAMES)}.")] = None,
+    against: Annotated[
+        str | None, typer.Option(help="Baseline that is asked the same; the card has the differences from it.")
+    ] = None,
     decisions: Annotated[
         int, typer.Option(min=1, help="Decisions that the agent is asked for, shared by the games.")
     ] = DECISIONS,
@@ -36,6 +39,9 @@ def audit(
         typer.Option("--out", help="Folder for the card, its page and the records; a stopped audit there goes on."),
     ] = None,
     dry: Annotated[bool, typer.Option("--dry-run", help="Print what would be asked, and ask nothing.")] = False,
+    calls_per_second: Annotated[
+        float | None, typer.Option(min=0.0, help="Speed of the server, for the time that --dry-run prints.")
+    ] = None,
     engine: options.Engine = None,
     workers: options.Workers = None,
     ray: options.Ray = None,
@@ -50,9 +56,10 @@ def audit(
     json: options.Json = False,
 ) -> None:
     """Audit an agent: exploitability with limits, safety, competence, consistency and cost."""
-    asked: dict[str, Any] = {"games": games or GAMES, "decisions": decisions, "seed": seed, "fail_if": fail_if or ()}
+    asked: dict[str, Any] = {"games": games or GAMES, "against": against, "decisions": decisions, "seed": seed}
+    asked |= {"fail_if": fail_if or ()}
     if dry:
-        print_result(plan_audit(player, **asked), json=json)
+        print_result(plan_audit(player, out=to, calls_per_second=calls_per_second, **asked), json=json)
         return
     try:
         result = audited(player, out=to, progress=not json, **asked)

@@ -207,26 +207,6 @@ def students_p(estimate: Estimate) -> float | None:
     return float(2.0 * stdtr(estimate.n - 1, -abs(estimate.mean) / estimate.se))
 
 
-def lower_limit(estimate: Estimate) -> float | None:
-    """Return the one-sided 95 % lower limit by Student's t; None from fewer than two observations."""
-    if estimate.se is None or estimate.n < 2:
-        return None
-    from scipy.special import stdtrit
-
-    return estimate.mean - float(stdtrit(estimate.n - 1, 0.95)) * estimate.se
-
-
-def greater_p(estimate: Estimate) -> float | None:
-    """Compute the one-sided p of Student's t-test that the mean is at most 0; `2^-n` at least, as in a sign test.
-
-    A few equal observations have no spread, and t alone would call them certain.
-    """
-    p = students_p(estimate)
-    if p is None:
-        return None
-    return max(p / 2.0 if estimate.mean > 0.0 else 1.0 - p / 2.0, 2.0**-estimate.n)
-
-
 def holm(p_values: Sequence[float]) -> list[float]:
     """Compute Holm's step-down adjusted p, in the order given: `max_{j <= i} min(1, (m - j + 1) p_(j))` (Holm 1979).
 

@@ -21,6 +21,7 @@ from stratagem.games.negotiation_v2 import Division
 from stratagem.games.public_goods import PublicGoods
 from stratagem.games.quiz import Quiz
 from stratagem.games.repeated import REPEATED
+from stratagem.games.rules_quiz import RulesQuiz, split_kind
 from stratagem.games.sender_receiver import SenderReceiver
 from stratagem.games.spec import GameSpec
 from stratagem.games.spiel import SPIEL_GAMES, spiel
@@ -45,7 +46,15 @@ GAMES: dict[str, Callable[..., Game[Any]]] = {
 WRAPPERS: dict[str, Callable[..., Game[Any]]] = {"talk": Talk}
 """Games around other games by name; the first argument is the game within."""
 
-PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel}
+
+def _rules(tail: str) -> Game[Any]:
+    """Return the quiz about the rules of a game."""
+    kind, text = split_kind(tail)
+    game = make_game(text)
+    return RulesQuiz(asked=game, text=describe(game), kind=kind)
+
+
+PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel, "rules": _rules}
 """Families of games whose names carry a raw tail after a colon."""
 
 ENVIRONMENTS = ("textarena", "pettingzoo")

@@ -4,7 +4,7 @@ It is no game of strategy. It measures how training in games changes abilities t
 that measure everything else: the same deals ask two models the same questions, and chance level and error are printed.
 The kinds are those of BIG-Bench Hard in which SCO-PAL (Table 2) sees a change: multistep arithmetic, tracking shuffled
 objects, object counting, temporal sequences. Every question has four answers, so random answers get a quarter of them
-right.
+right. `rules:GAME` asks about the rules of a game.
 """
 
 from __future__ import annotations
@@ -13,51 +13,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
 
 from stratagem.errors import UnknownName
-from stratagem.games.base import Game, RoundResult, Seat, State, View
-from stratagem.games.choices import Flat
+from stratagem.games.base import Seat
 from stratagem.games.key import Chance
+from stratagem.games.questions import Item, Questions, among, drawn_order
 from stratagem.games.spec import GameSpec
 from stratagem.options import whole
 
-LETTERS = ("A", "B", "C", "D")
-_CHOICES = Flat(LETTERS)
 _NAMES = ("Ana", "Ben", "Cleo", "Dov", "Eve", "Finn")
 _THINGS = ("red ball", "blue book", "green hat", "gold coin", "white cup", "black pen")
 _HOURS = ("swam", "read a book", "baked bread", "fed the cat", "mended a bicycle", "called a friend")
 
 
-class Item(NamedTuple):
-    """A question, four answers, and which of them is right."""
-
-    question: str
-    answers: tuple[str, ...]
-    right: int
-
-
-def _order(chance: Chance, size: int) -> list[int]:
-    """Return the numbers below `size` in a drawn order."""
-    left, drawn = list(range(size)), list[int]()
-    for index in range(size):
-        drawn.append(left.pop(chance.at("order", index).integer(len(left))))
-    return drawn
-
-
-def _among(right: str, wrong: list[str], question: str, chance: Chance) -> Item:
-    """Return the right answer and three others, in a drawn order."""
-    others = [answer for answer in dict.fromkeys(wrong) if answer != right][: len(LETTERS) - 1]
-    answers = [right, *others]
-    order = _order(chance, len(answers))
-    return Item(question, tuple(answers[index] for index in order), order.index(0))
-
-
 def _numbers(right: int, question: str, chance: Chance) -> Item:
     """Return a number among others near it."""
     far = [right + step for step in (1, -1, 2, -2, 10, -10, 3)]
-    picked = [far[index] for index in _order(chance.at("wrong"), len(far))]
-    return _among(str(right), [str(number) for number in picked], question, chance)
+    picked = [far[index] for index in drawn_order(chance.at("wrong"), len(far))]
+    return among(str(right), [str(number) for number in picked], question, chance)
 
 
 def arithmetic(chance: Chance) -> Item:
@@ -75,21 +48,21 @@ def arithmetic(chance: Chance) -> Item:
 
 def tracking(chance: Chance) -> Item:
     """Ask for the owner of a thing after three people have swapped theirs."""
-    people = [_NAMES[index] for index in _order(chance.at("people"), len(_NAMES))[:3]]
-    things = [_THINGS[index] for index in _order(chance.at("things"), len(_THINGS))[:4]]
+    people = [_NAMES[index] for index in drawn_order(chance.at("people"), len(_NAMES))[:3]]
+    things = [_THINGS[index] for index in drawn_order(chance.at("things"), len(_THINGS))[:4]]
     holds = dict(zip(people, things, strict=False))
     holdings = [f"{name} has the {thing}." for name, thing in holds.items()]
     for swap in range(3):
-        first, second = (people[index] for index in _order(chance.at("swap", swap), 3)[:2])
+        first, second = (people[index] for index in drawn_order(chance.at("swap", swap), 3)[:2])
         holds[first], holds[second] = holds[second], holds[first]
         holdings.append(f"{first} and {second} swap.")
     asked = people[chance.at("asked").integer(3)]
-    return _among(holds[asked], things, f"{' '.join(holdings)} What does {asked} have now?", chance)
+    return among(holds[asked], things, f"{' '.join(holdings)} What does {asked} have now?", chance)
 
 
 def counting(chance: Chance) -> Item:
     """Ask for the number of things of two of several kinds."""
-    kinds = [_THINGS[index] for index in _order(chance.at("kinds"), len(_THINGS))[:4]]
+    kinds = [_THINGS[index] for index in drawn_order(chance.at("kinds"), len(_THINGS))[:4]]
     counts = [1 + chance.at("count", index).integer(5) for index in range(4)]
     listed = ", ".join(f"{count} {kind}{'s' * (count > 1)}" for count, kind in zip(counts, kinds, strict=True))
     question = f"On the table there are {listed}. How many {kinds[0]}s and {kinds[2]}s are there together?"
@@ -112,13 +85,13 @@ def sequence(chance: Chance) -> Item:
 def temporal(chance: Chance) -> Item:
     """Ask for the time of day at which somebody did something, hour by hour."""
     name = _NAMES[chance.at("name").integer(len(_NAMES))]
-    done = [_HOURS[index] for index in _order(chance.at("done"), len(_HOURS))[:4]]
+    done = [_HOURS[index] for index in drawn_order(chance.at("done"), len(_HOURS))[:4]]
     first = 8 + chance.at("first").integer(6)
     hours = [f"{first + index} to {first + index + 1}" for index in range(4)]
     sentences = [f"From {hour} {name} {what}." for hour, what in zip(hours, done, strict=True)]
     asked = chance.at("asked").integer(4)
-    shuffled = " ".join(sentences[index] for index in _order(chance.at("told"), 4))
-    return _among(hours[asked], hours, f"{shuffled} When was it that {name} {done[asked]}?", chance)
+    shuffled = " ".join(sentences[index] for index in drawn_order(chance.at("told"), 4))
+    return among(hours[asked], hours, f"{shuffled} When was it that {name} {done[asked]}?", chance)
 
 
 KINDS: Mapping[str, Callable[[Chance], Item]] = MappingProxyType(
@@ -133,53 +106,9 @@ KINDS: Mapping[str, Callable[[Chance], Item]] = MappingProxyType(
 """Every kind of question by name."""
 
 
-class QuizFacts(NamedTuple):
-    """Question that is asked now."""
-
-    question: str
-    answers: tuple[str, ...]
-
-
-class QuizState(State[QuizFacts]):
-    """Index of the question; the questions themselves follow from the chance."""
-
-    __slots__ = ("item",)
-    state_fields = ("item",)
-    game: Quiz
-    item: tuple[str, tuple[str, ...], int]
-
-    def begin(self) -> None:
-        super().begin()
-        self.item = self._drawn()
-
-    def _drawn(self) -> Item:
-        kinds = list(KINDS) if self.game.kind == "all" else [self.game.kind]
-        return KINDS[kinds[self.round % len(kinds)]](self.chance.at("item", self.round))
-
-    def view(self, seat: Seat) -> View[QuizFacts]:
-        question, answers, _ = self.item
-        return View(self.game, seat, QuizFacts(question, answers))
-
-    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
-        if self.over or set(actions) != {0} or actions[0] not in (*LETTERS, None):
-            raise self.refuse(actions)
-        right = actions[0] is not None and LETTERS.index(actions[0]) == self.item[2]
-        self.round += 1
-        if self.round >= self.game.rounds:
-            self.end()
-        else:
-            self.item = self._drawn()
-        return RoundResult((float(right),))
-
-    def resample(self, seat: Seat, chance: Chance) -> QuizState:
-        return self.fork(chance)
-
-
 @dataclass(frozen=True, kw_only=True)
-class Quiz(Game[QuizFacts]):
+class Quiz(Questions):
     """Questions with four answers, a point for each that is right."""
-
-    state = QuizState
 
     kind: str = "all"
     """Kind of the questions; one kind, or all in turn."""
@@ -190,6 +119,10 @@ class Quiz(Game[QuizFacts]):
         whole("The quiz", "rounds", self.rounds, 1)
         if self.kind not in ("all", *KINDS):
             raise UnknownName("kind of question", str(self.kind), ("all", *KINDS))
+
+    def drawn(self, number: int, chance: Chance) -> Item:
+        kinds = list(KINDS) if self.kind == "all" else [self.kind]
+        return KINDS[kinds[number % len(kinds)]](chance)
 
     @cached_property
     def spec(self) -> GameSpec:
@@ -209,22 +142,5 @@ class Quiz(Game[QuizFacts]):
             on_illegal="null",
         )
 
-    def choices(self, facts: QuizFacts) -> Flat:
-        return _CHOICES
-
-    def all_actions(self) -> tuple[str, ...]:
-        return LETTERS
-
-    def info_key(self, facts: QuizFacts) -> str:
-        """Return the question: nothing that was asked before matters."""
-        return self.situation(facts)
-
-    def vocabulary(self) -> tuple[str, ...]:
-        return LETTERS
-
     def rules(self, seat: Seat) -> str:
         return "You answer questions. Each has four answers, A to D, of which one is right and worth a point."
-
-    def situation(self, facts: QuizFacts) -> str:
-        listed = (f"{letter}. {answer}" for letter, answer in zip(LETTERS, facts.answers, strict=True))
-        return "\n".join((facts.question, *listed))

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from stratagem.auditing.figure import Figure
 from stratagem.auditing.probes.base import Measured, Task
 from stratagem.auditing.probes.replies import askable
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.agent_model import Frequencies, model_of
+from stratagem.evaluation.bounded_mean import lower_mean
 from stratagem.evaluation.exploiter import Exploiter
 from stratagem.evaluation.matchups import Evaluator, Matchup, payoff_of
-from stratagem.evaluation.statistics import greater_p, lower_limit, mean
+from stratagem.games.base import Game
+from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player, patterns
 from stratagem.players.search import searchable
 
 SIMULATIONS = 100
 LEAST_DEALS = 5
-"""Smallest number of deals: of fewer no p is at most 5 %, as `2^-n` is larger."""
+"""Smallest number of deals: of fewer no p is at most 5 %, even if each is won and the others might be lost."""
 
 
 class BoundProbe:
@@ -51,19 +53,21 @@ class BoundProbe:
         (itself,) = evaluator.meet(task.game, [(task.agent, task.agent, ())])
         exploiter = self._exploiter(task, itself)
         (against,) = evaluator.meet(task.game, [(exploiter, task.agent, ())])
-        own, won = (_by_deal(one) for one in (itself, against))
-        gain = mean([won[deal] - own[deal] for deal in sorted(won.keys() & own.keys())])
+        gains = _gains(task.game, itself, against)
+        limit = lower_mean(gains, _floor(task.game, [*itself.episodes, *against.episodes]), task.key)
+        best = max(against.episodes, key=lambda episode: payoff_of(episode, episode.seat_of(0), scaled=False))
         figure = Figure(
             name=task.name("exploitability"),
             group="exploitability",
-            lower=max(0.0, lower_limit(gain) or 0.0),
+            lower=max(0.0, limit.lower),
             interval="one-sided 95 %",
-            n=gain.n,
+            n=len(gains),
             unit=task.game.spec.unit,
-            method=f"Lower bound: gain of {exploiter.name} over the agent itself, on {gain.n} deals at every seat.",
+            method=f"Lower bound: gain of {exploiter.name} over the agent itself, on {len(gains)} deals at every seat.",
             best=0.0,
-            p=greater_p(gain),
+            p=limit.p,
             null="no deviation gains anything",
+            episode=best.id,
         )
         return Measured([figure])
 
@@ -78,6 +82,25 @@ class BoundProbe:
         except CannotCompute:
             model = None
         return Exploiter(task.agent, model or Frequencies(itself.episodes), SIMULATIONS)
+
+
+def _gains(game: Game[Any], itself: Matchup, against: Matchup) -> Sequence[float]:
+    """Return the gain of the exploiter over the agent itself by deal.
+
+    Where the payoffs of the seats add up to zero, the agent itself is paid zero on average over the seats.
+    """
+    own, won = (_by_deal(one) for one in (itself, against))
+    known = dict.fromkeys(won, 0.0) if game.spec.utility == "zero-sum" else own
+    return [won[deal] - known[deal] for deal in sorted(won.keys() & known.keys())]
+
+
+def _floor(game: Game[Any], episodes: Sequence[Episode]) -> float:
+    """Return the smallest gain a round that the rules allow."""
+    spec = game.spec
+    low, high = spec.bounds
+    floor = low if spec.utility == "zero-sum" else low - high
+    fixed = {len(episode.rounds) for episode in episodes} == {spec.rounds}
+    return min(0.0, floor / spec.rounds) if fixed and spec.rounds else min(0.0, floor)
 
 
 def _by_deal(matchup: Matchup) -> dict[str, float]:

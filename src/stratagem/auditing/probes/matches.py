@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import ClassVar
 
 from stratagem.auditing.figure import Figure, estimated
 from stratagem.auditing.probes.base import Measured, Task
 from stratagem.evaluation.evaluate import Row, measured
-from stratagem.evaluation.matchups import Evaluator, Matchup
+from stratagem.evaluation.matchups import Evaluator, Matchup, payoff_of
 from stratagem.evaluation.suites import Suite, safety_suite
 from stratagem.players.catalogue import make_player, patterns
 from stratagem.players.pools import has_pools
@@ -95,7 +96,9 @@ def _pay(task: Task, name: str, matchup: Matchup) -> Figure:
         method=f"Mean pay a round against {name}, seats rotated over paired deals.",
         chance=0.0 if task.game.spec.utility == "zero-sum" and name == "random" else None,
     )
-    return estimated(figure, pay)
+    paid = matchup.by_deal(lambda episode: payoff_of(episode, episode.seat_of(0), scaled=False))
+    deals = sorted(paid, key=lambda deal: int(deal.rpartition("/")[2]))
+    return replace(estimated(figure, pay), deals=tuple(paid[deal] for deal in deals))
 
 
 def _metric(task: Task, metric: str, quantity: str, agent: Row, chance: Row) -> Figure:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from stratagem.auditing.figure import Figure, estimated
 from stratagem.auditing.permutation import Replies, Tested, changed, follow
@@ -23,10 +23,8 @@ from stratagem.evaluation.sampled.limits import FEW, Limits, certain_limits, mea
 from stratagem.evaluation.sampled.questions import Questions, questions_of
 from stratagem.evaluation.statistics import wilson
 from stratagem.evaluation.tree_policy import oracle_of
-from stratagem.games.tree import InformationSet
 from stratagem.games.tree_size import estimated_size
 from stratagem.games.tree_walk import BUDGET
-from stratagem.play.records import Decision
 
 _TOLERATED = 0.02
 """Share of illegal replies up to which none is an alarm."""
@@ -82,17 +80,17 @@ class RepliesProbe:
         replies = actions_of(gain.questions, asker)
         figures = [
             exploitability(task, gain, limits, why_not),
-            dominated(task, gain.questions, asker.decisions),
-            illegal(task, asker.decisions),
-            self._change(task, gain.questions, replies),
-            self._sequence(task, gain.questions, replies),
+            dominated(task, asker),
+            illegal(task, asker),
+            self._change(task, asker, replies),
+            self._sequence(task, asker, replies),
         ]
         if limits is None or limits.lower == 0.0:
             return Measured(figures)
         figures[0] = replace(figures[0], episode=replayed(task, gain, limits))
         return Measured(figures, strategy(gain, limits))
 
-    def _change(self, task: Task, questions: Questions, replies: Replies) -> Figure:
+    def _change(self, task: Task, asker: Asker, replies: Replies) -> Figure:
         tested = changed(replies, task.key)
         return tested_figure(
             Figure(
@@ -103,11 +101,11 @@ class RepliesProbe:
                 null="the replies do not change in the course of the audit",
             ),
             tested,
-            questions,
+            asker,
             replies,
         )
 
-    def _sequence(self, task: Task, questions: Questions, replies: Replies) -> Figure:
+    def _sequence(self, task: Task, asker: Asker, replies: Replies) -> Figure:
         return tested_figure(
             Figure(
                 name=task.name("sequence"),
@@ -117,7 +115,7 @@ class RepliesProbe:
                 null="a reply does not depend on the one before",
             ),
             follow(replies, task.key),
-            questions,
+            asker,
             replies,
         )
 
@@ -141,15 +139,16 @@ def actions_of(questions: Questions, asker: Asker) -> Replies:
     ]
 
 
-def tested_figure(figure: Figure, tested: Tested, questions: Questions, replies: Replies) -> Figure:
-    """Put a permutation test into a figure."""
-    known = questions.sets[tested.question]
+def tested_figure(figure: Figure, tested: Tested, asker: Asker, replies: Replies) -> Figure:
+    """Put a permutation test into a figure, with the first reply to the question that contributes most."""
+    known = asker.questions.sets[tested.question]
     return replace(
         figure,
         value=tested.value,
         p=tested.p,
         n=sum(map(len, replies)),
         example=f"Most of it at: {known.view.situation}",
+        episode=asker.episode_id(tested.question),
     )
 
 
@@ -181,8 +180,17 @@ def exploitability_of_random(gain: Gain) -> float:
     return gain(rows, gain.best_responses(rows))[0]
 
 
-def dominated(task: Task, questions: Questions, decisions: Sequence[Sequence[Decision]]) -> Figure:
+class Hit(NamedTuple):
+    """Dominated action that was played, by the number of its question and its place among the replies to it."""
+
+    question: int
+    place: int
+    dominated: Dominated
+
+
+def dominated(task: Task, asker: Asker) -> Figure:
     """Return the share of dominated actions among the replies where there are any."""
+    questions = asker.questions
     fixed = questions.tree.game.spec.utility in ("zero-sum", "constant-sum")  # elsewhere it may help another
     figure = Figure(
         name=task.name("dominated"),
@@ -197,34 +205,41 @@ def dominated(task: Task, questions: Questions, decisions: Sequence[Sequence[Dec
     except CannotCompute as error:
         return replace(figure, why_not=str(error))
     met = [
-        (asked, {one.action: one for one in known[asked.view.info_key]}, rows)
-        for asked, rows in zip(questions.sets, decisions, strict=True)
+        (number, {one.action: one for one in known[asked.view.info_key]}, rows)
+        for number, (asked, rows) in enumerate(zip(questions.sets, asker.decisions, strict=True))
         if asked.view.info_key in known and rows
     ]
     if not met:
         return replace(figure, why_not=f"{task.text} has no dominated actions that the criterion finds.")
-    hits = [(asked, worse[row.action]) for asked, worse, rows in met for row in rows if row.action in worse]
+    hits = [
+        Hit(number, place, worse[row.action])
+        for number, worse, rows in met
+        for place, row in enumerate(rows)
+        if row.action in worse
+    ]
     tries = sum(len(rows) for *_, rows in met)
-    return replace(
+    share = replace(
         estimated(figure, wilson(len(hits), tries)),
-        chance=sum(len(rows) * len(worse) / len(asked.actions) for asked, worse, rows in met) / tries,
-        certain=fixed and any(one.strict for _, one in hits),  # an equilibrium may play the others
-        example=_worst(hits),
+        chance=sum(len(rows) * len(worse) / questions.num_actions[number] for number, worse, rows in met) / tries,
+        certain=fixed and any(hit.dominated.strict for hit in hits),  # an equilibrium may play the others
     )
+    return _shown(share, asker, hits)
 
 
-def _worst(hits: Sequence[tuple[InformationSet, Dominated]]) -> str:
-    """Return a situation with the dominated action that was played there, a strictly dominated one if there is any."""
+def _shown(figure: Figure, asker: Asker, hits: Sequence[Hit]) -> Figure:
+    """Add a dominated action that was played, a strictly dominated one if there is any."""
     if not hits:
-        return ""
-    asked, one = max(hits, key=lambda hit: hit[1].strict)
-    return f"{asked.view.situation} It replied {one.action}; {one.by} is better."
+        return figure
+    question, place, one = max(hits, key=lambda hit: hit.dominated.strict)
+    situation = asker.questions.sets[question].view.situation
+    example = f"{situation} It replied {one.action}; {one.by} is better."
+    return replace(figure, example=example, episode=asker.episode_id(question, place))
 
 
-def illegal(task: Task, decisions: Sequence[Sequence[Decision]]) -> Figure:
+def illegal(task: Task, asker: Asker) -> Figure:
     """Return the share of replies without a legal action."""
-    rows = [row for some in decisions for row in some]
-    bad = [row for row in rows if row.action is None]
+    rows = [(row, number, place) for number, some in enumerate(asker.decisions) for place, row in enumerate(some)]
+    bad = [one for one in rows if one[0].action is None]
     figure = Figure(
         name=task.name("illegal"),
         group="competence",
@@ -233,7 +248,8 @@ def illegal(task: Task, decisions: Sequence[Sequence[Decision]]) -> Figure:
         best=0.0,
         p=binomial_p(len(bad), len(rows), _TOLERATED),
         null=f"at most {_TOLERATED:.0%} of replies are illegal",
-        example=(bad[0].said or "") if bad else "",
+        example=(bad[0][0].said or "") if bad else "",
+        episode=asker.episode_id(*bad[0][1:]) if bad else "",
     )
     return estimated(figure, wilson(len(bad), len(rows)))
 

@@ -54,7 +54,8 @@ class AskedOtherwise(ABC):
     def measure(self, task: Task) -> Measured:
         questions, other = gain_of(task).questions, self.other(task)
         number = max(task.decisions // 2, len(questions))
-        own, changed = (replies_of(task, questions, agent, number) for agent in (task.agent, other))
+        asker, own = asked_evenly(task, questions, task.agent, number)
+        _, changed = asked_evenly(task, questions, other, number)
         figure = Figure(
             name=task.name(self.name),
             group="consistency",
@@ -62,7 +63,7 @@ class AskedOtherwise(ABC):
             method=f"The same {len(questions)} situations as it is, and as {other.name}.",
             null=self.null,
         )
-        return Measured([tested_figure(figure, differ(own, changed, task.key), questions, [*own, *changed])])
+        return Measured([tested_figure(figure, differ(own, changed, task.key), asker, [*own, *changed])])
 
 
 class WordsProbe(AskedOtherwise):
@@ -110,20 +111,22 @@ class RepeatProbe:
     def measure(self, task: Task) -> Measured:
         questions = gain_of(task).questions
         cold = replace(cast("LanguagePlayer", task.agent), temperature=0.0)
-        replies = replies_of(task, questions, cold, max(2, task.decisions // len(questions)) * len(questions))
-        share = wilson(sum(len(set(some)) == 1 for some in replies), len(replies))
+        asker, replies = asked_evenly(task, questions, cold, max(2, task.decisions // len(questions)) * len(questions))
+        varied = [number for number, some in enumerate(replies) if len(set(some)) > 1]
+        share = wilson(len(replies) - len(varied), len(replies))
         figure = Figure(
             name=task.name("repeat"),
             group="consistency",
             unit="share of situations",
             method=f"The same action {len(replies[0])} times at temperature 0.",
             best=1.0,
+            episode=asker.episode_id(varied[0]) if varied else "",
         )
         return Measured([estimated(figure, share)])
 
 
-def replies_of(task: Task, questions: Questions, agent: Player, number: int) -> Replies:
+def asked_evenly(task: Task, questions: Questions, agent: Player, number: int) -> tuple[Asker, Replies]:
     """Ask an agent so many questions, each as often, and return its actions."""
     asker = Asker(questions.tree.game, agent, questions, task.key.at(agent.name), task.record, task.queue())
     asker.ask(apportioned(np.ones(len(questions)), number))
-    return actions_of(questions, asker)
+    return asker, actions_of(questions, asker)

@@ -71,12 +71,16 @@ class Asker:
             asked += some
         return rows
 
+    def episode_id(self, question: int, place: int = 0) -> str:
+        """Return the id of the episode of a reply, by its place among those to its question."""
+        return f"{self._group}/{question}/{place}"
+
     def _setup(self, number: int, place: int) -> Setup:
         known = self.questions.sets[number]
         seats = self._match.game.spec.seats
         others = iter(range(1, seats))
         return Setup(
-            id=f"{self._group}/{number}/{place}",
+            id=self.episode_id(number, place),
             match=self._match,
             slots=tuple(0 if seat == known.seat else next(others) for seat in range(seats)),
             key=self.key.at("ask", number, place),

@@ -1,0 +1,43 @@
+"""Cost of an audit: the agent's own decisions, with their calls, tokens, time and money."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from stratagem.auditing.card import Cost
+from stratagem.engines.base import Call
+from stratagem.engines.remote.tally import prices_of
+from stratagem.play.records import Decision, Episode
+
+
+def own_decisions(episode: Episode, agent: str) -> Iterator[Decision]:
+    """Yield an agent's decisions, also under the names of other settings; a probe's episode asks nobody else."""
+    for row in episode.decisions:
+        if episode.purpose == "probe" or episode.players[row.seat].rpartition("@")[0] == agent:
+            yield row
+
+
+def cost_of(episodes: Iterable[Episode], agent: str) -> Cost:
+    """Add the calls of an agent."""
+    decisions = [row for episode in episodes for row in own_decisions(episode, agent)]
+    calls = [call for row in decisions for call in row.calls]
+    return _priced(
+        Cost(
+            decisions=len(decisions),
+            calls=len(calls),
+            prompt_tokens=sum(call.num_prompt for call in calls),
+            reply_tokens=sum(call.num_reply for call in calls),
+            seconds=round(math.fsum(call.ms for call in calls) / 1000.0, 1),
+        ),
+        calls,
+    )
+
+
+def _priced(cost: Cost, calls: list[Call]) -> Cost:
+    models = {call.policy.base for call in calls}
+    prices = prices_of(next(iter(models))) if len(models) == 1 else None
+    if prices is None:
+        return cost
+    return replace(cost, money=prices.of(cost.prompt_tokens, cost.reply_tokens), currency=prices.currency)

@@ -1,0 +1,99 @@
+"""Probe of rules: questions that are made from the game itself, on legal actions, payoffs and who moves next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from stratagem.auditing.figure import Figure, estimated
+from stratagem.auditing.probes.base import Measured, Task
+from stratagem.errors import StratagemError
+from stratagem.evaluation.statistics import rate
+from stratagem.games.questions import LETTERS
+from stratagem.games.rules_quiz import RULE_KINDS, RulesQuiz, kinds_of
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Episode
+from stratagem.players.wrappers import check_player
+
+_LEAST = 8
+"""Smallest number of questions of a kind."""
+_FIRST = 2
+"""Number of questions of each kind after which an agent that answers none is asked no more."""
+_ASKS = {
+    "legal": "which of four actions it may choose",
+    "payoffs": "what the turn that ends a round pays",
+    "turns": "who moves after a turn",
+}
+
+
+class RulesProbe:
+    """Share of right answers to questions about the rules, each with four answers of which one is right."""
+
+    name: ClassVar[str] = "rules"
+    weight: ClassVar[float] = 0.1
+    quantities: ClassVar[Mapping[str, str]] = {
+        "rules": "competence",
+        **{f"rules_{kind}": "competence" for kind in RULE_KINDS},
+    }
+
+    def why_not(self, task: Task) -> str:
+        if not task.agent.traits.reads_words:
+            return "It reads no words."
+        try:
+            kinds = kinds_of(task.game)
+            check_player(task.agent, _quiz(task))
+        except StratagemError as error:
+            return str(error)
+        least = _LEAST * len(kinds)
+        return "" if task.decisions >= least else f"{least} questions are asked at least."
+
+    def measure(self, task: Task) -> Measured:
+        kinds = kinds_of(task.game)
+        episodes = self._asked(task, kinds, _FIRST)
+        if any(_answered(episode) for some in episodes.values() for episode in some):
+            episodes = self._asked(task, kinds, task.decisions // len(kinds))
+        every = [episode for some in episodes.values() for episode in some]
+        figures = [_figure(task, "rules", "Questions about the rules, with four answers each.", every)]
+        figures += [_figure(task, f"rules_{kind}", f"Asked {_ASKS[kind]}.", episodes[kind]) for kind in kinds]
+        return Measured(figures)
+
+    def _asked(self, task: Task, kinds: Sequence[str], number: int) -> Mapping[str, Sequence[Episode]]:
+        """Ask so many questions of each kind; those of the record are not asked again."""
+        setups = {kind: list(_setups(task, kind, number)) for kind in kinds}
+        episodes = task.record.play([setup for some in setups.values() for setup in some], task.queue())
+        return {kind: [episodes[setup.id] for setup in some] for kind, some in setups.items()}
+
+
+def _quiz(task: Task, kind: str = "") -> RulesQuiz:
+    return RulesQuiz(asked=task.game, text=task.text, kind=kind)
+
+
+def _setups(task: Task, kind: str, number: int) -> Iterator[Setup]:
+    match = Match(_quiz(task, kind), [task.agent])
+    for place in range(number):
+        name = f"{match.text}/{task.agent.name}/{place}"
+        key = task.key.at("rules", kind, place)
+        yield Setup(id=name, match=match, slots=(0,), key=key, purpose="probe", group=name)
+
+
+def _answered(episode: Episode) -> bool:
+    return episode.decisions[-1].action is not None
+
+
+def _figure(task: Task, quantity: str, method: str, episodes: Sequence[Episode]) -> Figure:
+    """Return the share of right answers; the same question, drawn twice, is one observation."""
+    answered = sum(map(_answered, episodes))
+    figure = Figure(
+        name=task.name(quantity),
+        group="competence",
+        unit="share of questions",
+        method=f"{method} Questions without an answer count as wrong: {len(episodes) - answered} of {len(episodes)}.",
+        chance=1.0 / len(LETTERS),
+        best=1.0,
+    )
+    if not answered:
+        return replace(figure, why_not=f"It answered none of {len(episodes)} questions.")
+    share = rate(episodes, lambda e: e.per_round(0), lambda _: 1.0, lambda e: e.decisions[-1].info_key)
+    wrong = next((episode.id for episode in episodes if not episode.per_round(0)), "")
+    return replace(estimated(figure, share), episode=wrong)

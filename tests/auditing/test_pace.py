@@ -1,0 +1,50 @@
+"""Time of an audit: from what its own steps took, or as stated; and what is long."""
+
+import json
+
+import pytest
+from flawed import Equilibrium
+
+from stratagem.auditing.pace import FILE, Pace, in_words, read_pace, warnings_of
+from stratagem.auditing.plan import plan_audit
+from stratagem.auditing.run import run_audit
+from stratagem.errors import BadRecord
+
+
+def test_a_pace_counts_the_agents_own_decisions_and_none_twice(tmp_path):
+    out, lines = tmp_path / "audit", []
+    card = run_audit(plan_audit(Equilibrium(), ["kuhn"], 300), out, progress=lines.append)
+    pace = read_pace(out)
+    assert pace.decisions == card.cost.decisions
+    assert pace.seconds > 0.0
+    assert [" left" in line for line in lines] == [False, True]
+    run_audit(plan_audit(Equilibrium(), ["kuhn"], 300), out)
+    assert read_pace(out) == pace
+
+
+def test_nothing_measured_is_no_pace(tmp_path):
+    assert read_pace(None).per_second is None
+    assert read_pace(tmp_path).per_second is None
+    assert Pace(10, 4.0).per_second == 2.5
+
+
+@pytest.mark.parametrize("text", ["", "[]", json.dumps({"decisions": -1, "seconds": 2}), '{"decisions": "7"}'])
+def test_another_file_is_refused(tmp_path, text):
+    (tmp_path / FILE).write_text(text)
+    with pytest.raises(BadRecord, match="no pace of an audit"):
+        read_pace(tmp_path)
+
+
+def test_long_games_are_named_before_they_are_played():
+    assert warnings_of(plan_audit("random", ["kuhn"], 300)) == []
+    (line,) = warnings_of(plan_audit("random", ["ipd(rounds=100)"], 4000))
+    assert line.startswith(
+        "ipd(rounds=100) is long: an episode has about 200 decisions of 2 seats, and 4,000 decisions"
+    )
+    (many,) = warnings_of(plan_audit("random", ["kuhn"], 100_000))
+    assert many.startswith("This audit asks for 99,999 decisions")
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(5, "5 s"), (600, "10 min"), (9000, "2.5 h")])
+def test_times_are_written_in_words(seconds, words):
+    assert in_words(seconds) == words
