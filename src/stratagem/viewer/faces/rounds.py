@@ -9,7 +9,7 @@ from stratagem.games.auction import BIDS, Auction, AuctionState
 from stratagem.games.base import Json, State
 from stratagem.games.matrix import MatrixGame, MatrixState
 from stratagem.games.public_goods import PublicGoods, PublicGoodsState
-from stratagem.games.quiz import LETTERS, Quiz, QuizState
+from stratagem.games.questions import LETTERS, Questions, QuizState
 from stratagem.games.spiel.rules import SpielRules
 from stratagem.viewer.faces.base import STATIC, Actions, GameFace
 from stratagem.viewer.faces.spiel import node_of, text_of
@@ -83,7 +83,7 @@ class QuizFace(GameFace):
     """Question that a turn answered, with the right answer."""
 
     module = STATIC / "face_quiz.js"
-    rules = Quiz
+    rules = Questions
 
     def frame(self, state: State[Any]) -> Json:
         assert isinstance(state, QuizState)
