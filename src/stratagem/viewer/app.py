@@ -23,9 +23,10 @@ from stratagem.viewer.faces.frames import stranger
 from stratagem.viewer.guard import ACTIONS, SANDBOX, Guard
 from stratagem.viewer.inspecting import ANSWERS
 from stratagem.viewer.library import Library, read_library
-from stratagem.viewer.listing import LONGEST_PAGE, Filter, listed, rows_of
+from stratagem.viewer.listing import LONGEST_PAGE, Filter, find_row, listed, rows_of
 from stratagem.viewer.live import EventStream, events
 from stratagem.viewer.parameters import given, number
+from stratagem.viewer.prompts import shaded
 from stratagem.viewer.replays import load_episode, replay_of
 from stratagem.viewer.run_answers import RUN_ACTS, RUN_ANSWERS
 from stratagem.viewer.runs import run_page, run_row
@@ -182,7 +183,8 @@ def _words(library: Library, asked: Mapping[str, str]) -> Json:
     folder = library.record(given(asked, "record"))
     episode = load_episode(folder, given(asked, "id"))
     turn, seat, attempt = (number(asked, name, 0) for name in ("turn", "seat", "attempt"))
-    return {"calls": words_of(episode, turn, seat, attempt, library.run_of(folder))}
+    calls = words_of(episode, turn, seat, attempt, library.run_of(folder))
+    return {"calls": [shaded(folder, find_row(folder, episode.id).shard, episode.game, call) for call in calls]}
 
 
 async def _body(request: Request) -> Json:

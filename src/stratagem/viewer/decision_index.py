@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from stratagem.errors import BadRecord
+from stratagem.games.base import Json
 from stratagem.play.store import read_columns, shards
 from stratagem.viewer.listing import OUTCOMES, stamp
 
@@ -75,9 +76,30 @@ class ShardIndex:
     purpose: Coded
     group: Array
     """Code of the episode's group."""
+    returns: Array
+    """Return of the episode for the seat."""
 
     def __len__(self) -> int:
         return len(self.turn)
+
+    def rows_behind(self, calls: pa.Table) -> Array:
+        """Return the number of the decision behind each call; -1 where there is none."""
+        return rows_behind(calls, self.ids, self.episode, self.key, self.folder)
+
+    @property
+    def key(self) -> Mapping[str, Array]:
+        """Key of the decisions within their episodes."""
+        return {name: getattr(self, name) for name in _KEY}
+
+    def where(self, row: int) -> Json:
+        """Return where a decision is: its episode, its place in the replay, and its seat."""
+        return {
+            "episode": self.ids[int(self.episode[row])].as_py(),
+            "step": self.number,
+            "place": int(self.place[row]),
+            "seat": int(self.seat[row]),
+            "attempt": int(self.attempt[row]),
+        }
 
     @property
     def illegal(self) -> Array:
@@ -99,7 +121,8 @@ def _index(folder: Path, number: int, modified: int, size: int) -> ShardIndex:
     own = _codes_in(rows["episode"], ids, folder)
     columns = {name: rows[name].to_numpy() for name in ("round", "turn", "seat", "attempt", "payoff")}
     starts, players = _flat(episodes, "players")
-    outcome = _outcomes(starts, _flat(episodes, "payoffs")[1].to_numpy(), episodes["finished"].to_numpy())
+    returns = _flat(episodes, "payoffs")[1].to_numpy()
+    outcome = _outcomes(starts, returns, episodes["finished"].to_numpy())
     if len(outcome) != len(players) or (len(rows) and not _inside(columns["seat"], np.diff(starts)[own])):
         raise BadRecord(f"Shard {number} of {folder} has decisions of seats that its episodes do not have.")
     held = starts[own] + columns["seat"]
@@ -117,6 +140,7 @@ def _index(folder: Path, number: int, modified: int, size: int) -> ShardIndex:
         game=_taken(_coded(episodes["game"]), own),
         purpose=_taken(_coded(episodes["purpose"]), own),
         group=_coded(episodes["group"]).codes[own],
+        returns=returns[held],
         **columns,
     )
 
@@ -184,29 +208,37 @@ def _taken(coded: Coded, places: Array) -> Coded:
     return Coded(coded.codes[places], coded.names)
 
 
-def _probabilities(folder: Path, number: int, ids: pa.Array, own: Array, columns: dict[str, Array]) -> Array:
-    """Return the probability of the last reply of each decision."""
-    result = np.full(len(own), np.nan, dtype=np.float32)
-    calls = read_columns(folder, "calls", number, _CALLS).combine_chunks()
-    if not len(calls) or not len(own):
-        return result
-    keys = _keys(own, columns)
+def rows_behind(calls: pa.Table, ids: pa.Array, episode: Array, columns: Mapping[str, Array], folder: Path) -> Array:
+    """Return the number of the decision behind each call; -1 where there is none."""
+    if not len(episode):
+        return np.full(len(calls), -1)
+    keys = _keys(episode, columns)
     order = np.argsort(keys, kind="stable")
     asked = _keys(_codes_in(calls["episode"], ids, folder), {name: calls[name].to_numpy() for name in _KEY})
     found = np.minimum(np.searchsorted(keys[order], asked), len(keys) - 1)
+    return np.where(keys[order][found] == asked, order[found], -1)
+
+
+def _probabilities(folder: Path, number: int, ids: pa.Array, own: Array, columns: Mapping[str, Array]) -> Array:
+    """Return the probability of the last reply of each decision."""
+    result = np.full(len(own), np.nan, dtype=np.float32)
+    calls = read_columns(folder, "calls", number, _CALLS).combine_chunks()
+    if not len(calls):
+        return result
+    rows = rows_behind(calls, ids, own, columns, folder)
     starts, logprobs = _flat(calls, "sampler_logprobs")
     lengths = np.diff(starts)
     sums = np.bincount(np.repeat(np.arange(len(calls)), lengths), logprobs.to_numpy(), len(calls))
     told = np.exp(np.minimum(0.0, sums))
-    known = (keys[order][found] == asked) & (lengths > 0)
-    result[order[found[known]]] = told[known]
+    known = (rows >= 0) & (lengths > 0)
+    result[rows[known]] = told[known]
     return result
 
 
 _KEY = ("turn", "seat", "attempt")
 
 
-def _keys(episode: Array, columns: dict[str, Array]) -> Array:
+def _keys(episode: Array, columns: Mapping[str, Array]) -> Array:
     """Return one number for each key of a decision."""
     keys = episode.astype(np.int64)
     for name, bits in zip(_KEY, (24, 7, 7), strict=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from stratagem.games.base import Json
+from stratagem.viewer.checks.catalogue import checks_of
 from stratagem.viewer.library import Library
 from stratagem.viewer.listing import LONGEST_PAGE
 from stratagem.viewer.parameters import given, number, share
@@ -46,10 +47,16 @@ def _decisions(library: Library, asked: Mapping[str, str]) -> Json:
     return searched(library.record(given(asked, "record")), wanted, offset=number(asked, "offset", 0), limit=limit)
 
 
+def _checks(library: Library, asked: Mapping[str, str]) -> Json:
+    folder = library.record(given(asked, "record"))
+    return checks_of(folder, library.run_of(folder))
+
+
 ANSWERS: Mapping[str, Callable[[Library, Mapping[str, str]], Json]] = {
     "subjects": _subjects,
     "regrets": _regrets,
     "line": _line,
     "decisions": _decisions,
+    "checks": _checks,
 }
 """Answers by the name of their address."""

@@ -87,6 +87,8 @@ def _decision(row: Decision) -> Json:
         "said": row.said,
         "payoff": row.payoff,
         "parts": [part._asdict() for part in row.parts],
+        "advantage": row.advantage,
+        "keep": row.keep,
         "calls": len(row.calls),
     }
 

@@ -170,12 +170,8 @@ def _rows(found: Sequence[tuple[ShardIndex, Array]], shown: Array, wanted: Searc
 
 def _row(shard: ShardIndex, row: int, wanted: Search) -> Json:
     return {
-        "episode": shard.ids[int(shard.episode[row])].as_py(),
-        "step": shard.number,
-        "place": int(shard.place[row]),
+        **shard.where(row),
         "round": int(shard.round[row]),
-        "seat": int(shard.seat[row]),
-        "attempt": int(shard.attempt[row]),
         "player": shard.player.names[shard.player.codes[row]],
         "game": shard.game.names[shard.game.codes[row]],
         "how": shard.how.names[shard.how.codes[row]],

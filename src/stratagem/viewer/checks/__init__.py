@@ -1,0 +1,1 @@
+"""Checks of a record for defects that metrics do not show, each with links to the decisions."""

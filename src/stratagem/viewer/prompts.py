@@ -1,0 +1,131 @@
+"""Lines of prompts that a shard's prompts share: what is the same in most of them, and what one of them lacks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.compute as pc
+
+from stratagem.games.base import Json
+from stratagem.play.calls import original
+from stratagem.play.store import read_columns
+from stratagem.viewer.listing import stamp
+
+SHARED = 0.5
+"""Share of prompts from which a line counts as shared."""
+FEW = 4
+"""Number of prompts under which nothing is compared."""
+Messages = tuple[tuple[str, str], ...]
+
+
+class Kind(NamedTuple):
+    """Prompts that are compared: of one base model, one game and one sequence of roles."""
+
+    base: str
+    game: str
+    roles: tuple[str, ...]
+
+
+class Lines(NamedTuple):
+    """Number of prompts that have each line, by message."""
+
+    prompts: int
+    counts: tuple[Mapping[str, int], ...]
+    order: tuple[tuple[str, ...], ...]
+    """Lines in the order in which they were met, by message."""
+    first: str
+    """First line of most prompts; empty where there is none."""
+    last: str
+    """Last line of most prompts."""
+
+    def share(self, message: int, line: str) -> float:
+        """Return the share of the prompts that have a line."""
+        return self.counts[message].get(line, 0) / self.prompts
+
+    def cut(self, messages: Messages) -> str:
+        """Return the first or last line that most prompts have and this one lacks, where it breaks off before it.
+
+        It breaks off where its own last line, or the beginning of it, stands further up in other prompts.
+        """
+        if self.prompts < FEW or not messages:
+            return ""
+        last, first = messages[-1][1].split("\n")[-1], messages[0][1].split("\n")[0]
+        if last != self.last and self.last and self._within(-1, lambda line: line.startswith(last)):
+            return self.last
+        if first != self.first and self.first and self._within(0, lambda line: line.endswith(first)):
+            return self.first
+        return ""
+
+    def _within(self, message: int, alike: Callable[[str], bool]) -> bool:
+        """Return whether some other line of a message is alike."""
+        end = self.last if message else self.first
+        return any(alike(line) and line != end for line in self.order[message]) or alike(end)
+
+
+class Prompts(NamedTuple):
+    """Prompts of a shard by id, with their kinds."""
+
+    messages: Mapping[str, Messages]
+    kinds: Mapping[str, Kind]
+    lines: Mapping[Kind, Lines]
+    num_tokens: Mapping[str, int]
+
+
+def prompts_of(folder: Path, number: int) -> Prompts:
+    """Return the prompts of a shard."""
+    return _prompts(folder, number, *stamp(folder, number))
+
+
+@lru_cache(maxsize=64)
+def _prompts(folder: Path, number: int, modified: int, size: int) -> Prompts:
+    calls = read_columns(folder, "calls", number, ("episode", "prompt"))
+    games = read_columns(folder, "episodes", number, ("id", "game"))
+    game_of = dict(zip(games["id"].to_pylist(), games["game"].to_pylist(), strict=True))
+    owner = dict(zip(calls["prompt"].to_pylist(), calls["episode"].to_pylist(), strict=True))
+    table = read_columns(folder, "prompts", number, ("id", "base", "messages", "tokens"))
+    lengths = pc.list_value_length(table["tokens"]).to_pylist()
+    messages, kinds = {}, {}
+    for name, base, said in zip(*(table[column].to_pylist() for column in ("id", "base", "messages")), strict=True):
+        messages[name] = tuple((one["role"], original(one["content"])) for one in said)
+        kinds[name] = Kind(base, game_of.get(owner.get(name, ""), ""), tuple(role for role, _ in messages[name]))
+    by_kind: dict[Kind, list[Messages]] = {}
+    for name, kind in kinds.items():
+        by_kind.setdefault(kind, []).append(messages[name])
+    lines = {kind: _lines(some) for kind, some in by_kind.items()}
+    return Prompts(messages, kinds, lines, dict(zip(table["id"].to_pylist(), lengths, strict=True)))
+
+
+def _lines(prompts: Sequence[Messages]) -> Lines:
+    columns = [[dict.fromkeys(content.split("\n")) for _, content in column] for column in zip(*prompts, strict=True)]
+    counts = tuple(Counter(line for lines in column for line in lines) for column in columns)
+    first, last = (Counter(prompt[place][1].split("\n")[place] for prompt in prompts if prompt) for place in (0, -1))
+    return Lines(len(prompts), counts, tuple(tuple(count) for count in counts), _most(first), _most(last))
+
+
+def _most(lines: Counter[str]) -> str:
+    """Return the line that more than half have; empty where there is none."""
+    line, number = max(lines.items(), key=lambda item: item[1], default=("", 0))
+    return line if number > SHARED * lines.total() else ""
+
+
+def shaded(folder: Path, number: int, game: str, call: Json) -> Json:
+    """Return a call of the words with the shading of its prompt."""
+    messages = tuple((message["role"], message["content"]) for message in call["messages"])
+    return {**call, **shading(folder, number, call["base"], game, messages)}
+
+
+def shading(folder: Path, number: int, base: str, game: str, messages: Messages) -> Json:
+    """Return for each line of a prompt whether most prompts of the shard have it, and where it was cut."""
+    kind = Kind(base, game, tuple(role for role, _ in messages))
+    lines = prompts_of(folder, number).lines.get(kind)
+    if lines is None or lines.prompts < 2:
+        return {"shared": [], "cut": "", "compared": 0}
+    shared = [
+        [lines.share(place, line) > SHARED for line in content.split("\n")]
+        for place, (_, content) in enumerate(messages)
+    ]
+    return {"shared": shared, "cut": lines.cut(messages), "compared": lines.prompts}
