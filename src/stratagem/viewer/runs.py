@@ -81,6 +81,7 @@ def _content(path: Path, stamps: Stamps, state: str) -> Json:
         "settings": data.settings_text,
         "curves": {metric: curve_json(data, metric) for metric in sorted(data.curves)},
         "findings": {check: finding.model_dump(mode="json") for check, finding in findings.items()},
+        "policy": next(({"game": game, "step": found[-1].step} for game, found in data.policies.items()), None),
         "unreadable": list(data.broken.values()),
     }
 

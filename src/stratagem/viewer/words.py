@@ -59,6 +59,7 @@ def _tokens(call: Call, texts: Sequence[str | None], decode: Decode | None) -> l
             "kind": kind,
             "p": None if kind == "forced" else _probability(logprob),
             "allowed": None if some is None else len(some),
+            "outside": kind == "sampled" and some is not None and token not in some,
             "others": _others(some, token, decode),
         }
         for token, text, kind, logprob, some in zip(

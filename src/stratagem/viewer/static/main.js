@@ -1,16 +1,22 @@
 // The frame of all pages, and the choice of one by the address.
 import { html, render, useEffect } from './preact-htm.js';
 import { link, listen, useConnected, useJson, usePlace, useVersion, api, visible } from './data.js';
+import { Checks } from './checks.js';
+import { Decisions } from './decisions.js';
 import { Games } from './games.js';
 import { Home } from './home.js';
 import { Overlay } from './overlay.js';
 import { Play } from './play.js';
 import { Population } from './population.js';
+import { Policy } from './policy.js';
 import { Replay } from './replay.js';
 import { Run } from './run.js';
 
 function Page({ path, query, library }) {
   if (path === '/games') return html`<${Games} query=${query} library=${library} />`;
+  if (path === '/decisions') return html`<${Decisions} query=${query} library=${library} />`;
+  if (path === '/checks') return html`<${Checks} query=${query} library=${library} />`;
+  if (path === '/policy') return html`<${Policy} query=${query} />`;
   if (path === '/replay') return html`<${Replay} query=${query} />`;
   if (path === '/play') return html`<${Play} query=${query} />`;
   if (path === '/run') return html`<${Run} name=${query.name || ''} />`;
@@ -33,7 +39,10 @@ function App() {
       <nav aria-label="Pages">
         <a href=${link('/')} aria-current=${['/', '/run', '/runs'].includes(path) ? 'page' : null}>Overview</a>
         ${library.records.length > 0 && html`<a href=${link('/games', { record: query.record || library.records[0].name })}
-          aria-current=${['/games', '/replay'].includes(path) ? 'page' : null}>Games</a>`}
+          aria-current=${['/games', '/replay'].includes(path) ? 'page' : null}>Games</a>
+        <a href=${link('/decisions', { record: query.record || library.records[0].name })} aria-current=${path === '/decisions' ? 'page' : null}>Decisions</a>
+        <a href=${link('/checks', { record: query.record || library.records[0].name })} aria-current=${path === '/checks' ? 'page' : null}>Checks</a>`}
+        <a href=${link('/policy')} aria-current=${path === '/policy' ? 'page' : null}>Policy</a>
         ${library.records.length + library.runs.length > 0 && html`<a href=${link('/population')} aria-current=${path === '/population' ? 'page' : null}>Population</a>`}
         <a href=${link('/play')} aria-current=${path === '/play' ? 'page' : null}>Play</a>
       </nav>

@@ -6,7 +6,12 @@ const PAGE = 10;
 const ORDERS = { regret: 'largest regret', leak: 'largest leak', reach: 'most reached', game: 'order of the game' };
 
 function percent(p) {
-  return p > 0 && p < 0.001 ? '< 0.1 %' : `${(p * 100).toFixed(p > 0.0995 ? 0 : 1)} %`;
+  return p > 0 && p < 0.001 ? '< 0.1 %' : `${(p * 100).toFixed(p > 0 && p < 0.0995 ? 1 : 0)} %`;
+}
+
+/** A figure of a payoff; what is rounding alone is 0. */
+function chips(value) {
+  return number(Math.abs(value) < 5e-7 ? 0 : value);
 }
 
 /** The subjects of a folder as one list, each with the query that leads to it. */
@@ -52,18 +57,18 @@ function Action({ row, place, equilibrium }) {
     <span class="figures"><b>${percent(p)}</b>${equilibrium && html` <span class="dim">${percent(row.equilibrium[place])}</span>`}</span></li>`;
 }
 
-function Set({ row, page, query, rank }) {
+function InformationSet({ row, page, query, rank }) {
   const most = Math.max(...page.sets.map((one) => one.regret), 1e-12);
   const { order, offset, ...source } = query;
   return html`<li class="card set" key=${row.number}>
     <div class="situation"><span class="rank">${rank}</span><span class=${`seat s${row.seat % 6}`} aria-label=${`seat ${row.seat}`}>${row.seat}</span>
-      <p>${visible(row.situation)}</p><code>${visible(row.info_key)}</code></div>
+      <p>${visible(row.situation)}</p><code>${visible(row.info_key)}</code>
+      ${row.reach > 0 && html`<a href=${link('/replay', { ...source, line: row.number })}>Replay the exploiting line</a>`}</div>
     <ul class="actions" aria-label="Policy">${row.actions.map((_, place) => html`<${Action} key=${place} row=${row} place=${place} equilibrium=${row.equilibrium} />`)}</ul>
-    <dl class="sums"><div><dt>Regret</dt><dd>${number(row.regret)}<span class="share thin" aria-hidden="true"><span class="own bad" style=${{ width: `${Math.max(0, row.regret / most) * 100}%` }}></span></span></dd></div>
-      ${row.leak != null && html`<div><dt>Leak</dt><dd>${number(row.leak)}</dd></div>`}
+    <dl class="sums"><div><dt>Regret</dt><dd>${chips(row.regret)}<span class="share thin" aria-hidden="true"><span class="own bad" style=${{ width: `${Math.max(0, row.regret / most) * 100}%` }}></span></span></dd></div>
+      ${row.leak != null && html`<div><dt>Leak</dt><dd>${chips(row.leak)}</dd></div>`}
       <div><dt>Reached</dt><dd>${percent(row.reach)}</dd></div>
       ${row.replies != null && html`<div><dt>Replies</dt><dd class=${row.replies ? '' : 'bad'}>${number(row.replies)}</dd></div>`}</dl>
-    ${row.reach > 0 && html`<a href=${link('/replay', { ...source, line: row.number })}>Replay the exploiting line</a>`}
   </li>`;
 }
 
@@ -72,7 +77,7 @@ function Sets({ query, page }) {
   const last = Math.min(offset + PAGE, page.total);
   const worst = offset === 0 && (query.order || 'regret') !== 'game';
   return html`<section aria-labelledby="sets"><h2 id="sets">${worst ? `Worst ${Math.min(PAGE, page.total)} information sets` : 'Information sets'} <small>${number(page.total)} in all, by ${ORDERS[query.order || 'regret']}</small></h2>
-    <ol class="sets">${page.sets.map((row, place) => html`<${Set} row=${row} page=${page} query=${query} rank=${offset + place + 1} />`)}</ol>
+    <ol class="sets">${page.sets.map((row, place) => html`<${InformationSet} row=${row} page=${page} query=${query} rank=${offset + place + 1} />`)}</ol>
     ${page.total > PAGE && html`<nav class="pager" aria-label="Pages of the list">
       ${offset > 0 && html`<a href=${link('/policy', { ...query, offset: Math.max(0, offset - PAGE) })}>Previous</a>`}
       <span>${number(offset + 1)} to ${number(last)}</span>
@@ -85,8 +90,8 @@ function Answer({ query }) {
   if (error && from === address) return html`<p class="problem">${visible(error)}</p>`;
   if (!page || from !== address) return html`<p class="loading">Computing …</p>`;
   return html`
-    <dl class="tiles"><div><dt>Exploitability, ${visible(page.unit)}</dt><dd>${number(page.exploitability)}</dd></div>
-      ${page.values.map((value, seat) => html`<div><dt>Value of seat ${seat}</dt><dd>${number(value)}</dd></div>`)}
+    <dl class="tiles"><div><dt>Exploitability, ${visible(page.unit)}</dt><dd>${chips(page.exploitability)}</dd></div>
+      ${page.values.map((value, seat) => html`<div><dt>Value of seat ${seat}</dt><dd>${chips(value)}</dd></div>`)}
       ${page.replies != null && html`<div><dt>Replies counted</dt><dd>${number(page.replies)}</dd></div>`}</dl>
     ${page.replies != null && html`<p class="note">The policy is the share of each action among recorded replies, so the exploitability is biased upwards.
       ${page.unseen > 0 && ` ${count(page.unseen, 'situation has', 'situations have')} no reply and count as even play.`}</p>`}

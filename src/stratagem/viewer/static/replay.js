@@ -3,6 +3,8 @@ import { html, useEffect, useMemo, useRef, useState } from './preact-htm.js';
 import { Board } from './board.js';
 import { api, go, link, short, signed, useJson, visible } from './data.js';
 import { WhatIf } from './whatif.js';
+import { Copy } from './copy.js';
+import { Found } from './found.js';
 import { Words } from './words.js';
 
 const SPEEDS = [0.5, 1, 2, 4];
@@ -131,12 +133,13 @@ function Player({ episode, query }) {
     </section>
     <${Log} episode=${episode} position=${position} query=${query} />
     <${Words} turn=${turn} query=${query} episode=${episode} />
-    <${WhatIf} episode=${episode} position=${position} query=${query} />
+    ${query.line == null && html`<${WhatIf} episode=${episode} position=${position} query=${query} />`}
   </div>`;
 }
 
 export function Replay({ query }) {
-  const address = api('episode', { record: query.record, id: query.id });
+  const address = query.line == null ? api('episode', { record: query.record, id: query.id })
+    : api('line', { game: query.game, run: query.run, step: query.step, record: query.record, player: query.player, set: query.line });
   const answer = useJson(address);
   const episode = useMemo(() => answer.data, [answer.data]);
   if (answer.error) return html`<p class="problem">${visible(answer.error)}</p>`;
@@ -147,5 +150,8 @@ export function Replay({ query }) {
       ${episode.previous != null && html`<a href=${to(episode.previous)}>Previous episode</a>`}
       ${episode.next != null && html`<a href=${to(episode.next)}>Next episode</a>`}</nav></div>
     ${episode.parent && html`<p class="dim">Forked at turn ${episode.forked_at} from <a href=${to(episode.parent)}>${visible(episode.parent)}</a>.</p>`}
-    <${Player} key=${episode.id} episode=${episode} query=${query} />`;
+    <${Found} query=${query} />
+    ${query.line != null && html`<p class="dim">Line of play that exploits a policy, computed now and not recorded. <a href=${link('/policy', { game: query.game, run: query.run, step: query.step, record: query.record, player: query.player })}>Back to the policy</a></p>`}
+    <${Player} key=${episode.id} episode=${episode} query=${query} />
+    ${query.line == null && html`<${Copy} words=${['stratagem', 'show', query.record, '--episode', episode.id]} />`}`;
 }

@@ -56,9 +56,11 @@ export function Run({ name }) {
     ${run.sentence && html`<p class="problem">${visible(run.sentence)}</p>`}
     <dl class="tiles">${tiles.map(([title, value]) => html`<div><dt>${visible(title)}</dt><dd>${visible(value)}</dd></div>`)}</dl>
     <p class="links">${run.record != null && html`<a href=${link('/games', { record: run.record, order: 'newest' })}>Its games</a>`}
+      ${run.record != null && html`<a href=${link('/checks', { record: run.record })}>Checks of its record</a>`}
+      ${run.policy && html`<a href=${link('/policy', { run: name, ...run.policy })}>Its policy</a>`}
       ${run.report && html`<a href=${`/pages/${name.split('/').map(encodeURIComponent).join('/')}/report.html`} target="_blank" rel="noopener">Its report</a>`}</p>
     ${findings.length > 0 && html`<section aria-labelledby="checks"><h2 id="checks">Checks</h2><ul class="plain">${findings.map(([check, finding]) =>
-      html`<li><span class=${`badge ${finding.level === 'fault' ? 'bad' : ''}`}>${visible(finding.level)}</span> <b>${visible(check)}</b>, ${count(finding.count, 'time')}${finding.step == null ? '' : `, first at step ${finding.step}`}: ${visible(finding.first)}</li>`)}</ul></section>`}
+      html`<li><span class=${`badge ${finding.level === 'fault' ? 'bad' : ''}`}>${visible(finding.level)}</span> <b>${visible(check)}</b>, ${count(finding.count, 'time')}${finding.step == null ? '' : ', first at '}${finding.step == null ? '' : run.record == null ? `step ${finding.step}` : html`<a href=${link('/decisions', { record: run.record, step: finding.step })}>step ${finding.step}</a>`}: ${visible(finding.first)}</li>`)}</ul></section>`}
     <${Curves} curves=${run.curves} best=${run.best_step} noted=${noted} />
     <${Notes} key=${`note ${name}`} run=${run} />
     <${Report} name=${name} written=${run.report} />
