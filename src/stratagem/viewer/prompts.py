@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +41,8 @@ class Lines(NamedTuple):
     """First line of most prompts; empty where there is none."""
     last: str
     """Last line of most prompts."""
+    inner: frozenset[str]
+    """Lines of the last message that stand before its end in some prompt."""
 
     def share(self, message: int, line: str) -> float:
         """Return the share of the prompts that have a line."""
@@ -49,21 +51,16 @@ class Lines(NamedTuple):
     def cut(self, messages: Messages) -> str:
         """Return the first or last line that most prompts have and this one lacks, where it breaks off before it.
 
-        It breaks off where its own last line, or the beginning of it, stands further up in other prompts.
+        It breaks off where its last line stands further up in other prompts, or is the beginning of one of theirs.
         """
         if self.prompts < FEW or not messages:
             return ""
         last, first = messages[-1][1].split("\n")[-1], messages[0][1].split("\n")[0]
-        if last != self.last and self.last and self._within(-1, lambda line: line.startswith(last)):
+        if self.last and last != self.last and any(line.startswith(last) and line != last for line in self.order[-1]):
             return self.last
-        if first != self.first and self.first and self._within(0, lambda line: line.endswith(first)):
+        if self.first and first != self.first and any(line.endswith(first) and line != first for line in self.order[0]):
             return self.first
-        return ""
-
-    def _within(self, message: int, alike: Callable[[str], bool]) -> bool:
-        """Return whether some other line of a message is alike."""
-        end = self.last if message else self.first
-        return any(alike(line) and line != end for line in self.order[message]) or alike(end)
+        return self.last if self.last and last != self.last and last in self.inner else ""
 
 
 class Prompts(NamedTuple):
@@ -103,7 +100,8 @@ def _lines(prompts: Sequence[Messages]) -> Lines:
     columns = [[dict.fromkeys(content.split("\n")) for _, content in column] for column in zip(*prompts, strict=True)]
     counts = tuple(Counter(line for lines in column for line in lines) for column in columns)
     first, last = (Counter(prompt[place][1].split("\n")[place] for prompt in prompts if prompt) for place in (0, -1))
-    return Lines(len(prompts), counts, tuple(tuple(count) for count in counts), _most(first), _most(last))
+    inner = frozenset(line for prompt in prompts if prompt for line in prompt[-1][1].split("\n")[:-1])
+    return Lines(len(prompts), counts, tuple(tuple(count) for count in counts), _most(first), _most(last), inner)
 
 
 def _most(lines: Counter[str]) -> str:

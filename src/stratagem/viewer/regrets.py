@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -92,14 +93,16 @@ def exploiting_line(subject: Subject, number: int) -> Episode:
     met = list(_met(subject, number))
     if not met:
         raise CannotCompute(f"No game in {_DEALS:,} deals comes to {known.view.info_key!r}.")
-    return max(met, key=lambda episode: episode.payoffs[known.seat])
+    shown = max(met, key=lambda episode: episode.payoffs[known.seat])
+    names = [f"best response from {known.view.info_key} on", *[subject.title] * (len(shown.slots) - 1)]
+    return replace(shown, players=tuple(names[slot] for slot in shown.slots))
 
 
 def _met(subject: Subject, number: int) -> Iterator[Episode]:
     """Yield the first games that reach an information set."""
     tree, known = subject.tree, subject.tree.information_sets[number]
-    agent = TablePlayer(_checked(tree, subject.policy), label=subject.title)
-    exploiter = TablePlayer(_exploiting(subject, number), label=f"best response from {known.view.info_key} on")
+    agent = TablePlayer(_checked(tree, subject.policy))
+    exploiter = TablePlayer(_exploiting(subject, number))
     match = Match(tree.game, [exploiter, *[agent] * (tree.game.spec.seats - 1)])
     found = 0
     for episode in play(rotated(match, _DEALS, Key(0), name="line")):

@@ -96,7 +96,10 @@ def _leaks(shard: ShardIndex, rows_by_prompt: dict[str, list[int]]) -> list[Plac
     prompts = prompts_of(shard.folder, shard.number).messages
     others = {prompt: _own_lines(prompt, prompts, rows_by_prompt) for prompt in rows_by_prompt}
     return [
-        Place(shard.where(row), f"Only when {_named(hidden[prompt])} is hidden the prompt says {others[prompt]!r}.")
+        Place(
+            shard.where(row),
+            f"Only with the others at {_named(hidden[prompt])} the prompt says {others[prompt]!r}.",
+        )
         for prompt, rows in rows_by_prompt.items()
         for row in rows[:3]
         if hidden[prompt] and others[prompt]
@@ -104,7 +107,7 @@ def _leaks(shard: ShardIndex, rows_by_prompt: dict[str, list[int]]) -> list[Plac
 
 
 def _named(hidden: Sequence[tuple[str, ...]]) -> str:
-    return " or ".join(sorted({", ".join(one) for one in hidden})[:3])
+    return " or ".join(sorted({", ".join(map(repr, one)) for one in hidden})[:3])
 
 
 def _own_lines(prompt: str, prompts: Any, rows_by_prompt: dict[str, list[int]]) -> str:

@@ -9,8 +9,7 @@ function Check({ check, record }) {
     <div class="head"><span class=${`badge ${MARKS[check.state]}`}>${check.state}</span><h2>${check.question}</h2></div>
     <p>${visible(check.sentence)}${check.count > 1 ? ` ${count(check.count, 'defect')}.` : ''}</p>
     ${check.places.length > 0 && html`<ul class="plain places">${check.places.map((place) => html`<li key=${`${place.episode} ${place.place} ${place.seat}`}>
-      <a href=${link('/replay', { record, id: place.episode, turn: place.place, seat: `${place.seat}.${place.attempt}` })}>${visible(place.episode)}, turn ${place.place}</a>
-      <span class="dim">step ${place.step}</span> ${visible(place.sentence)}</li>`)}</ul>`}
+      <a href=${link('/replay', { record, id: place.episode, turn: place.place, seat: `${place.seat}.${place.attempt}` })}>${visible(place.episode)}, turn ${place.place}</a>${" "}<span class="dim">step ${place.step}</span>${" "}${visible(place.sentence)}</li>`)}</ul>`}
     ${check.count > check.places.length && check.places.length > 0 && html`<p class="dim">and ${check.count - check.places.length} more</p>`}</li>`;
 }
 

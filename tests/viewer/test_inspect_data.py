@@ -1,0 +1,255 @@
+"""The data of the pages of policies and decisions: figures, searches, and bad input."""
+
+import json
+import math
+import shutil
+
+import pytest
+from shown_folder import Parrot, episodes_of
+from starlette.testclient import TestClient
+
+from stratagem.evaluation.exact import exact
+from stratagem.games.catalogue import make_game
+from stratagem.play.forks import steps
+from stratagem.play.store import read_episodes, write_shard
+from stratagem.players.catalogue import make_player
+from stratagem.viewer.app import Viewer
+from stratagem.viewer.checks.adapters import _equal_weights
+from stratagem.viewer.prompts import _lines
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("inspected")
+    write_shard(folder / "games", 0, episodes_of("kuhn", [Parrot(), "NashApprox"], 12))
+    later = episodes_of("ipd(rounds=4)", ["TitForTat", "AlwaysDefect"], 3, name="later")
+    later[0].decisions[0].advantage = 0.25
+    write_shard(folder / "games", 1, later)
+    write_shard(folder / "games", 2, episodes_of("tic-tac-toe", ["random", "random"], 3, name="ttt"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def client(root):
+    return TestClient(Viewer(root).application(), base_url="http://127.0.0.1:8150")
+
+
+def ask(client, page, status=200, **query):
+    answer = client.get(f"/api/{page}", params=query)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def places(client, **query):
+    data = ask(client, "decisions", record="games", limit=500, **query)
+    assert data["found"] == len(data["decisions"])
+    return [(row["episode"], row["place"], row["seat"], row["attempt"]) for row in data["decisions"]]
+
+
+def expected(root, passes):
+    """Search one by one: the keys of the decisions that pass, with the position in the replay."""
+    found = []
+    for episode in read_episodes(root / "games"):
+        turns = list(dict.fromkeys(row.turn for row in episode.decisions))
+        found += [
+            (episode.id, turns.index(row.turn) + 1, row.seat, row.attempt)
+            for row in episode.decisions
+            if passes(episode, row)
+        ]
+    return found
+
+
+def likely(row):
+    return math.exp(sum(row.calls[-1].sampler_logprobs)) if row.calls else math.inf
+
+
+def outcome(episode, row):
+    own = episode.payoffs[row.seat]
+    other = max(pay for seat, pay in enumerate(episode.payoffs) if seat != row.seat)
+    return "won" if own > other else "lost" if own < other else "drawn"
+
+
+def signal(episode, row):
+    return episode.signals["collusion"][row.round][row.seat] or 0.0 if "collusion" in episode.signals else 0.0
+
+
+@pytest.mark.parametrize(
+    ("query", "passes"),
+    [
+        ({}, lambda episode, row: True),
+        ({"player": Parrot.recorded}, lambda episode, row: episode.players[row.seat] == Parrot.recorded),
+        ({"game": "tic-tac-toe"}, lambda episode, row: episode.game == "tic-tac-toe"),
+        ({"illegal": "1"}, lambda episode, row: row.action is None),
+        ({"how": "constrained"}, lambda episode, row: row.how == "constrained"),
+        ({"outcome": "won"}, lambda episode, row: outcome(episode, row) == "won"),
+        ({"outcome": "drawn"}, lambda episode, row: outcome(episode, row) == "drawn"),
+        ({"surprise": "0.1"}, lambda episode, row: likely(row) <= 0.1),
+        ({"signal": "collusion"}, lambda episode, row: signal(episode, row) != 0.0),
+        ({"step": "1"}, lambda episode, row: episode.id.startswith("later")),
+        ({"player": "nobody"}, lambda episode, row: False),
+    ],
+)  # fmt: skip
+def test_search_agrees_with_the_record(client, root, query, passes):
+    assert places(client, **query) == expected(root, passes)
+
+
+def test_regret_agrees_with_the_solver_and_with_known_values(client, root):
+    game = make_game("tic-tac-toe")
+    from stratagem.games.solver import solve
+
+    lost = {
+        (episode.id, rows[0].turn + 1): (max(values.values()) - values[rows[0].action])
+        for episode in read_episodes(root / "games", [2])
+        for state, rows in steps(episode)
+        if rows and (values := solve(game).action_values(state))
+    }
+    data = ask(client, "decisions", record="games", game="tic-tac-toe", order="regret", limit=500)["decisions"]
+    assert {(row["episode"], row["place"]): row["regret"] for row in data} == lost
+    assert [row["regret"] for row in data] == sorted(lost.values(), reverse=True)
+    jack = ask(client, "decisions", record="games", game="kuhn", regret="0.9", limit=500)
+    assert jack["decisions"]
+    assert all(row["action"] in ("CALL", "FOLD") for row in jack["decisions"]), "a call with J, a fold with K"
+    assert "cfr:1000 solves" in jack["why_no_regret"]
+
+
+def test_pages_and_orders_of_decisions(client):
+    every = ask(client, "decisions", record="games", limit=500)["decisions"]
+    parts = [ask(client, "decisions", record="games", offset=at, limit=100)["decisions"] for at in range(0, 500, 100)]
+    assert [row for part in parts for row in part] == every
+    assert ask(client, "decisions", record="games", order="newest", limit=1)["decisions"][0] == every[-1]
+    rare = ask(client, "decisions", record="games", order="surprise", limit=500)["decisions"]
+    assert [row["probability"] for row in rare] == sorted(row["probability"] for row in rare)
+    assert [row["advantage"] for row in every if row["advantage"] is not None] == [0.25]
+
+
+def test_search_follows_the_files(root, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(root, folder)
+    client = TestClient(Viewer(folder).application(), base_url="http://localhost")
+    before = len(places(client))
+    more = episodes_of("kuhn", ["random", "random"], 2, name="new")
+    write_shard(folder / "games", 3, more)
+    assert len(places(client)) == before + sum(len(episode.decisions) for episode in more)
+
+
+def test_exploitability_of_a_page_is_the_exact_one(client):
+    game = make_game("kuhn")
+    page = ask(client, "regrets", game="kuhn", player="Bluffer", limit=100)
+    assert page["exploitability"] == pytest.approx(exact(game, make_player("Bluffer", game)).exploitability)
+    assert sum(row["regret"] for row in page["sets"]) == pytest.approx(page["exploitability"])
+    assert len(page["sets"]) == page["total"] == 12
+    assert "alpha" in page["equilibrium"]
+    worst = ask(client, "regrets", game="kuhn", player="Bluffer")["sets"]
+    assert len(worst) == 10
+    assert [row["regret"] for row in worst] == sorted((row["regret"] for row in worst), reverse=True)
+
+
+def test_recorded_replies_are_a_policy(client):
+    page = ask(client, "regrets", record="games", game="kuhn", player="kuhn/NashApprox@1", limit=100)
+    decisions = ask(client, "decisions", record="games", game="kuhn", player="kuhn/NashApprox@1")["found"]
+    assert page["replies"] == decisions == sum(row["replies"] for row in page["sets"])
+    first = next(row for row in page["sets"] if row["info_key"] == "K:P")
+    assert first["policy"] == [0.0, 1.0], "after a pass it always bets with the highest card"
+    parrot = ask(client, "regrets", record="games", game="kuhn", player=Parrot.recorded, limit=100)
+    illegal = ask(client, "decisions", record="games", illegal="1", limit=1)["found"]
+    assert illegal > 0
+    assert parrot["replies"] == ask(client, "decisions", record="games", player=Parrot.recorded)["found"]
+    assert next(row for row in parrot["sets"] if row["info_key"] == "Q:")["policy"][0] == 1.0, "the default is to pass"
+
+
+def test_policy_of_a_run_is_read_by_step(client, root):
+    run = root / "run"
+    (run / "policies").mkdir(parents=True, exist_ok=True)
+    (run / "run.json").write_text(
+        json.dumps({"seed": 0, "command": "x", "begun": "2026-01-01T00:00:00+00:00", "commit": None, "dirty": None,
+                    "made_by": {}})
+    )  # fmt: skip
+    game = make_game("kuhn(hands=1)")
+    from stratagem.evaluation.openings import opening_policy
+
+    policy = opening_policy(game, make_player("AlwaysBet", game))
+    policy["J:"] = {"PASS": 0.0, "BET": 0.75}  # one in four replies is illegal, and counts as a pass
+    (run / "policies" / "kuhn-000003.json").write_text(
+        json.dumps({"step": 3, "game": "kuhn(hands=1)", "policy": policy})
+    )
+    assert ask(client, "subjects")["runs"] == [{"run": "run", "game": "kuhn(hands=1)", "steps": [3]}]
+    page = ask(client, "regrets", run="run", game="kuhn(hands=1)", step="3", limit=100)
+    assert next(row for row in page["sets"] if row["info_key"] == "J:")["policy"] == [0.25, 0.75]
+    assert "step" in ask(client, "regrets", 404, run="run", game="kuhn(hands=1)", step="4")["error"]
+    assert "step" in ask(client, "regrets", 404, run="run", game="ipd", step="3")["error"]
+
+
+def test_exploiting_line_plays_the_best_response_from_its_set_on(client):
+    page = ask(client, "regrets", game="kuhn", player="AlwaysBet")
+    for row in page["sets"]:
+        if row["reach"] == 0.0:
+            continue
+        line = ask(client, "line", game="kuhn", player="AlwaysBet", set=row["number"])
+        played = [one for turn in line["turns"] for one in turn["decisions"]]
+        met = next(one for one in played if one["seat"] == row["seat"] and one["state_key"] == row["info_key"])
+        assert met["action"] == row["actions"][row["answer"]]
+        assert line["players"][row["seat"]] == f"best response from {row['info_key']} on"
+        assert len(line["frames"]) == len(line["turns"]) + 1
+
+
+@pytest.mark.parametrize(
+    ("page", "query", "status", "sentence"),
+    [
+        ("decisions", {}, 400, "lacks `record`"),
+        ("decisions", {"record": "../games"}, 404, "There is no record"),
+        ("decisions", {"record": "games", "surprise": "much"}, 400, "`surprise` is a number"),
+        ("decisions", {"record": "games", "regret": "-1"}, 400, "`regret` is a number"),
+        ("decisions", {"record": "games", "regret": "nan"}, 400, "`regret` is a number"),
+        ("decisions", {"record": "games", "step": "x"}, 400, "`step` is a number"),
+        ("decisions", {"record": "games", "order": "size"}, 400, "`order` is one of record"),
+        ("decisions", {"record": "games", "outcome": "size"}, 404, "There is no outcome"),
+        ("regrets", {}, 400, "lacks `game`"),
+        ("regrets", {"game": "nothing"}, 404, "There is no game"),
+        ("regrets", {"game": "kuhn", "player": "cmd:touch /tmp/x"}, 404, "There is no player"),
+        ("regrets", {"game": "kuhn", "player": "other.py:Bold"}, 404, "There is no player"),
+        ("regrets", {"game": "kuhn", "player": "tiny"}, 404, "There is no player"),
+        ("regrets", {"game": "kuhn", "player": "first-legal", "order": "size"}, 400, "`order` is one of regret"),
+        ("regrets", {"game": "kuhn", "record": "games", "player": "nobody"}, 400, "has no decision of 'nobody'"),
+        ("regrets", {"game": "kuhn", "run": "none", "step": "1"}, 404, "There is no run"),
+        ("line", {"game": "kuhn", "player": "first-legal", "set": "12"}, 400, "`set` is a number from 0 to 11"),
+        ("checks", {"record": "none"}, 404, "There is no record"),
+    ],
+)
+def test_bad_input_is_one_sentence(client, page, query, status, sentence):
+    told = ask(client, page, status, **query)["error"]
+    assert sentence in told
+    assert "\n" not in told
+
+
+def test_a_record_with_seats_that_are_not_there_is_one_sentence(tmp_path):
+    episodes = episodes_of("kuhn", ["random", "random"], 1)
+    episodes[0].decisions[0].seat = 7
+    write_shard(tmp_path, 0, episodes)
+    client = TestClient(Viewer(tmp_path).application(), base_url="http://localhost")
+    assert "decisions of seats" in ask(client, "decisions", 400, record=".")["error"]
+
+
+def test_weights_that_stay_are_told(tmp_path):
+    for step, digest in ((2, "a"), (4, "b"), (6, "a")):
+        folder = tmp_path / f"step-{step:06d}"
+        folder.mkdir()
+        files = {"policy/adapter_model.safetensors": [9, digest], "state.safetensors": [9, "same"], "x.json": [1, "x"]}
+        (folder / "manifest.json").write_text(json.dumps({"files": files}))
+    assert _equal_weights(tmp_path) == ["policy/adapter_model.safetensors is the same in step-000002 and step-000006."]
+    (tmp_path / "step-000006" / "manifest.json").write_text("{")
+    assert _equal_weights(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "cut"),
+    [
+        ("Card K.\nYou open.\nReply.", ""),
+        ("Card K.\nYou op", "Reply."),
+        ("Card K.\nYou open.\nRep", "Reply."),
+        ("rd Q.\nYou open.\nReply.", ""),
+        ("Something else.", ""),
+    ],
+)
+def test_prompt_is_cut_where_it_breaks_off_before_the_end_of_others(said, cut):
+    whole = [(("user", f"Card {card}.\nYou open.\nReply."),) for card in "JQKA"]
+    assert _lines([*whole, (("user", said),)]).cut((("user", said),)) == cut
