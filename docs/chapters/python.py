@@ -69,6 +69,7 @@ def python() -> str:
         "called. A game is given by its name or as a `Game`; a player by its name, as a `Player`, or as a function, "
         "which is then [an agent](../how-to/agents.md). A mistake is a `StratagemError` with one sentence. "
         "Progress is shown in a terminal, and in a notebook where tqdm is installed; `progress=False` hides it.",
+        table(("function", "what it does"), ((f"[`sg.{name}`](#{name})", rule(function(name))) for name in FUNCTIONS)),
         *(f"## {name}\n\n{_function(name)}" for name in FUNCTIONS),
         "## Results",
         "A result prints as a table, in a notebook too. These methods are those of all results; one without figures, "

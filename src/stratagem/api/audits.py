@@ -221,8 +221,9 @@ def audit(
         with counted(plan.num_steps, shown=progress) as step:
             card = run_audit(plan, folder, progress=step)
     result = Audit(card, card.outcomes(conditions), folder)
-    for name in (PAGE, JUNIT) if folder is not None else ():
-        result.save(as_path(out, "folder") / name)
+    if folder is not None:
+        result.save(folder / PAGE)
+        result.save(folder / JUNIT)
     return result
 
 
