@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 from shown_folder import HOSTILE, Parrot, add_step, episodes_of, write_run
@@ -182,3 +183,13 @@ def test_sections_of_a_written_report_are_listed(folder, client):
     sections = ask(client, "sections", run="runs/first")
     assert sections["page"] == "runs/first/report.html"
     assert {"name": "curves", "title": "Metrics over training"} in sections["sections"]
+
+
+def test_first_page_asks_for_every_module_at_once(client):
+    text = client.get("/").text
+    named = re.findall(r'modulepreload" href="/static/([\w-]+\.js)"', text)
+    assert {"data.js", "runs_table.js", "plot.js", "plot_marks.js"} <= set(named)
+    assert len(named) == len(set(named))
+    for name in [*named, "main.js"]:
+        imports = re.findall(r"^import .*? from '\./([\w-]+\.js)'", client.get(f"/static/{name}").text, re.MULTILINE)
+        assert set(imports) <= set(named), name

@@ -23,10 +23,10 @@ def test_runs_are_overlaid_with_bands_and_what_differs(several, page, address):
     picture = page.get_by_role("img", name="kuhn/exact/exploitability")
     assert "n: 2, 1 seeds. Interval: 95 % over seeds" in picture.get_attribute("aria-label")
     assert page.get_by_role("row", name="batch").inner_text().split() == ["batch", "–", "–", "2"]
-    assert picture.locator(".area").count() == 1
+    picture.locator(".area").wait_for()
     assert picture.locator(".way").count() == 2
     page.get_by_label("Every run for itself").check()
-    assert picture.locator(".way").count() == 3
+    picture.locator(".way").nth(2).wait_for(state="attached")
     link = page.url
     page.goto("about:blank")
     page.goto(link)

@@ -12,4 +12,7 @@ for (const figure of figures) {
   const zoom = (range) => plots.forEach((plot) => plot.zoom(range));
   plots.push(new Plot(figure.querySelector('.canvas'), traces, layout, touch || figure.matches('.policy') ? null : zoom));
 }
+const all = [...groups.values()].flat();
+const widths = all.map((plot) => plot.canvas.clientWidth);  // all before the first is drawn, so the page is laid out once
+all.forEach((plot, place) => plot.resize(widths[place]));
 document.documentElement.dataset.drawn = String(figures.filter((figure) => figure.querySelector('.plot-area')).length);

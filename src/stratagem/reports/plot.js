@@ -24,10 +24,15 @@ function isShown(trace) {
 /** Traces over a pair of axes in an element, drawn again when its width changes. */
 export class Plot {
   constructor(canvas, traces, layout, onZoom = null) {
-    Object.assign(this, { canvas, onZoom, zoomed: null });
-    this.observer = new ResizeObserver(() => canvas.clientWidth !== this.width && this.draw());
-    this.show(traces, layout);
-    this.observer.observe(canvas);
+    Object.assign(this, { canvas, traces, layout, onZoom, zoomed: null, width: 0 });
+    this.observer = new ResizeObserver(([entry]) => this.resize(Math.floor(entry.contentRect.width)));
+    this.observer.observe(canvas);  // tells the first width, too, once for all pictures of a page
+  }
+
+  resize(width) {
+    if (width === this.width) return;
+    this.width = width;
+    this.draw();
   }
 
   /** Show these traces instead. */
@@ -48,7 +53,6 @@ export class Plot {
   }
 
   draw() {
-    this.width = this.canvas.clientWidth;
     this.height = Number.parseFloat(getComputedStyle(this.canvas).getPropertyValue('--height')) || 220;
     if (!this.width) return;
     this.svg = shape('svg', { class: 'plot-area', width: this.width, height: this.height, 'aria-hidden': 'true' });

@@ -26,6 +26,7 @@ from stratagem.viewer.library import Library, read_library
 from stratagem.viewer.listing import LONGEST_PAGE, Filter, find_row, listed, rows_of
 from stratagem.viewer.live import EventStream, events
 from stratagem.viewer.parameters import given, number
+from stratagem.viewer.preloading import first_page
 from stratagem.viewer.prompts import shaded
 from stratagem.viewer.replays import load_episode, replay_of
 from stratagem.viewer.run_answers import RUN_ACTS, RUN_ANSWERS
@@ -80,7 +81,7 @@ class Viewer:
             **self._actions.gets(),
         }
         routes = [
-            Route("/", self._file("index.html")),
+            Route("/", self._first_page),
             *(Route(f"/static/{name}", self._file(name)) for name in self._files),
             *(Route(f"/api/{name}", self._answering(answer)) for name, answer in answers.items()),
             *(
@@ -96,6 +97,9 @@ class Viewer:
 
     def _read(self) -> Library:
         return read_library(self._root)
+
+    def _first_page(self, request: Request) -> Response:
+        return Response(first_page(self._files), media_type="text/html")
 
     def _file(self, name: str) -> Callable[[Request], Response]:
         path = self._files[name]

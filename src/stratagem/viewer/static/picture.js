@@ -19,7 +19,12 @@ export function Picture({ title, value, traces, layout, facts, label, height, ki
     });
     return () => plot.current.close();
   }, []);
-  useEffect(() => plot.current.show(traces, layout), [JSON.stringify([traces, layout])]);
+  const content = JSON.stringify([traces, layout]);
+  const shown = useRef(content);
+  useEffect(() => {
+    if (shown.current !== content) plot.current.show(traces, layout);
+    shown.current = content;
+  }, [content]);
   return html`<figure class=${`plot ${kind}`}>
     <figcaption>${visible(title)}<span class="value">${value}${zoomed && html` <button class="plain-button" onClick=${() => { plot.current.zoom(null); setZoomed(false); }}>All steps</button>`}</span></figcaption>
     <div class="canvas" role="img" aria-label=${visible(label || `${title}. ${facts}`)} ref=${canvas} style=${height ? { '--height': height, minHeight: `${height}px` } : null}></div>
