@@ -163,7 +163,7 @@ $(VIEW)/.ready: pyproject.toml constraints.txt
 	cd $(VIEW) && npm pack --silent axe-core@$(AXE) && tar xzf axe-core-$(AXE).tgz package/axe.min.js || true
 	touch $@
 
-test-view: $(VIEW)/.ready ## look at the pages of stratagem view in Chromium, about a minute
+test-view: $(VIEW)/.ready ## look at the pages of stratagem view in Chromium, some minutes
 	STRATAGEM_AXE=$(VIEW)/package/axe.min.js $(VIEW)/bin/python -m pytest tests/viewer
 
 bench-view: $(VIEW)/.ready ## print the times of reports and of pages of stratagem view in Chromium

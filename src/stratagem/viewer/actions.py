@@ -68,13 +68,10 @@ class Actions:
         self._tables.close()
 
     def _what_if(self, library: Library, body: Json) -> Json:
-        asked = AskedWhatIf.read(body)
-        question = self._question(library, asked)
-        content = question.to.name
+        question = self._question(library, AskedWhatIf.read(body))
         if (known := stored(question.to)) is not None:
-            return Job("whatif", ask_what_if, None, content, state="done", result=known).to_json()
-        job = self._jobs.start("whatif", ask_what_if, question, content)
-        return job.to_json()
+            return Job("whatif", ask_what_if, None, state="done", result=known).to_json()
+        return self._jobs.start("whatif", ask_what_if, question).to_json()
 
     def _question(self, library: Library, asked: AskedWhatIf) -> WhatIf:
         """Check a question as far as no player need be made, and name the record of its answer by its content."""

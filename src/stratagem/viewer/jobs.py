@@ -10,7 +10,6 @@ import os
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any, Literal, NamedTuple
@@ -49,7 +48,7 @@ class Job:
     kind: str
     work: Work
     item: Any
-    content: str
+    content: str = ""
     """Digest of all that the result depends on; empty where it is not cached."""
     id: str = field(default_factory=lambda: secrets.token_hex(8))
     state: JobState = "waiting"
@@ -70,9 +69,8 @@ class Job:
 class JobQueue:
     """Jobs in the order in which they were asked for."""
 
-    def __init__(self, limits: Limits = LIMITS, finished: Callable[[Job], None] = lambda job: None) -> None:
-        """`finished` is called with each job that has a result, before it is told."""
-        self._limits, self._finished = limits, finished
+    def __init__(self, limits: Limits = LIMITS) -> None:
+        self._limits = limits
         self._waiting: SimpleQueue[Job | None] = SimpleQueue()
         self._changing = threading.Lock()
         self._jobs: OrderedDict[str, Job] = OrderedDict()
@@ -138,11 +136,16 @@ class JobQueue:
                 self._follow(job)
 
     def _begin(self, job: Job) -> bool:
-        """Start the process of a job; False if it was cancelled."""
+        """Start the process of a job; False if it was cancelled, or there is none."""
         with self._changing:
             if job.state != "waiting":
                 return False
-            job.state, job.process = "running", LimitedProcess(job.work, job.item, self._limits)
+            try:
+                job.process = LimitedProcess(job.work, job.item, self._limits)
+            except OSError as error:
+                job.state, job.sentence = "failed", f"No process can be started for it: {error.strerror}."
+                return False
+            job.state = "running"
         return True
 
     def _follow(self, job: Job) -> None:
@@ -166,8 +169,6 @@ class JobQueue:
                 return
             for name, value in changes.items():
                 setattr(job, name, value)
-            if state == "done":
-                self._finished(job)
             if state == "done" and job.content and job.result is not None:
                 self._known[job.content] = job.result
                 while len(self._known) > _MOST_KEPT:

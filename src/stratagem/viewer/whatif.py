@@ -81,6 +81,8 @@ class WhatIf:
 
 def ask_what_if(question: WhatIf, connection: Connection) -> Any:
     """Play both arms and record them, in the process of a job; tell the price first where it was not accepted."""
+    if (known := stored(question.to)) is not None:
+        return known  # another job has answered it
     position = read_position(question.folder, question.episode, question.turn)
     with priced(question.prices):
         seats = _seats(question, position)

@@ -43,7 +43,7 @@ export function Result({ result }) {
       ${' '}${sure ? 'Nothing is random here, so one branch of each tells all.' : `${count(result.n, 'branch', 'branches')} each, paired by common dice. Figures are means with 95 % intervals (Student’s t).`}
       ${result.unfinished > 0 && html` ${count(result.unfinished, 'branch', 'branches')} did not finish.`}
       ${result.stand_ins.length > 0 && html` The recorded player of seat ${result.stand_ins.join(', ')} cannot be made here, so the named one plays it in both arms.`}</p>
-    <p class="key"><span class="swatch before"></span>as played <span class="swatch after"></span>changed <span class="dim">Number of branches by return from this turn on, in ${visible(result.unit.replace(/ an? .*$/, ''))}</span></p>
+    <p class="key"><span class="arm-mark before"></span>as played <span class="arm-mark after"></span>changed <span class="dim">Number of branches by return from this turn on, in ${visible(result.unit.replace(/ an? .*$/, ''))}</span></p>
     <div class="arms">${result.seats.map((row, seat) => html`<figure key=${seat}>
       <figcaption><span class=${`seat s${seat % 7}`}>${seat}</span> ${sitter(result.seat_names, seat, result.players[0][seat])}${result.players[1][seat] !== result.players[0][seat] ? html` → ${short(result.players[1][seat])}` : ''}</figcaption>
       <${Histogram} labels=${row.labels} counts=${row.counts} seat=${seat} />
