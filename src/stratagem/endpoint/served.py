@@ -49,7 +49,7 @@ class Served:
         self._has_model = _has_model(player)
         self._desk = desk
         self._threads = threads
-        self._index = PromptIndex(game, styles, by_state_key=self._plays_by_state_key)
+        self._indices = [PromptIndex(one, styles, by_state_key=self._plays_by_state_key) for one in self._games()]
         self._sampled = lru_cache(_KEPT)(self._with_sampling)
 
     @property
@@ -63,6 +63,11 @@ class Served:
         traits, spec = self.player.traits, self.game.spec
         searches = (traits.sees_hidden or traits.searches) and not spec.private_information
         return spec.markov and (traits.memory == 0 or searches or self._speaker is not None)
+
+    def _games(self) -> list[Game[Any]]:
+        """Return the games whose prompts are recognised: one round, too, for a player that knows no other round."""
+        short = self.game.one_round() if self._speaker is None and self.player.traits.memory == 0 else None
+        return [self.game] if short is None else [self.game, short]
 
     def find(self, asked: Asked) -> Future[Place | None]:
         """Begin to find the position that a request is about; None is for a free reply."""
@@ -81,12 +86,13 @@ class Served:
         position = asked.position
         if position is not None and position.state is not None:
             return sent(self.game, position.state, position.seat)
-        places = [one for one in self._index.find(asked.chat) if position is None or one.view.seat == position.seat]
+        known = next(filter(None, (index.find(asked.chat) for index in self._indices)), ())
+        places = [one for one in known if position is None or one.view.seat == position.seat]
         if places:
             return self._shown_place(places)
         if self._speaker is not None and position is None:
             return None
-        why = self._index.obstacle or "These messages are no prompt of the game in the styles of this server."
+        why = self._indices[0].obstacle or "These messages are no prompt of the game in the styles of this server."
         raise Refused(
             f"{self.player.name} cannot tell the position: {why} Send it as the field `stratagem`, an object with the "
             "`state` that State.dump returns and the `seat`.",
