@@ -27,6 +27,7 @@ from stratagem.api.sweeps import sweep as sweep
 from stratagem.api.tournaments import tournament as tournament
 from stratagem.api.trainings import train as train
 from stratagem.api.verification import verify as verify
+from stratagem.api.views import export_replays as export_replays
 from stratagem.api.views import view as view
 from stratagem.errors import StratagemError as StratagemError
 
@@ -42,6 +43,7 @@ __all__ = [
     "engines",
     "evaluate",
     "exploitability",
+    "export_replays",
     "game",
     "games",
     "labels",

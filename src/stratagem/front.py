@@ -35,6 +35,7 @@ FUNCTIONS = {
     "labels": "labels",
     "serve": "endpoints",
     "view": "views",
+    "export_replays": "views",
     "servers": "servers",
     "allow_file": "files",
 }

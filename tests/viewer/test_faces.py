@@ -198,7 +198,7 @@ def test_entry_point_of_a_package_brings_a_face(tmp_path, monkeypatch):
     """The game and its face are found by the metadata of a package."""
     write_installed(tmp_path)
     (tmp_path / "coin_face.js").write_text(MODULE)
-    (tmp_path / "coin_face.py").write_text(BLOCKS["python"][-1].replace("goods.js", "coin_face.js"))
+    (tmp_path / "coin_face.py").write_text(BLOCKS["py"][0].replace("goods.js", "coin_face.js"))
     entries = tmp_path / "coin_match-0.3.dist-info" / "entry_points.txt"
     entries.write_text(entries.read_text() + "\n[stratagem.faces]\ncoin-match = coin_face:GoodsFace\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -8,12 +8,11 @@ from starlette.testclient import TestClient
 from stratagem.cli.main import main
 from stratagem.endpoint.server import Server
 from stratagem.errors import StratagemError
-from stratagem.viewer import app
 from stratagem.viewer.app import Viewer
+from stratagem.viewer.files import STATIC
 from stratagem.viewer.guard import COOKIE
 from stratagem.viewer.opening import open_viewer
 
-STATIC = app._FILES
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,13 @@ from stratagem.api.endpoints import check_address
 from stratagem.api.mistakes import one_sentence
 from stratagem.engines.remote.tally import read_prices
 from stratagem.reports.html import element
+from stratagem.viewer.exporting.page import export
 from stratagem.viewer.opening import HOST, PORT, open_viewer
 
 if TYPE_CHECKING:
     from stratagem.endpoint.server import Server
 
-__all__ = ["View", "view"]
+__all__ = ["View", "export_replays", "view"]
 
 
 @dataclass(frozen=True)
@@ -64,3 +65,14 @@ def view(folder: str | Path = ".", *, host: str = HOST, port: int = PORT, prices
     listed = None if prices is None else read_prices(as_path(prices, "price list"))
     opened = open_viewer(place, host, port, listed)
     return View(place, opened.url, opened.server)
+
+
+@one_sentence
+def export_replays(folder: str | Path, file: str | Path, *, episode: str = "") -> Path:
+    """Write the replays of a run or a record into one HTML file that needs no network, and return its path.
+
+    `episode` is the id of the only episode; without it the file has all of the record. It has at most 25 MB.
+    """
+    target = as_path(file, "file")
+    export(as_path(folder, "folder"), target, episode)
+    return target

@@ -111,7 +111,7 @@ CALLED = {
     "labels": ("labels",),
     "serve": ("serve",),
     "show": ("read_record",),
-    "view": ("view",),
+    "view": ("view", "export_replays"),
 }
 """Functions of `import stratagem` that a command calls."""
 ALONE = {"watch": "It redraws one terminal until a run ends; `sg.load_run` has the figures, and `sg.view` the page."}

@@ -8,9 +8,11 @@ from typing import Annotated
 
 import typer
 
+from stratagem.api.views import export_replays
 from stratagem.api.views import view as open_view
 from stratagem.cli import options
 from stratagem.cli.console import out
+from stratagem.errors import BadParameter
 from stratagem.viewer.opening import HOST, PORT
 
 
@@ -19,9 +21,19 @@ def view(
     host: Annotated[str, typer.Option(help="Address; beyond this machine a browser needs the printed token.")] = HOST,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = PORT,
     prices: options.PriceList = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Write replays into one HTML file that needs no network, and end.")
+    ] = None,
+    episode: Annotated[str, typer.Option(help="Id of the only episode of `--export`; all without it.")] = "",
     allow_file: options.AllowFile = None,
 ) -> None:
     """Show runs, recorded games and the replies of models as pages in a browser, until Ctrl-C."""
+    if export is not None:
+        written = export_replays(folder, export, episode=episode)
+        out.print(f"{written}, {written.stat().st_size / 1e6:.1f} MB", highlight=False, markup=False, soft_wrap=True)
+        return
+    if episode:
+        raise BadParameter("`--episode` names the only episode of `--export`, which is missing.")
     with open_view(folder, host=host, port=port, prices=prices) as opened, suppress(KeyboardInterrupt):
         out.print(str(opened), highlight=False, markup=False, soft_wrap=True)
         opened.wait()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,23 +17,17 @@ from starlette.routing import Route
 
 from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.games.base import Json
-from stratagem.reports.page import MODULES, REPORTS
 from stratagem.viewer.actions import Actions
+from stratagem.viewer.answers import content_of, episode, episodes, run_of, words, written
 from stratagem.viewer.faces.frames import stranger
+from stratagem.viewer.files import files_of_pages
 from stratagem.viewer.guard import ACTIONS, SANDBOX, Guard
 from stratagem.viewer.inspecting import ANSWERS
 from stratagem.viewer.library import Library, read_library
-from stratagem.viewer.listing import LONGEST_PAGE, Filter, find_row, listed, rows_of
 from stratagem.viewer.live import EventStream, events
-from stratagem.viewer.parameters import given, number
 from stratagem.viewer.preloading import first_page
-from stratagem.viewer.prompts import shaded
-from stratagem.viewer.replays import load_episode, replay_of
 from stratagem.viewer.run_answers import RUN_ACTS, RUN_ANSWERS
-from stratagem.viewer.runs import run_page, run_row
-from stratagem.viewer.words import words_of
 
-_FILES = Path(__file__).with_name("static")
 _KINDS = {
     ".html": "text/html",
     ".js": "text/javascript",
@@ -41,20 +35,16 @@ _KINDS = {
     ".svg": "image/svg+xml",
     ".txt": "text/plain",
 }
-PICTURES = tuple(map(REPORTS.joinpath, (*MODULES, "plot.css")))
-"""Files of the pictures, which reports have, too."""
 _LONGEST_BODY = 200_000
 """Largest number of bytes of a request that does something."""
-_PAGE = 100
-"""Episodes of a page of the list where a request does not say."""
 
 
 class PlainJSON(JSONResponse):
-    """JSON in ASCII: texts of models may hold halves of characters, which have no other encoding."""
+    """Response with an answer of the pages."""
 
     def render(self, content: Any) -> bytes:
-        """Encode the content; what is no finite number is null."""
-        return json.dumps(_finite(content), allow_nan=False, separators=(",", ":")).encode()
+        """Encode the content."""
+        return written(content).encode()
 
 
 class Viewer:
@@ -65,17 +55,16 @@ class Viewer:
         self._host = host
         self._token = token
         self._actions = actions or Actions(self._root, {})
-        own = [path for path in _FILES.iterdir() if path.suffix in _KINDS]
-        self._files = {path.name: path for path in (*own, *PICTURES)}
+        self._files = {name: path for name, path in files_of_pages().items() if path.suffix in _KINDS}
 
     def application(self) -> Starlette:
         """Return the application behind its guard."""
         answers: dict[str, Callable[[Library, Mapping[str, str]], Json]] = {
-            "library": self._library,
-            "episodes": _episodes,
-            "episode": _episode,
-            "words": _words,
-            "run": _run,
+            "library": content_of,
+            "episodes": episodes,
+            "episode": episode,
+            "words": words,
+            "run": run_of,
             **ANSWERS,
             **RUN_ANSWERS,
             **self._actions.gets(),
@@ -134,61 +123,12 @@ class Viewer:
     async def _live(self, request: Request) -> Response:
         return EventStream(events(self._read))
 
-    def _library(self, library: Library, asked: Mapping[str, str]) -> Json:
-        return {
-            "folder": self._root.name or str(self._root),
-            "records": [_record(name, path) for name, path in library.records.items()],
-            "runs": [run_row(name, run) for name, run in library.runs.items()],
-            "pages": list(library.pages),
-        }
-
 
 def _face(request: Request) -> Response:
     try:
         return Response(stranger(request.path_params["name"]), media_type="text/javascript")
     except StratagemError as error:
         return _error(error)
-
-
-def _record(name: str, path: Path) -> Json:
-    try:
-        rows = rows_of(path)
-    except StratagemError as error:
-        return {"name": name, "episodes": 0, "games": [], "players": [], "sentence": str(error)}
-    players = dict.fromkeys(player for row in rows for player in row.players)
-    return {
-        "name": name,
-        "episodes": len(rows),
-        "games": list(dict.fromkeys(row.game for row in rows)),
-        "players": list(players),
-        "sentence": "",
-    }
-
-
-def _episodes(library: Library, asked: Mapping[str, str]) -> Json:
-    wanted = Filter(
-        illegal=asked.get("illegal", "") == "1",
-        **{name: asked.get(name, "") for name in ("player", "game", "purpose", "outcome", "text", "opponent")},
-    )
-    return listed(
-        library.record(given(asked, "record")),
-        wanted,
-        offset=number(asked, "offset", 0),
-        limit=min(number(asked, "limit", _PAGE), LONGEST_PAGE),
-        newest=asked.get("order", "") == "newest",
-    )
-
-
-def _episode(library: Library, asked: Mapping[str, str]) -> Json:
-    return replay_of(library.record(given(asked, "record")), given(asked, "id"))
-
-
-def _words(library: Library, asked: Mapping[str, str]) -> Json:
-    folder = library.record(given(asked, "record"))
-    episode = load_episode(folder, given(asked, "id"))
-    turn, seat, attempt = (number(asked, name, 0) for name in ("turn", "seat", "attempt"))
-    calls = words_of(episode, turn, seat, attempt, library.run_of(folder))
-    return {"calls": [shaded(folder, find_row(folder, episode.id).shard, episode.game, call) for call in calls]}
 
 
 async def _body(request: Request) -> Json:
@@ -205,24 +145,6 @@ async def _body(request: Request) -> Json:
     if not isinstance(body, dict):
         raise BadParameter("The body of a request is a JSON object.")
     return body
-
-
-def _run(library: Library, asked: Mapping[str, str]) -> Json:
-    name = given(asked, "name")
-    run = library.run(name)
-    record = next((known for known, path in library.records.items() if path == run.record), None)
-    return {**run_page(name, run), "record": record, "report": f"{name}/report.html" in library.pages}
-
-
-def _finite(content: Any) -> Any:
-    """Replace numbers that JSON does not have by null."""
-    if isinstance(content, float):
-        return content if abs(content) < float("inf") else None
-    if isinstance(content, Mapping):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, str) or not isinstance(content, Iterable):
-        return content
-    return [_finite(value) for value in content]
 
 
 def _error(error: StratagemError) -> Response:

@@ -11,6 +11,7 @@ import { Population } from './population.js';
 import { Policy } from './policy.js';
 import { Replay } from './replay.js';
 import { Run } from './run.js';
+import { live } from './source.js';
 
 function Page({ path, query, library }) {
   if (path === '/games') return html`<${Games} query=${query} library=${library} />`;
@@ -39,12 +40,13 @@ function App() {
       <nav aria-label="Pages">
         <a href=${link('/')} aria-current=${['/', '/run', '/runs'].includes(path) ? 'page' : null}>Overview</a>
         ${library.records.length > 0 && html`<a href=${link('/games', { record: query.record || library.records[0].name })}
-          aria-current=${['/games', '/replay'].includes(path) ? 'page' : null}>Games</a>
+          aria-current=${['/games', '/replay'].includes(path) ? 'page' : null}>Games</a>`}
+        ${live && library.records.length > 0 && html`
         <a href=${link('/decisions', { record: query.record || library.records[0].name })} aria-current=${path === '/decisions' ? 'page' : null}>Decisions</a>
         <a href=${link('/checks', { record: query.record || library.records[0].name })} aria-current=${path === '/checks' ? 'page' : null}>Checks</a>`}
-        <a href=${link('/policy')} aria-current=${path === '/policy' ? 'page' : null}>Policy</a>
-        ${library.records.length + library.runs.length > 0 && html`<a href=${link('/population')} aria-current=${path === '/population' ? 'page' : null}>Population</a>`}
-        <a href=${link('/play')} aria-current=${path === '/play' ? 'page' : null}>Play</a>
+        ${live && html`<a href=${link('/policy')} aria-current=${path === '/policy' ? 'page' : null}>Policy</a>`}
+        ${live && library.records.length + library.runs.length > 0 && html`<a href=${link('/population')} aria-current=${path === '/population' ? 'page' : null}>Population</a>`}
+        ${live && html`<a href=${link('/play')} aria-current=${path === '/play' ? 'page' : null}>Play</a>`}
       </nav>
       ${!connected && html`<span class="offline" role="status">not connected</span>`}
     </header>

@@ -1,0 +1,1 @@
+"""Export of replays: one file that holds the pages, their data and nothing that loads."""
