@@ -138,7 +138,11 @@ CASES = {
         ("show", "{record}", "--episode", HOSTILE),
         ("show", HOSTILE),
     ],
-    "view": [("view", HOSTILE), ("view", "{record}", "--host", HOSTILE)],
+    "view": [
+        ("view", HOSTILE),
+        ("view", "{record}", "--host", HOSTILE),
+        ("view", "{record}", "--export", "x", "--episode", HOSTILE),
+    ],
 }
 
 

@@ -14,7 +14,6 @@ from stratagem.viewer.guard import COOKIE
 from stratagem.viewer.opening import open_viewer
 
 
-
 @pytest.fixture(scope="module")
 def client(shown):
     return TestClient(Viewer(shown).application(), base_url="http://127.0.0.1:8150")

@@ -24,7 +24,7 @@ _SOURCE, _STANDIN = "/static/source.js", "source_of_file.js"
 _ICON = "/static/icon.svg"
 _STYLES = re.compile(r'<link rel="stylesheet" href="/static/([\w.]+)">')
 _TAG = re.compile(r"<(?=/?(?:script|style)|!--)", re.IGNORECASE)
-"""What would end a script, or begin one within it."""
+"""Start of a tag that would end the script, or begin one within it."""
 _ESCAPED = r"\\x3c"
 """Template of a less-than sign as strings of JavaScript spell it."""
 

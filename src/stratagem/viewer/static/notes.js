@@ -1,11 +1,13 @@
 // The note and the tags of a run.
 import { html, useState } from './preact-htm.js';
 import { post } from './jobs.js';
+import { live } from './source.js';
 
 export function Notes({ run }) {
   const [note, setNote] = useState(run.note);
   const [tags, setTags] = useState(run.tags.join(', '));
   const [told, setTold] = useState('');
+  if (!live) return null;
   const save = async (event) => {
     event.preventDefault();
     setTold('Saving …');
