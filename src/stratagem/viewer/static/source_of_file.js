@@ -10,12 +10,13 @@ function counted(names) {
 }
 
 /** Episodes by the same filter as the server's. */
-function listed({ player = '', game = '', purpose = '', outcome = '', illegal = '', text = '', order = '', offset = 0, limit = SHOWN }) {
+function listed({ player = '', opponent = '', game = '', purpose = '', outcome = '', illegal = '', text = '', order = '', offset = 0, limit = SHOWN }) {
   const told = (row) => row.outcomes[player] || row.outcomes[''];
   const part = text.toLowerCase();
+  const meets = (row) => row.players.filter((name) => name === opponent).length >= (opponent === player ? 2 : 1);
   const wrong = (row) => row.num_illegal.some((count) => count > 0);
   const found = held.rows.filter((row) => (!game || row.game === game) && (!purpose || row.purpose === purpose)
-    && (!player || row.players.includes(player)) && (illegal !== '1' || wrong(row)) && (!outcome || told(row) === outcome)
+    && (!player || row.players.includes(player)) && (!opponent || meets(row)) && (illegal !== '1' || wrong(row)) && (!outcome || told(row) === outcome)
     && (!part || [row.id, ...row.players].some((name) => name.toLowerCase().includes(part))));
   const shown = order === 'newest' ? [...found].reverse() : found;
   return {
