@@ -8,6 +8,9 @@ import pytest
 from shown_folder import Parrot, episodes_of
 from starlette.testclient import TestClient
 
+from stratagem.auditing.card import Card, Cost
+from stratagem.auditing.figure import Figure
+from stratagem.errors import StratagemError
 from stratagem.evaluation.exact import exact
 from stratagem.games.catalogue import make_game
 from stratagem.play.forks import steps
@@ -15,6 +18,7 @@ from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.catalogue import make_player
 from stratagem.viewer.app import Viewer
 from stratagem.viewer.checks.adapters import _equal_weights
+from stratagem.viewer.model_policies import ask_policy, question_of
 from stratagem.viewer.prompts import _lines
 
 
@@ -177,6 +181,44 @@ def test_policy_of_a_run_is_read_by_step(client, root):
     assert next(row for row in page["sets"] if row["info_key"] == "J:")["policy"] == [0.25, 0.75]
     assert "step" in ask(client, "regrets", 404, run="run", game="kuhn(hands=1)", step="4")["error"]
     assert "step" in ask(client, "regrets", 404, run="run", game="ipd", step="3")["error"]
+
+
+def test_policy_of_a_job_is_kept_and_belongs_to_its_game(client, tmp_path, monkeypatch):
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path))
+    answer = ask_policy(question_of("kuhn", " Bluffer ", 0), None)
+    page = ask(client, "regrets", game="kuhn", computed=answer["computed"], limit=100)
+    assert page["sets"] == ask(client, "regrets", game="kuhn", player="Bluffer", limit=100)["sets"]
+    assert page["title"] == "kuhn/Bluffer"
+    assert "another game" in ask(client, "regrets", 400, game="ipd(rounds=2)", computed=answer["computed"])["error"]
+    for name in ("../../x", "0" * 20, "x"):
+        assert "computed policy" in ask(client, "regrets", 404, game="kuhn", computed=name)["error"]
+    monkeypatch.setattr("stratagem.viewer.model_policies.policy_on", lambda tree, player: 1 / 0)
+    assert ask_policy(question_of("kuhn", "Bluffer", 0), None) == answer, "it is not computed again"
+    with pytest.raises(StratagemError, match="cannot state its probabilities"):
+        ask_policy(question_of("kuhn", "mcts:10", 0), None)
+
+
+def test_a_model_is_asked_after_its_price_is_accepted(tmp_path, monkeypatch):
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path))
+    monkeypatch.setattr("stratagem.viewer.model_policies.calls_models", lambda player: True)
+    priced = ask_policy(question_of("kuhn", "Bluffer", 11), None)
+    assert priced.price["calls"] == 12
+    assert ask_policy(question_of("kuhn", "Bluffer", 12), None)["computed"]
+
+
+def test_record_of_an_audit_has_the_limits_of_its_card(root, client):
+    folder = root / "audit" / "records" / "kuhn-replies"
+    write_shard(folder, 0, episodes_of("kuhn(hands=1)", ["Bluffer", "NashApprox"], 20))
+    figure = Figure(name="kuhn.exploitability", group="exploitability", value=0.4, lower=0.3, upper=0.5, n=40,
+                    episode="game/0.0", record="records/kuhn-replies")  # fmt: skip
+    card = Card("kuhn/Bluffer", ("kuhn",), 40, 0, (figure,), {}, {}, Cost(), {})
+    (root / "audit" / "card.json").write_text(json.dumps(card.to_json()))
+    query = {"record": "audit/records/kuhn-replies", "game": "kuhn(hands=1)"}
+    audit = ask(client, "regrets", **query, player="kuhn/Bluffer@1")["audit"]
+    assert (audit["value"], audit["lower"], audit["upper"], audit["episode"]) == (0.4, 0.3, 0.5, "game/0.0")
+    assert ask(client, "regrets", **query, player="kuhn/NashApprox@1")["audit"] is None
+    (root / "audit" / "card.json").write_text("{")
+    assert ask(client, "regrets", **query, player="kuhn/Bluffer@1")["audit"] is None
 
 
 def test_exploiting_line_plays_the_best_response_from_its_set_on(client):

@@ -22,9 +22,10 @@ from stratagem.models.run_models import pinned
 from stratagem.play.records import Episode, episode_json
 from stratagem.prompting.catalogue import make_style
 from stratagem.viewer.alternatives import Alternatives, ask_alternatives
-from stratagem.viewer.asked import AskedAlternatives, AskedWhatIf, OneJob, Reply, Sit, Taught
+from stratagem.viewer.asked import AskedAlternatives, AskedPolicy, AskedWhatIf, OneJob, Reply, Sit, Taught
 from stratagem.viewer.jobs import LIMITS, Job, JobQueue
 from stratagem.viewer.library import Library
+from stratagem.viewer.model_policies import ask_policy, question_of
 from stratagem.viewer.parameters import given, number
 from stratagem.viewer.positions import Position, known_players, maker, position_json, read_position
 from stratagem.viewer.sitting import Origin, Seated
@@ -51,6 +52,7 @@ class Actions:
         return {
             "whatif": self._what_if,
             "alternatives": self._alternatives,
+            "policy": self._policy,
             "cancel": self._cancel,
             "teach": self._teach,
             "sit": self._sit,
@@ -126,6 +128,12 @@ class Actions:
         )
         content = _digest(position.episode, {"turn": asked.turn, "seat": asked.seat, "player": player})
         return self._jobs.start("alternatives", ask_alternatives, question, content).to_json()
+
+    def _policy(self, library: Library, body: Json) -> Json:
+        asked = AskedPolicy.read(body)
+        make_game(asked.game)
+        question = question_of(asked.game, asked.player, asked.accepted)
+        return self._jobs.start("policy", ask_policy, question).to_json()
 
     def _job(self, library: Library, asked: Mapping[str, str]) -> Json:
         return self._jobs.find(asked.get("id", "")).to_json()

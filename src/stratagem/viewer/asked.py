@@ -63,6 +63,17 @@ class AskedAlternatives(FiniteSettings):
     """Number of calls of models that are accepted."""
 
 
+class AskedPolicy(FiniteSettings):
+    """A player, whose policy on the whole tree of a game is asked for."""
+
+    game: str = Field(min_length=1, max_length=_TEXT)
+    """Name of the game."""
+    player: str = Field(min_length=1, max_length=_TEXT)
+    """Player."""
+    accepted: int = Field(default=0, ge=0)
+    """Number of calls of models that are accepted."""
+
+
 class Taught(FiniteSettings):
     """A decision, and the action that should have been played."""
 

@@ -22,7 +22,7 @@ from stratagem.games.solver import solve
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.play.store import read_columns
 from stratagem.viewer.decision_index import Array, ShardIndex
-from stratagem.viewer.subjects import equilibrium_of_game, oracle_of_game
+from stratagem.viewer.trees import equilibrium_of_game, oracle_of_game
 
 _SITUATIONS = 20_000
 """Largest number of situations of a game of perfect information."""

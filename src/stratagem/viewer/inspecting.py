@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from stratagem.games.base import Json
+from stratagem.viewer.audited import audited
 from stratagem.viewer.checks.catalogue import checks_of
 from stratagem.viewer.library import Library
 from stratagem.viewer.listing import LONGEST_PAGE
@@ -27,7 +28,8 @@ def _subjects(library: Library, asked: Mapping[str, str]) -> Json:
 
 def _regrets(library: Library, asked: Mapping[str, str]) -> Json:
     limit = max(1, min(number(asked, "limit", _WORST), _MOST))
-    return regrets_page(subject_of(library, asked), asked.get("order") or "regret", number(asked, "offset", 0), limit)
+    page = regrets_page(subject_of(library, asked), asked.get("order") or "regret", number(asked, "offset", 0), limit)
+    return {**page, "audit": audited(library, asked.get("record", ""), asked.get("player", ""))}
 
 
 def _line(library: Library, asked: Mapping[str, str]) -> Json:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from stratagem.errors import BadParameter, CannotCompute, StratagemError, UnknownName
 from stratagem.evaluation.equilibria import family_of
@@ -18,20 +15,19 @@ from stratagem.evaluation.equilibrium_family import EquilibriumFamily
 from stratagem.evaluation.policies import Stated
 from stratagem.evaluation.sampled.questions import Floats, Ints, Questions
 from stratagem.evaluation.sampled.tally import frequencies
-from stratagem.evaluation.tree_policy import Oracle, oracle_of, policy_on, rows_on
+from stratagem.evaluation.tree_policy import Oracle, policy_on, rows_on
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.tree import GameTree
-from stratagem.play.store import read_columns, shards
+from stratagem.play.store import shards
 from stratagem.players.catalogue import make_player, player_names
 from stratagem.reports.run_data import RunData
+from stratagem.viewer.counted_replies import CountedReplies, replies_of
 from stratagem.viewer.library import Library
 from stratagem.viewer.listing import rows_of, stamp
-
-EQUILIBRIUM = "cfr:1000"
-"""Player of an equilibrium where the game has no family of them."""
-_NO_ACTION = ""
-_SHARDS = 4096
+from stratagem.viewer.model_policies import computed_policy
+from stratagem.viewer.positions import known_players
+from stratagem.viewer.trees import EQUILIBRIUM, equilibrium_of_game, oracle_of_game
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +54,15 @@ def subjects_of(library: Library, game: str) -> Json:
         for game, policies in RunData(run).policies.items()
     ]
     records = [row for name, path in library.records.items() for row in _players(name, path)]
-    return {"runs": runs, "records": records, "players": _names(game) if game else []}
+    models = [name for name in _known(library, game) if name.startswith("run:")] if game else []
+    return {"runs": runs, "records": records, "players": _names(game) if game else [], "models": models}
+
+
+def _known(library: Library, game: str) -> list[str]:
+    try:
+        return known_players(library, make_game(game))
+    except StratagemError:
+        return []
 
 
 def _names(game: str) -> list[str]:
@@ -73,13 +77,15 @@ def _players(name: str, folder: Path) -> list[Json]:
         rows = rows_of(folder)
     except StratagemError:
         return []
-    pairs = dict.fromkeys((row.game, player) for row in rows for player in row.players)
+    pairs = dict.fromkeys((row.game, player) for row in rows for player in row.players if player != "absent")
     return [{"record": name, "game": game, "player": player} for game, player in pairs]
 
 
 def subject_of(library: Library, asked: Mapping[str, str]) -> Subject:
-    """Return the policy that a request names: by a run and a step, a record and a player, or a player alone."""
+    """Return the policy that a request names: of a run at a step, of a record's player, computed, or of a player."""
     game = _game(asked.get("game", ""))
+    if computed := asked.get("computed", ""):
+        return _of_job(game, computed)
     if run := asked.get("run", ""):
         return _of_run(library, run, game, asked.get("step", ""))
     player = asked.get("player", "")
@@ -92,13 +98,6 @@ def _game(text: str) -> Game[Any]:
     if not text:
         raise BadParameter("The request lacks `game`.")
     return make_game(text)
-
-
-def oracle_of_game(game: Game[Any]) -> Oracle:
-    """Return the oracle of a game, of one round where rounds know nothing of each other."""
-    if game.spec.seats < 2:
-        raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
-    return oracle_of(game.one_round() or game)
 
 
 def _of_run(library: Library, name: str, game: Game[Any], step: str) -> Subject:
@@ -127,6 +126,12 @@ def _with_null(mix: Mapping[str, float]) -> Stated:
     return {**whole, None: rest} if rest > 1e-9 else whole
 
 
+def _of_job(game: Game[Any], name: str) -> Subject:
+    oracle = oracle_of_game(game)
+    title, policy = computed_policy(name, oracle)
+    return Subject(title, oracle, policy)
+
+
 def _of_player(game: Game[Any], name: str) -> Subject:
     """Return the policy of a player that needs no model and no other program."""
     names = [*player_names(game), EQUILIBRIUM]
@@ -142,66 +147,14 @@ def _of_player(game: Game[Any], name: str) -> Subject:
 def _of_record(folder: Path, game: Game[Any], player: str) -> Subject:
     oracle = oracle_of_game(game)
     tree = oracle.tree
-    told = Counted(tree, one_round=game.one_round() is not None)
+    told = CountedReplies(tree, one_round=game.one_round() is not None)
     for number in shards(folder):
-        told.add(_replies(folder, number, describe(game), player, *stamp(folder, number)))
+        told.add(replies_of(folder, number, describe(game), player, *stamp(folder, number)))
     if not told.counts.any():
         raise CannotCompute(f"The record has no decision of {player!r} in {describe(game)}.")
     questions = Questions(tree, tree.information_sets, np.arange(len(tree.information_sets)))
     replies = questions.sums(told.counts).astype(np.int64)
     return Subject(player, oracle, frequencies(questions, told.counts), replies)
-
-
-class Counted:
-    """Number of replies by slot of a tree."""
-
-    def __init__(self, tree: GameTree, *, one_round: bool) -> None:
-        """`one_round`: situations are told by their state, since the record has more rounds than the tree."""
-        self.counts = np.zeros(int(tree.slots[-1]))
-        self._one_round = one_round
-        self._slots: dict[tuple[int, str, str], int] = {}
-        for number, known in enumerate(tree.information_sets):
-            key = known.view.state_key if one_round else known.view.info_key
-            first = int(tree.slots[number])
-            for place, action in enumerate(known.actions):
-                self._slots[known.seat if not one_round else -1, key, action] = first + place
-            if known.view.game.spec.on_illegal == "default":
-                default = known.view.game.default_action(known.view.facts)
-                self._slots[known.seat if not one_round else -1, key, _NO_ACTION] = first + known.actions.index(default)
-
-    def add(self, replies: Mapping[tuple[int, str, str, str], int]) -> None:
-        """Add numbers of replies by seat, information key, state key and action."""
-        for (seat, info, state, action), count in replies.items():
-            key = (-1, state, action) if self._one_round else (seat, info, action)
-            if key in self._slots:
-                self.counts[self._slots[key]] += count
-
-
-@lru_cache(maxsize=_SHARDS)
-def _replies(
-    folder: Path, number: int, game: str, player: str, modified: int, size: int
-) -> dict[tuple[int, str, str, str], int]:
-    """Count the replies of a player in a shard by seat, information key, state key and action."""
-    own = [(row.id, row.players) for row in rows_of(folder) if row.shard == number and row.game == game]
-    seats = pa.table(
-        {
-            "episode": pa.array([name for name, players in own for held in players if held == player], pa.string()),
-            "seat": pa.array([s for _, players in own for s, held in enumerate(players) if held == player], pa.int32()),
-        }
-    )
-    columns = ("episode", "seat", "info_key", "state_key", "action")
-    rows = read_columns(folder, "decisions", number, columns).join(seats, ["episode", "seat"], join_type="inner")
-    rows = rows.set_column(rows.column_names.index("action"), "action", pc.fill_null(rows["action"], _NO_ACTION))
-    keys = ["seat", "info_key", "state_key", "action"]
-    counted = rows.group_by(keys).aggregate([([], "count_all")])
-    values = zip(*(counted[name].to_pylist() for name in (*keys, "count_all")), strict=True)
-    return {(seat, info, state, action): count for seat, info, state, action, count in values}
-
-
-@lru_cache(maxsize=8)
-def equilibrium_of_game(game: Game[Any]) -> Floats:
-    """Return an equilibrium of a two-player constant-sum game on its tree."""
-    return policy_on(oracle_of_game(game).tree, make_player(EQUILIBRIUM, game.one_round() or game))
 
 
 def equilibrium_of(subject: Subject) -> tuple[Floats | None, str]:

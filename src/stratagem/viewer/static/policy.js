@@ -1,6 +1,7 @@
 // A policy by information set: beside an equilibrium, with the best response and the regret.
-import { html } from './preact-htm.js';
+import { html, useEffect, useState } from './preact-htm.js';
 import { api, count, go, link, number, short, useJson, visible } from './data.js';
+import { JobState, useJob } from './jobs.js';
 
 const PAGE = 10;
 const ORDERS = { regret: 'largest regret', leak: 'largest leak', reach: 'most reached', game: 'order of the game' };
@@ -23,7 +24,7 @@ function known(subjects) {
 }
 
 function same(one, query) {
-  return (one.run || '') === (query.run || '') && (one.record || '') === (query.record || '') && (one.player || '') === (query.player || '');
+  return !query.computed && (one.run || '') === (query.run || '') && (one.record || '') === (query.record || '') && (one.player || '') === (query.player || '');
 }
 
 function Sources({ subjects, query }) {
@@ -45,6 +46,28 @@ function Sources({ subjects, query }) {
     <label>Order<select name="order" onChange=${(event) => go(link('/policy', { ...query, order: event.target.value, offset: '' }), true)}>
       ${Object.entries(ORDERS).map(([name, title]) => html`<option value=${name} selected=${name === (query.order || 'regret')}>${title}</option>`)}</select></label>
   </form>`;
+}
+
+/** Another player, such as the model of a checkpoint: its policy is computed in a process of its own. */
+function Other({ query, subjects }) {
+  const [player, setPlayer] = useState('');
+  const state = useJob();
+  const ask = (accepted = 0) => state.start('policy', { game: query.game, player, accepted });
+  const done = state.job && state.job.state === 'done' && state.job.result.computed;
+  useEffect(() => {
+    if (done) go(link('/policy', { game: query.game, computed: done }));
+  }, [done]);
+  return html`<details class="legend" open=${!query.run && !query.player && !query.computed}><summary>Another player, such as a checkpoint</summary>
+    <form class="filters ask" onSubmit=${(event) => { event.preventDefault(); if (player) ask(); }}>
+      <label>Player<input type="text" list="models" value=${player} placeholder="run:runs/demo@best" onInput=${(event) => setPlayer(event.target.value)} /></label>
+      <datalist id="models">${subjects.models.map((name) => html`<option value=${name} />`)}</datalist>
+      <button disabled=${state.open || !player}>Compute its policy</button></form>
+    <${JobState} state=${state} accept=${ask} verb="Compute" /></details>`;
+}
+
+function Audit({ audit, query }) {
+  return html`<p class="note">Its audit: exploitability ${chips(audit.value)}, ${audit.lower === audit.upper ? 'exact' : `between ${chips(audit.lower)} and ${chips(audit.upper)}${audit.interval ? ` (${visible(audit.interval)})` : ''}`}, ${count(audit.n, 'reply', 'replies')}.
+    ${audit.episode && html` <a href=${link('/replay', { record: query.record, id: audit.episode })}>The game that its exploiter won most in</a>`}</p>`;
 }
 
 function Action({ row, place, equilibrium }) {
@@ -93,6 +116,8 @@ function Answer({ query }) {
     <dl class="tiles"><div><dt>Exploitability, ${visible(page.unit)}</dt><dd>${chips(page.exploitability)}</dd></div>
       ${page.values.map((value, seat) => html`<div><dt>Value of seat ${seat}</dt><dd>${chips(value)}</dd></div>`)}
       ${page.replies != null && html`<div><dt>Replies counted</dt><dd>${number(page.replies)}</dd></div>`}</dl>
+    ${page.audit && html`<${Audit} audit=${page.audit} query=${query} />`}
+    ${query.computed && html`<p class="note">Policy of ${visible(page.title)}, computed on demand.</p>`}
     ${page.replies != null && html`<p class="note">The policy is the share of each action among recorded replies, so the exploitability is biased upwards.
       ${page.unseen > 0 && ` ${count(page.unseen, 'situation has', 'situations have')} no reply and count as even play.`}</p>`}
     <p class="legend-line"><span class="share sample" aria-hidden="true"><span class="own"></span></span> this policy at all seats
@@ -114,7 +139,7 @@ export function Policy({ query }) {
     go(link('/policy', { game: start.game, run: start.run, record: start.record, player: start.player, step: start.steps && start.steps[start.steps.length - 1] }), true);
     return null;
   }
-  const chosen = query.run || query.player;
-  return html`<h1>Policy and regret</h1><${Sources} subjects=${subjects} query=${query} />
+  const chosen = query.run || query.player || query.computed;
+  return html`<h1>Policy and regret</h1><${Sources} subjects=${subjects} query=${query} /><${Other} subjects=${subjects} query=${query} />
     ${chosen ? html`<${Answer} query=${query} />` : html`<p class="empty">Choose a policy.</p>`}`;
 }

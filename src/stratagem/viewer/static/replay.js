@@ -139,7 +139,7 @@ function Player({ episode, query }) {
 
 export function Replay({ query }) {
   const address = query.line == null ? api('episode', { record: query.record, id: query.id })
-    : api('line', { game: query.game, run: query.run, step: query.step, record: query.record, player: query.player, set: query.line });
+    : api('line', { game: query.game, run: query.run, step: query.step, record: query.record, player: query.player, computed: query.computed, set: query.line });
   const answer = useJson(address);
   const episode = useMemo(() => answer.data, [answer.data]);
   if (answer.error) return html`<p class="problem">${visible(answer.error)}</p>`;
@@ -151,7 +151,7 @@ export function Replay({ query }) {
       ${episode.next != null && html`<a href=${to(episode.next)}>Next episode</a>`}</nav></div>
     ${episode.parent && html`<p class="dim">Forked at turn ${episode.forked_at} from <a href=${to(episode.parent)}>${visible(episode.parent)}</a>.</p>`}
     <${Found} query=${query} />
-    ${query.line != null && html`<p class="dim">Line of play that exploits a policy, computed now and not recorded. <a href=${link('/policy', { game: query.game, run: query.run, step: query.step, record: query.record, player: query.player })}>Back to the policy</a></p>`}
+    ${query.line != null && html`<p class="dim">Line of play that exploits a policy, computed now and not recorded. <a href=${link('/policy', { game: query.game, run: query.run, step: query.step, record: query.record, player: query.player, computed: query.computed })}>Back to the policy</a></p>`}
     <${Player} key=${episode.id} episode=${episode} query=${query} />
     ${query.line == null && html`<${Copy} words=${['stratagem', 'show', query.record, '--episode', episode.id]} />`}`;
 }

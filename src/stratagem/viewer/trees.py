@@ -1,0 +1,27 @@
+"""Game trees of the pages, and an equilibrium on them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.tree_policy import Floats, Oracle, oracle_of, policy_on
+from stratagem.games.base import Game
+from stratagem.players.catalogue import make_player
+
+EQUILIBRIUM = "cfr:1000"
+"""Player of an equilibrium."""
+
+
+def oracle_of_game(game: Game[Any]) -> Oracle:
+    """Return the oracle of a game, of one round where rounds know nothing of each other."""
+    if game.spec.seats < 2:
+        raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
+    return oracle_of(game.one_round() or game)
+
+
+@lru_cache(maxsize=8)
+def equilibrium_of_game(game: Game[Any]) -> Floats:
+    """Return an equilibrium of a two-player constant-sum game on its tree."""
+    return policy_on(oracle_of_game(game).tree, make_player(EQUILIBRIUM, game.one_round() or game))
