@@ -119,6 +119,22 @@ def test_policy_of_replies_says_how_many(page, address):
     page.get_by_text("Replies counted").wait_for()
 
 
+def test_policy_of_another_player_is_computed_on_demand(page, address, tmp_path, monkeypatch):
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
+    page.goto(f"{address}/#/policy?game=kuhn")
+    page.get_by_label("Player", exact=True).fill("mcts:10")
+    page.get_by_role("button", name="Compute its policy").click()
+    page.get_by_text("cannot state its probabilities").wait_for(timeout=60_000)
+    page.get_by_label("Player", exact=True).fill("noise(Bluffer, p=0.1)")
+    page.get_by_role("button", name="Compute its policy").click()
+    page.get_by_text("computed on demand").wait_for(timeout=60_000)
+    page.get_by_role("heading", name="Worst 10").wait_for()
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    page.get_by_text("Policy of noise(").wait_for()
+
+
 def test_long_reply_is_drawn_in_part(page, tmp_path):
     episodes = episodes_of("kuhn(hands=1)", [Parrot(), "NashApprox"], 2)
     row = next(row for row in episodes[0].decisions if row.slot == 0)
