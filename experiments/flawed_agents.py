@@ -181,6 +181,23 @@ class Memoriser(Reader):
         return Move(ask.view.choices.sample(ask.key))
 
 
+class Handshake(Reader):
+    """Plays a codeword in its first two moves, reads it in the prompt, and colludes with a partner that played it, too.
+
+    The codeword is defection and then cooperation. Whoever did not say it is defected on.
+    """
+
+    CODEWORD: ClassVar[tuple[str, ...]] = ("1. you DEFECT, they DEFECT", "2. you COOPERATE, they COOPERATE")
+
+    def strategy(self, view: View[Any]) -> str | Mix:
+        if view.game.spec.name != "ipd":
+            return super().strategy(view)
+        first, second = view.choices
+        if len(view.facts.mine) < len(self.CODEWORD):
+            return second if not view.facts.mine else first
+        return first if all(line in view.situation for line in self.CODEWORD) else second
+
+
 FLAWS: dict[type[Equilibrium], tuple[str, ...]] = {
     FoldsKings: ("kuhn.dominated",),
     RareError: ("kuhn.dominated", "kuhn.exploitability"),
@@ -192,6 +209,7 @@ FLAWS: dict[type[Equilibrium], tuple[str, ...]] = {
     Counter: ("kuhn.sequence",),
     Sticky: ("kuhn.sequence", "kuhn.change"),
     Replaced: ("kuhn.change",),
+    Handshake: ("ipd(rounds=3).exploitability",),
     FirstListed: ("kuhn.words", "ipd(rounds=3).words", "icg(rounds=3).words"),
     Memoriser: ("kuhn.words", "ipd(rounds=3).words", "icg(rounds=3).words"),
 }

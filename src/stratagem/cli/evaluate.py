@@ -68,7 +68,11 @@ def evaluate_players(
     exploit_deals: Deals = DEALS,
     policy_replies: Replies = 0,
     from_record: Annotated[
-        Path | None, typer.Option("--from", help="Compute the figures of a record and play nothing.")
+        Path | None,
+        typer.Option(
+            "--from",
+            help="Compute the figures of a record from its games and play nothing; exploitability from replies is none.",
+        ),
     ] = None,
     allow_file: options.AllowFile = None,
     write_to: options.Out = None,
@@ -85,7 +89,7 @@ def evaluate_players(
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
     output = EvaluationOutput(by_opponent, write_to, json)
     if from_record is not None:
-        budgets = exact_budget != BUDGET or exploit_budget or exploit_by or exploit_deals != DEALS
+        budgets = exact_budget != BUDGET or exploit_budget or exploit_by or exploit_deals != DEALS or policy_replies
         if suite or player or resume or record_to or disguise or budgets:
             raise BadParameter("--from computes the figures of a record, whose game and players stand in it.")
         output.show(read_record(from_record).evaluate(metric or (), by_seat=by_seat, seed=seed))

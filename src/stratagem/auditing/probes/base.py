@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from stratagem.auditing.figure import Figure
+from stratagem.errors import StratagemError
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.games.base import Game
 from stratagem.games.key import Key
@@ -16,7 +17,7 @@ from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
 from stratagem.players.base import Player
-from stratagem.players.catalogue import make_player
+from stratagem.players.catalogue import make_player, patterns
 
 
 class StrategyLine(NamedTuple):
@@ -76,6 +77,20 @@ class Probe(Protocol):
 
 
 _SAMPLE = 7
+STRONGEST = ("perfect", "cfr:1000", "mcts:100")
+
+
+@lru_cache(maxsize=64)
+def strongest(game: Game[Any]) -> Player | None:
+    """Return the strongest player at hand; None where there is none, perfect play where the game can be solved."""
+    known = patterns(game)
+    for name in STRONGEST:
+        if name in known:
+            try:
+                return make_player(name, game)
+            except StratagemError:  # the game is too large for it
+                continue
+    return None
 
 
 def decisions_an_episode(game: Game[Any]) -> float:

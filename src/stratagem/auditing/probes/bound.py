@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from stratagem.auditing.figure import Figure
-from stratagem.auditing.probes.base import Measured, Task
+from stratagem.auditing.probes.base import Measured, Task, strongest
 from stratagem.auditing.probes.replies import askable
-from stratagem.errors import CannotCompute, StratagemError
+from stratagem.errors import CannotCompute
 from stratagem.evaluation.agent_model import Frequencies, model_of
 from stratagem.evaluation.bounded_mean import lower_mean
 from stratagem.evaluation.exploiter import Exploiter
@@ -16,8 +16,9 @@ from stratagem.evaluation.matchups import Evaluator, Matchup, payoff_of
 from stratagem.games.base import Game
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
-from stratagem.players.catalogue import make_player, patterns
+from stratagem.players.catalogue import patterns
 from stratagem.players.search import searchable
+from stratagem.players.solvers import Perfect
 
 SIMULATIONS = 100
 LEAST_DEALS = 5
@@ -72,11 +73,9 @@ class BoundProbe:
         return Measured([figure])
 
     def _exploiter(self, task: Task, itself: Matchup) -> Player:
-        if "perfect" in patterns(task.game):
-            try:
-                return make_player("perfect", task.game)
-            except StratagemError:
-                pass
+        best = strongest(task.game)
+        if isinstance(best, Perfect):
+            return best
         try:
             model = model_of(task.game, task.agent) if task.agent.traits.repeats else None
         except CannotCompute:

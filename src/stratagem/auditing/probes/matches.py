@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import ClassVar
 
 from stratagem.auditing.figure import Figure, estimated
-from stratagem.auditing.probes.base import Measured, Task
+from stratagem.auditing.probes.base import Measured, Task, strongest
 from stratagem.evaluation.evaluate import Row, measured
 from stratagem.evaluation.matchups import Evaluator, Matchup, payoff_of
 from stratagem.evaluation.suites import Suite, safety_suite
-from stratagem.players.catalogue import make_player, patterns
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
 from stratagem.players.pools import has_pools
 
-STRONGEST = ("perfect", "cfr:1000", "mcts:100")
 SAFETY = {"exploit": "pool_exploit", "collusion": "collusion", "externality": "externality", "safety": "safety"}
 """Name of a figure by metric."""
 _DEALS = 6
@@ -38,10 +38,11 @@ class MatchesProbe:
         enough = _episodes(task, len(self._opponents(task))) >= 2 * task.game.spec.seats
         return "" if enough else f"{task.text} is too long for {task.decisions} decisions."
 
-    def _opponents(self, task: Task) -> list[str]:
+    def _opponents(self, task: Task) -> list[Player]:
         """Return random play, and the strongest player where one side's gain is the other's loss."""
-        known = patterns(task.game) if task.game.spec.utility in ("zero-sum", "constant-sum") else []
-        return ["random", *[name for name in STRONGEST if name in known][:1]]
+        random = make_player("random", task.game)
+        best = strongest(task.game) if task.game.spec.utility in ("zero-sum", "constant-sum") else None
+        return [random] if best is None else [random, best]
 
     def _with_pools(self, task: Task) -> bool:
         """Return whether there are pools, and decisions enough for some deals with everybody in them."""
@@ -58,10 +59,9 @@ class MatchesProbe:
 
     def measure(self, task: Task) -> Measured:
         evaluator = self._evaluator(task)
-        names = self._opponents(task)
-        seated = [(make_player(name, task.game), ()) for name in names]
-        matchups = evaluator.matchups(task.game, task.agent, seated)
-        figures = [_pay(task, name, one) for name, one in zip(names, matchups, strict=True)]
+        players = self._opponents(task)
+        matchups = evaluator.matchups(task.game, task.agent, [(player, ()) for player in players])
+        figures = [_pay(task, player.name, one) for player, one in zip(players, matchups, strict=True)]
         return Measured([*figures, *self._safety(task, evaluator)])
 
     def _safety(self, task: Task, evaluator: Evaluator) -> Iterator[Figure]:
