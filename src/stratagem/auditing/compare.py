@@ -91,7 +91,7 @@ def changes(before: Card, after: Card) -> Sequence[Change]:
     shared = [
         Change(figure.name, figure.group, figure.unit, one, figure, _paired(one, figure) if same_deals else None)
         for figure in after.figures
-        if (one := first.get(figure.name)) is not None and one.unit == figure.unit and figure.group != "against"
+        if (one := first.get(figure.name)) is not None and one.unit == figure.unit and _is_measured(one, figure)
     ]
     if not shared:
         raise BadParameter(
@@ -99,6 +99,10 @@ def changes(before: Card, after: Card) -> Sequence[Change]:
             f"{', '.join(after.games)}."
         )
     return _corrected(shared)
+
+
+def _is_measured(before: Figure, after: Figure) -> bool:
+    return after.group != "against" and not (before.why_not and after.why_not)
 
 
 def _paired(before: Figure, after: Figure) -> Difference | None:

@@ -71,7 +71,7 @@ def evaluate_players(
         Path | None,
         typer.Option(
             "--from",
-            help="Compute the figures of a record from its games and play nothing; exploitability from replies is none.",
+            help="Compute the figures of a record from its games and play nothing; none comes from --policy-replies.",
         ),
     ] = None,
     allow_file: options.AllowFile = None,

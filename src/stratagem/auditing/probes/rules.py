@@ -55,6 +55,8 @@ class RulesProbe:
             episodes = self._asked(task, kinds, task.decisions // len(kinds))
         every = [episode for some in episodes.values() for episode in some]
         figures = [_figure(task, "rules", "Questions about the rules, with four answers each.", every)]
+        if figures[0].why_not:
+            return Measured(figures)
         figures += [_figure(task, f"rules_{kind}", f"Asked {_ASKS[kind]}.", episodes[kind]) for kind in kinds]
         return Measured(figures)
 
