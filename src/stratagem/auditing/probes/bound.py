@@ -77,7 +77,9 @@ class BoundProbe:
         if isinstance(best, Perfect):
             return best
         try:
-            model = model_of(task.game, task.agent) if task.agent.traits.repeats else None
+            # a model would be asked about each situation that the search meets, one by one and beside the plan
+            cheap = task.agent.traits.repeats and not task.agent.traits.reads_words
+            model = model_of(task.game, task.agent) if cheap else None
         except CannotCompute:
             model = None
         return Exploiter(task.agent, model or Frequencies(itself.episodes), SIMULATIONS)
