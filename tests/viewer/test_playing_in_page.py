@@ -9,7 +9,8 @@ from page_client import Pages, Wire
 from shown_folder import episodes_of
 
 from stratagem.errors import BadParameter, StratagemError
-from stratagem.games.choices import Choices, Flat, Sheet, Slot
+from stratagem.games.choices import Flat, Sheet, Slot
+from stratagem.games.open_text import OpenText
 from stratagem.play.store import read_episodes, write_shard
 from stratagem.viewer.jobs import Priced
 from stratagem.viewer.positions import choices_json, legal
@@ -86,13 +87,6 @@ def test_boards_are_shown_only_where_nothing_is_hidden():
     assert asked("negotiation-v2(rounds=1)")["drawn"] is None
 
 
-class Words(Choices):
-    """Choices of another kind than those that there are."""
-
-    __contains__ = __iter__ = sample = parse = None
-    count = first = None
-
-
 def test_sheets_and_long_lists_are_told_as_forms():
     sheet = Sheet([Slot("A", ("go", "stay")), Slot("B", ("hold",))], fill=1)
     told = choices_json(sheet)
@@ -103,7 +97,9 @@ def test_sheets_and_long_lists_are_told_as_forms():
         legal(sheet, "run")
     long = choices_json(Flat(f"action {number}" for number in range(1000)))
     assert (long["kind"], len(long["actions"]), long["count"]) == ("flat", 300, 1000)
-    assert choices_json(Words()) == {"kind": "text"}
+    own = OpenText(["SILENT"], 20, ["TO ALL: "])
+    assert choices_json(own) == {"kind": "text", "actions": ["SILENT"], "heads": ["TO ALL: "]}
+    assert legal(own, "TO ALL: Let us share.") == "TO ALL: Let us share."
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,9 +76,10 @@ def choices_json(choices: Choices) -> Json:
             for slot in choices.slots
         ]
         return {"kind": "sheet", "slots": slots, "fill": choices.fill}
-    if isinstance(choices, Flat):
+    if isinstance(choices, Flat):  # else a text of one's own, beside the lines that are listed
         return {"kind": "flat", "actions": choices.actions[:_LISTED], "count": choices.count}
-    return {"kind": "text"}
+    listed = list(islice(choices, _LISTED))
+    return {"kind": "text", "actions": listed, "heads": list(getattr(choices, "heads", ()))}
 
 
 def lines_of(choices: Choices, action: str | None) -> list[str] | None:

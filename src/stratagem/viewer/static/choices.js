@@ -29,16 +29,18 @@ export function TextForm({ text, setText, send, label, off }) {
 export function Question({ choices, send, off, refused }) {
   const [text, setText] = useState('');
   const [lines, setLines] = useState(choices.kind === 'sheet' ? choices.slots.map(() => '') : []);
-  const listed = choices.kind === 'flat' ? choices.actions : [];
+  const listed = choices.actions || [];
+  const heads = choices.heads || [];
   const ready = choices.kind === 'sheet' && lines.filter(Boolean).length === choices.fill;
   return html`<div class="question">
     ${listed.length > 0 && listed.length <= BUTTONS && html`<div class="answers" role="group" aria-label="Your choices">${listed.map((action) =>
       html`<button type="button" key=${action} disabled=${off} onClick=${() => send(action)}>${visible(action)}</button>`)}</div>`}
-    ${listed.length > BUTTONS && html`<label class="many"><span>Your choice, of ${number(choices.count)}</span><select disabled=${off} onChange=${(event) => setText(event.target.value)}>
+    ${listed.length > BUTTONS && html`<label class="many"><span>Your choice, of ${number(choices.count ?? listed.length)}</span><select disabled=${off} onChange=${(event) => setText(event.target.value)}>
       <option value="">choose</option>${listed.map((action) => html`<option value=${action}>${visible(action)}</option>`)}</select></label>`}
     ${choices.kind === 'sheet' && html`<${SheetForm} slots=${choices.slots} fill=${choices.fill} lines=${lines} change=${setLines} />
       <button type="button" class="main" disabled=${off || !ready} onClick=${() => send(lines.filter(Boolean).join('\n'))}>Play these</button>`}
-    ${choices.kind === 'text' || refused || listed.length > BUTTONS ? html`<${TextForm} text=${text} setText=${setText} send=${send} off=${off} label=${choices.kind === 'text' ? 'Your reply' : 'Or in words'} />`
+    ${heads.length > 0 && html`<p class="dim">A line of your own begins with ${heads.map((head) => html`<code>${visible(head.trim())}</code> `)}.</p>`}
+    ${choices.kind === 'text' || refused || listed.length > BUTTONS ? html`<${TextForm} text=${text} setText=${setText} send=${send} off=${off} label=${choices.kind === 'text' ? 'A line of your own' : 'Or in words'} />`
       : html`<details class="words-too"><summary>Or in words</summary><${TextForm} text=${text} setText=${setText} send=${send} off=${off} label="Your reply" /></details>`}
     ${refused && html`<p class="problem" role="alert">${visible(refused)}</p>`}
   </div>`;
