@@ -90,10 +90,10 @@ def test_keys_of_the_replay_stay_out_of_fields(page, address):
     assert "turn=2" in page.url
 
 
-def sit(page, address, game, player="AlwaysBet"):
+def sit(page, address, game, player="AlwaysBet", summary="Kuhn poker, "):
     page.goto(f"{address}/#/play")
     page.get_by_label("Game", exact=True).fill(game)
-    page.get_by_text(re.compile("^(Kuhn|Tic)")).wait_for()
+    page.get_by_role("paragraph").get_by_text(summary).wait_for()
     page.get_by_label("Player of seat 1").fill(player)
     page.get_by_role("button", name="Sit down").click()
     page.get_by_role("heading", name="Your turn").wait_for()
@@ -129,7 +129,7 @@ def test_game_is_played_to_its_replay(page, address):
 
 
 def test_board_is_drawn_where_nothing_is_hidden(page, address):
-    sit(page, address, "tic-tac-toe", "random")
+    sit(page, address, "tic-tac-toe", "random", "Three in a row")
     page.get_by_role("img", name="Board.").wait_for()
     play_to_the_end(page)
 

@@ -111,6 +111,29 @@ def test_player_that_cannot_be_made_needs_a_stand_in(root):
         asked(root, "parrot/0.0", 1, "same", players={0: "AlwaysBet"})
 
 
+def test_person_is_no_player_of_a_job(root):
+    with pytest.raises(BadParameter, match="A person cannot play on in a job: sit down at this turn instead"):
+        asked(root, "tft/0.0", 1, "person", players={0: "human"})
+
+
+def test_branches_in_which_a_player_failed_are_counted(root, monkeypatch):
+    make = whatif.make_player
+    monkeypatch.setattr(whatif, "make_player", lambda name, game: Broken() if name == "broken" else make(name, game))
+    result, _ = asked(root, "tft/0.0", 1, "faulty", players={0: "broken"})
+    assert (result["faulty"], result["n"]) == (1, 1)
+
+
+class Broken:
+    name = "broken"
+    traits = Traits()
+
+    def turn(self, ask):
+        raise ValueError("no answer")
+
+    def policy(self, view):
+        return {}
+
+
 class Paid:
     """A player behind a server, as far as prices go."""
 

@@ -25,6 +25,7 @@ def outcomes(original: Sequence[Episode], changed: Sequence[Episode], key: Key, 
         "n": len(original),
         "unfinished": sum(not episode.finished for episode in (*original, *changed)),
         "certain": certain,
+        "faulty": sum(any(row.how == "error" for row in episode.decisions) for episode in (*original, *changed)),
         "seats": [_seat(original, changed, seat, key.at("seat", seat), certain) for seat in seats],
     }
 

@@ -139,7 +139,11 @@ def _seating(question: WhatIf, position: Position, seat: Seat) -> Seating:
     """Make the players of a seat, without what they are to play at the turn."""
     recorded, given = position.episode.players[seat], question.players.get(seat)
     other = None if given is None else make_player(given, position.state.game)
+    if at_keyboard(other):
+        raise BadParameter("A person cannot play on in a job: sit down at this turn instead.")
     if is_absent(recorded):
+        if other is None and seat in question.actions:
+            raise BadParameter(f"Nobody sits at seat {seat}: name a player who plays the action and goes on.")
         return Seating(None, other)
     try:
         original = _made(question, position, seat)

@@ -150,7 +150,7 @@ function Setup({ query }) {
       <datalist id="games">${(games ? games.games : []).map((one) => html`<option value=${one} />`)}</datalist>
       ${chosen.error && settled === name.trim() && html`<p class="problem" role="alert">${visible(chosen.error)}</p>`}
       ${game && html`<p>${visible(game.summary)}</p><${Seats} game=${game} seat=${own} setSeat=${setSeat} players=${players} setPlayers=${setPlayers} />
-        <button class="main">Sit down</button>`}
+        <button class="main" disabled=${settled !== name.trim()}>Sit down</button>`}
       ${error && html`<p class="problem" role="alert">${visible(error)}</p>`}
     </form>`;
 }

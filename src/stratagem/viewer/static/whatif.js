@@ -42,6 +42,7 @@ export function Result({ result }) {
     <p><b>What if, at turn ${result.question.turn + 1}: <${Changes} question=${result.question} />?</b>
       ${' '}${sure ? 'Nothing is random here, so one branch of each tells all.' : `${count(result.n, 'branch', 'branches')} each, paired by common dice. Figures are means with 95 % intervals (Student’s t).`}
       ${result.unfinished > 0 && html` ${count(result.unfinished, 'branch', 'branches')} did not finish.`}
+      ${result.faulty > 0 && html` <b class="bad">In ${count(result.faulty, 'branch', 'branches')} a player failed to answer, so read the figures with care.</b>`}
       ${result.stand_ins.length > 0 && html` The recorded player of seat ${result.stand_ins.join(', ')} cannot be made here, so the named one plays it in both arms.`}</p>
     <p class="key"><span class="arm-mark before"></span>as played <span class="arm-mark after"></span>changed <span class="dim">Number of branches by return from this turn on, in ${visible(result.unit.replace(/ an? .*$/, ''))}</span></p>
     <div class="arms">${result.seats.map((row, seat) => html`<figure key=${seat}>
