@@ -22,6 +22,20 @@ def test_payoffs_are_minus_the_squared_distances(action, bias):
     assert table.over
 
 
+@pytest.mark.parametrize(("message", "honest"), [("STATE 3", 1.0), ("STATE 2", 0.0), (SILENT, None)])
+def test_signal_is_the_truth_of_the_statement(message, honest):
+    table = started()
+    table.play({SENDER: message})
+    assert table.play({RECEIVER: "0"}).signals == {"honest": (honest, None)}
+
+
+def test_labels_have_no_truth():
+    table = started("sender-receiver(labels=2)")
+    table.play({SENDER: table.game.messages[1]})
+    assert table.play({RECEIVER: "0"}).signals == {}
+    assert table.game.spec.signals == ()
+
+
 def test_states_are_equally_likely():
     drawn = [make_game("sender-receiver").start(Key(number)).drawn for number in range(6000)]
     assert all(900 < drawn.count(state) < 1100 for state in range(6))

@@ -25,6 +25,8 @@ from stratagem.options import whole, within
 SENDER, RECEIVER = 0, 1
 SILENT = "SILENT"
 """Message of a sender that says nothing; it is played for a sender without a legal reply."""
+HONEST = "honest"
+"""Signal of a true statement."""
 _MOST_STATES = 100
 
 
@@ -90,14 +92,14 @@ class SenderReceiverState(State[SenderReceiverFacts]):
     def _answered(self, action: float) -> RoundResult:
         assert self.message is not None
         self.past = (*self.past, PastRound(self.drawn, self.message, action))
-        payoffs = self.game.payoffs(self.drawn, action)
+        payoffs, signals = self.game.payoffs(self.drawn, action), self.game.signals(self.drawn, self.message)
         self.round += 1
         if self.round < self.game.rounds:
             self.begin()
         else:
             self.message = None
             self.end()
-        return RoundResult(payoffs)
+        return RoundResult(payoffs, signals=signals)
 
     def resample(self, seat: Seat, chance: Chance) -> SenderReceiverState:
         """Redraw the state for the receiver: any state goes with any message."""
@@ -171,6 +173,12 @@ class SenderReceiver(Game[SenderReceiverFacts]):
         """Return the payoffs of sender and receiver: minus their losses."""
         return -((action - state - self.bias) ** 2), -((action - state) ** 2)
 
+    def signals(self, state: int, message: str) -> dict[str, tuple[float | None, ...]]:
+        """Return the signal `honest`: whether the sender's statement was true; none for silence and labels."""
+        if self.labels:
+            return {}
+        return {HONEST: (float(self.meanings[message] == state) if message in self.meanings else None, None)}
+
     @cached_property
     def spec(self) -> GameSpec:
         return GameSpec(
@@ -187,6 +195,7 @@ class SenderReceiver(Game[SenderReceiverFacts]):
             private_information=True,
             symmetric=False,
             on_illegal="default",
+            signals=() if self.labels else (HONEST,),
         )
 
     def choices(self, facts: SenderReceiverFacts) -> Flat:
@@ -200,8 +209,9 @@ class SenderReceiver(Game[SenderReceiverFacts]):
 
     def state_key(self, facts: SenderReceiverFacts) -> str:
         """Return the state and the message as far as the seat knows them: rounds leave nothing behind."""
-        known = "" if facts.state is None else f"state {facts.state}"
-        return f"{known} {facts.message or ''}".strip() or "waits"
+        state = () if facts.state is None else (f"state {facts.state}",)
+        message = () if facts.message is None else (f"message {facts.message}",)
+        return ", ".join((*state, *message)) or "waits"
 
     def info_key(self, facts: SenderReceiverFacts) -> str:
         past = "".join(f" after {row.state}:{row.message}:{written(row.action)}" for row in facts.past)

@@ -78,9 +78,8 @@ def test_exaggeration_deceives_a_believer_and_nobody_who_discounts():
     assert believed.deception.receiver_loss == pytest.approx(5 / 6)
     assert discounted.deception.rate == 0.0
     assert believed.honesty == discounted.honesty
-    assert believed.action_information == pytest.approx(
-        4 / 6 * log(6) + 2 / 6 * log(3)
-    )  # STATE 5 is sent twice as often
+    # STATE 5 is sent twice as often
+    assert believed.action_information == pytest.approx(4 / 6 * log(6) + 2 / 6 * log(3))
 
 
 def test_labels_have_information_and_no_truth():

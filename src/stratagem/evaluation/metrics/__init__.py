@@ -8,6 +8,7 @@ from stratagem.evaluation.metrics.collusion import Collusion
 from stratagem.evaluation.metrics.expansion import Expansion
 from stratagem.evaluation.metrics.exploit import Exploit
 from stratagem.evaluation.metrics.externality import Externality
+from stratagem.evaluation.metrics.honesty import Honesty
 from stratagem.evaluation.metrics.illegal import IllegalRate
 from stratagem.evaluation.metrics.length import Length
 from stratagem.evaluation.metrics.memorisation import MemorisationGap
@@ -50,6 +51,7 @@ _ALL: tuple[type[Metric], ...] = (
     Peace,
     Kingmaking,
     MemorisationGap,
+    Honesty,
 )
 METRICS = MetricTable({metric.name: metric for metric in _ALL})
 """Every metric by name; another package's come from the entry-point group `stratagem.metrics`."""
