@@ -253,6 +253,7 @@ def test_exploiting_line_plays_the_best_response_from_its_set_on(client):
         ("regrets", {"game": "kuhn", "player": "first-legal", "order": "size"}, 400, "`order` is one of regret"),
         ("regrets", {"game": "kuhn", "record": "games", "player": "nobody"}, 400, "has no decision of 'nobody'"),
         ("regrets", {"game": "kuhn", "run": "none", "step": "1"}, 404, "There is no run"),
+        ("regrets", {"game": "tic-tac-toe", "player": "random"}, 400, "The tree of tic-tac-toe has about"),
         ("line", {"game": "kuhn", "player": "first-legal", "set": "12"}, 400, "`set` is a number from 0 to 11"),
         ("checks", {"record": "none"}, 404, "There is no record"),
     ],
@@ -280,6 +281,15 @@ def test_weights_that_stay_are_told(tmp_path):
     assert _equal_weights(tmp_path) == ["policy/adapter_model.safetensors is the same in step-000002 and step-000006."]
     (tmp_path / "step-000006" / "manifest.json").write_text("{")
     assert _equal_weights(tmp_path) == []
+
+
+def test_large_tree_is_not_solved_while_a_page_waits(client, monkeypatch):
+    monkeypatch.setattr("stratagem.viewer.trees._SOLVED", 50)
+    page = ask(client, "regrets", game="kuhn-spiel", player="random")
+    assert page["equilibrium"] is None
+    assert "too many to be solved while a page waits" in page["why_no_equilibrium"]
+    assert page["exploitability"] > 0.0
+    assert page["sets"][0]["leak"] is None
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,9 @@ from stratagem.games.catalogue import describe, make_game
 from stratagem.games.tree import GameTree
 from stratagem.play.store import shards
 from stratagem.players.catalogue import make_player, player_names
+from stratagem.reports.files import Policy
 from stratagem.reports.run_data import RunData
+from stratagem.runs.folder import RunFolder
 from stratagem.viewer.counted_replies import CountedReplies, replies_of
 from stratagem.viewer.library import Library
 from stratagem.viewer.listing import rows_of, stamp
@@ -51,11 +54,22 @@ def subjects_of(library: Library, game: str) -> Json:
     runs = [
         {"run": name, "game": game, "steps": [policy.step for policy in policies]}
         for name, run in library.runs.items()
-        for game, policies in RunData(run).policies.items()
+        for game, policies in _policies(run).items()
     ]
     records = [row for name, path in library.records.items() for row in _players(name, path)]
     models = [name for name in _known(library, game) if name.startswith("run:")] if game else []
     return {"runs": runs, "records": records, "players": _names(game) if game else [], "models": models}
+
+
+def _policies(run: RunFolder) -> Mapping[str, Sequence[Policy]]:
+    """Return the policies that a run stored, by game."""
+    folder = run.path / "policies"
+    return _stored(run.path, folder.stat().st_mtime_ns) if folder.is_dir() else {}
+
+
+@lru_cache(maxsize=256)
+def _stored(path: Path, modified: int) -> Mapping[str, Sequence[Policy]]:
+    return RunData(RunFolder(path)).policies
 
 
 def _known(library: Library, game: str) -> list[str]:
@@ -101,7 +115,7 @@ def _game(text: str) -> Game[Any]:
 
 
 def _of_run(library: Library, name: str, game: Game[Any], step: str) -> Subject:
-    policies = RunData(library.run(name)).policies.get(describe(game), [])
+    policies = _policies(library.run(name)).get(describe(game), [])
     by_step = {str(policy.step): policy.policy for policy in policies}
     if step not in by_step:
         raise UnknownName("step with a policy", step, by_step)

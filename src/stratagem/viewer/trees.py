@@ -12,6 +12,8 @@ from stratagem.players.catalogue import make_player
 
 EQUILIBRIUM = "cfr:1000"
 """Player of an equilibrium."""
+_SOLVED = 30_000
+"""Largest number of nodes of a tree that is solved while a page waits: some seconds."""
 
 
 def oracle_of_game(game: Game[Any]) -> Oracle:
@@ -24,4 +26,10 @@ def oracle_of_game(game: Game[Any]) -> Oracle:
 @lru_cache(maxsize=8)
 def equilibrium_of_game(game: Game[Any]) -> Floats:
     """Return an equilibrium of a two-player constant-sum game on its tree."""
-    return policy_on(oracle_of_game(game).tree, make_player(EQUILIBRIUM, game.one_round() or game))
+    tree = oracle_of_game(game).tree
+    player = make_player(EQUILIBRIUM, tree.game)
+    if len(tree) > _SOLVED:
+        raise CannotCompute(
+            f"The tree of {tree.game.spec.name} has {len(tree):,} nodes, too many to be solved while a page waits."
+        )
+    return policy_on(tree, player)
