@@ -1,7 +1,9 @@
 """A small training record of a made-up model, and five defects that are planted in it."""
 
 import math
+import pickle
 from dataclasses import replace
+from functools import cache
 
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.games.catalogue import make_game
@@ -14,7 +16,7 @@ from stratagem.play.store import write_shard
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
 
-STEPS, EPISODES, GROUP = 4, 32, 8
+STEPS, EPISODES, GROUP = 4, 64, 8
 TOKENS = {"PASS": 1, "BET": 2, "FOLD": 3, "CALL": 4}
 LAST = "Reply with one of your legal actions."
 LEAK = "The other player holds"
@@ -50,7 +52,13 @@ def call_of(view, action, version):
 
 
 def step_of(number):
-    """The episodes of a step, with calls and advantages."""
+    """The episodes of a step, with calls and advantages; they are played once, and every test gets its own."""
+    return pickle.loads(played(number))
+
+
+@cache
+def played(number):
+    """The same as bytes."""
     game = make_game("kuhn(hands=1)")
     match = Match(game, [Model(), make_player("NashApprox", game)])
     episodes = list(play(list(rotated(match, EPISODES // 2, Key(number), name=f"step-{number}"))))
@@ -64,7 +72,7 @@ def step_of(number):
                 if row.slot == 0:
                     row.calls = (call_of(state.view(row.seat), row.action, number),)
                     row.advantage = episode.payoffs[row.seat] - sum(group) / len(group)
-    return episodes
+    return pickle.dumps(episodes)
 
 
 def own_rows(episodes):
@@ -101,8 +109,8 @@ def truncated_prompt(number, episodes):
 
 
 def leaked_card(number, episodes):
-    """In one step the prompt says what the other player holds."""
-    for episode in episodes if number == 1 else ():
+    """From step 1 on the prompt says what the other player holds."""
+    for episode in episodes if number >= 1 else ():
         for state, rows in steps(episode):
             for row in (row for row in rows if row.slot == 0):
                 system, (role, said) = row.calls[0].prompt.messages

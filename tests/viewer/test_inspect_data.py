@@ -279,6 +279,9 @@ def test_weights_that_stay_are_told(tmp_path):
         files = {"policy/adapter_model.safetensors": [9, digest], "state.safetensors": [9, "same"], "x.json": [1, "x"]}
         (folder / "manifest.json").write_text(json.dumps({"files": files}))
     assert _equal_weights(tmp_path) == ["policy/adapter_model.safetensors is the same in step-000002 and step-000006."]
+    files["other/adapter_model.safetensors"] = [9, "c"]
+    (tmp_path / "step-000006" / "manifest.json").write_text(json.dumps({"files": files}))
+    assert _equal_weights(tmp_path) == [], "others may stay as they are on purpose"
     (tmp_path / "step-000006" / "manifest.json").write_text("{")
     assert _equal_weights(tmp_path) == []
 

@@ -1,9 +1,10 @@
 """Five planted defects are found by the checks of a record, and nothing is found without them."""
 
 import pytest
-from planted import DEFECTS, LEAK, healthy, write_planted
+from planted import DEFECTS, LEAK, changed, healthy, own_rows, write_planted
 from starlette.testclient import TestClient
 
+from stratagem.engines.base import Prompt
 from stratagem.viewer.app import Viewer
 
 
@@ -27,6 +28,18 @@ def test_a_planted_defect_fails_its_check_alone(tmp_path, name):
     assert [check["name"] for check in found.values() if check["state"] == "fault"] == [name]
     assert found[name]["places"]
     assert all(place["sentence"] and place["place"] >= 1 for place in found[name]["places"])
+
+
+def test_prompts_that_vary_for_another_reason_are_no_leak(tmp_path):
+    def remembers(number, episodes):
+        for place, row in enumerate(own_rows(episodes)):
+            system, (role, said) = row.calls[0].prompt.messages
+            changed(row, prompt=Prompt((system, (role, f"Won so far: {place * 7 % 3}.\n{said}"))))
+
+    write_planted(tmp_path, remembers)
+    found = checks(tmp_path)["hidden"]
+    assert found["state"] == "passed"
+    assert "had several prompts" in found["sentence"]
 
 
 def test_places_name_the_decision(tmp_path):

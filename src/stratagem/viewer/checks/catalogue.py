@@ -13,7 +13,8 @@ from stratagem.runs.folder import RunFolder
 from stratagem.viewer.checks.adapters import adapters
 from stratagem.viewer.checks.advantage import advantage_sign
 from stratagem.viewer.checks.base import Found, Source
-from stratagem.viewer.checks.prompt import cut, leak
+from stratagem.viewer.checks.hidden import leak
+from stratagem.viewer.checks.prompt import cut
 from stratagem.viewer.checks.replies import length, mask
 from stratagem.viewer.decision_index import ShardIndex, index_of
 
