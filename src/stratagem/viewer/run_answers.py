@@ -1,4 +1,4 @@
-"""Answers and actions about runs: several over one another, populations, sections of reports, and notes."""
+"""Answers and actions about runs: several over one another, populations, paired deals, sections, and notes."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from stratagem.games.base import Json
 from stratagem.viewer.library import Library
 from stratagem.viewer.notes import write_note
 from stratagem.viewer.overlay import overlay
+from stratagem.viewer.pairs import pair, pairs
 from stratagem.viewer.parameters import given
 from stratagem.viewer.population import population, populations
 from stratagem.viewer.runs import report_sections
@@ -23,6 +24,8 @@ def _sections(library: Library, asked: Mapping[str, str]) -> Json:
 
 RUN_ANSWERS: Mapping[str, Callable[[Library, Mapping[str, str]], Json]] = {
     "overlay": overlay,
+    "pair": pair,
+    "pairs": pairs,
     "populations": populations,
     "population": population,
     "sections": _sections,

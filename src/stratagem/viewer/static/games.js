@@ -70,7 +70,8 @@ export function Games({ query, library }) {
   return html`<h1>${game.length === 1 ? visible(game[0]) : 'Games'} <small>${visible(record === '.' ? '' : record)}</small></h1>
     <${Filters} query=${query} data=${data} set=${set} library=${library} />
     <div class="head"><p role="status">${data.found === data.total ? count(data.total, 'episode') : `${number(data.found)} of ${count(data.total, 'episode')}`}</p>
-      ${data.found < data.total && html`<a href=${link('/games', { record })}>Clear the filter</a>`}</div>
+      ${data.found < data.total && html`<a href=${link('/games', { record })}>Clear the filter</a>`}
+      ${Object.keys(data.players).length > 2 && html`<a href=${link('/pairs', { record })}>Paired deals</a>`}</div>
     ${data.found === 0 ? html`<p class="empty">No episode passes this filter.</p>` : html`
     <div class="scroll"><table class="episodes"><thead><tr><th>Episode</th><th class="left">Players and returns</th><th>Outcome</th><th>Decisions</th><th>Illegal</th><th class="wide">Purpose</th></tr></thead>
       <tbody>${data.episodes.map((row) => html`<${Row} key=${row.id} row=${row} query=${query} />`)}</tbody></table></div>

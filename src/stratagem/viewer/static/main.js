@@ -6,6 +6,7 @@ import { Decisions } from './decisions.js';
 import { Games } from './games.js';
 import { Home } from './home.js';
 import { Overlay } from './overlay.js';
+import { Pairs } from './pairs.js';
 import { Play } from './play.js';
 import { Population } from './population.js';
 import { Policy } from './policy.js';
@@ -22,6 +23,7 @@ function Page({ path, query, library }) {
   if (path === '/play') return html`<${Play} query=${query} />`;
   if (path === '/run') return html`<${Run} name=${query.name || ''} />`;
   if (path === '/runs') return html`<${Overlay} query=${query} />`;
+  if (path === '/pairs') return html`<${Pairs} query=${query} />`;
   if (path === '/population') return html`<${Population} query=${query} />`;
   return html`<${Home} library=${library} query=${query} />`;
 }

@@ -1,0 +1,112 @@
+"""Paired deals: the same deals of two players, and where their play and their prompts part."""
+
+from dataclasses import replace
+
+import pytest
+from shown_folder import HOSTILE, call_of, episodes_of
+from starlette.testclient import TestClient
+
+from stratagem.engines.base import Prompt
+from stratagem.evaluation.statistics import with_interval
+from stratagem.play.store import read_episodes, write_shard
+from stratagem.viewer.app import Viewer
+from stratagem.viewer.pairs import difference
+
+FIRST, SECOND = "kuhn/NashApprox@1", "kuhn/AlwaysBet@1"
+
+
+@pytest.fixture(scope="module")
+def record(tmp_path_factory):
+    """The same deals of two players against a third; the second was told one line more."""
+    root = tmp_path_factory.mktemp("paired")
+    for shard, (name, player) in enumerate((("a", "NashApprox"), ("b", "AlwaysBet"))):
+        episodes = episodes_of("kuhn(hands=1)", [player, "TightPassive"], 8, name="deal")
+        for episode in episodes:
+            episode.id = f"{name}/{episode.id}"
+            for decision in episode.decisions:
+                if episode.players[decision.seat] in (FIRST, SECOND):
+                    decision.calls = (told(call_of(decision), bold=name == "b"),)
+        write_shard(root / "evals", shard, episodes)
+    return root
+
+
+def told(call, *, bold):
+    system, user = call.prompt.messages
+    return replace(call, prompt=Prompt((system, (user[0], user[1] + ("\nBe bold." if bold else "")))))
+
+
+@pytest.fixture
+def ask(record):
+    client = TestClient(Viewer(record).application(), base_url="http://127.0.0.1:8150")
+
+    def get(page, status=200, **query):
+        answer = client.get(f"/api/{page}", params=query)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    return get
+
+
+def test_deals_of_two_players_are_matched_by_chance_seat_and_opponent(ask, record):
+    data = ask("pairs", record="evals", first=FIRST, second=SECOND)
+    assert set(data["players"]) == {FIRST, SECOND}
+    episodes = {episode.id: episode for episode in read_episodes(record / "evals", calls=False)}
+    assert data["found"] == 8
+    gains = {}
+    for row in data["pairs"]:
+        one, other = episodes[row["first"]], episodes[row["second"]]
+        assert one.chance == other.chance
+        assert (one.players[row["seat"]], other.players[row["seat"]]) == (FIRST, SECOND)
+        assert row["payoffs"] == [one.payoffs[row["seat"]], other.payoffs[row["seat"]]]
+        gains.setdefault(one.chance, []).append(row["payoffs"][1] - row["payoffs"][0])
+    expected = with_interval([sum(values) / len(values) for values in gains.values()])
+    assert data["deals"] == expected.n == len(gains)
+    assert data["gain"]["mean"] == pytest.approx(expected.mean)
+    assert (data["gain"]["low"], data["gain"]["high"]) == pytest.approx((expected.low, expected.high))
+    sizes = [abs(row["payoffs"][1] - row["payoffs"][0]) for row in data["pairs"]]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_pair_tells_where_play_parts_and_what_prompts_differ_in(ask):
+    row = ask("pairs", record="evals", first=FIRST, second=SECOND)["pairs"][0]
+    data = ask("pair", record="evals", first=row["first"], second=row["second"], seat=row["seat"])
+    assert data["players"] == [FIRST, SECOND]
+    parted = [turn for turn in data["turns"] if turn["actions"][0] != turn["actions"][1]]
+    assert data["parted"] == parted[0]["turn"]
+    assert not data["prompt"]["same"]
+    assert [line["text"] for line in data["prompt"]["lines"] if line["in"] == "second"] == ["Be bold."]
+    assert [line["text"] for line in data["prompt"]["lines"] if line["in"] == "first"] == []
+
+
+def test_pairs_of_strangers_are_none(ask):
+    assert ask("pairs", record="evals", first=FIRST, second="nobody")["found"] == 0
+    assert ask("pairs", record="evals", first=FIRST, second=FIRST)["gain"] is None
+    row = ask("pairs", record="evals")["pairs"][0]
+    assert "Seat 7" in ask("pair", 400, record="evals", first=row["first"], second=row["second"], seat=7)["error"]
+    assert "episode" in ask("pair", 404, record="evals", first="no", second=row["second"])["error"]
+
+
+def test_difference_has_every_line_of_both_texts():
+    lines = difference("a\nb\nc", "a\nx\nc\nd")
+    assert [(line["in"], line["text"]) for line in lines] == [
+        ("both", "a"), ("first", "b"), ("second", "x"), ("both", "c"), ("second", "d"),
+    ]  # fmt: skip
+
+
+def test_pair_is_shown_with_its_prompts(browser, record):
+    from stratagem.viewer.opening import open_viewer
+
+    page = browser.new_page()
+    with open_viewer(record, port=0).server as server:
+        page.goto(f"{server.url}/#/games?record=evals")
+        page.get_by_role("link", name="Paired deals").click()
+        page.get_by_label("First").select_option(FIRST)
+        page.get_by_label("Second").select_option(SECOND)
+        page.get_by_role("link", name="kuhn(hands=1), seat").first.click()
+        page.get_by_role("heading", name="First prompts that differ").wait_for()
+        assert page.locator(".difference .second").all_inner_texts() == ["+ Be bold.\n"]
+        assert page.locator(".difference .first").count() == 0
+        assert HOSTILE not in page.locator("body").inner_text()
+        assert "<script>" in page.locator("body").inner_text()
+        assert page.title() == "Stratagem"
+    page.close()
