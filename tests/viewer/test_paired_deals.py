@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from browser import faults_of_accessibility
 from shown_folder import HOSTILE, call_of, episodes_of
 from starlette.testclient import TestClient
 
@@ -109,4 +110,7 @@ def test_pair_is_shown_with_its_prompts(browser, record):
         assert HOSTILE not in page.locator("body").inner_text()
         assert "<script>" in page.locator("body").inner_text()
         assert page.title() == "Stratagem"
+        assert faults_of_accessibility(page) == []
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
     page.close()

@@ -127,7 +127,7 @@ def pair(library: Library, asked: Mapping[str, str]) -> Json:
         "players": [episode.players[seat] for episode in episodes],
         "turns": turns,
         "parted": parted and parted["turn"],
-        "prompt": _prompts(*(_own(episode, seat) for episode in episodes)),
+        "prompt": _prompts(*(_own(episode, seat) for episode in episodes), parted["turn"] if parted else -1),
     }
 
 
@@ -146,12 +146,13 @@ def _own(episode: Episode, seat: int) -> list[Decision]:
     return [row for row in episode.decisions if row.seat == seat and row.calls]
 
 
-def _prompts(first: Sequence[Decision], second: Sequence[Decision]) -> Json | None:
-    """Return the first prompts of a seat that differ, or else its first prompts; None where no model was asked."""
+def _prompts(first: Sequence[Decision], second: Sequence[Decision], parted: int) -> Json | None:
+    """Return the first prompts of a seat that differ, else those where play parts; None where no model was asked."""
     both = list(zip(first, second, strict=False))
     if not both:
         return None
-    mine, theirs = next((rows for rows in both if _prompt(rows[0]) != _prompt(rows[1])), both[0])
+    there = next((rows for rows in both if rows[0].turn == rows[1].turn == parted), both[0])
+    mine, theirs = next((rows for rows in both if _prompt(rows[0]) != _prompt(rows[1])), there)
     one, other = _prompt(mine), _prompt(theirs)
     replies = [mine.calls[0].text, theirs.calls[0].text]
     return {"turn": mine.turn, "same": one == other, "lines": difference(one, other), "replies": replies}
