@@ -128,6 +128,12 @@ def test_names_without_family_and_in_any_case():
     assert make_player("Conservative", GAMES["negotiation-v2"]).name == "negotiation-v2/Conservative"
 
 
+def test_case_matters_where_two_names_differ_in_it_alone():
+    game = make_game("talk(sender-receiver, words=[RED, BLUE])")
+    assert make_player("babbler(Babbler)", game).name == "babbler(sender-receiver/Babbler)"
+    assert make_player("BABBLER", make_game("sender-receiver")).name == "sender-receiver/Babbler"
+
+
 @pytest.mark.parametrize(
     ("name", "error", "sentence"),
     [

@@ -350,18 +350,19 @@ def _around(call: Call, key: str, game: Game[Any]) -> Call:
 def _resolve(name: str, game: Game[Any]) -> str:
     """Return the key of a name: in the file of the game, in its family, then among the players of any game.
 
-    Case does not matter, but in a file.
+    Case does not matter, but in a file, and where two names differ in it alone.
     """
     if split_name(name):
         return name
     if beside := _in_file_of(game, name):
         return beside
-    keys, family = _registry.names(), game.spec.family
-    for wanted in (f"{family}/{name}", name):
-        alike = [key for key in keys if key.casefold() == wanted.casefold()]
-        matches = [key for key in alike if key == wanted] or alike
-        if len(matches) == 1:
-            return _admitted(matches[0], game)
+    keys, wanted = _registry.names(), (f"{game.spec.family}/{name}", name)
+    if exact := [key for key in wanted if key in keys]:
+        return _admitted(exact[0], game)
+    for spelt in wanted:
+        alike = [key for key in keys if key.casefold() == spelt.casefold()]
+        if len(alike) == 1:
+            return _admitted(alike[0], game)
     raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)], file=True)
 
 
