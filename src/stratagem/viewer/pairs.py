@@ -127,7 +127,7 @@ def pair(library: Library, asked: Mapping[str, str]) -> Json:
         "players": [episode.players[seat] for episode in episodes],
         "turns": turns,
         "parted": parted and parted["turn"],
-        "prompt": _prompts(*(_own(episode, seat) for episode in episodes), parted["turn"] if parted else -1),
+        "prompt": _prompts(_own(episodes[0], seat), _own(episodes[1], seat), parted["turn"] if parted else -1),
     }
 
 
