@@ -103,6 +103,8 @@ def test_pair_is_shown_with_its_prompts(browser, record):
         page.get_by_role("link", name="Paired deals").click()
         page.get_by_label("First").select_option(FIRST)
         page.get_by_label("Second").select_option(SECOND)
+        page.wait_for_url("**first=*&second=*")
+        page.get_by_role("status").get_by_text(f"{FIRST} and {SECOND}").wait_for()
         page.get_by_role("link", name="kuhn(hands=1), seat").first.click()
         page.get_by_role("heading", name="First prompts that differ").wait_for()
         assert page.locator(".difference .second").all_inner_texts() == ["+ Be bold.\n"]

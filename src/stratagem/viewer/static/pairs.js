@@ -45,7 +45,7 @@ export function Pairs({ query }) {
   const offset = Number(text) || 0;
   const address = api('pairs', { record, first, second, offset, limit: PAGE });
   const { data, error } = useJson(address, useVersion(`record:${record}`));
-  const set = (change) => go(link('/pairs', { record, first: data.first, second: data.second, ...change }));
+  const set = (change) => go(link('/pairs', { record, first: first || data.first, second: second || data.second, ...change }));
   if (error) return html`<p class="problem">${visible(error)}</p>`;
   if (!data) return html`<p class="loading">Loading …</p>`;
   const title = html`<h1>Paired deals <small>${visible(record === '.' ? '' : record)}</small></h1>`;
@@ -56,7 +56,7 @@ export function Pairs({ query }) {
     <form class="filters" onSubmit=${(event) => event.preventDefault()}><${Choice} title="First" name="first" value=${data.first} names=${data.players} set=${set} />
       <${Choice} title="Second" name="second" value=${data.second} names=${data.players} set=${set} /></form>
     <${Gain} data=${data} />
-    ${data.found === 0 ? html`<p class="empty">These two have no deal in common.</p>` : html`<p class="dim">The largest differences come first.</p>
+    ${data.found === 0 ? html`<p class="empty">These two have no deal in common.</p>` : html`<p class="dim" role="status">${count(data.found, 'pair')} of ${visible(data.first)} and ${visible(data.second)}, the largest differences first.</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Pairs"><table><thead><tr><th>Pair</th><th class="left wide">Against</th><th>First</th><th>Second</th><th>Difference</th></tr></thead>
       <tbody>${data.pairs.map((row) => html`<tr><th><a href=${link('/pairs', { ...all, one: row.first, other: row.second, seat: row.seat })}>${visible(row.game)}, seat ${row.seat}: ${visible(row.first)}</a></th>
         <td class="left wide">${row.others.map(short).join(', ')}</td>${row.payoffs.map((pay) => html`<td>${fixed(pay)}</td>`)}<td>${fixed(row.payoffs[1] - row.payoffs[0])}</td></tr>`)}</tbody></table></div>
