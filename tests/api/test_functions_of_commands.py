@@ -91,7 +91,7 @@ def test_command_prints_the_result_of_its_function(name, folder, capsys):
     shown, html = repr(result), result._repr_html_()
     assert all(grid.title in shown for grid in result.grids())
     assert html.count("<td>") == sum(len(row) for grid in result.grids() for row in grid.rows)
-    assert html.count("<p>") == len(result.remarks())
+    assert html.count("<p ") == len(result.remarks())
     assert json.loads(result.save(folder / "saved.json").read_text()) == returned
     assert all(len(row) == len(grid.columns) for grid in result.grids() for row in grid.rows)
     assert isinstance(result.rows(), list)

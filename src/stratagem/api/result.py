@@ -77,7 +77,7 @@ class Result(ABC):
         return plain(*map(as_table, self.grids()), *map(Text, self.remarks()))
 
     def _repr_html_(self) -> str:
-        return join(*map(_html, self.grids()), *(element("p", remark) for remark in self.remarks()))
+        return join(*map(_html, self.grids()), *map(_paragraph, self.remarks()))
 
 
 class Plotted(Result):
@@ -96,6 +96,10 @@ def as_table(grid: Grid) -> Table:
     for row in grid.rows:
         printed.add_row(*map(Text, row))
     return printed
+
+
+def _paragraph(text: str) -> Html:
+    return element("p", text, style="white-space: pre-line")
 
 
 def _html(grid: Grid) -> Html:
