@@ -168,6 +168,7 @@ test-view: $(VIEW)/.ready ## look at the pages of stratagem view in Chromium, so
 
 bench-view: $(VIEW)/.ready ## print the times of reports and of pages of stratagem view in Chromium
 	$(VIEW)/bin/python benchmarks/pages.py
+	$(VIEW)/bin/python benchmarks/replay_steps.py
 
 test-wheel: $(READY) ## build the wheel, and play, evaluate and train with it in a fresh environment
 	$(BIN)/python -m pytest -m 'long or not long' tests/test_package.py

@@ -154,3 +154,18 @@ def test_face_that_fails_in_the_page_is_told_and_stops_nothing(browser, tmp_path
             page.get_by_text("end of the game").wait_for()
             assert page.locator("b", has_text="x").count() == 0, "the page takes no HTML from a text"
             page.close()
+
+
+def test_log_of_one_seat_leads_to_its_turns(browser, address):
+    page, faults = looked_at(browser, address, "diplomacy(until=1902)", 0)
+    log = page.get_by_role("region", name="Log")
+    assert log.locator(".move").count() > 7
+    log.get_by_role("button", name="Only seat 2: FRANCE").click()
+    assert {seat.inner_text() for seat in log.locator(".move .seat").all()} == {"2"}
+    log.locator(".entry").nth(2).click()
+    page.get_by_role("heading", name="Turn 2 of").wait_for()
+    assert "turn=2" in page.url
+    log.get_by_role("button", name="All").click()
+    assert len({seat.inner_text() for seat in log.locator(".move .seat").all()}) == 7
+    assert faults == []
+    page.context.close()

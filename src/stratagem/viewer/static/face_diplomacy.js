@@ -1,5 +1,5 @@
 // Diplomacy: the map of a phase, with units, owners of centres, and orders as arrows.
-import { html, useMemo, useState } from './preact-htm.js';
+import { html, useEffect, useMemo, useRef, useState } from './preact-htm.js';
 import { visible } from './data.js';
 import { drawn } from './faces.js';
 import { Orders, readOrders } from './map_orders.js';
@@ -32,7 +32,7 @@ function Ground({ chart, owners, colour }) {
       ${provinces.map((name) => html`<circle class=${shade(name)} cx=${chart.at(name)[0]} cy=${chart.at(name)[1]} r="24" />`)}`;
     return html`<g aria-hidden="true">${ground}
       ${chart.centers.map((name) => html`<g class=${`centre ${owners[name] ? colour(owners[name]) : ''}`} transform=${`translate(${chart.at(name)[0] - 15} ${chart.at(name)[1] - 11})`}><circle r="4.6" /><circle class="dot" r="1.7" /></g>`)}
-      ${provinces.map((name) => html`<text class="name" x=${chart.at(name)[0]} y=${chart.at(name)[1] + 21} text-anchor="middle">${name}</text>`)}</g>`;
+      ${provinces.map((name) => html`<text class="name" x=${chart.at(name)[0]} y=${chart.at(name)[1] + 22} text-anchor="middle">${name}</text>`)}</g>`;
   }, [chart, key]);
 }
 
@@ -66,6 +66,10 @@ function Legend() {
 
 function DiplomacyFace({ frame, position, episode }) {
   const [after, setAfter] = useState(false);
+  const box = useRef(null);
+  useEffect(() => {
+    box.current.scrollLeft = (box.current.scrollWidth - box.current.clientWidth) / 2; // a phone begins in the middle
+  }, []);
   const chart = useMemo(() => chartOf(episode.board), [episode]);
   const seat = (power) => episode.seat_names.indexOf(power);
   const colour = (power) => (seat(power) < 0 ? 'absent' : `s${seat(power) % 7}`);
@@ -79,7 +83,7 @@ function DiplomacyFace({ frame, position, episode }) {
   return html`<div class="diplomacy"><div class="head"><h3>${position === 0 ? 'Before the first orders' : spelt(frame.position.phase)}</h3>
       ${frame.result && html`<div class="tabs" role="group" aria-label="What the map shows">
         <button aria-pressed=${!after} onClick=${() => setAfter(false)}>Orders</button><button aria-pressed=${after} onClick=${() => setAfter(true)}>Result</button></div>`}</div>
-    <div class="chart" tabindex="0" role="region" aria-label="Map"><svg viewBox=${`0 0 ${chart.size.join(' ')}`} role="img" aria-label=${`Map of ${spelt(shown.phase)} with ${count} units${told.length ? ` and ${told.length} orders, which the log tells` : ''}`}>
+    <div class="chart" ref=${box} tabindex="0" role="region" aria-label="Map"><svg viewBox=${`0 0 ${chart.size.join(' ')}`} role="img" aria-label=${`Map of ${spelt(shown.phase)} with ${count} units${told.length ? ` and ${told.length} orders, which the log tells` : ''}`}>
       <${Ground} chart=${chart} owners=${owners} colour=${colour} />
       <${Orders} orders=${told} chart=${chart} colour=${colour} layer="lines" />
       <${Units} chart=${chart} position=${shown} colour=${colour} out=${out} />

@@ -2,6 +2,7 @@
 import { html, useEffect, useMemo, useRef, useState } from './preact-htm.js';
 import { Board } from './board.js';
 import { api, go, link, short, signed, useJson, visible } from './data.js';
+import { Log } from './log.js';
 import { WhatIf } from './whatif.js';
 import { Copy } from './copy.js';
 import { Found } from './found.js';
@@ -60,43 +61,11 @@ function Controls({ position, last, move, playing, play, speed, setSpeed }) {
   </div>`;
 }
 
-function Log({ episode, position, query }) {
-  const box = useRef(null);
-  useEffect(() => {
-    const item = box.current && box.current.querySelector('[aria-current]');
-    if (!item) return;
-    const [inner, outer] = [item.getBoundingClientRect(), box.current.getBoundingClientRect()];
-    if (inner.top < outer.top) box.current.scrollTop -= outer.top - inner.top + 8;
-    if (inner.bottom > outer.bottom) box.current.scrollTop += inner.bottom - outer.bottom + 8;
-  }, [position]);
-  let round = -1;
-  return html`<section class="log" aria-label="Log"><h2>Log</h2><div class="entries" ref=${box}>
-    <a class="entry start" href=${link('/replay', { ...query, turn: 0, seat: '' })} aria-current=${position === 0 ? 'step' : null}>Start</a>
-    ${episode.turns.map((turn, place) => {
-      const head = turn.round !== round && episode.rounds.length > 1;
-      round = turn.round;
-      return html`${head && html`<h3>Round ${round + 1}</h3>`}
-        <a class="entry" href=${link('/replay', { ...query, turn: place + 1, seat: '' })} aria-current=${place + 1 === position ? 'step' : null}>
-          ${turn.decisions.map((row) => html`<${Entry} row=${row} />`)}
-          ${turn.payoffs && html`<span class="paid">${turn.payoffs.map((pay, seat) => html`<span><span class=${`seat s${seat % 7}`}>${seat}</span>${signed(pay)}</span>`)}</span>`}
-        </a>`;
-    })}</div></section>`;
-}
-
-function Entry({ row }) {
-  const wrong = row.action == null;
-  const how = row.how === 'scripted' ? '' : row.how;
-  return html`<span class="move"><span class=${`seat s${row.seat % 7}`} aria-label=${`seat ${row.seat}`}>${row.seat}</span>
-    <span class="action">${wrong ? html`<i>${row.said ? visible(row.said).slice(0, 80) : 'no reply'}</i>` : visible(row.action)}</span>
-    ${how && html`<span class=${`badge ${wrong ? 'bad' : ''}`}>${how}</span>`}
-    ${row.parts.map((part) => html`<span class="part">${visible(part.slot)} ${visible(part.kind)} ${signed(part.reward)}</span>`)}</span>`;
-}
-
 function Seats({ episode, position }) {
   const paid = episode.players.map(() => 0);
   episode.turns.slice(0, position).forEach((turn) => (turn.payoffs || []).forEach((pay, seat) => { paid[seat] += pay; }));
   return html`<ul class="players" aria-label="Seats">${episode.players.map((name, seat) => html`<li>
-    <span class=${`seat s${seat % 7}`}>${seat}</span><span class="name">${short(name)}</span><b title="Return so far">${signed(paid[seat])}</b></li>`)}</ul>`;
+    <span class=${`seat s${seat % 7}`}>${seat}</span><span class="name">${episode.seat_names[seat] ? html`<b>${visible(episode.seat_names[seat])}</b> ` : ''}${short(name)}</span><b title="Return so far">${signed(paid[seat])}</b></li>`)}</ul>`;
 }
 
 function Player({ episode, query }) {
