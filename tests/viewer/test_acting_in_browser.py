@@ -143,6 +143,26 @@ def test_person_takes_a_seat_of_a_recorded_turn(page, address):
     page.get_by_text("Forked at turn 1 from").wait_for()
 
 
+def test_two_people_play_by_links(browser, page, address):
+    sit(page, address, "kuhn(hands=1)", "person")
+    with page.expect_popup() as popup:
+        page.get_by_role("region", name="Other people").get_by_role("link").click()
+    other = popup.value
+    other.get_by_text("seat 1, against human").wait_for()
+    cards = set()
+    for _ in range(20):
+        for one in (page, other):
+            cards |= {text[13] for text in one.get_by_text("Your card is").all_inner_texts()}
+            first = one.get_by_role("group", name="Your choices").get_by_role("button").first
+            if first.is_visible() and first.is_enabled():
+                first.click(no_wait_after=True)
+            one.wait_for_timeout(250)
+        if all(one.get_by_role("link", name="Look at the whole game").is_visible() for one in (page, other)):
+            break
+    assert len(cards) == 2
+    assert other.get_by_role("heading", name=re.compile("You won|You lost")).is_visible()
+
+
 def test_table_survives_a_new_look_and_can_be_left(page, address):
     sit(page, address, "kuhn(hands=2)")
     page.reload()

@@ -23,8 +23,8 @@ def seated(game="kuhn(hands=1)", seat=0, key=1, **changes):
 
 def first_choice(wire):
     """Answer the question that was asked last by its first choice."""
-    ask = wire.sent[-1].content
-    return Typed(ask["number"], ask["choices"]["actions"][0])
+    seat, ask = wire.sent[-1]
+    return Typed(seat, ask["number"], ask["choices"]["actions"][0])
 
 
 def played(one, replies=()):
@@ -50,11 +50,11 @@ def test_what_a_person_is_told_does_not_depend_on_the_other_card(seat):
 
 def test_illegal_replies_are_refused_in_words_and_late_ones_ignored():
     replies = [
-        Typed(7, "BET"),
-        Typed(1, "fly to the moon"),
-        Typed(1, ""),
-        Typed(1, "bet or pass"),
-        Typed(1, "I bet!"),
+        Typed(0, 7, "BET"),
+        Typed(0, 1, "fly to the moon"),
+        Typed(0, 1, ""),
+        Typed(0, 1, "bet or pass"),
+        Typed(0, 1, "I bet!"),
     ]
     episode, events = played(seated(), replies)
     refused = [event["sentence"] for event in events if event["event"] == "refused"]
@@ -73,6 +73,26 @@ def test_person_may_take_any_seat():
     episode, events = played(seated("public-goods", seat=1, players=players))
     assert episode.slots == (1, 0, 2)
     assert [event["seat"] for event in events[:1]] == [1]
+
+
+def test_each_person_is_told_the_own_view_only():
+    wire = Wire([first_choice] * 50)
+    episode = sit_down(seated("kuhn(hands=2)", players={1: "person"}), wire)
+    assert episode.players == ("human@1", "human@1")
+    for seat in (0, 1):
+        events = [message.content for message in wire.sent if message.seat == seat]
+        asked = [event["situation"] for event in events if event["event"] == "ask"]
+        own = [row.state_key[0] for row in episode.decisions if row.seat == seat]
+        assert [re.search("Your card is (.)", text)[1] for text in asked] == own
+        assert all(set(re.findall(r"\b[JQK]\b", text)) == {card} for text, card in zip(asked, own, strict=True))
+        assert (events[0]["event"], events[0]["seat"]) == ("begun", seat)
+
+
+def test_reply_counts_for_its_own_seat():
+    wrong = [Typed(1, 1, "BET"), Typed(0, 1, "PASS")]
+    wire = Wire([*wrong, *[first_choice] * 9])
+    episode = sit_down(seated(players={1: "person"}), wire)
+    assert (episode.decisions[0].seat, episode.decisions[0].action) == (0, "PASS")
 
 
 def test_boards_are_shown_only_where_nothing_is_hidden():
@@ -125,7 +145,7 @@ def test_person_plays_on_from_a_recorded_turn(root):
     [
         ({"players": {}}, "kuhn has seats 0 to 1: name a player for each other seat."),
         ({"seat": 4, "players": {0: "random", 1: "random"}}, "kuhn has seats 0 to 1"),
-        ({"players": {1: "human"}}, "One person sits at this table"),
+        ({"players": {1: "human"}}, "People sit down here by links: write person for the player of a seat"),
         ({"players": {1: "Nobody"}}, "There is no player of kuhn called 'Nobody'"),
         ({"players": {1: "cmd:rm -rf /"}}, "would run a program that neither your command nor your recipe names"),
     ],

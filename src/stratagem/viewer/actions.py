@@ -160,12 +160,11 @@ class Actions:
 
     def _sit(self, library: Library, body: Json) -> Json:
         asked = Sit.read(body)
-        name = secrets.token_hex(8)
         origin = self._origin(library, asked) if asked.record else None
         game = "" if origin else describe(make_game(asked.game))
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
         seated = Seated(
-            id=f"{stamp}-{name[:6]}",
+            id=f"{stamp}-{secrets.token_hex(3)}",
             game=game,
             seat=asked.seat,
             players={seat: text.strip() for seat, text in asked.players.items()},
@@ -174,8 +173,8 @@ class Actions:
             accepted=asked.accepted,
             prices=self._prices,
         )
-        self._tables.open(name, seated)
-        return {"id": name}
+        ids = self._tables.open(seated)
+        return {"id": ids.pop(asked.seat), "others": ids}
 
     def _origin(self, library: Library, asked: Sit) -> Origin:
         folder = library.record(asked.record)
@@ -186,18 +185,18 @@ class Actions:
 
     def _table(self, library: Library, asked: Mapping[str, str]) -> Json:
         """Return what a table has told since the events that the page has seen."""
-        table = self._tables.find(asked.get("id", ""))
-        start = number(asked, "seen", 0)
-        seated, run = table.seated, table.is_open
-        return {"game": seated.game, "seat": seated.seat, "open": run, "events": table.events[start:], "start": start}
+        place, start = self._tables.find(asked.get("id", "")), number(asked, "seen", 0)
+        is_open = place.table.is_open
+        return {"open": is_open, "events": place.events[start:], "start": start}
 
     def _reply(self, library: Library, body: Json) -> Json:
         asked = Reply.read(body)
-        self._tables.find(asked.id).reply(asked.number, asked.text)
+        place = self._tables.find(asked.id)
+        place.table.reply(place.seat, asked.number, asked.text)
         return {}
 
     def _leave(self, library: Library, body: Json) -> Json:
-        self._tables.find(OneJob.read(body).id).close()
+        self._tables.find(OneJob.read(body).id).table.close()
         return {}
 
 

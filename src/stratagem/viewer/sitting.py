@@ -40,33 +40,44 @@ class Origin(NamedTuple):
     run: Path | None
 
 
+PERSON = "person"
+"""Player of a seat that another person takes, by a link."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Seated:
-    """Game that a person sits down to."""
+    """Game that people sit down to."""
 
     id: str
     """Id of the episode."""
     game: str
     seat: Seat
-    """Seat of the person."""
+    """Seat of the person who opens the table."""
     players: Mapping[Seat, str]
-    """Players of the other seats."""
+    """Players of the other seats; `PERSON` for people."""
     key: int
     origin: Origin | None = None
     accepted: bool = False
     """True if the reader has accepted the price of each decision of models behind servers."""
     prices: PriceList = field(default_factory=dict)
 
+    @property
+    def people(self) -> tuple[Seat, ...]:
+        """Seats of people; that of the one who opens the table is the first."""
+        return self.seat, *sorted(seat for seat, name in self.players.items() if name == PERSON)
+
 
 class Told(NamedTuple):
-    """Message to the page."""
+    """Message to the page of one seat."""
 
+    seat: Seat
     content: Json
 
 
 class Typed(NamedTuple):
-    """Reply of the person to a question."""
+    """Reply of the person at a seat to a question."""
 
+    seat: Seat
     number: int
     """Number of the question, so that a reply that comes twice is no reply to the next question."""
     text: str
@@ -75,9 +86,9 @@ class Typed(NamedTuple):
 class PageHuman(Human):
     """Person at a page: sees the view of the seat, and is asked until the reply is legal."""
 
-    def __init__(self, connection: Connection, game: Game[Any]) -> None:
+    def __init__(self, connection: Connection, game: Game[Any], seat: Seat) -> None:
         super().__init__()
-        self._connection, self._number = connection, 0
+        self._connection, self._seat, self._number = connection, seat, 0
         self._hides = game.spec.private_information
 
     @property
@@ -90,14 +101,14 @@ class PageHuman(Human):
         self._tell("ask", ask.view, number=self._number, choices=choices_json(ask.view.choices), drawn=self._drawn(ask))
         while True:
             typed = self._connection.recv()
-            if typed.number != self._number:
+            if (typed.seat, typed.number) != (self._seat, self._number):
                 continue
             try:
                 action = legal(ask.view.choices, typed.text)
             except BadParameter as error:
-                self._connection.send(Told({"event": "refused", "number": self._number, "sentence": str(error)}))
+                self._send({"event": "refused", "number": self._number, "sentence": str(error)})
             else:
-                self._connection.send(Told({"event": "taken", "number": self._number, "action": action}))
+                self._send({"event": "taken", "number": self._number, "action": action})
                 return Move(action, "free")
 
     def _drawn(self, ask: Ask) -> Json | None:
@@ -112,29 +123,38 @@ class PageHuman(Human):
         self._tell("round", view, payoff=payoff, over=over)
 
     def _tell(self, event: str, view: View[Any], **more: Any) -> None:
-        self._connection.send(Told({"event": event, "situation": view.situation, **more}))
+        self._send({"event": event, "situation": view.situation, **more})
+
+    def _send(self, content: Json) -> None:
+        self._connection.send(Told(self._seat, content))
 
 
 def sit_down(seated: Seated, connection: Connection) -> Episode | Priced:
-    """Play a game with a person, and return its episode; where servers are asked, first the price of a decision."""
+    """Play a game with people, and return its episode; where servers are asked, first the price of a decision."""
     with priced(seated.prices):
         setup, position = (_from_record if seated.origin else _from_start)(seated, connection)
         match = setup.match
         others = [
             (seat, player)
             for seat, slot in enumerate(setup.slots)
-            if (player := match.players[slot]) is not None and seat != seated.seat
+            if (player := match.players[slot]) is not None and seat not in seated.people
         ]
         price = price_of(position, others, 1)
         if price is not None and price.servers and not seated.accepted:
             return Priced(price.to_json())
-        spec, rules = match.game.spec, position.state.view(seated.seat).rules
-        names = [match.names[slot] for slot in setup.slots]
-        begun = {"event": "begun", "rules": rules, "players": names, "unit": spec.unit, "seat": seated.seat}
-        connection.send(Told(begun))
+        for seat in seated.people:
+            connection.send(Told(seat, _begun(setup, position, seat)))
         with spending(Budget(float(_MOST_CALLS), "calls")):
             (episode,) = play([setup], live=1)
     return episode
+
+
+def _begun(setup: Setup, position: Position, seat: Seat) -> Json:
+    """Return the first event of a seat."""
+    match = setup.match
+    names = [match.names[slot] for slot in setup.slots]
+    common = {"game": match.text, "players": names, "unit": match.game.spec.unit}
+    return {"event": "begun", "seat": seat, "rules": position.state.view(seat).rules, **common}
 
 
 def _from_start(seated: Seated, connection: Connection) -> tuple[Setup, Position]:
@@ -143,7 +163,7 @@ def _from_start(seated: Seated, connection: Connection) -> tuple[Setup, Position
     others = [seat for seat in range(game.spec.seats) if seat != seated.seat]
     if set(seated.players) != set(others) or len(others) != game.spec.seats - 1:
         raise BadParameter(f"{game.spec.name} has seats 0 to {game.spec.seats - 1}: name a player for each other seat.")
-    players = [PageHuman(connection, game), *(_player(seated.players[seat], game) for seat in others)]
+    players = [_sitter(seated, seat, game, connection) for seat in (seated.seat, *others)]
     slots = tuple([0 if seat == seated.seat else 1 + others.index(seat) for seat in range(game.spec.seats)])
     setup = Setup(id=seated.id, match=Match(game, players), slots=slots, key=Key(seated.key))
     state = setup.begin()
@@ -161,12 +181,11 @@ def _from_record(seated: Seated, connection: Connection) -> tuple[Setup, Positio
     players: list[Player | None] = [None] * game.spec.seats
     for seat, slot in enumerate(position.episode.slots):
         recorded = position.episode.players[seat]
-        if seat == seated.seat:
-            players[slot] = PageHuman(connection, game)
-        elif seat in seated.players or not is_absent(recorded):
-            other = _other(seated, position, seat, maker(recorded, origin.run))
-            repeats = seat in decisions and seat not in seated.players
-            players[slot] = Forced(other, origin.turn, decisions[seat].action) if repeats else other
+        if seat in (seated.seat, *seated.players):
+            players[slot] = _sitter(seated, seat, game, connection)
+        elif not is_absent(recorded):
+            other = _recorded(seat, maker(recorded, origin.run), game)
+            players[slot] = Forced(other, origin.turn, decisions[seat].action) if seat in decisions else other
     (setup,) = forks(
         position.episode,
         Match(game, players),
@@ -181,22 +200,26 @@ def _from_record(seated: Seated, connection: Connection) -> tuple[Setup, Positio
     return setup, position
 
 
-def _other(seated: Seated, position: Position, seat: Seat, recorded: str) -> Player:
-    game = position.state.game
-    if seat in seated.players:
-        return _player(seated.players[seat], game)
+def _sitter(seated: Seated, seat: Seat, game: Game[Any], connection: Connection) -> Player:
+    """Make the player of a seat: a person, or the player that was named for it."""
+    if seat in seated.people:
+        return PageHuman(connection, game, seat)
+    return _player(seated.players[seat], game)
+
+
+def _recorded(seat: Seat, name: str, game: Game[Any]) -> Player:
     try:
-        return _player(recorded, game)
+        return _player(name, game)
     except StratagemError as error:
         raise BadParameter(
-            f"Seat {seat} was played by {recorded!r}, which cannot be made here: choose a player for this seat."
+            f"Seat {seat} was played by {name!r}, which cannot be made here: choose a player for this seat."
         ) from error
 
 
-def _player(name: str, game: Any) -> Player:
+def _player(name: str, game: Game[Any]) -> Player:
     player = make_player(name, game)
     if at_keyboard(player):
-        raise BadParameter("One person sits at this table: name another player for each other seat.")
+        raise BadParameter(f"People sit down here by links: write {PERSON} for the player of a seat.")
     return player
 
 

@@ -3,6 +3,7 @@ import { html, useState } from './preact-htm.js';
 import { SheetForm } from './choices.js';
 import { go, link, number, short, sitter, visible } from './data.js';
 import { JobState, post, useJob } from './jobs.js';
+import { keep } from './play.js';
 
 function SeatTabs({ rows, seat, setSeat, episode }) {
   if (rows.length < 2) return html`<p class="who"><span class=${`seat s${seat % 7}`}>${seat}</span>${short(episode.players[seat])}</p>`;
@@ -86,7 +87,7 @@ export function PlayOn({ position, query, episode }) {
       const given = Object.fromEntries(others.filter((other) => (players[other] || '').trim()).map((other) => [other, players[other]]));
       const body = { record: query.record, episode: episode.id, turn: position.turn, seat, players: given };
       const table = await post('sit', body);
-      sessionStorage.setItem(`table:${table.id}`, JSON.stringify(body));
+      keep(table, body);
       go(link('/play', { table: table.id }));
     } catch (failure) {
       setError(failure.message);

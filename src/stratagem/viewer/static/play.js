@@ -7,6 +7,17 @@ import { post, priceText } from './jobs.js';
 
 const PAUSE = 350;
 
+/** Remember what a table was opened with, and the links of the other people. */
+export function keep(table, body) {
+  sessionStorage.setItem(`table:${table.id}`, JSON.stringify(body));
+  sessionStorage.setItem(`others:${table.id}`, JSON.stringify(table.others));
+}
+
+function Links({ links }) {
+  return html`<section class="links" aria-label="Other people"><h2>Other people</h2><p>Give each person the link of the seat. Who opens it sits there.</p>
+    <ul>${links.map(([seat, id]) => html`<li key=${seat}>Seat ${seat}: <a href=${`/${link('/play', { table: id })}`} target="_blank" rel="noopener">${location.origin}/${link('/play', { table: id })}</a></li>`)}</ul></section>`;
+}
+
 /** All that a table has told; the state of the page follows from it. */
 function useTable(id) {
   const [state, setState] = useState({ events: [], open: true, error: '' });
@@ -70,12 +81,13 @@ function Table({ id }) {
     try {
       const next = { ...body, accepted };
       const table = await post('sit', next);
-      sessionStorage.setItem(`table:${table.id}`, JSON.stringify(next));
+      keep(table, next);
       go(link('/play', { table: table.id }));
     } catch (failure) {
       setFailed(failure.message);
     }
   };
+  const links = Object.entries(JSON.parse(sessionStorage.getItem(`others:${id}`) || '{}'));
   const answered = ask && events.some((one) => one.event === 'taken' && one.number === ask.number);
   const refusals = ask ? events.filter((one) => one.event === 'refused' && one.number === ask.number) : [];
   const mark = ask ? ask.number * 1000 + refusals.length : 0;
@@ -96,7 +108,7 @@ function Table({ id }) {
   if (broken) return html`<h1>Play</h1><p class="problem" role="alert">${visible(broken.sentence)}</p><p><a href=${link('/play')}>Another game</a></p>`;
   if (!begun) return html`<h1>Play</h1><p class="loading">${open ? 'The table is being laid …' : 'This game was left.'}</p>`;
   const thinking = !end && (!ask || answered);
-  return html`<div class="head title"><h1>${body && body.game ? visible(body.game) : 'Play'} <small>seat ${begun.seat}, against ${grouped(begun.players.filter((_, seat) => seat !== begun.seat))}</small></h1>
+  return html`<div class="head title"><h1>${visible(begun.game)} <small>seat ${begun.seat}, against ${grouped(begun.players.filter((_, seat) => seat !== begun.seat))}</small></h1>
       ${!end && open && html`<button onClick=${() => post('leave', { id }).then(() => go(link('/play')))}>Leave</button>`}</div>
     <div class="sitting">
       <section aria-label="What you see"><h2>What you see</h2><${Sight} ask=${end ? null : ask} begun=${begun} text=${latest ? latest.situation : ''} />
@@ -105,6 +117,7 @@ function Table({ id }) {
         : html`<section class="turn" aria-label="Your turn"><h2>${thinking ? 'The others decide …' : 'Your turn'}</h2>
           ${!thinking && html`<${Question} key=${ask.number} choices=${ask.choices} send=${send} off=${sending === mark} refused=${refusals.length ? refusals[refusals.length - 1].sentence : ''} />`}
           ${failed && html`<p class="problem" role="alert">${visible(failed)}</p>`}</section>`}
+        ${links.length > 0 && !end && html`<${Links} links=${links} />`}
         <${Course} events=${events} /></div>
     </div>`;
 }
@@ -113,9 +126,9 @@ function Seats({ game, seat, setSeat, players, setPlayers }) {
   return html`<fieldset><legend>Seats</legend>${game.seats.map((name, other) => html`<div class="row" key=${other}>
     <span class="who"><span class=${`seat s${other % 7}`}>${other}</span>${name.startsWith('seat ') ? '' : visible(name)}</span>
     <label class="check"><input type="radio" name="seat" checked=${other === seat} onChange=${() => setSeat(other)} />you</label>
-    ${other === seat ? html`<span class="dim">You sit here.</span>` : html`<label class="grow"><span class="hidden">Player of seat ${other}</span><input type="text" list="players" value=${players[other] ?? 'random'}
+    ${other === seat ? html`<span class="dim">You sit here.</span>` : html`<label class="grow"><span class="hidden">Player of seat ${other}, or person</span><input type="text" list="players" value=${players[other] ?? 'random'}
       onInput=${(event) => setPlayers({ ...players, [other]: event.target.value })} /></label>`}</div>`)}
-    <datalist id="players">${game.players.map((name) => html`<option value=${name} />`)}</datalist></fieldset>`;
+    <datalist id="players"><option value="person" />${game.players.map((name) => html`<option value=${name} />`)}</datalist></fieldset>`;
 }
 
 function Setup({ query }) {
@@ -138,13 +151,13 @@ function Setup({ query }) {
     const body = { game: game.game, seat: own, players: Object.fromEntries(others.map((other) => [other, players[other] ?? 'random'])) };
     try {
       const table = await post('sit', body);
-      sessionStorage.setItem(`table:${table.id}`, JSON.stringify(body));
+      keep(table, body);
       go(link('/play', { table: table.id }));
     } catch (failure) {
       setError(failure.message);
     }
   };
-  return html`<h1>Play</h1><p class="dim">Sit down at any game, against any players. You see what your seat may see; the rest stays on the server until the end. The game is recorded like all others.</p>
+  return html`<h1>Play</h1><p class="dim">Sit down at any game, against any players. You see what your seat may see; the rest stays on the server until the end. The game is recorded like all others. Write person for a seat that somebody else takes by a link.</p>
     <form class="ask setup" onSubmit=${sit}>
       <label>Game<input type="text" name="game" list="games" value=${name} onInput=${(event) => setName(event.target.value)} spellcheck="false" /></label>
       <datalist id="games">${(games ? games.games : []).map((one) => html`<option value=${one} />`)}</datalist>
