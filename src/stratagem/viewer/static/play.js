@@ -14,7 +14,7 @@ export function keep(table, body) {
 }
 
 function Links({ links }) {
-  return html`<section class="links" aria-label="Other people"><h2>Other people</h2><p>Give each person the link of the seat. Who opens it sits there.</p>
+  return html`<section class="invitations" aria-label="Other people"><h2>Other people</h2><p>Give each person the link of the seat. Who opens it sits there.</p>
     <ul>${links.map(([seat, id]) => html`<li key=${seat}>Seat ${seat}: <a href=${`/${link('/play', { table: id })}`} target="_blank" rel="noopener">${location.origin}/${link('/play', { table: id })}</a></li>`)}</ul></section>`;
 }
 
