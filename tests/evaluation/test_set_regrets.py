@@ -85,3 +85,10 @@ def test_action_regrets_of_an_equilibrium_are_zero_where_it_plays():
     assert regrets[policy > 0.0] == pytest.approx(0.0, abs=1e-12)
     assert by_key["J:B", "CALL"] == pytest.approx(1.0), "a call with the lowest card loses one chip more"
     assert by_key["K:B", "FOLD"] == pytest.approx(3.0), "the highest card wins 2 chips and gives away 1"
+
+
+def test_action_regret_is_known_where_the_policy_itself_never_leads():
+    oracle, policy, _ = measured("AlwaysBet")
+    sets = [known.view.info_key for known in oracle.tree.information_sets]
+    fold = int(oracle.tree.slots[sets.index("K:PB")])
+    assert action_regrets(oracle, policy)[fold] == pytest.approx(3.0)
