@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from stratagem.evaluation.hostility import Hostility, alliance, attacked, hostility
+from stratagem.evaluation.hostility import Hostility, alliance, hostility
 from stratagem.evaluation.kingmaking import decisive, kingmakers
 from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.orders import is_effective, of_sheet, ordered
 from stratagem.games.base import Part
 from stratagem.games.catalogue import make_game
+from stratagem.games.diplomacy.attacks import attacked
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play

@@ -6,7 +6,7 @@ it owns. A unit has a chance at a power if it could enter such a province; so po
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from stratagem.evaluation.recorded_phases import game_of, movements
 from stratagem.games.base import Seat
+from stratagem.games.diplomacy.attacks import attacked, held_by
 from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.games.diplomacy.graph import graph_of, province
 from stratagem.games.diplomacy.position import Position
-from stratagem.games.diplomacy.results import read_order
 from stratagem.play.records import Episode
 
 
@@ -48,30 +48,11 @@ def hostility(episode: Episode) -> Hostility:
     return Hostility(attacks, chances)
 
 
-def held_by(position: Position, game: Diplomacy) -> dict[str, Seat]:
-    """By province the seat that has a unit there, or owns its centre where there is none."""
-    seats = {power: seat for seat, power in enumerate(game.powers)}
-    holders = {place: seats[power] for place, power in position.owners.items() if power in seats}
-    return holders | {place: seats[power] for place, (power, _) in position.occupants.items() if power in seats}
-
-
 def could_attack(position: Position, game: Diplomacy, seat: Seat, holders: Mapping[str, Seat]) -> Iterator[Seat]:
     """Yield the pairs of a unit and another power that it could attack."""
     reach = graph_of(game.map).reach
     for unit in position.units(game.powers[seat]):
         yield from {holders[place] for place in reach[unit] if place in holders and place != province(unit)} - {seat}
-
-
-def attacked(lines: Iterable[str], holders: Mapping[str, Seat]) -> Iterator[Seat]:
-    """Yield the victims of each order, or of the attack that it supports.
-
-    Support for a power into its own place attacks nobody.
-    """
-    for order in map(read_order, lines):
-        helps = order.verb == "S" and order.to_move
-        attacks = order.verb == "-" or (helps and holders.get(order.helped) != holders.get(order.target))
-        if attacks and order.target in holders:
-            yield holders[order.target]
 
 
 def alliance(counts: Hostility, members: NDArray[np.bool_]) -> float:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from stratagem.games.base import Seat
 from stratagem.games.diplomacy.state import DiplomacyState
+from stratagem.games.talk import moving
 from stratagem.play.forks import steps
 from stratagem.play.records import Episode
 
@@ -20,7 +21,9 @@ def kingmakers(episode: Episode) -> tuple[Seat, ...]:
     last: DiplomacyState | None = None
     played: list[Sheets] = []
     winner: Seat | None = None
-    for state, rows in steps(episode):
+    for before, rows in steps(episode):
+        if (state := moving(before)) is None:
+            continue
         assert isinstance(state, DiplomacyState)
         winner = state.winner()
         orders = {row.seat: row.action for row in rows}

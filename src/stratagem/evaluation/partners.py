@@ -10,9 +10,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from stratagem.evaluation.hostility import attacked, could_attack, held_by
+from stratagem.evaluation.hostility import could_attack
 from stratagem.evaluation.recorded_phases import game_of, movements
 from stratagem.games.base import Seat
+from stratagem.games.diplomacy.attacks import attacked, held_by
 from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.games.diplomacy.position import Position
 from stratagem.games.diplomacy.results import Order, read_order

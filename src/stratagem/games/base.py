@@ -7,7 +7,7 @@ so what the facts do not contain cannot leak.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from stratagem.errors import BadRecord, CannotCompute, IllegalAction
@@ -22,6 +22,10 @@ Seat = int
 Json = dict[str, Any]
 Node = Any
 """A `pyspiel.State`; OpenSpiel has no type stubs."""
+
+
+Said = tuple[int, Seat, Seat, str]
+"""Message of a game with talk: number of its occasion, sender, reader (-1 for all), and text, empty for silence."""
 
 
 class Part(NamedTuple):
@@ -210,6 +214,11 @@ class State(ABC, Generic[F]):
         """Return the seats that may send messages before this turn, in a game with talk: by default all."""
         return tuple(range(self.game.spec.seats))
 
+    @property
+    def occasion(self) -> int:
+        """Number of what the messages of now are about, in a game with talk: by default the round."""
+        return self.round
+
     @abstractmethod
     def view(self, seat: Seat) -> View[F]:
         """Return the view of `seat`: a pure function of state and seat that later play does not change."""
@@ -251,6 +260,10 @@ class State(ABC, Generic[F]):
     def files(self) -> Iterator[tuple[str, str]]:
         """Name and text of files that show this game elsewhere, such as pictures; by default there are none."""
         return iter(())
+
+    def files_with(self, messages: Sequence[Said]) -> Iterator[tuple[str, str]]:
+        """Name and text of the same files for a game with talk; by default they leave the messages out."""
+        return self.files()
 
     def end(self) -> None:
         """End the game."""

@@ -50,10 +50,10 @@ def _ismcts(tail: str) -> Player:
     return ismcts(tail)
 
 
-def _commander(name: str) -> Player:
+def _commander(name: str, **options: Any) -> Player:
     from stratagem.players.diplomacy import COMMANDERS  # loads numpy
 
-    return COMMANDERS[name]()
+    return COMMANDERS[name](**options)
 
 
 def _tailed(kind: str, tail: str) -> Player:
@@ -184,6 +184,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "diplomacy/dumbbot": partial(_commander, "dumbbot"),
     "diplomacy/dumbbot-ported-dipnet": partial(_commander, "dumbbot-ported-dipnet"),
     "diplomacy/dumbbot-greedy": partial(_commander, "dumbbot-greedy"),
+    "diplomacy/dumbbot-press": partial(_commander, "dumbbot-press"),
     "diplomacy/hold": partial(_commander, "hold"),
     "diplomacy/territorial": partial(_commander, "territorial"),
     "diplomacy/defensive": partial(_commander, "defensive"),

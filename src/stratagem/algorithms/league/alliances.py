@@ -13,6 +13,7 @@ from stratagem.evaluation.hostility import Hostility, alliance, hostility
 from stratagem.evaluation.matchups import Matchup
 from stratagem.games.base import Game, Json
 from stratagem.games.diplomacy.game import Diplomacy
+from stratagem.games.talk import without_talk
 from stratagem.play.records import Episode
 
 
@@ -21,7 +22,7 @@ def alliances(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Mat
 
     The error is that of the jackknife over the deals of an outsider.
     """
-    if not isinstance(game, Diplomacy):
+    if not isinstance(without_talk(game), Diplomacy):
         return {"alliance": [], "alliance_errors": []}
     estimates = [_index_and_error(_by_deal(column, size, matchups), game.spec.seats) for column in range(size)]
     return {"alliance": [index for index, _ in estimates], "alliance_errors": [error for _, error in estimates]}

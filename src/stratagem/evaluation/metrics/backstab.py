@@ -40,7 +40,7 @@ class Backstab(Metric):
 
 
 def _counts(sample: Sample) -> list[tuple[Episode, Attacks]]:
-    if not isinstance(sample.game, Diplomacy):
+    if not isinstance(sample.moves, Diplomacy):
         return []
     episodes = [episode for episode in ends(sample) if episode.decisions]
     return [(episode, attacks_on_partners(episode, episode.seat_of(0))) for episode in episodes]

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Game
+from stratagem.games.talk import without_talk
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,11 @@ class Sample:
     matchups: tuple[Matchup, ...]
     disguised: tuple[tuple[Matchup, ...], ...] = ()
     """Matchups of the agent under each disguise, against the opponents that count for its pay."""
+
+    @property
+    def moves(self) -> Game[Any]:
+        """Game without talk, whose moves a figure may be about."""
+        return without_talk(self.game)
 
     def pool(self, *names: str) -> list[Matchup]:
         """Return the matchups against opponents of these pools; an opponent of several counts once."""

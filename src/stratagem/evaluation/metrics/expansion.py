@@ -41,7 +41,7 @@ def _recorded(sample: Sample) -> Diplomacy | None:
     """Return the game, if it is Diplomacy and its decisions are there."""
     episodes = ends(sample)
     there = bool(episodes) and all(episode.decisions for episode in episodes)
-    return sample.game if there and isinstance(sample.game, Diplomacy) else None
+    return sample.moves if there and isinstance(sample.moves, Diplomacy) else None
 
 
 def yearly_change(episode: Episode, game: Diplomacy) -> Sequence[float]:

@@ -24,7 +24,7 @@ class Peace(Metric):
     null_case = "0, which equals have"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        if not isinstance(sample.game, Diplomacy):
+        if not isinstance(sample.moves, Diplomacy):
             return None
         rows: dict[str, list[float]] = {}
         for episode in (episode for episode in ends(sample) if episode.decisions):
@@ -42,7 +42,7 @@ class Peace(Metric):
         return jackknife([list(rows.values())], lambda t: 1.0 - (t[0, 0] / t[0, 1]) / (t[0, 2] / t[0, 3]))
 
     def null(self, sample: Sample) -> float | None:
-        return 0.0 if isinstance(sample.game, Diplomacy) else None
+        return 0.0 if isinstance(sample.moves, Diplomacy) else None
 
 
 class Kingmaking(Metric):
@@ -53,7 +53,7 @@ class Kingmaking(Metric):
     unit = "share of games"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        if not isinstance(sample.game, Diplomacy):
+        if not isinstance(sample.moves, Diplomacy):
             return None
         episodes = [episode for episode in ends(sample) if episode.decisions]
         if not episodes:

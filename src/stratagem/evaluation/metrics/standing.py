@@ -121,10 +121,10 @@ class Centres(Metric):
     by_seat = True
 
     def measure(self, sample: Sample) -> Estimate | None:
-        count = len(getattr(sample.game, "centers", ()))
+        count = len(getattr(sample.moves, "centers", ()))
         return mean_by_opponent(sample, lambda episode: standing(episode)[0] * count)
 
     def null(self, sample: Sample) -> float | None:
-        episodes, count = ends(sample), len(getattr(sample.game, "centers", ()))
+        episodes, count = ends(sample), len(getattr(sample.moves, "centers", ()))
         owned = (value or 0.0 for episode in episodes for value in episode.signals["centers"][-1])
         return fmean(owned) * count if episodes else None

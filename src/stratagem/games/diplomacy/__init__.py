@@ -1,4 +1,4 @@
-"""No-press Diplomacy: seven powers write their orders at the same time, on the engine of the package `diplomacy`."""
+"""Diplomacy: seven powers write their orders at the same time, on the engine of the package `diplomacy`."""
 
 from stratagem.games.diplomacy.game import Diplomacy
 

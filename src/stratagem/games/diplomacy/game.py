@@ -1,4 +1,4 @@
-"""No-press Diplomacy as a game: its parameters, its rules in words, and a seat's situation in words."""
+"""Diplomacy as a game: its parameters, its rules in words, and a seat's situation in words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Diplomacy(DiplomacyTable):
         return GameSpec(
             name="diplomacy",
             family="diplomacy",
-            summary="No-press Diplomacy: seven powers order their units at the same time, until a solo or a year.",
+            summary="Diplomacy: seven powers order their units at the same time, until a solo or a year.",
             reference="Calhamer 1959; engine: diplomacy 1.1.2; scored by the sum of squares",
             seats=len(self.powers),
             seat_names=self.powers,
@@ -94,7 +94,7 @@ class Diplomacy(DiplomacyTable):
         absent = [power for power in powers_of(self.map) if power not in self.powers]
         others = f" {', '.join(absent)} are in civil disorder: their units hold." if absent else ""
         return (
-            f"Diplomacy without talk. {sitting}{others}\n"
+            f"Diplomacy. {sitting}{others}\n"
             "Each power has armies (A) and fleets (F) in provinces named by three letters. All powers write the orders "
             "for a phase at the same time. A unit holds (A PAR H), moves to a province next to it (A PAR - BUR), "
             "supports another unit's stay (A PAR S A BUR) or move (A PAR S A MAR - BUR), or, as a fleet at sea, "

@@ -8,17 +8,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from stratagem.games.diplomacy.engine import Engine, Results, engine_at, phase_of, process
 from stratagem.games.diplomacy.log import Log
 
 SAVED = "game.json"
+GLOBAL = "GLOBAL"
+"""Recipient of a message to all, as the engine names it."""
 _LEFT_OUT = ("timestamp", "game_id")
+_NO_PRESS = "NO_PRESS"
+"""Rule of a saved game without messages."""
 
 
-def replay_files(board: str, log: Log) -> Iterator[tuple[str, str]]:
-    """Name and text: every phase with its orders drawn in, the last board, and the saved game."""
+class Press(NamedTuple):
+    """Message of a power."""
+
+    phase: int
+    """Number of phases before the one in which it was sent."""
+    sender: str
+    recipient: str
+    text: str
+
+
+def replay_files(board: str, log: Log, press: Sequence[Press] | None = None) -> Iterator[tuple[str, str]]:
+    """Name and text: every phase with its orders drawn in, the last board, and the saved game.
+
+    `press` are the messages of a game with talk, in the order in which they were sent.
+    """
     engine, written = engine_at(board), list[dict[str, str]]()
     for number, (phase, lines) in enumerate(log, 1):
         orders: dict[str, list[str]] = {}
@@ -31,7 +48,7 @@ def replay_files(board: str, log: Log) -> Iterator[tuple[str, str]]:
         results = process(engine, orders)
         written.append({unit: _written(unit, lines, results) for unit, lines in spelled.items()})
     yield f"{len(log) + 1:03d}-{phase_of(engine)}.svg", _picture(engine)
-    yield SAVED, _saved(engine, written)
+    yield SAVED, _text(_saved(engine, written), press)
 
 
 def _picture(engine: Engine) -> str:
@@ -61,7 +78,8 @@ def _written(unit: str, lines: tuple[str, str], results: Results) -> str:
     return f"{unit} H" if read != given and "void" in results.get(unit, ()) else read
 
 
-def _saved(engine: Engine, written: Sequence[Mapping[str, str]]) -> str:
+def _saved(engine: Engine, written: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """Return the saved game without messages."""
     from diplomacy.utils.export import to_saved_game_format
 
     game: dict[str, Any] = to_saved_game_format(engine)
@@ -72,4 +90,16 @@ def _saved(engine: Engine, written: Sequence[Mapping[str, str]]) -> str:
     for phase in game["phases"]:
         phase["state"] = {key: value for key, value in phase["state"].items() if key not in _LEFT_OUT}
         phase["results"] = {unit: [str(code) for code in codes] for unit, codes in phase["results"].items()}
+    return game
+
+
+def _text(game: dict[str, Any], press: Sequence[Press] | None) -> str:
+    """Write a saved game, with messages where there may be some; a message's time is its number."""
+    if press is not None:
+        for rules in (game["rules"], *(phase["state"]["rules"] for phase in game["phases"])):
+            rules[:] = [rule for rule in rules if rule != _NO_PRESS]
+        for time, message in enumerate(press):
+            phase = game["phases"][message.phase]
+            sent = {"sender": message.sender, "recipient": message.recipient, "message": message.text}
+            phase["messages"].append({**sent, "phase": phase["name"], "time_sent": time})
     return json.dumps(game, indent=1, sort_keys=True) + "\n"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from stratagem.errors import BadRecord
-from stratagem.games.base import Json, Part, RoundResult, Seat, State, View
+from stratagem.games.base import Json, Part, RoundResult, Said, Seat, State, View
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.engine import COMPLETED, Engine, Results, engine_at, phase_of, process
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.log import Log, is_log
-from stratagem.games.diplomacy.replay import replay_files
+from stratagem.games.diplomacy.replay import GLOBAL, Press, replay_files
 from stratagem.games.diplomacy.results import Phase
 from stratagem.games.diplomacy.scoring import outcome, sum_of_squares
 from stratagem.games.diplomacy.table import DiplomacyTable
@@ -94,6 +94,18 @@ class DiplomacyState(State[DiplomacyFacts]):
     def _due(self) -> tuple[Seat, ...]:
         return tuple(seat for seat, power in enumerate(self.game.powers) if self.board.sheet(power) is not None)
 
+    def talkers(self) -> tuple[Seat, ...]:
+        """Return the seats that have units or centres; nobody talks before retreats and adjustments."""
+        if self.over or self.board.kind != "M":
+            return ()
+        powers = enumerate(self.game.powers)
+        return tuple(seat for seat, power in powers if self.board.units(power) or self.board.centers(power))
+
+    @property
+    def occasion(self) -> int:
+        """Number of phases before this one."""
+        return len(self.log)
+
     def _counted(self, board: Board) -> bool:
         return board.year > self.game.until or (board.year == self.game.until and board.kind == "A")
 
@@ -162,6 +174,16 @@ class DiplomacyState(State[DiplomacyFacts]):
 
     def files(self) -> Iterator[tuple[str, str]]:
         return replay_files(self.game.map, self.log)
+
+    def files_with(self, messages: Sequence[Said]) -> Iterator[tuple[str, str]]:
+        return replay_files(self.game.map, self.log, list(self._press(messages)))
+
+    def _press(self, messages: Sequence[Said]) -> Iterator[Press]:
+        """Yield the messages that were sent, with the names of the engine."""
+        names = self.game.powers
+        for phase, sender, reader, text in messages:
+            if text:
+                yield Press(phase, names[sender], names[reader] if reader >= 0 else GLOBAL, text)
 
     def resample(self, seat: Seat, chance: Chance) -> Self:
         return self.fork(chance)

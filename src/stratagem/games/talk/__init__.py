@@ -5,6 +5,7 @@ from stratagem.games.talk.game import Talk
 from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
 from stratagem.games.talk.message import ALL, MOVE, SILENT, Message, TalkFacts
 from stratagem.games.talk.state import TalkState
+from stratagem.games.talk.within import moving, without_talk
 
 __all__ = [
     "ALL",
@@ -22,4 +23,6 @@ __all__ = [
     "TalkFacts",
     "TalkState",
     "language_of",
+    "moving",
+    "without_talk",
 ]

@@ -7,10 +7,12 @@ from typing import Any
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
+from stratagem.games.talk.diplomacy import DiplomacyLanguage
 from stratagem.games.talk.language import Language
 from stratagem.games.talk.languages import DivisionLanguage, KuhnLanguage, MatrixLanguage, PieLanguage
 
 LANGUAGES: dict[str, type[Language[Any]]] = {
+    "diplomacy": DiplomacyLanguage,
     "ipd": MatrixLanguage,
     "matrix": MatrixLanguage,
     "kuhn": KuhnLanguage,

@@ -20,6 +20,7 @@ class Message(NamedTuple):
     """Message of a seat in one exchange; an empty text is silence."""
 
     round: int
+    """Number of the round, or of the phase, in which it was sent; 0 where rounds know nothing of each other."""
     sender: Seat
     to: Seat
     """Seat that reads it, or `ALL`; a silence that nobody sees is addressed to its sender."""
@@ -43,7 +44,7 @@ class TalkFacts(NamedTuple):
     """Facts of the game without talk."""
     messages: tuple[Message, ...]
     round: int
-    """Number of the round; 0 where rounds know nothing of each other."""
+    """Number that messages of now have."""
     exchange: int
     """Number of the exchange of messages in progress, or `MOVE`."""
     movers: tuple[Seat, ...]
@@ -53,7 +54,7 @@ class TalkFacts(NamedTuple):
 
     @property
     def of_round(self) -> tuple[Message, ...]:
-        """Messages of this round."""
+        """Messages of this round, or of this phase."""
         return tuple(message for message in self.messages if message.round == self.round)
 
 

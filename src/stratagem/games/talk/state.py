@@ -33,7 +33,7 @@ class TalkState(State[TalkFacts]):
     def _go_on(self, *, opened: bool) -> None:
         """Talk if it is due, and let the seats move if not; `opened` at the first turn of a round."""
         self.exchange, self.spoken = MOVE, 0
-        if (opened or self.game.before == "turn") and not self.inner.over:
+        if (opened or self.game.before == "turn") and not self.inner.over and self.inner.talkers():
             self.exchange = 0 if self.wait == 0 and self.speakers else MOVE
             self.wait = (self.game.every if self.wait == 0 else self.wait) - 1
         self._settle()
@@ -71,8 +71,8 @@ class TalkState(State[TalkFacts]):
 
     @property
     def _number(self) -> int:
-        """Number of the round in messages."""
-        return 0 if self.game.forgets else self.round
+        """Number of the occasion in messages."""
+        return 0 if self.game.forgets else self.inner.occasion
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         if self.exchange != MOVE:
@@ -118,7 +118,7 @@ class TalkState(State[TalkFacts]):
         return self.inner.clock(turn)
 
     def files(self) -> Iterator[tuple[str, str]]:
-        return self.inner.files()
+        return self.inner.files_with(self.messages)
 
     def resample(self, seat: Seat, chance: Chance) -> TalkState:
         """Draw anew what the game hides from the seat, and the messages between others, uniformly."""

@@ -126,6 +126,14 @@ class Appraisal:
             return 0
         return max((self._sizes[o] for o, able in self._able.items() if o != self.power and able[place]), default=0)
 
+    def threat(self, other: str) -> int:
+        """Return the size of a power times the ways in which its units could enter a province that matters here.
+
+        Those are the own centres, and all provinces where own units could be.
+        """
+        places = {*self.strength, *self.board.centers(self.power)}
+        return self._sizes[other] * sum(self._able[other][place] for place in places)
+
     def spread(self, level: Any) -> Any:
         """Return the values one step farther away."""
         return self.near.spread(level)

@@ -38,6 +38,7 @@ class Dice:
 class Commander(ABC):
     """Player of Diplomacy whose whole rule is the lines that it writes."""
 
+    family: ClassVar[str] = "diplomacy"
     called: ClassVar[str]
     """Name in the catalogue, after `diplomacy/`."""
     traits: ClassVar[Traits] = Traits(stochastic=True, exact=False)
