@@ -56,9 +56,10 @@ export function flagged(record, row, found, at) {
 }
 
 function Row({ row, query, found, at }) {
+  const cut = row.episode.lastIndexOf('/') + 1;
   const said = row.action == null ? (row.said ? visible(row.said).slice(0, 80) : 'no reply') : visible(row.action);
   return html`<tr>
-    <th><a href=${flagged(query.record, row, found, at)}>${visible(row.episode)}, turn ${row.place}</a></th>
+    <th><a href=${flagged(query.record, row, found, at)} aria-label=${`${visible(row.episode)}, turn ${row.place}`}><span class="prefix">${visible(row.episode.slice(0, cut))}</span>${visible(row.episode.slice(cut))}, turn ${row.place}</a></th>
     <td class="left seats"><div><span class=${`seat s${row.seat % 6}`} aria-label=${`seat ${row.seat}`}>${row.seat}</span><span class="name" title=${short(row.player)}>${short(row.player)}</span></div></td>
     <td class="left"><span class="action">${row.action == null ? html`<i class="bad">${said}</i>` : said.slice(0, 80)}</span></td>
     <td>${row.probability == null ? '–' : `${(row.probability * 100).toFixed(row.probability < 0.01 ? 2 : 1)} %`}</td>
