@@ -7,6 +7,7 @@ from pathlib import Path
 
 from stratagem.errors import StratagemError
 from stratagem.games.base import Game
+from stratagem.games.talk import Talk
 from stratagem.registry import Call, Registry
 from stratagem.viewer.faces.base import STATIC, GameFace
 from stratagem.viewer.faces.boards import GRIDS, GridFace, NimFace
@@ -16,7 +17,7 @@ from stratagem.viewer.faces.diplomacy import DiplomacyFace
 from stratagem.viewer.faces.goofspiel import GoofspielFace
 from stratagem.viewer.faces.rounds import AuctionFace, BlindAuctionFace, MatrixFace, PublicGoodsFace, QuizFace
 from stratagem.viewer.faces.shares import BargainingFace, DivisionFace, PieFace
-from stratagem.viewer.faces.talk import SenderReceiverFace
+from stratagem.viewer.faces.talk import SenderReceiverFace, TalkFace
 from stratagem.viewer.faces.text import TextFace
 
 FACES: dict[str, type[GameFace]] = {
@@ -55,6 +56,9 @@ class BrokenFace(StratagemError):
 
 def face_of(game: Game[object]) -> GameFace:
     """Return the face of a game; its texts where neither the game nor its family has one."""
+    if isinstance(game, Talk):
+        within = face_of(game.game)
+        return TextFace(game) if isinstance(within, TextFace) else TalkFace(game, within)
     if game.drawn_by is not None:
         return _checked(game, game.drawn_by)
     for name in dict.fromkeys((game.spec.name, game.spec.family)):

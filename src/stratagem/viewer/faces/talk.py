@@ -1,12 +1,35 @@
-"""Face of the sender-receiver game: the state, the message, and the action on one line."""
+"""Faces of talk: the board of a game with talk, and the sender-receiver game on one line."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from stratagem.games.base import Json, State
+from stratagem.games.base import Game, Json, State
 from stratagem.games.sender_receiver import SenderReceiver, SenderReceiverState
+from stratagem.games.talk import moving
+from stratagem.games.talk.state import TalkState
 from stratagem.viewer.faces.base import STATIC, Actions, GameFace
+
+
+class TalkFace(GameFace):
+    """Board of the game without talk, which stays as it is while the seats send messages."""
+
+    def __init__(self, game: Game[Any], within: GameFace) -> None:
+        super().__init__(game)
+        self._within = within
+        self.module = within.module
+
+    def board(self) -> Json:
+        return self._within.board()
+
+    def frame(self, state: State[Any]) -> Json:
+        assert isinstance(state, TalkState)
+        return self._within.frame(state.inner)
+
+    def after(self, before: State[Any], after: State[Any], actions: Actions) -> Json:
+        assert isinstance(after, TalkState)
+        moved = moving(before)
+        return self.frame(after) if moved is None else self._within.after(moved, after.inner, actions)
 
 
 class SenderReceiverFace(GameFace):

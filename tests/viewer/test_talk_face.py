@@ -1,0 +1,45 @@
+"""Face of a game with talk: the board of the game within it, in every frame."""
+
+import pytest
+
+from stratagem.games import Key, make_game
+from stratagem.play.forks import steps
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import play
+from stratagem.players.catalogue import make_player
+from stratagem.viewer.faces.frames import drawn
+
+TWO = "diplomacy(until=1901, only=[FRANCE, GERMANY], judged=False)"
+
+
+def shown(text, player):
+    game = make_game(text)
+    setup = Setup(id="e", match=Match(game, [make_player(player, game)] * 2), slots=(0, 1), key=Key(3))
+    (episode,) = play([setup])
+    return drawn(list(steps(episode))), episode
+
+
+@pytest.mark.parametrize(
+    ("text", "player", "face"),
+    [
+        (f"talk({TWO}, rounds=2)", "dumbbot-press", "diplomacy"),
+        ("talk(kuhn(hands=2))", "random", "cards"),
+        ("talk(ipd(rounds=2), order='in turn')", "random", "matrix"),
+        ("talk(negotiation-v2(rounds=2))", "random", "items"),
+        ("talk(connect-four, words=[hello], before=round)", "random", "grid"),
+        ("talk(spiel:matrix_pd, words=[hello])", "random", "text"),
+    ],
+)
+def test_the_board_is_that_of_the_game_within(text, player, face):
+    data, episode = shown(text, player)
+    assert (data["face"], data["trouble"]) == (face, "")
+    assert len(data["frames"]) == len({row.turn for row in episode.decisions}) + 1
+
+
+def test_the_map_stays_while_the_powers_talk():
+    data, _ = shown(f"talk({TWO})", "dumbbot-press")
+    frames = data["frames"]
+    assert frames[0]["position"] == frames[1]["position"]
+    assert not frames[1]["orders"]
+    assert len(frames[2]["orders"]) == 6
+    assert frames[2]["result"]["phase"] == "F1901M"
