@@ -111,9 +111,14 @@ def test_same_record_makes_the_same_file(shown, tmp_path):
 def test_face_of_a_stranger_is_in_the_file(tmp_path):
     with naming():
         name = make_game_with_face(tmp_path)
+        with (tmp_path / "goods.js").open("a") as file:
+            file.write("const end = '</SCRIPT><!-- <script>';\n")
         write_shard(tmp_path / "record", 0, episodes_of(name, ["random"] * 3, 1)[:1])
         text = export_replays(tmp_path / "record", tmp_path / "own.html").read_text("utf-8")
         assert "Two of three must give." in text
+        assert len(re.findall("</script", text, re.IGNORECASE)) == 2
+        assert len(re.findall("<script", text, re.IGNORECASE)) == 2
+        assert "<!--" not in text
         (tmp_path / "goods.js").write_text("import { x } from './other.js';\nexport const mount = x;\n")
         with pytest.raises(Unbundled, match=r"it imports /faces/other\.js, which is no module of the pages"):
             export_replays(tmp_path / "record", tmp_path / "own.html")
