@@ -85,7 +85,7 @@ class Actions:
         recorded = [maker(name, path) for name in position.episode.players]
         given = {seat: position.action(seat, text) for seat, text in asked.actions.items()}
         played = {seat: row.action for seat, row in position.decisions.items()}
-        actions = {seat: action for seat, action in given.items() if action != played[seat]}
+        actions = {seat: action for seat, action in given.items() if action != played.get(seat)}
         names = {seat: _fixed(name) for seat, name in asked.players.items()}
         players = {seat: name for seat, name in names.items() if name not in ("", recorded[seat])}
         if not (actions or players or asked.dice == "fresh"):
