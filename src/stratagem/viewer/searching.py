@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -99,15 +99,30 @@ class Search:
 
 def searched(folder: Path, wanted: Search, *, offset: int, limit: int) -> Json:
     """Return a page of the decisions that pass, and what can be searched by."""
-    indices = index_of(folder)
-    found = [(shard, wanted.rows(shard)) for shard in indices]
-    order = _order(found, wanted)
+    indices = tuple(index_of(folder))
+    found, order = _found(indices, wanted)
     shown = order[offset : offset + limit]
     return {
-        "total": sum(map(len, indices)),
         "found": len(order),
         "offset": offset,
         "decisions": _rows(found, shown, wanted),
+        "why_no_regret": _reasons(indices) if wanted.needs_regret else "",
+        **_counted(indices),
+    }
+
+
+@lru_cache(maxsize=8)
+def _found(indices: tuple[ShardIndex, ...], wanted: Search) -> tuple[Sequence[tuple[ShardIndex, Array]], Array]:
+    """Return the decisions that pass by shard, and shard and row of all of them in order; kept for the next page."""
+    found = [(shard, wanted.rows(shard)) for shard in indices]
+    return found, _order(found, wanted)
+
+
+@lru_cache(maxsize=8)
+def _counted(indices: tuple[ShardIndex, ...]) -> Json:
+    """Return what can be searched by."""
+    return {
+        "total": sum(map(len, indices)),
         "players": _counts(shard.player.counts() for shard in indices),
         "games": _counts(shard.game.counts() for shard in indices),
         "purposes": _counts(shard.purpose.counts() for shard in indices),
@@ -116,7 +131,6 @@ def searched(folder: Path, wanted: Search, *, offset: int, limit: int) -> Json:
         "signals": list(dict.fromkeys(name for shard in indices for name in names_of(shard))),
         "illegal": int(sum(shard.illegal.sum() for shard in indices)),
         "with_calls": int(sum(np.isfinite(shard.probability).sum() for shard in indices)),
-        "why_no_regret": _reasons(indices) if wanted.needs_regret else "",
     }
 
 
