@@ -73,6 +73,8 @@ def test_intervals_of_few_observations_are_those_of_students_t():
     figure = estimated(Figure(name="kuhn.pay_random", group="competence"), Estimate(1.0, se=0.1, n=5))
     assert (figure.lower, figure.upper) == (pytest.approx(1 - 0.27764, abs=1e-4), pytest.approx(1 + 0.27764, abs=1e-4))
     assert figure.interval == "95 %"
+    equal = estimated(Figure(name="kuhn.pay_random", group="competence"), Estimate(-1.0, se=0.0, n=5))
+    assert (equal.value, equal.lower, equal.interval) == (-1.0, None, "")
 
 
 def test_a_verdict_counts_observations_among_the_tests(passive):

@@ -100,10 +100,13 @@ def read_figure(data: Any) -> Figure:
 
 
 def estimated(figure: Figure, estimate: Estimate | None) -> Figure:
-    """Put an estimate into a figure, with a 95 % interval: by Student's t where the estimate has none."""
+    """Put an estimate into a figure, with a 95 % interval: by Student's t where the estimate has none.
+
+    Equal observations have no spread, and no interval.
+    """
     if estimate is None:
         return replace(figure, why_not="It is not defined for what was played.")
-    known = estimate if estimate.low is not None else students(estimate)
+    known = estimate if estimate.low is not None or estimate.se == 0.0 else students(estimate)
     interval = "" if known.exact or known.low is None else "95 %"
     return replace(figure, value=known.mean, lower=known.low, upper=known.high, interval=interval, n=known.n)
 

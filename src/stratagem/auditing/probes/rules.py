@@ -46,7 +46,8 @@ class RulesProbe:
         except StratagemError as error:
             return str(error)
         least = _LEAST * len(kinds)
-        return "" if task.decisions >= least else f"{least} questions are asked at least."
+        planned = f"{task.decisions} decisions are planned for it"
+        return "" if task.decisions >= least else f"It takes at least {least} questions, and {planned}."
 
     def measure(self, task: Task) -> Measured:
         kinds = kinds_of(task.game)
