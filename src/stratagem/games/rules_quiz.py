@@ -73,14 +73,14 @@ def legal(game: Game[Any], chance: Chance) -> Item | None:
     """Ask which of four actions a seat may choose."""
     turns = list(_turns(game, chance))
     turn, seat = _picked(chance, turns)
-    view = turn.state.view(seat)
-    lines = _lines(turn, seat)
+    view, lines = turn.state.view(seat), _lines(turn, seat)
     elsewhere = dict.fromkeys(line for one in turns for other in one.actions for line in _lines(one, other))
-    known = [line for line in elsewhere if line not in lines]
+    known = [line for line in elsewhere if line not in lines and line not in view.choices]
     wrong = [known[index] for index in drawn_order(chance.at("wrong"), len(known))[: len(LETTERS)]]
+    wrong += [action for action in _OTHER_ACTIONS if action not in view.choices]
     right = lines[chance.at("right").integer(len(lines))]
     what = "Which of these lines may stand in your action" if isinstance(view.choices, Sheet) else "What may you play"
-    return among(right, [*wrong, *_OTHER_ACTIONS], f"{_told(turn, seat)}\n\n{what} now?", chance)
+    return among(right, wrong, f"{_told(turn, seat)}\n\n{what} now?", chance)
 
 
 def _lines(turn: Turn, seat: Seat) -> list[str]:
