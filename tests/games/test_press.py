@@ -95,6 +95,7 @@ def test_a_message_belongs_to_its_phase():
     state = fall(france="Peace with GERMANY")
     assert state.messages[-2] == Message(1, 0, -1, "Peace with GERMANY")
     assert [message.round for message in state.messages] == [0, 0, 1, 1]
+    assert "Before each movement phase players may send messages" in state.view(0).rules
     assert len(state.view(0).facts.of_round) == 2
     assert make_game(f"talk({TWO}, rounds=1)").load(state.dump(), Key(0)).dump() == state.dump()
 

@@ -125,9 +125,10 @@ def _supported(order: str, board: Board) -> tuple[str, str] | None:
 
 
 class DiplomacyLanguage(Language[DiplomacyFacts]):
-    """`Peace with FRANCE`, `I will support FRANCE into BUR`, `I will demilitarise BUR`, `Alliance against FRANCE`."""
+    """`Peace with X`, `Alliance against X`, `I will demilitarise P`, `I will` and `Please support X into P`."""
 
     rules = Diplomacy
+    turn = "movement phase"
     game: Diplomacy
 
     def sentences(self) -> Iterator[Intent]:

@@ -35,7 +35,7 @@ class Talk(TalkRules):
         return replace(
             spec,
             name=f"talk({spec.name})",
-            summary=f"{spec.summary.rstrip('.')}, with messages before its {self.before}s.",
+            summary=f"{spec.summary.rstrip('.')}, with messages before its {self._occasion}s.",
             simultaneous=spec.simultaneous or together,
             private_information=spec.private_information or hides,
             symmetric=spec.symmetric and together and len(self.who) == spec.seats and not self.addresses,
@@ -84,10 +84,15 @@ class Talk(TalkRules):
     def rules(self, seat: Seat) -> str:
         return f"{self.game.rules(seat)}\n{self._told}"
 
+    @property
+    def _occasion(self) -> str:
+        """Name of what messages come before."""
+        return self.spoken_language.turn if self.before == "turn" else self.before
+
     @cached_property
     def _told(self) -> str:
         """The rules of the talk in words."""
-        often = f"every {self.every} {self.before}s" if self.every > 1 else f"each {self.before}"
+        often = f"every {self.every} {self._occasion}s" if self.every > 1 else f"each {self._occasion}"
         times = "" if self.rounds == 1 else f", {self.rounds} times"
         order = "all at the same time" if self.order == "together" and len(self.who) > 1 else "one after another"
         readers = {

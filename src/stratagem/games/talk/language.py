@@ -84,6 +84,8 @@ class Language(Generic[F]):
 
     rules: ClassVar[type[Any]] = object
     """Class of the games that it fits, where it is found by the family of a game."""
+    turn: ClassVar[str] = "turn"
+    """Name of the turns before which seats may talk."""
 
     def __init__(self, game: Game[F]) -> None:
         self.game = game

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from stratagem.games.base import Seat, View
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.facts import DiplomacyFacts
-from stratagem.games.diplomacy.graph import province
+from stratagem.games.diplomacy.graph import Node, province
 from stratagem.games.talk import SILENT, Intent, Promise, Talk, TalkFacts
 from stratagem.games.talk.diplomacy import AsksSupport, Peace, Supports, holders_of, options_of
 from stratagem.players.diplomacy.appraisal import Appraisal
@@ -36,7 +36,7 @@ class Negotiation:
         self.eyes = appraisal(game.map, game.centers, inner.board, inner.power)
 
     @cached_property
-    def values(self) -> dict[str, float]:
+    def values(self) -> dict[Node, float]:
         """Present value of each node."""
         return self.eyes.values()
 
@@ -101,8 +101,9 @@ class Negotiation:
         if any(isinstance(promise, Supports) for promise in self.promises):
             return
         for sender, intent in self.heard:
-            asks = isinstance(intent, AsksSupport) and intent.power == self.game.powers[sender] != self.power
-            if asks and isinstance(intent, AsksSupport) and intent.power in self._at_peace:
+            if not isinstance(intent, AsksSupport) or sender == self.facts.seat:
+                continue
+            if intent.power == self.game.powers[sender] and intent.power in self._at_peace:
                 text = f"I will support {intent.power} into {intent.province}"
                 if self._fits(text):
                     yield Line(sender, text)
@@ -117,7 +118,7 @@ class Negotiation:
         """Yield requests for support where others could come too: the best place first, then the least dangerous."""
         asked = {intent.text for sender, intent in self.heard if sender == self.facts.seat}
         sayable = [i for i in self.talk.sayable(self.view) if isinstance(i, AsksSupport) and i.text not in asked]
-        contested = [request for request in sayable if self.eyes.competition[request.province]]
+        contested = [i for i in sayable if self.eyes.competition[i.province] and self._entries(i.province)]
         for request in sorted(contested, key=lambda request: (-self._value(request.province), request.text)):
             for other in sorted(self._others, key=lambda seat: (self._threat(seat), seat)):
                 if self._could_give(other, request):
@@ -125,9 +126,13 @@ class Negotiation:
 
     def _value(self, place: str) -> float:
         """Return the greatest value of a province to a unit that could enter it."""
-        reach = self.eyes.near.graph.next_to
-        nodes = [node for unit in self.board.units(self.power) for node in reach[unit] if province(node) == place]
-        return max((self.values[node] for node in nodes), default=0.0)
+        return max(self.values[node] for node in self._entries(place))
+
+    def _entries(self, place: str) -> list[Node]:
+        """Return the nodes of a province that own units could enter without breaking a promise."""
+        reach, pledge = self.eyes.near.graph.next_to, self.pledge(self.promises)
+        moves = [(unit, node) for unit in self.board.units(self.power) for node in reach[unit]]
+        return [n for unit, n in moves if province(n) == place and pledge.allows(f"{unit} - {n[2:]}")]
 
     def _could_give(self, other: Seat, request: AsksSupport) -> bool:
         """Return whether a power could support it, without an attack on itself."""
