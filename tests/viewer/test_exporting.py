@@ -65,6 +65,13 @@ def test_run_brings_its_page(shown, tmp_path):
     assert data["record"] == "record"
 
 
+def test_records_that_the_pages_add_to_a_run_are_left_out(folder, tmp_path):
+    write_shard(folder / "runs" / "first" / "whatif" / "1", 0, episodes_of("kuhn", ["random", "random"], 1))
+    assert held(export_replays(folder / "runs" / "first", tmp_path / "run.html"))["record"] == "record"
+    write_shard(folder / "games" / "played", 0, episodes_of("kuhn", ["random", "random"], 1))
+    assert held(export_replays(folder / "games", tmp_path / "games.html"))["record"] == "."
+
+
 def test_policy_names_the_only_script_and_style(shown, tmp_path):
     text = export_replays(shown / "games", tmp_path / "all.html").read_text("utf-8")
     policy = re.search(r'http-equiv="content-security-policy" content="([^"]+)"', text)[1]
@@ -111,8 +118,11 @@ def test_same_record_makes_the_same_file(shown, tmp_path):
 def test_face_of_a_stranger_is_in_the_file(tmp_path):
     with naming():
         name = make_game_with_face(tmp_path)
-        with (tmp_path / "goods.js").open("a") as file:
-            file.write("const end = '</SCRIPT><!-- <script>';\n")
+        source = (tmp_path / "goods.js").read_text()
+        source = (
+            f"import {{ visible }} from '/static/data.js';\n{source}const end = visible('</SCRIPT><!-- <script>');\n"
+        )
+        (tmp_path / "goods.js").write_text(source)
         write_shard(tmp_path / "record", 0, episodes_of(name, ["random"] * 3, 1)[:1])
         text = export_replays(tmp_path / "record", tmp_path / "own.html").read_text("utf-8")
         assert "Two of three must give." in text

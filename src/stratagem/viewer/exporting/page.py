@@ -41,10 +41,14 @@ def export(folder: Path, target: Path, episode: str = "") -> int:
 
 
 def _record(library: Library) -> str:
-    if len(library.records) != 1:
-        found = "has no record" if not library.records else f"has {len(library.records)} records"
-        raise BadParameter(f"{str(library.root)!r} {found}: an export is of one, so name a record or its run.")
-    return next(iter(library.records))
+    """Return the record that a folder is, that of the run that it is, or the only one in it."""
+    run = library.runs.get(".")
+    own = [name for name, path in library.records.items() if name == "." or (run and path == run.record)]
+    found = own or list(library.records)
+    if len(found) != 1:
+        told = "has no record" if not found else f"has {len(found)} records"
+        raise BadParameter(f"{str(library.root)!r} {told}: an export is of one, so name a record or its run.")
+    return found[0]
 
 
 def page(packed: str, faces: Iterable[str], title: str) -> str:
