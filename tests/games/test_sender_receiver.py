@@ -72,7 +72,7 @@ def test_seats_without_a_legal_reply_are_silent_and_take_the_middle():
 
 def test_messages_are_statements_or_labels_without_a_meaning():
     game = make_game("sender-receiver(states=3)")
-    assert tuple(game._says) == ("STATE 0", "STATE 1", "STATE 2", SILENT)
+    assert tuple(game.choices_of(SENDER)) == ("STATE 0", "STATE 1", "STATE 2", SILENT)
     assert game.meanings == {"STATE 0": 0, "STATE 1": 1, "STATE 2": 2}
     labelled = make_game("sender-receiver(labels=4)")
     assert len(set(labelled.messages)) == 4
@@ -89,7 +89,8 @@ def test_actions_are_half_points_and_are_read_from_a_reply():
 
 
 @pytest.mark.parametrize(
-    "option", ["states=1", "states=1.5", "bias=-1", "bias=nan", "bias=much", "labels=-1", "rounds=0", "states=101"]
+    "option",
+    ["states=1", "states=1.5", "bias=-1", "bias=1e300", "bias=nan", "bias=much", "labels=-1", "rounds=0", "states=101"],
 )
 def test_parameters_of_no_game_are_refused(option):
     with pytest.raises(BadParameter, match=r"^The sender-receiver game "):

@@ -27,7 +27,7 @@ SILENT = "SILENT"
 """Message of a sender that says nothing; it is played for a sender without a legal reply."""
 HONEST = "honest"
 """Signal of a true statement."""
-_MOST_STATES = 100
+_MOST_STATES, _MOST_BIAS = 100, 1000.0
 
 
 class PastRound(NamedTuple):
@@ -127,7 +127,7 @@ class SenderReceiver(Game[SenderReceiverFacts]):
 
     def __post_init__(self) -> None:
         whole("The sender-receiver game", "states", self.states, 2)
-        within("The sender-receiver game", "bias", self.bias, 0.0)
+        within("The sender-receiver game", "bias", self.bias, 0.0, _MOST_BIAS)
         whole("The sender-receiver game", "labels", self.labels, 0)
         whole("The sender-receiver game", "rounds", self.rounds, 1)
         for option in ("states", "labels"):
