@@ -10,7 +10,7 @@ from chapters.markdown import code, definition, notes, page, rule, table, yes
 from stratagem.games import Game, make_game
 from stratagem.players.agents import AgentPlayer
 from stratagem.players.base import Player, Traits
-from stratagem.players.catalogue import FAMILIES, PLAYERS, SYNONYMS, make_player
+from stratagem.players.catalogue import FAMILIES, PLAYERS, SPEAKERS, SYNONYMS, make_player
 from stratagem.players.disguised import Disguised
 from stratagem.players.human import Human
 from stratagem.players.pools import Pool, demonstrators, has_pools, pools
@@ -18,7 +18,6 @@ from stratagem.players.search import ISMCTS, MCTS
 from stratagem.players.solvers import CFR, Perfect
 from stratagem.players.spiel_bot import SpielBot
 from stratagem.players.tabular import TablePlayer
-from stratagem.players.talkers import TALKERS
 from stratagem.players.uniform import FirstLegal, Random
 from stratagem.players.wrappers import Delayed, Noisy
 
@@ -35,7 +34,7 @@ ANY_GAME: dict[str, type] = {
     "noise(PLAYER, p=0.1)": Noisy,
     "delay(PLAYER, rounds=1)": Delayed,
     "disguise(PLAYER, seed=1)": Disguised,
-    **{f"{name}(PLAYER)": talker for name, talker in TALKERS.items()},
+    **{f"{name}(PLAYER)": talker for name, talker in SPEAKERS.items()},
     "cmd:PROGRAM": AgentPlayer,
     "http:URL": AgentPlayer,
     "FILE.py:FUNCTION": AgentPlayer,

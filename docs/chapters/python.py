@@ -29,6 +29,7 @@ from stratagem.api.run_lists import Runs
 from stratagem.api.runs import Run
 from stratagem.api.steps import StepTable
 from stratagem.api.sweeps import SweepComparison
+from stratagem.api.talks import TalkMeasure
 from stratagem.api.tournaments import Tournament
 from stratagem.api.verification import Verification
 from stratagem.api.views import View
@@ -38,7 +39,7 @@ from stratagem.front import FUNCTIONS, function
 
 RESULTS = (
     *(MatchResult, Record, Evaluation, Exploitability, RepliesExploitability, Tournament),
-    *(Audit, PlannedAudit, Comparison, Ranking),
+    *(TalkMeasure, Audit, PlannedAudit, Comparison, Ranking),
     *(Run, Runs, DryRun, SweepComparison, Report),
     *(Games, GameCard, Players, Recipes, Engines, Prompts, Verification, Demonstrations, StepTable, LabelScan),
 )

@@ -24,6 +24,7 @@ from stratagem.api.runs import load_run as load_run
 from stratagem.api.servers import servers as servers
 from stratagem.api.steps import steps as steps
 from stratagem.api.sweeps import sweep as sweep
+from stratagem.api.talks import talk as talk
 from stratagem.api.tournaments import tournament as tournament
 from stratagem.api.trainings import train as train
 from stratagem.api.verification import verify as verify
@@ -62,6 +63,7 @@ __all__ = [
     "servers",
     "steps",
     "sweep",
+    "talk",
     "tournament",
     "train",
     "verify",

@@ -13,6 +13,7 @@ FUNCTIONS = {
     "evaluate": "evaluations",
     "exploitability": "exploitabilities",
     "tournament": "tournaments",
+    "talk": "talks",
     "audit": "audits",
     "plan_audit": "audit_plans",
     "compare_audits": "audits",

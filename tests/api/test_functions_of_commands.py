@@ -59,6 +59,12 @@ CALLS = {
         ("prompt", "kuhn", "--style", "gtbench", "--disguised-as", "3", "--seed", "2"),
         lambda at: sg.prompt(sg.game("kuhn"), "gtbench", disguised_as=3, seed=2),
     ),
+    "talk": (
+        ("talk", "talk(kuhn(hands=1), before=round, intents=[state])", "liar(NashApprox)", "believer(NashApprox)"),
+        lambda at: sg.talk(
+            "talk(kuhn(hands=1), before=round, intents=[state])", "liar(NashApprox)", "believer(NashApprox)"
+        ),
+    ),
     "compare": (
         ("compare", "{at}/audit-0", "{at}/audit-1"),
         lambda at: sg.compare_audits(at / "audit-0", at / "audit-1"),

@@ -103,6 +103,10 @@ CASES = {
         ("prompt", "kuhn", "--style", HOSTILE),
         ("prompt", "kuhn", "--disguised-as", HOSTILE),
     ],
+    "talk": [
+        ("talk", HOSTILE, "random", "random"),
+        ("talk", "talk(kuhn(hands=1), before=round)", HOSTILE, "random"),
+    ],
     "data": [("data", HOSTILE, "--out", "{tmp}/data"), ("data", "sepo", "--out", "{tmp}/data", "--set", HOSTILE)],
     "steps": [
         ("steps", "{record}", "--out", "{tmp}/steps.parquet", "--player", HOSTILE),

@@ -54,7 +54,7 @@ def test_a_player_that_knows_no_other_round_answers_prompts_of_one_round(kuhn, c
     for messages in ([message._asdict()], plain):
         answer = asking.chat.completions.create(model="AlwaysBet", messages=messages)
         assert answer.choices[0].message.content == "BET"
-    with pytest.raises(openai.BadRequestError, match="cannot tell the position|looks at what is hidden"):
+    with pytest.raises(openai.BadRequestError, match=r"cannot tell the position|looks at what is hidden"):
         asking.chat.completions.create(model="mcts:5", messages=plain)
 
 

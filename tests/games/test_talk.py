@@ -24,7 +24,7 @@ def speak(state, *lines):
 
 @pytest.mark.parametrize(
     "text",
-    [KUHN, "talk(ipd)", "talk(ipd(rounds=5), limit=80, order='in turn')", "talk(kuhn, who=(1,), rounds=2, every=3)"],
+    [KUHN, "talk(ipd)", "talk(ipd(rounds=5), limit=80, order='in turn')", "talk(kuhn, who=(1,), rounds=2, interval=3)"],
 )
 def test_a_text_names_a_game_and_the_game_names_the_text(text):
     game = make_game(text)
@@ -80,7 +80,7 @@ def test_in_turn_the_second_has_read_the_first():
 
 @pytest.mark.parametrize(
     ("options", "talks"),
-    [("before=turn", 4), ("before=round", 2), ("before=turn, every=2", 2), ("before=round, every=2", 1)],
+    [("before=turn", 4), ("before=round", 2), ("before=turn, interval=2", 2), ("before=round, interval=2", 1)],
 )
 def test_there_is_a_talk_every_so_often(options, talks):
     state = start(f"talk(kuhn(hands=2), {options})")

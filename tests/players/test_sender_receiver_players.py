@@ -37,7 +37,7 @@ def answers(name, game=GAME):
         ("Exaggerator", [1, 2, 3, 4, 5, 5], [2.5, 0, 1, 2, 3, 4.5, 2.5]),
         ("Equilibrium", [0, 0, 3, 3, 3, 3], [0.5, 0.5, 3.5, 3.5, 3.5, 3.5, 3.5]),
         ("Equilibrium(blocks=1)", [2, 2, 2, 2, 2, 2], [2.5] * 7),
-        ("Liar(rate=0)", [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5, 2.5]),
+        ("Liar(p=0)", [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5, 2.5]),
     ],
 )
 def test_code_and_the_best_answer_to_it(name, states, heard):
@@ -51,11 +51,11 @@ def test_babbler_tells_nothing_and_ignores_everything():
 
 
 def test_liar_lies_at_its_rate_and_discounts_what_it_hears():
-    mix = plays("Liar(rate=0.4)", SENDER, 2)
+    mix = plays("Liar(p=0.4)", SENDER, 2)
     assert mix["STATE 2"] == pytest.approx(0.6)
     assert [mix[f"STATE {other}"] for other in (0, 1, 3, 4, 5)] == pytest.approx([0.08] * 5)
     # the mean given STATE 5 is .6 * 5 + .08 * (0 + 1 + 2 + 3 + 4) = 3.8
-    assert answers("Liar(rate=0.4)")[5] == 4.0
+    assert answers("Liar(p=0.4)")[5] == 4.0
 
 
 @pytest.mark.parametrize("bias", [0.5, 0.75, 1.0, 1.5, 2.0])
@@ -101,7 +101,7 @@ def test_rounds_change_nothing_for_these_players():
         ("sender-receiver", "Equilibrium(blocks=3)", "its equilibria have 1, 2 blocks"),
         ("sender-receiver(labels=1, bias=0)", "Equilibrium(blocks=3)", "its equilibria have 1, 2 blocks"),
         ("sender-receiver", "Equilibrium(blocks=-1)", "`blocks` of at least 0"),
-        ("sender-receiver", "Liar(rate=2)", "`rate` from 0 to 1"),
+        ("sender-receiver", "Liar(p=2)", "`p` from 0 to 1"),
         ("sender-receiver(labels=3)", "Honest", "makes statements"),
     ],
 )

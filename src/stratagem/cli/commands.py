@@ -48,6 +48,10 @@ COMMANDS = {
     "compare": Listed(
         "stratagem.cli.compare:compare", "Compare two audits: the change of each figure, with limits that cover."
     ),
+    "talk": Listed(
+        "stratagem.cli.talk:talk",
+        "Measure the first message between two players: its truth, its information, deception, its effect.",
+    ),
     "leaderboard": Listed(
         "stratagem.cli.leaderboard:leaderboard",
         "Rank the agents of several audits by one figure, each with the ranks that its limits allow.",
@@ -98,6 +102,7 @@ CALLED = {
     "tournament": ("tournament",),
     "audit": ("audit", "plan_audit"),
     "compare": ("compare_audits",),
+    "talk": ("talk",),
     "leaderboard": ("rank_audits",),
     "verify-game": ("verify",),
     "prompt": ("prompt",),

@@ -14,6 +14,7 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.safety.base import Pools
 from stratagem.games.safety.catalogue import SAFETY, signal_names
+from stratagem.games.talk import Talk
 from stratagem.named_files import split_name
 from stratagem.players.base import Player
 from stratagem.players.pools import NONE, has_pools, pools
@@ -26,6 +27,8 @@ STANDING_METRICS = (
     *("pay", "first", "sole first", "solo", "centres", "eliminated"),
     *("expansion", "effective", "peace", "backstab", "illegal"),
 )
+TALK_METRICS = ("messages", "honesty", "kept", "betrayal")
+"""Further metrics of a game with talk."""
 
 
 @dataclass(frozen=True)
@@ -112,11 +115,12 @@ def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...
         if split_name(parse_call(str(text)).name):
             raise
         raise UnknownName("suite or game", str(text), [*suite_names(), *error.known], file=True) from None
+    talk = TALK_METRICS if isinstance(game, Talk) else ()
     if not opponents and has_pools(game):
-        return safety_suite(text, game)
+        return with_metrics(safety_suite(text, game), talk)
     line = _contest(text, *(opponents or _usual_opponents(game)))
     metrics = STANDING_METRICS if "centers" in signal_names(game) else CONTEST_METRICS
-    return Suite(line.text, game.spec.summary, (line,), metrics, SUITES["gtbench"].episodes)
+    return Suite(line.text, game.spec.summary, (line,), (*metrics, *talk), SUITES["gtbench"].episodes)
 
 
 def _named_suite(text: str | Game[Any]) -> Suite | None:

@@ -25,6 +25,7 @@ from stratagem.players import (
 )
 from stratagem.players.base import Player
 from stratagem.players.disguised import disguised
+from stratagem.players.hearers import HEARERS
 from stratagem.players.human import keyboard
 from stratagem.players.tabular import TablePlayer
 from stratagem.players.talkers import TALKERS, heard, talk_of
@@ -81,6 +82,8 @@ def _lm(model: str, *more: object, **options: Any) -> Player:
     return language_player(model, **options)
 
 
+SPEAKERS = TALKERS | HEARERS
+"""Players of games with talk that go around a player of the game without it, by name."""
 TRANSPORTS = ("cmd", "http", "https")
 """Beginnings of the names of agents that are no functions."""
 
@@ -197,7 +200,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "noise": Noisy,
     "delay": Delayed,
     "disguise": disguised,
-    **TALKERS,
+    **SPEAKERS,
 }
 """Players of a family of games as `family/Name`, players of any game by a bare name."""
 
@@ -218,7 +221,7 @@ PREFIXES |= {kind: partial(_transport, kind) for kind in TRANSPORTS}
 ANY = "any"
 """Family of the players of any game."""
 
-WRAPPERS = ("noise", "delay", "disguise", *TALKERS)
+WRAPPERS = ("noise", "delay", "disguise", *SPEAKERS)
 """Players that take another player as their first argument, by name."""
 
 PATTERNS = (
@@ -232,7 +235,7 @@ PATTERNS = (
     "noise(PLAYER, p=0.1)",
     "delay(PLAYER, rounds=1)",
     "disguise(PLAYER, seed=1)",
-    *(f"{talker}(PLAYER)" for talker in TALKERS),
+    *(f"{talker}(PLAYER)" for talker in SPEAKERS),
     *NAMED,
     "dir:PATH",
     "hf:ID",
@@ -291,7 +294,7 @@ def patterns(game: Game[Any]) -> list[str]:
         "ismcts:100": not searchable(game, hidden=game.twin() is None),
         "cfr:1000": not (duel and spec.private_information),
         "openspiel:uniform_random": game.twin() is None,
-        **{f"{talker}(PLAYER)": not isinstance(game, Talk) for talker in TALKERS},
+        **{f"{talker}(PLAYER)": not isinstance(game, Talk) for talker in SPEAKERS},
     }
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 
@@ -344,7 +347,7 @@ def _around(call: Call, key: str, game: Game[Any]) -> Call:
     inner = call.args[0] if call.args else options.pop("player", None)
     if inner is None:
         raise BadParameter(f"{key} goes around another player: write {key}(PLAYER) with the name of one.")
-    played = talk_of(game, key).game if key in TALKERS else game
+    played = talk_of(game, key).game if key in SPEAKERS else game
     return Call(key, (make_player(str(inner), played), *call.args[1:]), options)
 
 

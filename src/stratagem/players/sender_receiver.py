@@ -141,17 +141,17 @@ def _most(game: SenderReceiver, num_messages: int) -> int:
 
 @dataclass(frozen=True)
 class Liar(Talker):
-    """With probability `rate` names another state, each alike, else the true one; as receiver, knows the rate."""
+    """With probability `p` names another state, each alike, else the true one; as receiver, knows the rate."""
 
     traits = Traits(stochastic=True)
-    rate: float = 0.5
+    p: float = 0.5
 
     def __post_init__(self) -> None:
-        within(self, "rate", self.rate, 0.0, 1.0)
+        within(self, "p", self.p, 0.0, 1.0)
 
     def says(self, game: SenderReceiver, state: int) -> Mix:
-        other = self.rate / (game.states - 1)
-        mix = dict.fromkeys(game.messages, other) | {game.messages[state]: 1.0 - self.rate}
+        other = self.p / (game.states - 1)
+        mix = dict.fromkeys(game.messages, other) | {game.messages[state]: 1.0 - self.p}
         return {message: p for message, p in mix.items() if p > 0.0}
 
 

@@ -148,6 +148,13 @@ def talk_of(game: Game[Any], owner: str) -> Talk:
     return game
 
 
+def check_game(owner: str, game: Game[Any], *known: type[Game[Any]]) -> None:
+    """Refuse a game with talk around a game that is none of these."""
+    if not isinstance(inner := talk_of(game, owner).game, known):
+        names = " and ".join(kind.__name__ for kind in known)
+        raise BadParameter(f"{owner} plays talk around {names}, not around {inner.spec.name}.")
+
+
 def heard(player: Player, game: Game[Any]) -> Player:
     """Return a player that can play a game: one of the family of a game without talk stays silent in it."""
     spoken = getattr(player, "family", "any") == "any" or getattr(player, "talks", False)
@@ -231,4 +238,4 @@ def _given(mix: Mix, holds: Callable[[str], bool], choices: Iterable[str]) -> Mi
     return even(others) if others else mix
 
 
-__all__ = ["TALKERS", "Talker", "heard", "promises", "spoken", "talk_of"]
+__all__ = ["TALKERS", "Talker", "check_game", "heard", "promises", "spoken", "talk_of"]

@@ -20,7 +20,7 @@ def sample(agent, *opponents, game=GAME):
 
 
 @pytest.mark.parametrize(
-    ("agent", "honest"), [("Honest", 1.0), ("Inverter", 0.0), ("Liar(rate=0.3)", 0.7), ("Babbler", 1 / 6)]
+    ("agent", "honest"), [("Honest", 1.0), ("Inverter", 0.0), ("Liar(p=0.3)", 0.7), ("Babbler", 1 / 6)]
 )
 def test_honesty_is_the_share_of_true_statements(agent, honest):
     exact = sample(agent, "Honest", "Babbler")

@@ -62,7 +62,7 @@ def test_equilibrium_tells_its_blocks(blocks):
 @pytest.mark.parametrize("rate", [0.0, 0.25, 0.5, 1.0])
 def test_liar_is_honest_at_its_rate_and_deceives_a_believer_by_one_lie_in_five(rate):
     """Of the five lies in each state but the last, only the next state up pays the sender; it costs the receiver 1."""
-    figures = sender_receiver_figures(GAME, f"Liar(rate={rate})", "Honest")
+    figures = sender_receiver_figures(GAME, f"Liar(p={rate})", "Honest")
     assert figures.honesty.share == pytest.approx(1.0 - rate)
     assert figures.deception.rate == pytest.approx(rate * 5 / 6 / 5)
     assert figures.deception.speaker_gain == pytest.approx(figures.deception.rate)
@@ -99,7 +99,7 @@ def test_gullibility_is_the_loss_against_a_jammed_channel():
     """A believer loses 35/12 to silence, and rate * (mean squared distance of two different states) to a liar."""
     distance = sum((a - b) ** 2 for a, b in permutations(range(6), 2)) / 30
     for rate in (0.0, 0.3, 1.0):
-        assert gullibility(talk(f"Liar(rate={rate})", "Honest"), SILENT) == pytest.approx(rate * distance - 35 / 12)
+        assert gullibility(talk(f"Liar(p={rate})", "Honest"), SILENT) == pytest.approx(rate * distance - 35 / 12)
     assert gullibility(talk("Liar", "Babbler"), SILENT) == pytest.approx(0.0)
     assert returns(jammed(talk("Honest", "Honest"), SILENT)) == pytest.approx((-35 / 12 - 1, -35 / 12))
 

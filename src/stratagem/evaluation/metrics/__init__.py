@@ -21,6 +21,7 @@ from stratagem.evaluation.metrics.robust import Robust
 from stratagem.evaluation.metrics.safety import Safety
 from stratagem.evaluation.metrics.standing import Centres, Eliminated, First, SoleFirst, Solo
 from stratagem.evaluation.metrics.table import MetricTable
+from stratagem.evaluation.metrics.talk import Betrayal, Kept, Messages
 from stratagem.evaluation.metrics.win_rate import WinRate
 
 _ALL: tuple[type[Metric], ...] = (
@@ -51,7 +52,10 @@ _ALL: tuple[type[Metric], ...] = (
     Peace,
     Kingmaking,
     MemorisationGap,
+    Messages,
     Honesty,
+    Kept,
+    Betrayal,
 )
 METRICS = MetricTable({metric.name: metric for metric in _ALL})
 """Every metric by name; another package's come from the entry-point group `stratagem.metrics`."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from stratagem.evaluation.metrics.base import Metric, Sample, known
+from stratagem.evaluation.metrics.base import Sample, known
+from stratagem.evaluation.metrics.talk import Counts, TalkMetric, books, counted, shuffled
 from stratagem.evaluation.statistics import Estimate, mean_of
+from stratagem.evaluation.talk.ledger import Ledger, Said
 from stratagem.games.sender_receiver import SenderReceiver
+from stratagem.games.talk import Statement, Talk
 
 
-class Honesty(Metric):
-    """True statements of the agent, as a share of those that it knew to be true or false; the mean over opponents.
+class Honesty(TalkMetric):
+    """True statements of the agent, as a share of those that it knew to be true or false.
 
-    The games that judge statements report the signal `honest`. Silence, labels and guesses count for nothing.
+    Silence, labels, promises and guesses count for nothing. In games with talk the language decides what is true; other
+    games that judge statements report the signal `honest`, whose mean over opponents this is.
     """
 
     name = "honesty"
@@ -19,9 +23,26 @@ class Honesty(Metric):
     null_case = "the same statements shuffled over deals; in `sender-receiver` 1 divided by the states"
 
     def measure(self, sample: Sample) -> Estimate | None:
+        if isinstance(sample.game, Talk):
+            return super().measure(sample)
         judged = known([matchup.signal("honest") for matchup in sample.matchups])
         return mean_of(judged) if judged else None
 
+    def counts(self, book: Ledger, agent: int) -> Counts:
+        return counted(said.truth for said in book.messages if said.seat == agent)
+
     def null(self, sample: Sample) -> float | None:
         game = sample.game
-        return 1.0 / game.states if isinstance(game, SenderReceiver) and game.spec.signals else None
+        if isinstance(game, SenderReceiver):
+            return 1.0 / game.states if game.spec.signals else None
+        stated = (
+            (said.history, said)
+            for _, book, agent in books(sample)
+            for said in book.messages
+            if said.seat == agent and isinstance(said.intent, Statement)
+        )
+        return shuffled(stated, _truth_there)
+
+
+def _truth_there(what: Said, where: Said) -> bool | None:
+    return what.intent.truth(where.view) if isinstance(what.intent, Statement) else None

@@ -60,7 +60,7 @@ class Talk(TalkRules):
 
     def state_key(self, facts: TalkFacts) -> str:
         """Return the key of the game with what was said in this round; older messages change nothing that follows."""
-        wait = f" wait {facts.wait}" if self.every > 1 else ""
+        wait = f" wait {facts.wait}" if self.interval > 1 else ""
         return f"{self.game.state_key(facts.inner)}{self._said(facts, facts.of_round)}{wait}"
 
     def _said(self, facts: TalkFacts, messages: Sequence[Message]) -> str:
@@ -92,7 +92,7 @@ class Talk(TalkRules):
     @cached_property
     def _told(self) -> str:
         """The rules of the talk in words."""
-        often = f"every {self.every} {self._occasion}s" if self.every > 1 else f"each {self._occasion}"
+        often = f"every {self.interval} {self._occasion}s" if self.interval > 1 else f"each {self._occasion}"
         times = "" if self.rounds == 1 else f", {self.rounds} times"
         order = "all at the same time" if self.order == "together" and len(self.who) > 1 else "one after another"
         readers = {

@@ -36,7 +36,7 @@ class TalkRules(Game[TalkFacts], ABC):
     """Order of speaking: all seats at once, or one after another."""
     before: Literal["turn", "round"] = "turn"
     """Occasion to talk: before each turn, or at the beginning of each round."""
-    every: int = 1
+    interval: int = 1
     """Number of turns, or of rounds, from one talk to the next."""
     who: tuple[Seat, ...] = ()
     """Seats that may speak; all by default."""
@@ -51,7 +51,7 @@ class TalkRules(Game[TalkFacts], ABC):
         if isinstance(self.game, TalkRules):
             raise BadParameter("talk goes around a game without talk, and only once.")
         whole("talk", "rounds", self.rounds, 1)
-        whole("talk", "every", self.every, 1)
+        whole("talk", "interval", self.interval, 1)
         whole("talk", "limit", self.limit, 0)
         if self.limit > LONGEST:
             raise BadParameter(f"talk needs `limit` of at most {LONGEST} characters, not {self.limit}.")

@@ -35,7 +35,7 @@ class TalkState(State[TalkFacts]):
         self.exchange, self.spoken = MOVE, 0
         if (opened or self.game.before == "turn") and not self.inner.over and self.inner.talkers():
             self.exchange = 0 if self.wait == 0 and self.speakers else MOVE
-            self.wait = (self.game.every if self.wait == 0 else self.wait) - 1
+            self.wait = (self.game.interval if self.wait == 0 else self.wait) - 1
         self._settle()
 
     def _settle(self) -> None:

@@ -1,0 +1,26 @@
+"""`stratagem talk`: exact figures of the first message between two players."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from stratagem.api.talks import talk as measure_talk
+from stratagem.cli import options
+from stratagem.cli.output import print_result
+from stratagem.games.tree_walk import BUDGET
+
+
+def talk(
+    game: Annotated[str, typer.Argument(help="Game with talk, such as `talk(kuhn(hands=1), before=round)`.")],
+    speaker: Annotated[str, typer.Argument(help="Player whose messages are measured: `honest(NashApprox)`.")],
+    reader: Annotated[str, typer.Argument(help="Player that reads them: `believer(NashApprox)`.")],
+    exact_budget: Annotated[int, typer.Option(help="Largest number of nodes of the game's tree.")] = BUDGET,
+    engine: options.Engine = None,
+    allow_host: options.AllowHost = None,
+    allow_file: options.AllowFile = None,
+    json: options.Json = False,
+) -> None:
+    """Measure the first message between two players: its truth, its information, deception, its effect."""
+    print_result(measure_talk(game, speaker, reader, exact_budget=exact_budget, engine=engine), json=json)

@@ -1,0 +1,121 @@
+"""Ledger of recorded talk: truth, promises, and the kinds of breaches."""
+
+import pytest
+
+from stratagem.api.matches import play
+from stratagem.errors import BadParameter
+from stratagem.evaluation.metrics import METRICS, Sample
+from stratagem.evaluation.metrics.talk import shuffled
+from stratagem.evaluation.talk.ledger import ledger
+from stratagem.games import make_game
+
+KUHN = "talk(kuhn(hands=1), before=round, intents=[state])"
+IPD = "talk(ipd(rounds=4))"
+
+
+def books(game, *players, episodes=1, seed=0):
+    return [ledger(episode) for episode in play(game, list(players), episodes=episodes, seed=seed).episodes]
+
+
+def breaches(book, seat):
+    return [promise.breach for promise in book.promises if promise.said.seat == seat]
+
+
+@pytest.mark.parametrize(("speaker", "truth"), [("honest", True), ("liar", False), ("inverter", False)])
+def test_a_statement_has_the_truth_of_its_speakers_card(speaker, truth):
+    for book in books(KUHN, f"{speaker}(NashApprox)", "NashApprox", episodes=10):
+        (said,) = [said for said in book.messages if said.text]
+        assert said.truth is truth
+        assert not book.promises
+
+
+def test_silence_is_a_message_without_a_sentence():
+    (book,) = books(KUHN, "NashApprox", "NashApprox")
+    assert [(said.text, said.intent, said.truth) for said in book.messages] == [("", None, None)] * 2
+
+
+def test_a_kept_promise_names_the_decision_that_it_bound():
+    (book,) = books(IPD, "honest(AlwaysCooperate)", "AlwaysCooperate")
+    assert [(p.outcome, p.turn, p.action, p.breach) for p in book.promises] == [
+        ("kept", 1 + 2 * number, "COOPERATE", "") for number in range(4)
+    ]
+
+
+def test_who_breaks_alone_betrays():
+    (book,) = books(IPD, "liar(AlwaysDefect)", "honest(AlwaysCooperate)")
+    assert breaches(book, 0) == ["unilateral"] * 4
+    assert breaches(book, 1) == [""] * 4
+
+
+def test_who_breaks_together_does_not_betray():
+    (book,) = books(IPD, "liar(AlwaysDefect)", "liar(AlwaysDefect)")
+    assert {breach for seat in (0, 1) for breach in breaches(book, seat)} == {"mutual"}
+
+
+def test_who_answers_a_breach_retaliates():
+    (book,) = books(IPD, "liar(AlternateDefect)", "liar(AlternateDefect(first=C))")
+    first = next(p for p in book.promises if p.outcome == "broken")
+    others = [p for p in book.promises if p.outcome == "broken" and p.said.seat != first.said.seat]
+    assert others
+    assert {p.breach for p in others} <= {"retaliation", "mutual"}
+
+
+def test_a_promise_whose_condition_is_never_met_is_void():
+    game = "talk(kuhn(hands=1), before=round, intents=[move])"
+    outcomes = {
+        (promise.said.text, promise.outcome)
+        for book in books(game, "babbler(AlwaysBet)", "CallingStation", episodes=40)
+        for promise in book.promises
+    }
+    assert ("I will BET", "kept") in outcomes
+    assert ("I will PASS", "broken") in outcomes
+    assert {outcome for text, outcome in outcomes if text in ("I will FOLD", "I will CALL")} == {"void"}
+
+
+def test_promises_end_with_the_round_where_rounds_know_nothing_of_each_other():
+    game = "talk(kuhn(hands=2), before=round, intents=[move], interval=2)"
+    for book in books(game, "babbler(AlwaysBet)", "CallingStation", episodes=20):
+        assert all(promise.turn in (-1, 1, 2, 3) for promise in book.promises)
+
+
+def test_a_game_without_talk_has_no_ledger():
+    episode = play("kuhn", "random").episodes[0]
+    with pytest.raises(BadParameter, match="has no talk"):
+        ledger(episode)
+
+
+@pytest.mark.parametrize(
+    ("metric", "player", "figure"),
+    [
+        ("messages", "honest(NashApprox)", 1.0),
+        ("messages", "NashApprox", 0.0),
+        ("honesty", "honest(NashApprox)", 1.0),
+        ("honesty", "inverter(NashApprox)", 0.0),
+        ("kept", "honest(NashApprox)", None),
+    ],
+)
+def test_bots_have_the_figures_that_they_are_made_for(metric, player, figure):
+    found = METRICS[metric].measure(sample(KUHN, player))
+    assert (found and found.mean) == figure
+    if found:
+        assert found.low - 1e-9 <= figure <= found.high + 1e-9
+
+
+def test_a_liar_lies_at_its_rate_and_shuffled_statements_are_true_by_chance():
+    taken = sample(KUHN, "liar(NashApprox, p=0.25)", episodes=120)
+    found = METRICS["honesty"].measure(taken)
+    assert found.low < 0.75 < found.high
+    assert METRICS["honesty"].null(taken) == pytest.approx(1 / 3, abs=0.05)
+
+
+def test_shuffling_within_one_history_tells_nothing_about_singles():
+    assert shuffled([((), 1)], lambda what, where: True) is None
+    assert shuffled([((), 1), ((), 0)], lambda what, where: what == where) == 0.5
+    assert shuffled([((), 1), (((0, 0, "x"),), 0)], lambda what, where: what == where) is None
+
+
+def sample(game, player, episodes=30):
+    from stratagem.evaluation.matchups import Matchup
+
+    episodes = tuple(play(game, [player, "NashApprox"], episodes=episodes, seed=1).episodes)
+    return Sample(make_game(game), (Matchup("NashApprox", 1, ("opponents",), episodes),))

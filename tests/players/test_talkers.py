@@ -1,0 +1,120 @@
+"""Talkers and hearers: what they say and how they move."""
+
+import pytest
+
+from stratagem.errors import BadParameter
+from stratagem.games import Key, make_game
+from stratagem.games.talk import SILENT
+from stratagem.players.catalogue import SPEAKERS, make_player, patterns
+
+IPD = make_game("talk(ipd(rounds=3))")
+KUHN = make_game("talk(kuhn(hands=1), before=round, intents=[state])")
+C, D = "I will play COOPERATE", "I will play DEFECT"
+
+
+def said(game, *lines):
+    """Return the state after the first exchange, with these lines."""
+    state = game.start(Key(0))
+    state.play(dict(zip(state.to_act, lines, strict=True)))
+    return state
+
+
+@pytest.mark.parametrize("talker", [*SPEAKERS])
+def test_a_name_makes_the_player_again(talker):
+    player = make_player(f"{talker}(TitForTat)", IPD)
+    assert make_player(player.name, IPD).name == player.name
+    assert player.name.startswith(f"{talker}(ipd/TitForTat")
+    assert f"{talker}(PLAYER)" in patterns(IPD)
+    assert f"{talker}(PLAYER)" not in patterns(make_game("ipd"))
+
+
+def test_a_player_of_the_game_without_talk_is_silent():
+    player = make_player("TitForTat", IPD)
+    assert player.name == "silent(ipd/TitForTat)"
+    assert player.policy(IPD.start(Key(0)).view(0)) == {SILENT: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("honest(TitForTat)", "games with talk"),
+        ("honest", r"write honest\(PLAYER\)"),
+        ("liar(TitForTat, p=2)", "from 0 to 1"),
+    ],
+)
+def test_a_wrong_talker_is_refused(text, sentence):
+    with pytest.raises(BadParameter, match=sentence):
+        make_player(text, make_game("ipd") if sentence == "games with talk" else IPD)
+
+
+def test_hearers_refuse_games_whose_sentences_they_cannot_answer():
+    for hearer in ("believer", "grim"):
+        with pytest.raises(BadParameter, match="around"):
+            make_player(f"{hearer}(random)", make_game("talk(leduc, words=[hi])"))
+    with pytest.raises(BadParameter, match="cooperative action"):
+        make_player("grim(random)", make_game("talk(matrix(payoffs=[[(1, 2), (0, 0)], [(3, -1), (2, 2)]]))"))
+
+
+@pytest.mark.parametrize(
+    ("talker", "mix"),
+    [
+        ("honest(AlwaysDefect)", {D: 1.0}),
+        ("liar(AlwaysDefect)", {C: 1.0}),
+        ("liar(AlwaysDefect, p=0.25)", {D: 0.75, C: 0.25}),
+        ("honest(Mixed(p=0.3))", {C: 0.3, D: 0.7}),
+        ("inverter(AlwaysDefect)", {SILENT: 1.0}),
+    ],
+)
+def test_without_a_state_they_speak_of_their_moves(talker, mix):
+    assert make_player(talker, IPD).policy(IPD.start(Key(0)).view(0)) == pytest.approx(mix)
+
+
+def test_an_honest_mixer_keeps_what_it_has_promised():
+    player = make_player("honest(Mixed(p=0.3))", IPD)
+    for line, action in ((C, "COOPERATE"), (D, "DEFECT")):
+        assert player.policy(said(IPD, line, SILENT).view(0)) == {action: 1.0}
+    assert player.policy(said(IPD, SILENT, SILENT).view(0)) == pytest.approx({"COOPERATE": 0.3, "DEFECT": 0.7})
+
+
+def test_the_inverter_says_the_next_card():
+    player = make_player("inverter(NashApprox)", KUHN)
+    told = {}
+    for number in range(12):
+        view = KUHN.start(Key(number)).view(0)
+        (told[view.facts.inner.card],) = player.policy(view)
+    assert told == {"J": "My card is Q", "Q": "My card is K", "K": "My card is J"}
+
+
+@pytest.mark.parametrize(("claim", "moves"), [("J", "BET"), ("K", "PASS")])
+def test_the_believer_bets_on_what_it_hears(claim, moves):
+    player = make_player("believer(NashApprox)", KUHN)
+    state = next(s for n in range(30) if (s := KUHN.start(Key(n))).view(0).facts.inner.card == "Q")
+    assert player.policy(state.view(0)) == {SILENT: 1.0}
+    state.play({0: SILENT, 1: f"My card is {claim}"})
+    assert player.policy(state.view(0)) == {moves: 1.0}
+
+
+def test_the_grim_player_defects_for_ever_after_a_broken_promise():
+    player = make_player("grim(AlwaysCooperate)", IPD)
+    state = said(IPD, C, C)
+    assert player.policy(state.view(0)) == {"COOPERATE": 1.0}
+    state.play({0: "COOPERATE", 1: "DEFECT"})
+    assert player.policy(state.view(0)) == {SILENT: 1.0}
+    for _ in range(2):
+        state.play({0: SILENT, 1: SILENT})
+        assert player.policy(state.view(0)) == {"DEFECT": 1.0}
+        state.play({0: "DEFECT", 1: "COOPERATE"})
+
+
+def test_who_promised_nothing_has_broken_nothing():
+    player = make_player("grim(AlwaysCooperate)", IPD)
+    state = said(IPD, SILENT, SILENT)
+    state.play({0: "COOPERATE", 1: "DEFECT"})
+    state.play({0: SILENT, 1: SILENT})
+    assert player.policy(state.view(0)) == {"COOPERATE": 1.0}
+
+
+def test_to_several_readers_it_speaks_to_all_or_to_each():
+    for channel, lines in (("both", {"TO ALL: hi"}), ("private", {"TO player 1: hi", "TO player 2: hi"})):
+        game = make_game(f"talk(auction(seats=3), channel={channel}, words=[hi])")
+        assert set(make_player("babbler(random)", game).policy(game.start(Key(0)).view(0))) == lines
