@@ -72,7 +72,7 @@ def test_it_conforms_with_open_text():
 
 
 def test_seats_talk_before_movement_alone():
-    state = start("talk(diplomacy(until=1901, judged=False), channel=private, rounds=2, every=2)")
+    state = start("talk(diplomacy(until=1901, judged=False), channel=private, rounds=2, interval=2)")
     spoken = []
     while not state.over:
         if state.exchange == MOVE:
