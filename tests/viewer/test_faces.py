@@ -165,6 +165,10 @@ def broken(self, state):
     ("make", "sentence"),
     [
         (lambda path: own_face(path, frame=broken), "RuntimeError: it wants a licence."),
+        (
+            lambda path: own_face(path, frame=broken, module=STATIC / "face_grid.js"),
+            "RuntimeError: it wants a licence.",
+        ),
         (lambda path: own_face(path, frame=lambda self, state: {"set": {1}}), "TypeError: Object of type set is not"),
         (lambda path: own_face(path, module=path / "none.js"), "its module none.js is no file that ends in .js."),
         (lambda path: own_face(path, module=__file__), "AttributeError: 'str' object has no attribute"),
