@@ -93,6 +93,7 @@ CASES = {
         ("audit", HOSTILE),
         ("audit", "random", "--games", HOSTILE),
         ("audit", "random", "--games", "kuhn", "--fail-if", HOSTILE),
+        ("audit", "random", "--games", "kuhn", "--against", HOSTILE),
         ("audit", "random", "--games", "kuhn", "--dry-run", "--out", HOSTILE),
     ],
     "compare": [("compare", HOSTILE, HOSTILE)],
