@@ -99,7 +99,7 @@ def _floor(game: Game[Any], episodes: Sequence[Episode]) -> float:
     """Return the smallest gain a round that the rules allow."""
     spec = game.spec
     low, high = spec.bounds
-    floor = low if spec.utility == "zero-sum" else low - high
+    floor = low if spec.utility == "zero-sum" else min(0.0, low) - max(0.0, high)
     fixed = {len(episode.rounds) for episode in episodes} == {spec.rounds}
     return min(0.0, floor / spec.rounds) if fixed and spec.rounds else min(0.0, floor)
 
