@@ -10,6 +10,7 @@ from stratagem.evaluation.hostility import hostility
 from stratagem.evaluation.kingmaking import kingmakers
 from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
+from stratagem.evaluation.recorded_phases import movements
 from stratagem.games import Key, make_game
 from stratagem.games.conformance import verify
 from stratagem.games.talk import MOVE, SILENT, Message, language_of, moving, without_talk
@@ -232,6 +233,29 @@ def test_metrics_see_the_orders_through_the_talk():
         found.append([(METRICS[name].measure(sample), METRICS[name].null(sample)) for name in names])
     assert found[0] == found[1]
     assert sum(figure is not None for figure, _ in found[0]) >= 7
+
+
+class Forger:
+    """Says a text that looks like a state key, and holds."""
+
+    traits = Traits()
+    name = "forger"
+    talks = True
+
+    def turn(self, ask):
+        """Return the text, or no orders."""
+        return Move(FORGED if ask.view.facts.exchange != MOVE else None)
+
+
+FORGED = 'FRANCE {"units": 1} talk 0 then 1 "x"'
+
+
+def test_a_text_that_looks_like_a_key_changes_no_figure():
+    game = make_game(f"talk({TWO}, limit=60)")
+    (episode,) = play([Setup(id="e", match=Match(game, [Forger(), Forger()]), slots=(0, 1), key=Key(0))])
+    assert FORGED in [row.action for row in episode.decisions]
+    assert [position.phase for position, _ in movements(episode)] == ["S1901M", "F1901M", "S1902M", "F1902M"]
+    assert all(row.action != FORGED for _, rows in movements(episode) for row in rows)
 
 
 def test_the_game_and_the_state_within_are_those_without_talk():

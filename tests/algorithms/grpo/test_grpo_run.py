@@ -7,7 +7,9 @@ import pytest
 
 from forks import forked_program
 from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
+from stratagem.algorithms.grpo.collector import check_game
 from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -233,3 +235,10 @@ def test_what_cannot_be_is_said_in_a_sentence(tmp_path, changed, said):
         GRPOAlgorithm(*begun(tmp_path / "run", {**FORKED, **changed}))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_orders_are_rewarded_in_a_game_with_talk():
+    settings = BranchedRolloutSettings(reward_weights={"parts": 1.0}, horizon_phases=2)
+    check_game(settings, make_game("talk(diplomacy(only=[FRANCE, GERMANY]))"))
+    with pytest.raises(BadParameter, match="set no parts"):
+        check_game(settings, make_game("talk(diplomacy(only=[FRANCE, GERMANY], judged=False))"))

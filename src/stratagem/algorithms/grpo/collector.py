@@ -20,6 +20,7 @@ from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import signal_names
+from stratagem.games.talk import without_talk
 from stratagem.learning.advantages.base import FRESH, AdvantageEstimate, Decisions, State
 from stratagem.learning.checks import ADVANTAGES, ADVANTAGES_CLIPPED, SEAT_LEAST, SEAT_MOST
 from stratagem.learning.example import Example, example_from_call
@@ -85,7 +86,7 @@ def check_game(settings: BranchedRolloutSettings, game: Game[Any]) -> None:
 
 def _rewards_parts(game: Game[Any]) -> bool:
     """True if a game has rewards for the parts of an action."""
-    state = game.start(Key(0))
+    state = without_talk(game).start(Key(0))
     return state.play(dict.fromkeys(state.to_act)).parts is not None
 
 
