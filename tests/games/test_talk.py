@@ -258,3 +258,8 @@ def test_a_game_names_a_language_of_its_own():
     finally:
         type(game).language = before
         language_of.cache_clear()
+
+
+def test_the_story_does_not_say_that_nobody_talks():
+    assert "without talking" in make_game("ipd").rules(0)
+    assert "without talking" not in make_game("talk(ipd)").rules(0)

@@ -21,6 +21,9 @@ from stratagem.games.talk.message import MOVE, SILENT, Message, TalkFacts
 from stratagem.games.talk.rules import TalkRules
 from stratagem.games.talk.state import TalkState
 
+_WITHOUT = ", without talking"
+"""Words of the story of a game without talk."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Talk(TalkRules):
@@ -82,7 +85,7 @@ class Talk(TalkRules):
         return (*own, *dict.fromkeys(entry_of(word) for word in said))
 
     def rules(self, seat: Seat) -> str:
-        return f"{self.game.rules(seat)}\n{self._told}"
+        return f"{self.game.rules(seat).replace(_WITHOUT, '')}\n{self._told}"
 
     @property
     def _occasion(self) -> str:
