@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from stratagem.auditing.compare import against_name
 from stratagem.auditing.probes.base import Probe, Task
-from stratagem.auditing.probes.catalogue import PROBES
+from stratagem.auditing.probes.catalogue import probes_of
 from stratagem.errors import BadParameter
 from stratagem.evaluation.resumable import PLAN, ResumableRecord
 from stratagem.games.base import Game
@@ -108,7 +108,10 @@ def plan_audit(
 
 def _steps(text: str, agent: str | Player, decisions: int) -> Iterator[Step]:
     """Yield the probes of a game; those that do not apply leave their share to the others."""
-    reasons = {probe: probe.why_not(_trial(text, agent, round(probe.weight * decisions))) for probe in PROBES}
+    reasons = {
+        probe: probe.why_not(_trial(text, agent, round(probe.weight * decisions)))
+        for probe in probes_of(make_game(text))
+    }
     total = sum(probe.weight for probe, reason in reasons.items() if not reason)
     for probe, reason in reasons.items():
         yield Step(text, probe, 0 if reason else int(probe.weight / total * decisions), reason)
