@@ -3,7 +3,7 @@
 import pytest
 
 from stratagem.cli.main import main
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.options import whole, within
 from stratagem.players.catalogue import make_player
@@ -100,3 +100,9 @@ def test_the_command_line_says_it_in_a_sentence(command, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(command.split(" "))
     assert "a whole number, not" in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_message_lists_so_many_names_and_counts_the_others():
+    message = str(UnknownName("episode", "0", [f"kuhn/{number:03}" for number in range(600)]))
+    assert "kuhn/059 and 540 more" in message
+    assert "kuhn/060" not in message

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 _OWN = "write one in a file and name it FILE.py:CLASS, as in docs/how-to"
+_LISTED = 60
+"""Largest number of names that a message lists."""
 _LONGEST = 200
 """Number of characters of a name in a sentence."""
 
@@ -50,7 +52,8 @@ class UnknownName(StratagemError):
         if near:
             hint = f"did you mean {' or '.join(near)}?{f' Or {_OWN}.' if file else ''}"
         else:
-            hint = f"there are {', '.join(names) or 'none'}{f'; {_OWN}' if file else ''}."
+            more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+            hint = f"there are {', '.join(names[:_LISTED]) or 'none'}{more}{f'; {_OWN}' if file else ''}."
         super().__init__(f"There is no {kind} called {name!r}: {hint}")
 
 
