@@ -193,3 +193,21 @@ def test_first_page_asks_for_every_module_at_once(client):
     for name in [*named, "main.js"]:
         imports = re.findall(r"^import .*? from '\./([\w-]+\.js)'", client.get(f"/static/{name}").text, re.MULTILINE)
         assert set(imports) <= set(named), name
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit"),
+    [
+        ("kuhn/validation/pay", "points a round, common scale"),
+        ("kuhn/validation/length", "turns an episode"),
+        ("kuhn/validation/illegal", "share of turns"),
+        ("kuhn/validation/win_rate", "share"),
+        ("kuhn/illegal_rate", "share"),
+        ("kuhn/exact/exploitability", "chips a hand"),
+        ("kuhn/validation/unheard_of", "points a round, common scale"),
+    ],
+)
+def test_curve_has_the_unit_of_its_metric(client, folder, metric, unit):
+    with (folder / "runs" / "first" / "metrics.jsonl").open("a") as file:
+        file.write(json.dumps({"step": 9, metric: 0.5}) + "\n")
+    assert ask(client, "run", name="runs/first")["curves"][metric]["unit"] == unit

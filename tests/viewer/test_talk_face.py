@@ -43,3 +43,9 @@ def test_the_map_stays_while_the_powers_talk():
     assert not frames[1]["orders"]
     assert len(frames[2]["orders"]) == 6
     assert frames[2]["result"]["phase"] == "F1901M"
+
+
+def test_turn_of_messages_shows_no_move_on_the_board():
+    frames = shown("talk(ipd(rounds=2))", "random")[0]["frames"]
+    assert [frame.get("talked", False) for frame in frames] == [False, True, False, True, False]
+    assert [len(frame["moves"]) for frame in frames] == [0, 0, 1, 1, 2]

@@ -51,6 +51,7 @@ def test_filters_agree_with_the_record(client, shown):
     episodes = list(read_episodes(shown / "games", calls=False))
     every = ask(client, "episodes", record="games")
     assert [row["id"] for row in every["episodes"]] == [episode.id for episode in episodes]
+    assert every["first"] == ""
     own = [episode for episode in episodes if Parrot.recorded in episode.players]
     assert parrot_games(client)["found"] == len(own) == 6
     for outcome, sign in (("won", 1), ("lost", -1), ("drawn", 0)):

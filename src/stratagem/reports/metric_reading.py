@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stratagem.errors import StratagemError
+from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.report import scale_of
 from stratagem.games.catalogue import make_game
 from stratagem.reports.facets import OF_GAME, fits
@@ -13,6 +14,7 @@ from stratagem.reports.sections.results import CHANCE
 SCALED = "points a round, common scale"
 GAME = "unit of the game"
 SHARE, NATS = "share", "nats a token"
+_OF_PAYOFFS = (METRICS["pay"].unit, "as pay")
 _OWN_UNIT = "points a round"
 _UNITS: tuple[tuple[str, str], ...] = (
     ("exact/*", GAME),
@@ -50,8 +52,23 @@ def _is_staged(metric: str) -> bool:
 def unit_of(data: RunData, metric: str) -> str:
     """Return the unit of a metric; empty where it has none of its own, as a loss."""
     game, name = split(metric)
-    unit = next((unit for pattern, unit in _UNITS if fits(pattern, name)), SHARE if "fraction" in name else "")
+    unit = next((unit for pattern, unit in _UNITS if fits(pattern, name)), SHARE if _is_share(name) else "")
+    if unit == SCALED and (declared := _declared_unit(name)):
+        return declared
     return game_unit(data, game) if unit == GAME or (unit == SCALED and not _is_scaled(data, game)) else unit
+
+
+def _is_share(name: str) -> bool:
+    return "fraction" in name or name.endswith("/illegal_rate")
+
+
+def _declared_unit(name: str) -> str:
+    """Return the unit that a metric of a validation declares; empty for payoffs, whose unit the run knows."""
+    try:
+        metric = METRICS.get(name.removeprefix("validation/").replace("_", " "))
+    except StratagemError:
+        return ""
+    return "" if metric is None or metric.unit in _OF_PAYOFFS else metric.unit
 
 
 def game_unit(data: RunData, game: str) -> str:

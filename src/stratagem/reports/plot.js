@@ -3,6 +3,8 @@ import { categorical, extent, figure, linear, padded, ticks } from './plot_scale
 import { marksOf, paint, shape } from './plot_marks.js';
 
 const [TOP, RIGHT, BOTTOM, LETTER] = [8, 12, 24, 6.3];
+// letters of names are wider than digits
+const WIDE = 7.4;
 // a level is drawn where it leaves the curves at least a third of the height
 const FAR = 2;
 
@@ -71,7 +73,7 @@ export class Plot {
     if (yaxis.type === 'category') {
       this.names = [...new Set(this.traces.flatMap((trace) => trace.y))];
       this.y = categorical(this.names, yaxis.autorange === 'reversed' ? [TOP, this.height - BOTTOM] : down);
-      this.left = Math.min(this.width * 0.45, Math.max(...this.names.map((name) => name.length)) * LETTER + 10);
+      this.left = Math.min(this.width * 0.45, Math.max(...this.names.map((name) => name.length)) * WIDE + 10);
     } else {
       this.y = linear(yaxis.range || this.vertical(yaxis, levels), down);
       this.rows = ticks(this.y.domain, 4, { percent: yaxis.tickformat === '.0%' });
@@ -97,7 +99,7 @@ export class Plot {
     const [left, right, top, bottom] = [this.left, this.width - RIGHT, TOP, this.height - BOTTOM];
     const line = (x1, x2, y1, y2, name) => this.svg.append(shape('line', { x1, x2, y1, y2, class: name }));
     const text = (x, y, words, anchor) => this.svg.append(shape('text', { x, y, 'text-anchor': anchor }, words));
-    const longest = Math.floor((left - 8) / LETTER);
+    const longest = Math.floor((left - 8) / WIDE);
     for (const name of this.y.names || []) text(left - 6, this.y(name) + 4, name.length > longest ? `${name.slice(0, longest - 1)}…` : name, 'end');
     for (const [value, told] of this.y.names ? [] : this.rows) {
       line(left, right, this.y(value), this.y(value), 'grid-line');

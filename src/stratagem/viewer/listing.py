@@ -118,6 +118,7 @@ def listed(folder: Path, wanted: Filter, *, offset: int, limit: int, newest: boo
         "purposes": _counted(row.purpose for row in rows),
         "outcomes": _counted(row.outcome(wanted.player) for row in rows if wanted.player in ("", *row.players)),
         "illegal": sum(any(row.num_illegal) for row in rows),
+        "first": _first(rows),
     }  # fmt: skip
 
 
@@ -126,6 +127,13 @@ def neighbours(folder: Path, row: Row) -> tuple[str | None, str | None]:
     names = [one.id for one in rows_of(folder)]
     place = names.index(row.id)
     return (names[place - 1] if place else None), (names[place + 1] if place + 1 < len(names) else None)
+
+
+def _first(rows: list[Row]) -> str:
+    """Return the player that is the first of every match and sits nowhere else; empty if there is none."""
+    seated = {(name, slot == 0) for row in rows for name, slot in zip(row.players, row.slots, strict=True)}
+    firsts = [name for name, is_first in seated if is_first]
+    return firsts[0] if len(firsts) == 1 and (firsts[0], False) not in seated else ""
 
 
 def _json(row: Row, player: str) -> Json:

@@ -29,7 +29,9 @@ class TalkFace(GameFace):
     def after(self, before: State[Any], after: State[Any], actions: Actions) -> Json:
         assert isinstance(after, TalkState)
         moved = moving(before)
-        return self.frame(after) if moved is None else self._within.after(moved, after.inner, actions)
+        if moved is None:
+            return {**self.frame(after), "talked": True}
+        return self._within.after(moved, after.inner, actions)
 
 
 class SenderReceiverFace(GameFace):

@@ -1,7 +1,7 @@
 // The board of a replay: a face in a box of its own.
 import { html, useEffect, useLayoutEffect, useRef, useState } from './preact-htm.js';
 import { visible } from './data.js';
-import { stepAt } from './faces.js';
+import { stepAt, talked } from './faces.js';
 import { load } from './source.js';
 
 const PARTS = ['mount', 'render', 'unmount'];
@@ -38,5 +38,11 @@ export function Board({ episode, position }) {
   }, [face, episode, position]);
   if (!episode.module) return html`<p class="problem">${visible(episode.unplayable)}</p>`;
   return html`${(episode.trouble || trouble) && html`<p class="problem" role="status">${visible(episode.trouble || trouble)}</p>`}
-    <div class=${`board face-${episode.face}`} ref=${box}></div>`;
+    <div class=${`board face-${episode.face}`} ref=${box}></div>
+    ${talked(episode, position) && html`<${Messages} rows=${episode.turns[position - 1].decisions} />`}`;
+}
+
+function Messages({ rows }) {
+  return html`<ul class="messages" aria-label="Messages">${rows.map((row) => html`<li><span class=${`seat s${row.seat % 7}`} aria-label=${`seat ${row.seat}`}>${row.seat}</span>
+    ${row.action == null ? html`<i>no legal message</i>` : visible(row.action)}</li>`)}</ul>`;
 }

@@ -1,7 +1,7 @@
 // Curves: small ones in tables, and the picture of one metric of one run.
 import { html } from './preact-htm.js';
 import { Picture, reading } from './picture.js';
-import { number, visible } from './data.js';
+import { count, number, visible } from './data.js';
 
 function points(curve) {
   return curve.steps.map((step, place) => [step, curve.values[place]]);
@@ -39,7 +39,7 @@ export function Chart({ name, curve, best, noted = [] }) {
     noted: noted.filter((step) => step >= first[0] && step <= last[0]),
     levels: curve.chance == null ? [] : [{ value: curve.chance, name: `chance ${number(curve.chance)}` }],
   };
-  const facts = reading({ unit: curve.unit, n: `${number(curve.points)} steps`, chance: curve.chance == null ? 'not measured' : number(curve.chance) });
+  const facts = reading({ unit: curve.unit, n: count(curve.points, 'step'), chance: curve.chance == null ? 'not measured' : number(curve.chance) });
   return html`<${Picture} title=${name} value=${html`<b>${number(last[1])}</b> at step ${last[0]}`} traces=${traces} layout=${layout} facts=${facts}
     label=${`${name}: ${number(first[1])} at step ${first[0]}, ${number(last[1])} at step ${last[0]}, between ${number(low)} and ${number(high)}, ${curve.points} values. ${facts}`} />`;
 }

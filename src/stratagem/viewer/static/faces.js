@@ -11,12 +11,17 @@ export function drawn(Component) {
   };
 }
 
+/** Whether the seats only sent messages in the turn that leads to a position, so the board shows no move. */
+export function talked(episode, position) {
+  return position > 0 && episode.frames[position]?.talked === true;
+}
+
 /** The step of a replay at a position: 0 is the start, k is after turn k. */
 export function stepAt(episode, position) {
   return {
     position,
     frame: episode.frames[position],
     before: position ? episode.frames[position - 1] : null,
-    turn: position ? episode.turns[position - 1] : null,
+    turn: position && !talked(episode, position) ? episode.turns[position - 1] : null,
   };
 }

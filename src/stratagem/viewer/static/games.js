@@ -5,6 +5,9 @@ import { api, count, go, link, number, short, signed, useJson, useVersion, visib
 const PAGE = 50;
 const OUTCOMES = ['won', 'lost', 'drawn', 'unfinished'];
 
+/** Label that says whose outcome is meant. */
+const outcomeOf = (query, data) => (query.player ? 'Outcome for this player' : data.first ? `Outcome for ${short(data.first)}` : 'Outcome for the first player');
+
 function Choice({ title, name, value, counts, all, set }) {
   const options = Object.entries(counts);
   if (options.length < 2 && !value) return null;
@@ -35,7 +38,7 @@ function Filters({ query, data, set, library }) {
     <${Choice} title="Game" name="game" all="all games" value=${query.game} counts=${data.games} set=${set} />
     <${Choice} title="Player" name="player" all="all players" value=${query.player} counts=${data.players} set=${set} />
     ${query.player && html`<${Choice} title="Against" name="opponent" all="anybody" value=${query.opponent} counts=${data.players} set=${set} />`}
-    <${Choice} title=${query.player ? 'Outcome for this player' : 'Outcome for the first player'} name="outcome" all="all outcomes" value=${query.outcome} counts=${outcomes} set=${set} />
+    <${Choice} title=${outcomeOf(query, data)} name="outcome" all="all outcomes" value=${query.outcome} counts=${outcomes} set=${set} />
     <${Choice} title="Purpose" name="purpose" all="all purposes" value=${query.purpose} counts=${data.purposes} set=${set} />
     <${Search} value=${query.text || ''} set=${set} />
     <label class="check"><input type="checkbox" name="illegal" checked=${query.illegal === '1'} onChange=${(event) => set({ illegal: event.target.checked })} />
@@ -73,7 +76,7 @@ export function Games({ query, library }) {
       ${data.found < data.total && html`<a href=${link('/games', { record })}>Clear the filter</a>`}
       ${Object.keys(data.players).length > 2 && html`<a href=${link('/pairs', { record })}>Paired deals</a>`}</div>
     ${data.found === 0 ? html`<p class="empty">No episode passes this filter.</p>` : html`
-    <div class="scroll"><table class="episodes"><thead><tr><th>Episode</th><th class="left">Players and returns</th><th>Outcome</th><th>Decisions</th><th>Illegal</th><th class="wide">Purpose</th></tr></thead>
+    <div class="scroll"><table class="episodes"><thead><tr><th>Episode</th><th class="left">Players and returns</th><th title=${outcomeOf(query, data)}>Outcome</th><th>Decisions</th><th>Illegal</th><th class="wide">Purpose</th></tr></thead>
       <tbody>${data.episodes.map((row) => html`<${Row} key=${row.id} row=${row} query=${query} />`)}</tbody></table></div>
     ${data.found > PAGE && html`<nav class="pager" aria-label="Pages of the list">
       ${offset > 0 && html`<a href=${link('/games', { ...filter, offset: Math.max(0, offset - PAGE) })}>Previous</a>`}

@@ -42,7 +42,7 @@ function App() {
       <nav aria-label="Pages">
         <a href=${link('/')} aria-current=${['/', '/run', '/runs'].includes(path) ? 'page' : null}>Overview</a>
         ${library.records.length > 0 && html`<a href=${link('/games', { record: query.record || library.records[0].name })}
-          aria-current=${['/games', '/replay'].includes(path) ? 'page' : null}>Games</a>`}
+          aria-current=${['/games', '/replay', '/pairs'].includes(path) ? 'page' : null}>Games</a>`}
         ${live && library.records.length > 0 && html`
         <a href=${link('/decisions', { record: query.record || library.records[0].name })} aria-current=${path === '/decisions' ? 'page' : null}>Decisions</a>
         <a href=${link('/checks', { record: query.record || library.records[0].name })} aria-current=${path === '/checks' ? 'page' : null}>Checks</a>`}

@@ -116,6 +116,7 @@ export function Replay({ query }) {
   const to = (id) => link('/replay', { record: query.record, id });
   return html`<div class="head title"><h1>${visible(episode.game)} <small>${visible(episode.id)}</small></h1>
     <nav class="pager" aria-label="Episodes">
+      ${query.line == null && html`<a href=${link('/games', { record: query.record })}>All episodes</a>`}
       ${episode.previous != null && html`<a href=${to(episode.previous)}>Previous episode</a>`}
       ${episode.next != null && html`<a href=${to(episode.next)}>Next episode</a>`}</nav></div>
     ${episode.parent && html`<p class="dim">Forked at turn ${episode.forked_at} from <a href=${to(episode.parent)}>${visible(episode.parent)}</a>.</p>`}

@@ -47,7 +47,7 @@ export function Run({ name }) {
   if (error) return html`<p class="problem">${visible(error)}</p>`;
   if (!run || address !== api('run', { name })) return html`<p class="loading">Loading …</p>`;
   if (run.state === 'damaged') return html`<h1>${visible(name)}</h1><p class="problem">${visible(run.sentence)}</p>`;
-  const tiles = [['Algorithm', run.algorithm], ['Seed', run.seed], ['Step', `${run.sft_steps ? `${run.sft_steps}+` : ''}${run.step}`],
+  const tiles = [['Algorithm', run.algorithm], ['Seed', run.seed], ...(run.sft_steps ? [['Steps of SFT', run.sft_steps], ['Step after SFT', run.step]] : [['Step', run.step]]),
     ['Best step', number(run.best_step)], ['Checkpoint metric', number(run.score)],
     ...Object.entries(run.exploitability).map(([game, value]) => [`Exploitability, ${game}`, number(value)])];
   const findings = Object.entries(run.findings);

@@ -45,7 +45,7 @@ function Row({ row, chosen, choose, query }) {
     <td><span class=${`state ${row.state}`} title=${visible(row.sentence)}>${visible(row.state)}</span></td>
     ${row.state === 'damaged' ? html`<td class="left" colspan="6">${visible(row.sentence)}</td>` : html`
     <td class="wide" title=${visible(row.since)}>${ago(row.changed)}</td>
-    <td>${row.sft_steps ? `${row.sft_steps}+` : ''}${row.step}</td>
+    <td title=${row.sft_steps ? `${row.sft_steps} steps of SFT, then ${row.step}` : null}>${row.sft_steps ? `${row.sft_steps}+` : ''}${row.step}</td>
     <td class="wide">${number(row.best_step)}</td>
     <td>${row.figures.slice(0, 2).map((figure) => html`<${Figure} key=${figure.metric} figure=${figure} />`)}</td>
     <td class="wide">${row.faults > 0 && html`<a class="badge bad" href=${link('/run', { name: row.name })}>${count(row.faults, 'fault')}</a> `}${row.notes > 0 && html`<a class="badge" href=${link('/run', { name: row.name })}>${count(row.notes, 'note')}</a>`}${!row.faults && !row.notes && '–'}</td>
@@ -82,7 +82,7 @@ export function Runs({ runs, query }) {
     <div class="scroll" tabindex="0" role="region" aria-label="Table of runs"><table class="runs">
       <thead><tr><td class="pick"></td>${HEADS.map(([name, title]) => html`<th class=${WIDE.includes(name) ? 'wide' : ''} aria-sort=${by === name ? (down ? 'descending' : 'ascending') : 'none'}>
         <button onClick=${() => set({ sort: name, down: by === name && !down })}>${title}${by === name ? (down ? ' ↓' : ' ↑') : ''}</button></th>`)}
-        <th class="wide">Course</th></tr></thead>
+        <th class="wide">Curve</th></tr></thead>
       <tbody>${rows.map((row) => html`<${Row} key=${row.name} row=${row} query=${query} chosen=${chosen.includes(row.name)} choose=${choose} />`)}</tbody></table></div>`}
   </section>`;
 }
