@@ -1,5 +1,7 @@
 """Talk around a game: who speaks when, who reads what, and that nothing else of the game changes."""
 
+import json
+
 import pytest
 
 from stratagem.errors import BadParameter, CannotCompute, IllegalAction
@@ -263,3 +265,39 @@ def test_a_game_names_a_language_of_its_own():
 def test_the_story_does_not_say_that_nobody_talks():
     assert "without talking" in make_game("ipd").rules(0)
     assert "without talking" not in make_game("talk(ipd)").rules(0)
+
+
+@pytest.mark.parametrize("options", ["before=round, interval=2", "before=turn, interval=3"])
+def test_an_interval_makes_rounds_differ_so_that_none_stands_for_all(options):
+    game = make_game(f"talk(kuhn(hands=2), {options}, intents=[state])")
+    assert game.one_round() is None
+    waits = {game.start(Key(0)).view(0).info_key}
+    state = game.start(Key(0))
+    while state.round == 0:
+        speak(state, *[next(iter(state.view(seat).choices)) for seat in state.to_act])
+    assert state.view(0).info_key.split()[-2:] not in [key.split()[-2:] for key in waits]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("kuhn, who=[1]", ("the other player alone may send messages. Every", "you alone may send messages. Every")),
+        ("auction(seats=3), who=[0, 2], words=[hi]", ("player 0 and player 2 alone may send messages, all at",) * 3),
+        ("kuhn, order='in turn'", ("players may send messages, one after another. Every",) * 2),
+    ],
+)
+def test_the_rules_say_who_may_speak(options, told):
+    game = make_game(f"talk({options})")
+    for seat, sentence in enumerate(told):
+        assert sentence in game.rules(seat)
+
+
+def test_messages_between_others_and_open_text_survive_a_dump():
+    game = make_game(THREE.format(channel="both").replace("words", "limit=9, order='in turn', rounds=2, words"))
+    state = game.start(Key(0))
+    for line in ("TO player 2: high", 'TO ALL: "so" \\', SILENT, "TO player 1: low"):
+        speak(state, line)
+        copy = game.load(json.loads(json.dumps(state.dump())), Key(0))
+        assert copy.to_act == state.to_act
+        assert [copy.view(seat).facts for seat in range(3)] == [state.view(seat).facts for seat in range(3)]
+    assert [m.text for m in state.view(0).facts.messages] == ["high", '"so" \\', "low"]

@@ -41,6 +41,7 @@ class TalkMeasure(Result):
     speaker: str
     reader: str
     unit: str
+    """Unit of the returns, which are those of a whole game."""
     figures: dict[Seat, TalkFigures]
     """Figures by the seat of the speaker."""
 
@@ -65,8 +66,9 @@ class TalkMeasure(Result):
     def remarks(self) -> list[str]:
         """Say what the figures are."""
         return [
-            "All figures are exact, at the first exchange of messages. The worth of talk is the return less that of "
-            "the same players with both channels jammed. – is undefined: nothing was said, or no statement."
+            "All figures are exact, at the first exchange of messages. Returns are sums over the game. The worth "
+            "of talk is the return less that of the same players with both channels jammed. – is undefined: "
+            "nothing was said, or no statement."
         ]
 
 
@@ -90,7 +92,12 @@ def talk(
         players = as_player(speaker, made), as_player(reader, made)
         seats = [seat for seat in range(2) if seat in made.who]
         spoken = {seat: _figures(made, players, seat, exact_budget) for seat in seats}
-        return TalkMeasure(describe(made), players[0].name, players[1].name, made.spec.unit, spoken)
+        return TalkMeasure(describe(made), players[0].name, players[1].name, _unit(made), spoken)
+
+
+def _unit(game: Talk) -> str:
+    """Return the unit of a return: `chips` where a payoff is in chips a hand."""
+    return game.spec.unit.rsplit(" a ", 1)[0]
 
 
 def _figures(game: Talk, players: tuple[Player, Player], seat: Seat, budget: int) -> TalkFigures:

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from stratagem.evaluation.policies import Policies
 from stratagem.games.base import Game, Seat, State
 from stratagem.games.enumeration import starts
+from stratagem.games.tree_size import listed
 from stratagem.players.base import Player
 
 BUDGET = 50_000
@@ -134,7 +135,7 @@ def _layers(
 
 def _plans(policies: Policies, belief: Belief, responder: Seat, after: _InformationStates) -> Iterator[Plan]:
     first = belief[0][0]
-    for action in first.view(responder).choices if responder in first.to_act else [None]:
+    for action in listed(first.view(responder)) if responder in first.to_act else [None]:
         own: dict[Seat, str | None] = {} if action is None else {responder: action}
         payoff = advantage = 0.0
         reached = []

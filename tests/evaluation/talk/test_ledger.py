@@ -1,5 +1,7 @@
 """Ledger of recorded talk: truth, promises, and the kinds of breaches."""
 
+from dataclasses import replace
+
 import pytest
 
 from stratagem.api.matches import play
@@ -8,6 +10,8 @@ from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.talk import shuffled
 from stratagem.evaluation.talk.ledger import ledger
 from stratagem.games import make_game
+from stratagem.games.public_goods import PublicGoods
+from stratagem.games.talk import SILENT, Language, Plays, language_of
 
 KUHN = "talk(kuhn(hands=1), before=round, intents=[state])"
 IPD = "talk(ipd(rounds=4))"
@@ -58,6 +62,57 @@ def test_who_answers_a_breach_retaliates():
     others = [p for p in book.promises if p.outcome == "broken" and p.said.seat != first.said.seat]
     assert others
     assert {p.breach for p in others} <= {"retaliation", "mutual"}
+
+
+class Giving(Language):
+    """Public goods with one promise."""
+
+    def sentences(self):
+        yield Plays("I will keep all", "KEEP")
+
+
+def scripted(game, *turns):
+    """Return the ledger of an episode in which the seats act so, turn by turn."""
+    episode = play(game, ["first-legal"], episodes=1).episodes[0]
+    episode.decisions = [replace(row, action=turns[row.turn][row.seat]) for row in episode.decisions]
+    return ledger(episode)
+
+
+@pytest.mark.parametrize(
+    ("reader", "breach"),
+    [("ALL", "retaliation"), ("player 1", "retaliation"), ("player 2", "unilateral")],
+)
+def test_only_a_breach_of_a_promise_that_was_read_is_answered(monkeypatch, reader, breach):
+    """Seat 0 breaks its word in the first round, seat 1 in the second: retaliation only if it could read that word."""
+    monkeypatch.setattr(PublicGoods, "language", Giving)
+    language_of.cache_clear()
+    book = scripted(
+        "talk(public-goods(rounds=2), channel=both)",
+        (f"TO {reader}: I will keep all", SILENT, SILENT),
+        ("CONTRIBUTE", "KEEP", "KEEP"),
+        (SILENT, "TO player 2: I will keep all", SILENT),
+        ("KEEP", "CONTRIBUTE", "KEEP"),
+    )
+    language_of.cache_clear()
+    assert [(promise.said.seat, promise.breach) for promise in book.promises] == [(0, "unilateral"), (1, breach)]
+
+
+def test_rounds_that_know_nothing_of_each_other_hold_no_grudges():
+    book = scripted(
+        "talk(kuhn(hands=2), before=round, intents=[move])",
+        ("I will BET", SILENT),
+        ("PASS", None),
+        (None, "PASS"),
+        (SILENT, "I will BET"),
+        (None, "PASS"),
+        ("PASS", None),
+    )
+    assert [promise.breach for promise in book.promises] == ["unilateral", "unilateral"]
+
+
+def test_a_promise_of_an_illegal_move_is_void():
+    book = scripted("talk(ipd(rounds=1))", ("I will play COOPERATE", SILENT), (None, "DEFECT"))
+    assert [(p.outcome, p.breach) for p in book.promises] == [("void", "")]
 
 
 def test_a_promise_whose_condition_is_never_met_is_void():
@@ -112,6 +167,13 @@ def test_shuffling_within_one_history_tells_nothing_about_singles():
     assert shuffled([((), 1)], lambda what, where: True) is None
     assert shuffled([((), 1), ((), 0)], lambda what, where: what == where) == 0.5
     assert shuffled([((), 1), (((0, 0, "x"),), 0)], lambda what, where: what == where) is None
+
+
+def test_statements_are_shuffled_among_those_of_one_seat():
+    """In both seats a card is known: two deals of one seat are shuffled, and not with the other seat's."""
+    taken = sample(KUHN, "honest(NashApprox)", episodes=2)
+    assert {episode.seat_of(0) for episode in taken.matchups[0].episodes} == {0, 1}
+    assert METRICS["honesty"].null(taken) is None
 
 
 def sample(game, player, episodes=30):

@@ -4,6 +4,7 @@ from math import log
 
 import pytest
 
+from stratagem.api.talks import talk
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.talk.talk_tree import TalkTree
@@ -98,3 +99,18 @@ def test_it_is_for_two_seats_a_speaker_and_stated_players():
         figures("talk(kuhn(hands=1), limit=9)", "random", "random")
     with pytest.raises(CannotCompute, match="probabilities"):
         figures(KUHN, "random", "human")
+
+
+@pytest.mark.parametrize("player", ["random", "TitForTat"])
+def test_open_text_has_no_exact_best_response(player):
+    game = make_game("talk(ipd(rounds=2), limit=10)")
+    with pytest.raises(CannotCompute, match="open text"):
+        exact(game, make_player(player, game))
+
+
+def test_returns_are_sums_over_the_game_in_its_unit():
+    """Two rounds of mutual defection pay each seat 2 points."""
+    game = "talk(ipd(rounds=2), who=[0], intents=[move])"
+    told = talk(game, "liar(AlwaysDefect)", "believer(AlwaysCooperate)")
+    assert told.unit == "points"
+    assert told.figures[0].returns == (2.0, 2.0)

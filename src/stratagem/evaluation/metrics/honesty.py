@@ -36,7 +36,7 @@ class Honesty(TalkMetric):
         if isinstance(game, SenderReceiver):
             return 1.0 / game.states if game.spec.signals else None
         stated = (
-            (said.history, said)
+            ((agent, said.history), said)
             for _, book, agent in books(sample)
             for said in book.messages
             if said.seat == agent and isinstance(said.intent, Statement)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import ClassVar, TypeVar
 
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.statistics import Estimate, rate
-from stratagem.evaluation.talk.ledger import Bound, History, Ledger, ledger
+from stratagem.evaluation.talk.ledger import Bound, Ledger, ledger
 from stratagem.games.talk import Promise, Talk
 from stratagem.play.records import Episode
 
@@ -64,7 +64,7 @@ class Kept(TalkMetric):
 
     def null(self, sample: Sample) -> float | None:
         bound = (
-            (promise.said.history, promise)
+            ((agent, promise.said.history), promise)
             for _, book, agent in books(sample)
             for promise in book.promises
             if promise.said.seat == agent and promise.outcome != "void"
@@ -75,7 +75,8 @@ class Kept(TalkMetric):
 class Betrayal(TalkMetric):
     """Promises that the agent alone broke, over those that bound a decision of its own.
 
-    A breach at the same turn as another seat's is mutual; one after another seat's is retaliation. Neither counts.
+    A breach at the same turn as another seat's is mutual; one after another seat's breach of a promise that the agent
+    could read is retaliation. Neither counts.
     """
 
     name = "betrayal"
@@ -102,14 +103,14 @@ def counted(answers: Iterable[bool | None]) -> Counts:
     return known[True], known[True] + known[False]
 
 
-def shuffled(items: Iterable[tuple[History, T]], judge: Callable[[T, T], bool | None]) -> float | None:
-    """Return the expected share of hits when what was said is shuffled among the items of equal public history.
+def shuffled(items: Iterable[tuple[Hashable, T]], judge: Callable[[T, T], bool | None]) -> float | None:
+    """Return the expected share of hits when what was said is shuffled among the items of equal public knowledge.
 
-    None where no two items share their history.
+    Public knowledge is the seat of the speaker and the public history. None where no two items share it.
     """
-    groups: dict[History, list[T]] = {}
-    for history, item in items:
-        groups.setdefault(history, []).append(item)
+    groups: dict[Hashable, list[T]] = {}
+    for known, item in items:
+        groups.setdefault(known, []).append(item)
     hits, tries = 0.0, 0.0
     for group in groups.values():
         yes, known = counted(judge(what, where) for what in group for where in group)

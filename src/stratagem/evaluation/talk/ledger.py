@@ -8,7 +8,7 @@ from typing import Any, Literal
 from stratagem.errors import BadParameter
 from stratagem.games.base import Seat, View
 from stratagem.games.catalogue import make_game
-from stratagem.games.talk import MOVE, SILENT, Promise, Statement, Talk, TalkFacts
+from stratagem.games.talk import ALL, MOVE, SILENT, Promise, Statement, Talk, TalkFacts
 from stratagem.games.talk.language import Intent
 from stratagem.play.forks import steps
 from stratagem.play.records import Decision, Episode
@@ -32,6 +32,8 @@ class Said:
     view: View[Any]
     """View of the game without talk when the speaker spoke."""
     history: History = ()
+    to: Seat = ALL
+    """Seat that could read it, or `ALL`."""
 
     @property
     def truth(self) -> bool | None:
@@ -52,7 +54,7 @@ class Bound:
     """View of the game without talk at that decision."""
     action: str = ""
     breach: Breach = ""
-    """Kind of a breach: unilateral is betrayal; retaliation answers an earlier breach of another seat."""
+    """Kind of a breach: unilateral is betrayal; retaliation answers an earlier breach that the seat has seen."""
 
 
 @dataclass
@@ -80,6 +82,7 @@ class _Keeper:
         self._open: list[Said] = []
         self._history: History = ()
         self._round = 0
+        self._remembered = 0
 
     def read(self, episode: Episode) -> Ledger:
         """Read all turns."""
@@ -95,16 +98,17 @@ class _Keeper:
         return self.book
 
     def _close(self) -> None:
-        """Let the promises that bound no decision be void."""
+        """Let the promises that bound no decision be void, and forget the breaches so far."""
         self.book.promises += [Bound(said) for said in self._open]
         self._open = []
+        self._remembered = len(self.book.promises)
 
     def _hear(self, decisions: list[Decision], views: dict[Seat, View[TalkFacts]]) -> None:
         for row in decisions:
             inner = self.game.inner_view(views[row.seat].facts)
-            text = self.game.message(0, row.seat, row.action or SILENT).text
-            intent = self.game.spoken_language.read(text) if text else None
-            said = Said(row.turn, row.seat, text, intent, inner, self._history)
+            sent = self.game.message(0, row.seat, row.action or SILENT)
+            intent = self.game.spoken_language.read(sent.text) if sent.text else None
+            said = Said(row.turn, row.seat, sent.text, intent, inner, self._history, sent.to)
             self.book.messages.append(said)
             if isinstance(intent, Promise) and intent.kind == "move":
                 self._open.append(said)
@@ -133,10 +137,12 @@ class _Keeper:
         return settled
 
     def _classed(self, promise: Bound, breaking: set[Seat]) -> Bound:
-        """Class a breach by what the other seats break at the same time, or have broken before."""
+        """Class a breach by what the other seats break at the same time, or have broken before in its sight."""
         if promise.outcome != "broken":
             return promise
         if breaking - {promise.said.seat}:
             return replace(promise, breach="mutual")
-        earlier = any(p.outcome == "broken" and p.said.seat != promise.said.seat for p in self.book.promises)
-        return replace(promise, breach="retaliation" if earlier else "unilateral")
+        breaches = (p.said for p in self.book.promises[self._remembered :] if p.outcome == "broken")
+        seat = promise.said.seat
+        answers = any(said.seat != seat and said.to in (ALL, seat) for said in breaches)
+        return replace(promise, breach="retaliation" if answers else "unilateral")

@@ -59,12 +59,15 @@ class Talk(TalkRules):
         return self.game.default_action(facts.inner) if facts.exchange == MOVE else SILENT
 
     def info_key(self, facts: TalkFacts) -> str:
-        return f"{self.game.info_key(facts.inner)}{self._said(facts, facts.messages)}"
+        return f"{self.game.info_key(facts.inner)}{self._said(facts, facts.messages)}{self._wait(facts)}"
 
     def state_key(self, facts: TalkFacts) -> str:
         """Return the key of the game with what was said in this round; older messages change nothing that follows."""
-        wait = f" wait {facts.wait}" if self.interval > 1 else ""
-        return f"{self.game.state_key(facts.inner)}{self._said(facts, facts.of_round)}{wait}"
+        return f"{self.game.state_key(facts.inner)}{self._said(facts, facts.of_round)}{self._wait(facts)}"
+
+    def _wait(self, facts: TalkFacts) -> str:
+        """Return what is left of the interval as a part of a key."""
+        return f" wait {facts.wait}" if self.interval > 1 else ""
 
     def _said(self, facts: TalkFacts, messages: Sequence[Message]) -> str:
         """Return the talk as a part of a key."""
@@ -85,28 +88,38 @@ class Talk(TalkRules):
         return (*own, *dict.fromkeys(entry_of(word) for word in said))
 
     def rules(self, seat: Seat) -> str:
-        return f"{self.game.rules(seat).replace(_WITHOUT, '')}\n{self._told}"
+        return f"{self.game.rules(seat).replace(_WITHOUT, '')}\n{self._told(seat)}"
 
     @property
     def _occasion(self) -> str:
         """Name of what messages come before."""
         return self.spoken_language.turn if self.before == "turn" else self.before
 
-    @cached_property
-    def _told(self) -> str:
-        """The rules of the talk in words."""
+    def _told(self, seat: Seat) -> str:
+        """Return the rules of the talk in words."""
         often = f"every {self.interval} {self._occasion}s" if self.interval > 1 else f"each {self._occasion}"
         times = "" if self.rounds == 1 else f", {self.rounds} times"
-        order = "all at the same time" if self.order == "together" and len(self.who) > 1 else "one after another"
+        order = ", all at the same time" if self.order == "together" else ", one after another"
+        order = order if len(self.who) > 1 else ""
         readers = {
             "public": "Every player reads it.",
             "private": "Only the player that it is sent to reads it.",
             "both": "It is sent to one player, who alone reads it, or to all.",
         }[self.channel if self.game.spec.seats > 2 else "public"]
         return (
-            f"Before {often} players may send messages{times}, {order}. {readers} Messages cost nothing and bind "
-            f"nobody; {SILENT} sends none. What a message says is the word of its sender, and no part of these rules."
+            f"Before {often} {self._speakers(seat)} may send messages{times}{order}. {readers} Messages cost nothing "
+            f"and bind nobody; {SILENT} sends none. What a message says is the word of its sender, and no part of "
+            "these rules."
         )
+
+    def _speakers(self, seat: Seat) -> str:
+        """Return who may speak, as it is told to a seat."""
+        seats = self.game.spec.seats
+        if len(self.who) == seats:
+            return "players"
+        names = [self.naming.names[who] for who in self.who]
+        one = "you" if seat in self.who else "the other player"
+        return f"{one if seats == 2 else ' and '.join(names)} alone"
 
     def situation(self, facts: TalkFacts) -> str:
         told = [self.game.situation(facts.inner)]
@@ -117,5 +130,6 @@ class Talk(TalkRules):
         return "\n".join(told)
 
     def one_round(self) -> Talk | None:
-        inner = self.game.one_round()
+        """Return the game cut to one round; None with an interval, since then rounds differ in whether they talk."""
+        inner = self.game.one_round() if self.interval == 1 else None
         return None if inner is None else replace(self, game=inner)
