@@ -44,6 +44,7 @@ class Formula:
     def __init__(self, scores=True):
         self.capabilities = Capabilities(masks=True, scores=scores)
         self.vocabulary = Characters()
+        self.ends: frozenset[int] = frozenset()
         self.batches = []
 
     def begin(self, messages):
