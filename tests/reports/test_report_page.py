@@ -187,13 +187,14 @@ def test_the_page_names_no_other_file_and_is_not_too_large(run, page):
 
 
 def test_several_games_stand_one_under_the_other(tmp_path):
-    run = begun(tmp_path / "run", games=["kuhn", "auction"])
-    measured(run, "auction")
-    keep_policy(run, START, "auction")
+    auction = "auction(rounds=2)"
+    run = begun(tmp_path / "run", games=["kuhn", auction])
+    measured(run, auction)
+    keep_policy(run, START, auction)
     page = Page(report_html(run))
     assert "openings" in page.sections
     assert "equilibrium" in page.sections
-    assert "auction" in page.texts["curves"]
+    assert auction in page.texts["curves"]
 
 
 def test_the_command_writes_the_page(tmp_path, capsys):
