@@ -55,7 +55,6 @@ FORKED = {
 
 OPENING = {
     "games": ["diplomacy(until=1901, only=[FRANCE, GERMANY])"],
-    "model": "small",
     "style": "bare",
     "opponents": ["hold"],
     "evaluate_every": 2,
