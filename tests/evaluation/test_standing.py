@@ -91,8 +91,8 @@ def test_every_null_says_whose_figure_it_is(matchup):
     sample = Sample(GAME, (matchup,))
     told = {name for name, metric in METRICS.items() if metric.null(sample) is not None}
     assert told == {"pay", "win rate", "peace", "backstab", "expansion", *NAMES}
-    under_disguise = {"memorisation_gap"}
-    assert all(bool(METRICS[name].null_case) == (name in told | under_disguise) for name in METRICS)
+    elsewhere = {"memorisation_gap", "honesty", "kept"}
+    assert all(bool(METRICS[name].null_case) == (name in told | elsewhere) for name in METRICS)
 
 
 def test_by_seat_splits_the_games_by_the_heros_seat(matchup):
