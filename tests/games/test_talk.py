@@ -301,3 +301,10 @@ def test_messages_between_others_and_open_text_survive_a_dump():
         assert copy.to_act == state.to_act
         assert [copy.view(seat).facts for seat in range(3)] == [state.view(seat).facts for seat in range(3)]
     assert [m.text for m in state.view(0).facts.messages] == ["high", '"so" \\', "low"]
+
+
+def test_messages_last_as_long_as_their_round():
+    state = start("talk(kuhn(hands=2), before=round)")
+    speak(state, "My card is K", SILENT)
+    speak(state, "PASS")
+    assert [m.text for m in state.view(1).facts.messages] == ["My card is K", ""]

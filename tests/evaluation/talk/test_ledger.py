@@ -111,8 +111,10 @@ def test_rounds_that_know_nothing_of_each_other_hold_no_grudges():
 
 
 def test_a_promise_of_an_illegal_move_is_void():
-    book = scripted("talk(ipd(rounds=1))", ("I will play COOPERATE", SILENT), (None, "DEFECT"))
-    assert [(p.outcome, p.breach) for p in book.promises] == [("void", "")]
+    """It binds the move without a legal reply, and not the one after."""
+    quiet, moves = (SILENT, SILENT), ("DEFECT", "DEFECT")
+    book = scripted("talk(ipd(rounds=2))", ("I will play COOPERATE", SILENT), (None, "DEFECT"), quiet, moves)
+    assert [(p.outcome, p.turn, p.breach) for p in book.promises] == [("void", 1, "")]
 
 
 def test_a_promise_whose_condition_is_never_met_is_void():

@@ -114,3 +114,20 @@ def test_returns_are_sums_over_the_game_in_its_unit():
     told = talk(game, "liar(AlwaysDefect)", "believer(AlwaysCooperate)")
     assert told.unit == "points"
     assert told.figures[0].returns == (2.0, 2.0)
+
+
+def test_the_effect_is_the_mean_over_what_is_said_and_leaves_silence_out():
+    """Random play is silent one time in four, and says each sentence as often as the babbler."""
+    silent, babbling = (figures(KUHN, speaker, f"believer({NASH})", 1) for speaker in ("random", "babbler(random)"))
+    assert (silent.messages, babbling.messages) == pytest.approx((0.75, 1.0))
+    assert silent.effect == pytest.approx(babbling.effect)
+    assert silent.effect > 0.1
+
+
+@pytest.mark.parametrize(("lie", "deceives"), [((1.0, -1.0), True), ((1.0, 1.0), False), ((-1.0, -1.0), False)])
+def test_a_statement_deceives_that_gains_at_the_readers_cost(lie, deceives):
+    game = make_game(KUHN)
+    tree = TalkTree(game, [make_player(f"liar({NASH})", game), make_player(NASH, game)])
+    sent = [one._replace(values=(0.0, 0.0)) for one in tree.sent(0)]
+    false = next(one for one in sent if one.truth is False)
+    assert tree._deceives(false._replace(values=lie), sent, 0) is deceives
