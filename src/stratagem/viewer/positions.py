@@ -15,7 +15,7 @@ from stratagem.players.catalogue import patterns, player_names
 from stratagem.prompting.base import Style
 from stratagem.prompting.catalogue import make_style, style_names
 from stratagem.viewer.library import Library
-from stratagem.viewer.replays import load_episode, parents_of
+from stratagem.viewer.replays import check_start, load_episode, parents_of
 
 _LISTED = 300
 """Largest number of actions, or of options of a slot, that a page lists."""
@@ -55,6 +55,7 @@ def read_position(folder: Path, name: str, turn: int) -> Position:
         known = f"{turns[0]} to {turns[-1]}" if turns else "none"
         raise BadParameter(f"Episode {name} has no turn {turn}: its turns are {known}.")
     parents = parents_of(folder, episode)
+    check_start(episode, parents)
     return Position(episode, parents, replay(episode, turn, parents), turn)
 
 

@@ -96,9 +96,21 @@ def _decision(row: Decision) -> Json:
 def _drawn(episode: Episode, parents: Callable[[], dict[str, Episode]]) -> Json:
     """Return the face and the frames of an episode, one more than it has turns."""
     try:
-        return {**drawn(list(steps(episode, parents()))), "unplayable": ""}
+        known = parents()
+        check_start(episode, known)
+        return {**drawn(list(steps(episode, known))), "unplayable": ""}
     except StratagemError as error:
         return {**NONE, "unplayable": str(error)}
+
+
+def check_start(episode: Episode, parents: dict[str, Episode]) -> None:
+    """Refuse an episode that began at a position of its own, as a question of an audit does: no record holds it."""
+    state, rows = next(steps(episode, parents))
+    if any(row.seat not in state.to_act or state.view(row.seat).state_key != row.state_key for row in rows):
+        raise BadRecord(
+            f"Episode {episode.id} began at a position that was set up for it, which the record does not hold, so no "
+            "board is drawn. The prompt tells the position."
+        )
 
 
 def parents_of(folder: Path, episode: Episode) -> dict[str, Episode]:
