@@ -197,15 +197,15 @@ class TalkTree:
         )
 
     def _is_first_move(self, known: InformationSet) -> bool:
-        """Return whether this is the seat's first decision that is no message, after the first exchange alone."""
+        """Return whether this is the seat's first decision that is no message; later messages stay as they are."""
         if known.view.facts.exchange != MOVE:
             return False
-        before, talks = known.before, 0
+        before = known.before
         while before is not None:
             earlier = self.tree.information_sets[before[0]]
             if earlier.view.facts.exchange == MOVE:
                 return False
-            before, talks = earlier.before, talks + 1
+            before = earlier.before
         return len(known.view.facts.messages) > 0
 
     def _row(self, number: int) -> Mix:
