@@ -53,3 +53,10 @@ class Pages:
             time.sleep(0.05)
             job = self.get("job", id=job["id"])
         return job
+
+
+def ask(client, page, status=200, **query):
+    """Return the data of a page, which answers with this status."""
+    answer = client.get(f"/api/{page}", params=query)
+    assert answer.status_code == status, answer.text
+    return answer.json()

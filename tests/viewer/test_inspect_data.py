@@ -5,6 +5,7 @@ import math
 import shutil
 
 import pytest
+from page_client import ask
 from shown_folder import Parrot, episodes_of
 from starlette.testclient import TestClient
 
@@ -36,12 +37,6 @@ def root(tmp_path_factory):
 @pytest.fixture(scope="module")
 def client(root):
     return TestClient(Viewer(root).application(), base_url="http://127.0.0.1:8150")
-
-
-def ask(client, page, status=200, **query):
-    answer = client.get(f"/api/{page}", params=query)
-    assert answer.status_code == status, answer.text
-    return answer.json()
 
 
 def places(client, **query):

@@ -5,6 +5,7 @@ import math
 import re
 
 import pytest
+from page_client import ask
 from shown_folder import HOSTILE, Parrot, add_step, episodes_of, write_run
 from starlette.testclient import TestClient
 
@@ -24,12 +25,6 @@ OWN = {"origin": "http://127.0.0.1:8150"}
 @pytest.fixture
 def client(folder):
     return TestClient(Viewer(folder).application(), base_url="http://127.0.0.1:8150")
-
-
-def ask(client, page, status=200, **query):
-    answer = client.get(f"/api/{page}", params=query)
-    assert answer.status_code == status, answer.text
-    return answer.json()
 
 
 def note(client, status=200, **body):

@@ -5,6 +5,7 @@ import json
 from itertools import chain
 
 import pytest
+from page_client import ask
 from shown_folder import HOSTILE, PIECES, Parrot, add_step, episodes_of
 from starlette.testclient import TestClient
 
@@ -20,12 +21,6 @@ from stratagem.viewer.words import token_texts
 @pytest.fixture(scope="module")
 def client(shown):
     return TestClient(Viewer(shown).application(), base_url="http://127.0.0.1:8150")
-
-
-def ask(client, page, status=200, **query):
-    answer = client.get(f"/api/{page}", params=query)
-    assert answer.status_code == status, answer.text
-    return answer.json()
 
 
 def parrot_games(client, **query):
