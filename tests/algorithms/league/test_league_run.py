@@ -505,7 +505,7 @@ def test_more_than_two_seats_have_opponents_of_their_own_and_copies_are_watched(
     """Three powers: each other seat draws for itself, and the final evaluation says how copies treat an outsider."""
     run = trained(
         tmp_path / "run",
-        games=["diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY])"],
+        games=["diplomacy(until=1902, only=[FRANCE, GERMANY, ITALY])"],
         model="small",
         style="bare",
         members={"greedy": "dumbbot-greedy"},
@@ -532,7 +532,7 @@ def test_more_than_two_seats_have_opponents_of_their_own_and_copies_are_watched(
     table = json.loads((run.path / "league.json").read_text())
     names = [member["name"] for member in table["members"]]
     alliance = dict(zip(names, table["alliance"], strict=True))
-    assert "greedy" in alliance
+    assert alliance["greedy"] is not None
     assert all(index is None or index <= 1.0 for index in alliance.values())
     results = json.loads((run.path / "league/results.json").read_text())["win rates"]
     assert {results["main"].get(name, 0.5) for name in ("base", "greedy")} != {0.5}
