@@ -7,7 +7,8 @@ from stratagem.games.key import Key
 from stratagem.games.repeated import REPEATED
 from stratagem.players.auction import Matcher
 from stratagem.players.base import Traits
-from stratagem.players.catalogue import FAMILIES, PLAYERS, make_player, player_names
+from stratagem.players.catalogue import PLAYERS, make_player, player_names
+from stratagem.players.patterns import FAMILIES
 
 STATING = [family for family in FAMILIES if family != "diplomacy"]
 """Where players can say their odds; nothing is exact about sheets of orders."""

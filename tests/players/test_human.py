@@ -15,7 +15,8 @@ from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
 from stratagem.play.store import read_episodes, record
 from stratagem.players.base import Ask, Player
-from stratagem.players.catalogue import PATTERNS, make_player, patterns, player_names
+from stratagem.players.catalogue import make_player, patterns, player_names
+from stratagem.players.patterns import PATTERNS
 from stratagem.players.human import Human, Quit, Terminal, at_keyboard
 from stratagem.visible import visible
 

@@ -10,7 +10,8 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.repeated import REPEATED
 from stratagem.players.base import Ask, Player, is_probability
-from stratagem.players.catalogue import FAMILIES, PLAYERS, SYNONYMS, WRAPPERS, make_player, player_names
+from stratagem.players.catalogue import PLAYERS, SYNONYMS, WRAPPERS, make_player, player_names
+from stratagem.players.patterns import FAMILIES
 
 GAMES = {family: make_game(family) for family in (*FAMILIES, "nim")}
 NAMES = [(family, name) for family in FAMILIES for name in player_names(GAMES[family])]

@@ -5,7 +5,8 @@ import pytest
 from stratagem.errors import BadParameter
 from stratagem.games import Key, make_game
 from stratagem.games.talk import SILENT
-from stratagem.players.catalogue import SPEAKERS, make_player, patterns
+from stratagem.players.catalogue import make_player, patterns
+from stratagem.players.hearers import SPEAKERS
 
 IPD = make_game("talk(ipd(rounds=3))")
 KUHN = make_game("talk(kuhn(hands=1), before=round, intents=[state])")
@@ -118,3 +119,52 @@ def test_to_several_readers_it_speaks_to_all_or_to_each():
     for channel, lines in (("both", {"TO ALL: hi"}), ("private", {"TO player 1: hi", "TO player 2: hi"})):
         game = make_game(f"talk(auction(seats=3), channel={channel}, words=[hi])")
         assert set(make_player("babbler(random)", game).policy(game.start(Key(0)).view(0))) == lines
+
+
+def test_where_only_open_text_is_said_the_babbler_says_a_letter():
+    game = make_game("talk(ipd, intents=[], limit=1)")
+    view = game.start(Key(0)).view(0)
+    mix = make_player("babbler(random)", game).policy(view)
+    assert len(mix) == 26
+    assert sum(mix.values()) == pytest.approx(1.0)
+    assert all(line in view.choices and game.spoken_language.read(line) is None for line in mix)
+
+
+@pytest.mark.parametrize("player", ["dumbbot", "hold", "random"])
+@pytest.mark.parametrize("talker", ["honest", "liar"])
+def test_who_states_no_orders_cannot_promise_them(talker, player):
+    game = make_game("talk(diplomacy, channel=private)")
+    with pytest.raises(BadParameter, match="or dumbbot-press, which talks"):
+        make_player(f"{talker}({player})", game)
+
+
+def test_who_states_no_moves_still_speaks_of_its_card():
+    player = make_player("honest(ismcts:2)", KUHN)
+    state = KUHN.start(Key(0))
+    assert list(player.policy(state.view(0))) == [f"My card is {state.view(0).facts.inner.card}"]
+    with pytest.raises(BadParameter, match="promises by the probabilities"):
+        make_player("honest(ismcts:2)", make_game("talk(kuhn(hands=1), intents=[move])"))
+
+
+def test_the_believer_hears_the_last_sentence_that_it_can_answer():
+    player = make_player("believer(AlwaysCooperate)", make_game("talk(ish(rounds=1), rounds=2)"))
+    state = make_game("talk(ish(rounds=1), rounds=2)").start(Key(0))
+    promised, asked = (f"{words} {state.view(0).facts.inner.labels[1]}" for words in ("I will play", "Please play"))
+    state.play({0: SILENT, 1: promised})
+    state.play({0: SILENT, 1: asked})
+    assert player.policy(state.view(0)) == {state.view(0).facts.inner.labels[1]: 1.0}
+
+
+def test_the_obliging_player_meets_a_request_at_its_rate():
+    player = make_player("obliging(Mixed(p=0.2), p=0.5)", IPD)
+    for line, met in (("Please play COOPERATE", 0.5 + 0.5 * 0.2), (SILENT, 0.2), (C, 0.2)):
+        assert player.policy(said(IPD, SILENT, line).view(0))["COOPERATE"] == pytest.approx(met)
+
+
+@pytest.mark.parametrize(
+    ("game", "sentence"),
+    [("talk(kuhn)", "a talk with requests"), ("talk(diplomacy, channel=private)", "at most 4096 actions")],
+)
+def test_the_obliging_player_refuses_games_without_requests_that_it_could_meet(game, sentence):
+    with pytest.raises(BadParameter, match=sentence):
+        make_player("obliging(first-legal)", make_game(game))

@@ -10,7 +10,8 @@ from stratagem.api.result import Grid, Result
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe, make_game
-from stratagem.players.catalogue import PATTERNS, make_player, patterns, player_names
+from stratagem.players.catalogue import make_player, patterns, player_names
+from stratagem.players.patterns import PATTERNS
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.pools import pools
 

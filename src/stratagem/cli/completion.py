@@ -32,7 +32,8 @@ def suites() -> list[str]:
 
 def players(context: typer.Context) -> list[str]:
     """Return the players of the game that the command names so far, or those of all games."""
-    from stratagem.players.catalogue import PATTERNS, PLAYERS, WRAPPERS, player_names
+    from stratagem.players.catalogue import PLAYERS, WRAPPERS, player_names
+    from stratagem.players.patterns import PATTERNS
 
     whole = [pattern for pattern in PATTERNS if pattern == pattern.casefold() and "(" not in pattern]
     # after an option without its value, the words before it are left over

@@ -25,10 +25,11 @@ from stratagem.players import (
 )
 from stratagem.players.base import Player
 from stratagem.players.disguised import disguised
-from stratagem.players.hearers import HEARERS
+from stratagem.players.hearers import SPEAKERS
 from stratagem.players.human import keyboard
+from stratagem.players.patterns import FAMILIES, PATTERNS
 from stratagem.players.tabular import TablePlayer
-from stratagem.players.talkers import TALKERS, heard, talk_of
+from stratagem.players.talkers import heard, talk_of
 from stratagem.players.wrappers import Delayed, Noisy, check_player
 from stratagem.registry import Call, Registry, parse_call
 
@@ -82,8 +83,6 @@ def _lm(model: str, *more: object, **options: Any) -> Player:
     return language_player(model, **options)
 
 
-SPEAKERS = TALKERS | HEARERS
-"""Players of games with talk that go around a player of the game without it, by name."""
 TRANSPORTS = ("cmd", "http", "https")
 """Beginnings of the names of agents that are no functions."""
 
@@ -224,50 +223,12 @@ ANY = "any"
 WRAPPERS = ("noise", "delay", "disguise", *SPEAKERS)
 """Players that take another player as their first argument, by name."""
 
-PATTERNS = (
-    "human",
-    "perfect",
-    "mcts:100",
-    "ismcts:100",
-    "cfr:1000",
-    "openspiel:uniform_random",
-    "table:PATH",
-    "noise(PLAYER, p=0.1)",
-    "delay(PLAYER, rounds=1)",
-    "disguise(PLAYER, seed=1)",
-    *(f"{talker}(PLAYER)" for talker in SPEAKERS),
-    *NAMED,
-    "dir:PATH",
-    "hf:ID",
-    "gguf:PATH",
-    "run:PATH",
-    "run:PATH@LABEL",
-    "api:MODEL@URL",
-    "lm(MODEL, mode=free, style=reasoned)",
-    "cmd:PROGRAM",
-    "http:URL",
-    "FILE.py:FUNCTION",
-    "agent(AGENT, timeout=10)",
-)
-"""Patterns of the players that need an argument, or a game that has an oracle."""
-
 SYNONYMS = {
     "auction/Truthful": "auction/ValueBid",
     "negotiation-v1/Fair": "negotiation-v1/FairSplit",
     "negotiation-v1/Hard": "negotiation-v1/Hardball",
 }
 """Pairs of published names of one strategy."""
-
-FAMILIES = {
-    "ipd": "ipd, ipd-shapellm, icg, ish, c-ipd, prisoners-dilemma and any 2x2 `matrix` with cooperative=True",
-    "auction": "auction",
-    "negotiation-v1": "negotiation-v1",
-    "negotiation-v2": "negotiation-v2",
-    "kuhn": "kuhn",
-    "sender-receiver": "sender-receiver",
-    "diplomacy": "diplomacy",
-}
-"""Games of each family."""
 
 _registry: Registry[Player] = Registry("player", PLAYERS | MODELS, "stratagem.players", Player)
 

@@ -1,22 +1,28 @@
-"""Hearers: talkers whose moves depend on what the other seat has said."""
+"""Hearers: talkers whose moves depend on what the other seats have said; and the table of all talkers."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, View
+from stratagem.games.key import Key
 from stratagem.games.kuhn import CARDS, Kuhn
 from stratagem.games.matrix import MatrixFacts, MatrixGame
-from stratagem.games.talk import Plays, Talk, TalkFacts
+from stratagem.games.talk import Plays, Request, Talk, TalkFacts
 from stratagem.games.talk.languages import HasCard
-from stratagem.players.base import Mix, Traits
+from stratagem.options import within
+from stratagem.players.base import Mix, Traits, shown
 from stratagem.players.iterated import DEFECT
-from stratagem.players.talkers import Talker, check_game, spoken
+from stratagem.players.talkers import TALKERS, Talker, check_game, given, mixed, spoken, talk_of
+from stratagem.players.uniform import LISTABLE
 
 
 class Believer(Talker):
-    """Believes the other seat's last sentence and answers it best; without one it moves as its player does.
+    """Believes the last sentence of the seat that it plays against, of those that it can answer, and answers it best.
+
+    Without one it moves as its player does.
 
     In matrix games it answers a promised action by its own best action. In Kuhn poker it bets and calls against a
     lower card, and passes and folds against a higher one. It says nothing itself.
@@ -33,14 +39,59 @@ class Believer(Talker):
         return {"": 1.0}
 
     def moves(self, talk: Talk, view: View[TalkFacts], mix: Mix) -> Mix:
-        said = [m.text for m in view.facts.of_round if m.sender != view.seat and m.text]
-        intent = talk.spoken_language.read(said[-1]) if said else None
-        if isinstance(intent, HasCard):
-            wins = CARDS.index(view.facts.inner.card) > CARDS.index(intent.card)
-            return {action: 1.0 for action in view.choices if action in (("BET", "CALL") if wins else ("PASS", "FOLD"))}
-        if isinstance(intent, Plays) and isinstance(talk.game, MatrixGame):
-            return {_best(talk.game, view.facts.inner, intent.action): 1.0}
+        other = 1 - view.seat  # both games have two seats, and a sentence is about the seat that says it
+        said = (m.text for m in reversed(view.facts.of_round) if m.sender == other and m.text)
+        for intent in map(talk.spoken_language.read, said):
+            if isinstance(intent, HasCard):
+                wins = CARDS.index(view.facts.inner.card) > CARDS.index(intent.card)
+                best = ("BET", "CALL") if wins else ("PASS", "FOLD")
+                return {action: 1.0 for action in view.choices if action in best}
+            if isinstance(intent, Plays) and isinstance(talk.game, MatrixGame):
+                return {_best(talk.game, view.facts.inner, intent.action): 1.0}
         return mix
+
+
+@dataclass(frozen=True)
+class Obliging(Talker):
+    """Does with probability `p` what the last request to it asks; else, and without one, it moves as its player does.
+
+    It says nothing itself. If its player does what is asked with probability q, a request is met with p + (1 - p) q.
+    """
+
+    label = "obliging"
+    p: float = 1.0
+
+    def __post_init__(self) -> None:
+        within("obliging", "p", self.p, 0.0, 1.0)
+
+    @property
+    def name(self) -> str:
+        return f"{self.label}({self.player.name}, p={shown(self.p)})"
+
+    def check(self, game: Game[Any]) -> None:
+        """Refuse a game without requests, and one with more actions than can be listed."""
+        super().check(game)
+        talk = talk_of(game, self.label)
+        state = talk.game.start(Key(0))
+        views = [state.view(seat) for seat in range(talk.spec.seats)]
+        if not any(isinstance(intent, Request) for seat in talk.who for intent in talk.sayable(views[seat])):
+            raise BadParameter(f"{self.label} needs a talk with requests, which {talk.spec.name} does not have.")
+        if max(view.choices.count for view in views) > LISTABLE:
+            raise BadParameter(
+                f"{self.label} needs a game of at most {LISTABLE} actions, which {talk.game.spec.name} is not."
+            )
+
+    def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
+        return {"": 1.0}
+
+    def moves(self, talk: Talk, view: View[TalkFacts], mix: Mix) -> Mix:
+        inner = talk.inner_view(view.facts)
+        read = (talk.spoken_language.read(m.text) for m in reversed(view.facts.of_round) if m.sender != view.seat)
+        request = next((intent for intent in read if isinstance(intent, Request)), None)
+        if request is None:
+            return mix
+        met = given(mix, lambda action: bool(request.kept(inner, action)), inner.choices)
+        return mixed((self.p, met), (1.0 - self.p, mix))
 
 
 class Grim(Talker):
@@ -69,8 +120,10 @@ class Grim(Talker):
         return {view.facts.inner.labels[DEFECT]: 1.0} if _was_lied_to(talk, view) else mix
 
 
-HEARERS: dict[str, type[Talker]] = {hearer.label: hearer for hearer in (Believer, Grim)}
+HEARERS: dict[str, type[Talker]] = {hearer.label: hearer for hearer in (Believer, Obliging, Grim)}
 """Hearers by name."""
+SPEAKERS = TALKERS | HEARERS
+"""Players of games with talk that go around a player of the game without it, by name."""
 
 
 def _best(game: MatrixGame, facts: MatrixFacts, theirs: str) -> str:

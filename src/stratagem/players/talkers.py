@@ -10,12 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, View
+from stratagem.games.key import Key
 from stratagem.games.talk import MOVE, SILENT, Promise, Statement, Talk, TalkFacts
 from stratagem.options import within
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn, draw, shown, stated_by
+from stratagem.players.uniform import LISTABLE
 from stratagem.players.wrappers import check_player
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+"""Messages of a babbler where only open text can be said."""
 
 
 @dataclass(frozen=True)
@@ -80,12 +85,16 @@ class Silent(Talker):
 
 
 class Babbler(Talker):
-    """Says anything with equal probability, whatever it knows: a babbling equilibrium (Crawford and Sobel 1982)."""
+    """Says anything with equal probability, whatever it knows: a babbling equilibrium (Crawford and Sobel 1982).
+
+    Where only open text can be said, it says a letter.
+    """
 
     label = "babbler"
 
     def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
-        return even([*(intent.text for intent in talk.sayable(talk.inner_view(view.facts))), *talk.words])
+        ready = [*(intent.text for intent in talk.sayable(talk.inner_view(view.facts))), *talk.words]
+        return even(ready or [*_LETTERS])
 
 
 class Honest(Talker):
@@ -93,11 +102,23 @@ class Honest(Talker):
 
     label = "honest"
 
+    def check(self, game: Game[Any]) -> None:
+        """Refuse also a player that cannot say what it will do, where there is nothing else to say."""
+        super().check(game)
+        _check_promising(self, talk_of(game, self.label))
+
+    def turn(self, ask: Ask) -> Turn:
+        """Play as the inner player does where nothing was promised."""
+        talk, facts = talk_of(ask.view.game, self.label), ask.view.facts
+        if facts.exchange == MOVE and not promises(talk, facts):
+            return self.player.turn(ask.seeing(talk.inner_view(facts)))
+        return super().turn(ask)
+
     def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
         return spoken(talk, view, self.player, truly=True)
 
     def moves(self, talk: Talk, view: View[TalkFacts], mix: Mix) -> Mix:
-        return _given(mix, lambda action: keeps(talk, view, action), view.choices)
+        return given(mix, lambda action: keeps(talk, view, action), view.choices)
 
 
 @dataclass(frozen=True)
@@ -113,6 +134,11 @@ class Liar(Talker):
     @property
     def name(self) -> str:
         return f"{self.label}({self.player.name}, p={shown(self.p)})"
+
+    def check(self, game: Game[Any]) -> None:
+        """Refuse also a player that cannot say what it will do, where there is nothing else to say."""
+        super().check(game)
+        _check_promising(self, talk_of(game, self.label))
 
     def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
         honest = spoken(talk, view, self.player, truly=True)
@@ -207,7 +233,8 @@ def spoken(talk: Talk, view: View[TalkFacts], player: Player, *, truly: bool) ->
     """Return what a truthful speaker, or a liar, says: statements, else promises of a player's moves, else nothing.
 
     All statements that are true by what the speaker knows, or false, are equally likely. For an action of the player's
-    policy the truth is the promise that it keeps and that fewest others keep; a lie is any that it breaks.
+    policy the truth is the promise that it keeps and that fewest others keep, where they can be listed; a lie is any
+    that it breaks.
     """
     inner = talk.inner_view(view.facts)
     stated = [statement.text for statement in _statements(talk, inner) if statement.truth(inner) is truly]
@@ -225,10 +252,37 @@ def _promise_of(inner: View[Any], sayable: Sequence[Promise], action: str, truly
         return {"": 1.0}
     if not truly:
         return even([promise.text for promise in said])
+    if inner.choices.count > LISTABLE:
+        return even([promise.text for promise in said])
     return {min(said, key=lambda promise: sum(bool(promise.kept(inner, a)) for a in inner.choices)).text: 1.0}
 
 
-def _given(mix: Mix, holds: Callable[[str], bool], choices: Iterable[str]) -> Mix:
+def _check_promising(talker: Talker, talk: Talk) -> None:
+    """Refuse a player that states no probabilities, by which it could promise, where no statement can be said."""
+    state = talk.game.start(Key(0))
+    views = [state.view(seat) for seat in talk.who]
+    sayable = {intent.kind for view in views for intent in talk.sayable(view)}
+    if "state" in sayable or "move" not in sayable or _states(talker.player, views):
+        return
+    raise BadParameter(
+        f"{talker.label} promises by the probabilities of its player's moves, and {talker.player.name} states none in "
+        f"{talk.game.spec.name}: take another player"
+        + (", or dumbbot-press, which talks." if talk.game.spec.family == "diplomacy" else ".")
+    )
+
+
+def _states(player: Player, views: Sequence[View[Any]]) -> bool:
+    """Return whether a player states its probabilities; one that is cheap is asked in these situations."""
+    if player.traits.searches or not player.traits.exact or player.traits.price > 1:
+        return player.traits.exact and not player.traits.searches
+    try:
+        stated_by(player, views)
+    except CannotCompute:
+        return False
+    return True
+
+
+def given(mix: Mix, holds: Callable[[str], bool], choices: Iterable[str]) -> Mix:
     """Condition a mixture on a property of the action; without a likely one, all legal ones that have it."""
     likely = {action: p for action, p in mix.items() if p > 0.0 and holds(action)}
     total = sum(likely.values())
@@ -238,4 +292,4 @@ def _given(mix: Mix, holds: Callable[[str], bool], choices: Iterable[str]) -> Mi
     return even(others) if others else mix
 
 
-__all__ = ["TALKERS", "Talker", "check_game", "heard", "promises", "spoken", "talk_of"]
+__all__ = ["TALKERS", "Talker", "check_game", "given", "heard", "mixed", "promises", "spoken", "talk_of"]

@@ -11,7 +11,8 @@ from stratagem.evaluation.metrics.talk import shuffled
 from stratagem.evaluation.talk.ledger import ledger
 from stratagem.games import make_game
 from stratagem.games.public_goods import PublicGoods
-from stratagem.games.talk import SILENT, Language, Plays, language_of
+from stratagem.games.talk import MOVE, SILENT, Language, Plays, language_of
+from stratagem.players.base import Move, Traits
 
 KUHN = "talk(kuhn(hands=1), before=round, intents=[state])"
 IPD = "talk(ipd(rounds=4))"
@@ -183,3 +184,35 @@ def sample(game, player, episodes=30):
 
     episodes = tuple(play(game, [player, "NashApprox"], episodes=episodes, seed=1).episodes)
     return Sample(make_game(game), (Matchup("NashApprox", 1, ("opponents",), episodes),))
+
+
+class Reader:
+    """Says and orders what it was given, one line or sheet after another, and then nothing."""
+
+    name, traits = "reader", Traits(exact=False)
+
+    def __init__(self, said, orders):
+        self.said, self.orders = said, orders
+
+    def turn(self, ask):
+        facts = ask.view.facts
+        phase = facts.inner.board.phase
+        if facts.exchange != MOVE:
+            return Move(self.said.get(phase, SILENT))
+        return Move(ask.view.choices.canonical(self.orders.get(phase, "").split("\n")))
+
+    def policy(self, view):
+        raise AssertionError("it states none")
+
+
+def test_a_promise_of_a_phase_in_which_no_order_could_break_it_binds_no_later_one():
+    """In spring no French unit reaches Germany, so peace binds nothing; in fall the army in Burgundy enters Munich."""
+    france = {"S1901M": "A MAR H\nA PAR - BUR\nF BRE H", "F1901M": "A MAR H\nA BUR - MUN\nF BRE H"}
+    germany = {"S1901M": "A BER H\nA MUN - RUH\nF KIE H", "F1901M": "A BER H\nA RUH H\nF KIE H"}
+    for spoken, outcomes in (
+        ("S1901M", [("void", "")]),
+        ("F1901M", [("broken", "unilateral")]),
+    ):
+        players = [Reader({spoken: "Peace with GERMANY"}, france), Reader({}, germany)]
+        (book,) = books("talk(diplomacy(until=1901, only=[FRANCE, GERMANY], judged=False))", *players)
+        assert [(promise.outcome, promise.breach) for promise in book.promises] == outcomes

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from stratagem.errors import BadParameter
-from stratagem.games.base import Seat, View
+from stratagem.games.base import Seat, State, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.talk import ALL, MOVE, SILENT, Promise, Statement, Talk, TalkFacts
 from stratagem.games.talk.language import Intent
@@ -92,8 +92,11 @@ class _Keeper:
             self._round = state.round
             views = {row.seat: state.view(row.seat) for row in decisions}
             talking = bool(views) and next(iter(views.values())).facts.exchange != MOVE
-            listen = self._hear if talking else self._watch
-            listen(decisions, views)
+            if talking:
+                self._hear(decisions, views)
+            else:
+                self._watch(decisions, views)
+                self._lapse(state)
         self._close()
         return self.book
 
@@ -102,6 +105,12 @@ class _Keeper:
         self.book.promises += [Bound(said) for said in self._open]
         self._open = []
         self._remembered = len(self.book.promises)
+
+    def _lapse(self, state: State[Any]) -> None:
+        """Let the open promises be void that were for this turn alone, also those of seats that did not move in it."""
+        over = [said for said in self._open if _lapses(said, self.game.inner_view(state.view(said.seat).facts))]
+        self._open = [said for said in self._open if said not in over]
+        self.book.promises += [Bound(said) for said in over]
 
     def _hear(self, decisions: list[Decision], views: dict[Seat, View[TalkFacts]]) -> None:
         for row in decisions:
@@ -146,3 +155,7 @@ class _Keeper:
         seat = promise.said.seat
         answers = any(said.seat != seat and said.to in (ALL, seat) for said in breaches)
         return replace(promise, breach="retaliation" if answers else "unilateral")
+
+
+def _lapses(said: Said, view: View[Any]) -> bool:
+    return isinstance(said.intent, Promise) and said.intent.lapses(view)

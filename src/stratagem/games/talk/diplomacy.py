@@ -36,8 +36,15 @@ def options_of(board: Board, power: str) -> Iterator[str]:
         yield from slot.options
 
 
+class _OfPhase(Promise):
+    """Promise, or request, for the next movement phase alone."""
+
+    def lapses(self, view: View[DiplomacyFacts]) -> bool:
+        return view.facts.board.kind == "M"
+
+
 @dataclass(frozen=True)
-class Restraint(Promise):
+class Restraint(_OfPhase):
     """Promise to give no order of some kind."""
 
     @abstractmethod
@@ -108,11 +115,11 @@ class _Support:
         return False if any(self.gives(line, board) for line in options_of(board, view.facts.power)) else None
 
 
-class Supports(_Support, Promise):
+class Supports(_Support, _OfPhase):
     """Promise to support a power into a province."""
 
 
-class AsksSupport(_Support, Request):
+class AsksSupport(_Support, _OfPhase, Request):
     """Request to support a power into a province."""
 
 

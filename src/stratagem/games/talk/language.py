@@ -52,6 +52,10 @@ class Promise(Intent):
         """Return whether an action in this situation keeps it; None where its condition does not hold there."""
         raise NotImplementedError
 
+    def lapses(self, view: View[Any]) -> bool:
+        """Return whether it is over after the turn of this situation, bound or not; by default it stays open."""
+        return False
+
 
 class Request(Promise):
     """Sentence about the reader's next move, which the reader meets or does not."""
