@@ -16,8 +16,8 @@ from stratagem.play.seating import rotated
 from stratagem.play.store import read_episodes, record
 from stratagem.players.base import Ask, Player
 from stratagem.players.catalogue import make_player, patterns, player_names
-from stratagem.players.patterns import PATTERNS
 from stratagem.players.human import Human, Quit, Terminal, at_keyboard
+from stratagem.players.patterns import PATTERNS
 from stratagem.visible import visible
 
 UNITS = Sheet([Slot("A PAR", ("A PAR H", "A PAR - BUR", "A PAR - BUR VIA")), Slot("F BRE", ("F BRE H", "F BRE - MAO"))])

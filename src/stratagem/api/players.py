@@ -11,8 +11,8 @@ from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe, make_game
 from stratagem.players.catalogue import make_player, patterns, player_names
-from stratagem.players.patterns import PATTERNS
 from stratagem.players.given import GameLike, as_game
+from stratagem.players.patterns import PATTERNS
 from stratagem.players.pools import pools
 
 EXAMPLES = ("ipd", "auction", "negotiation-v1", "negotiation-v2", "kuhn")
