@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -170,6 +170,20 @@ bench-view: $(VIEW)/.ready ## print the times of reports and of pages of stratag
 	$(VIEW)/bin/python benchmarks/pages.py
 	$(VIEW)/bin/python benchmarks/replay_steps.py
 
+SITE := .venv-site
+VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+$(SITE)/.ready: docs/site/requirements.txt
+	test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r docs/site/requirements.txt
+	touch $@
+
+site: $(SITE)/.ready ## build the documentation site into site/, and check every link inside it
+	rm -rf site/$(VERSION)
+	$(SITE)/bin/sphinx-build -q -W --keep-going -c docs/site -d build/site . site/$(VERSION)
+	cp -r docs/images site/$(VERSION)/docs/
+	$(SITE)/bin/python docs/site/versions.py site
+	$(SITE)/bin/python docs/site/links.py site
+
 test-wheel: $(READY) ## build the wheel, and play, evaluate and train with it in a fresh environment
 	$(BIN)/python -m pytest -m 'long or not long' tests/test_package.py
 
@@ -177,4 +191,4 @@ bench-vllm: $(VLLM)/.ready ## print the speed of vLLM as ratios to the transform
 	OMP_NUM_THREADS=1 $(VLLM)/bin/python benchmarks/engine_vllm.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) $(INSPECT) $(VERIFIERS) $(TOOLS) $(VIEW) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) $(INSPECT) $(VERIFIERS) $(TOOLS) $(VIEW) $(SITE) .mypy_cache .ruff_cache .pytest_cache .hypothesis build

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from chapters.command_line import command_line
 from chapters.engines import engines
+from chapters.extensions import extensions
 from chapters.figures import metrics, suites
 from chapters.games import games
 from chapters.grpo import grpo
@@ -34,6 +35,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "suites": suites,
     "command-line": command_line,
     "python": python,
+    "extensions": extensions,
     "records": records,
     "recipes": recipes,
     "shaping": shaping,

@@ -1,0 +1,74 @@
+"""Settings of Sphinx for the documentation site; `make site` builds it.
+
+The pages are the Markdown files of the repository at their own places, so that a link works on a code host and on the
+site. The contents in the sidebar are the links of docs/index.md under their headings: a page is listed once.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from sequence import drawn
+
+ROOT = Path(__file__).parents[2]
+project = "Stratagem"
+author = "The Stratagem developers"
+version = release = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+
+extensions = ["myst_parser"]
+include_patterns = ["docs/*.md", "docs/**/*.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+root_doc = "docs/index"
+templates_path = ["templates"]
+html_theme = "furo"
+html_title = f"Stratagem {version}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_additional_pages = {"index": "landing.html"}
+html_copy_source = False
+html_show_copyright = False
+html_show_sourcelink = False
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "versions.html",
+        "sidebar/scroll-end.html",
+    ]
+}
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4
+pygments_style = "friendly"
+pygments_dark_style = "monokai"
+
+_LINK = re.compile(r"\]\(([\w./-]+\.md)\)")
+_ALSO = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+
+
+def contents(index: str) -> str:
+    """Tables of contents for the sidebar, one a heading, of the pages that docs/index.md links."""
+    parts = re.split(r"^## (.+)$", index, flags=re.MULTILINE)[1:]
+    tables = [_table(title, _LINK.findall(text)) for title, text in zip(parts[::2], parts[1::2], strict=True)]
+    return "\n".join((*tables, _table("The project", [f"../{name}" for name in _ALSO])))
+
+
+def _table(caption: str, pages: list[str]) -> str:
+    entries = "\n".join(dict.fromkeys(pages))
+    return f"\n```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n"
+
+
+def _prepared(app: Any, document: str, source: list[str]) -> None:
+    source[0] = drawn(source[0])
+    if document == root_doc:
+        source[0] += contents(source[0])
+
+
+def setup(app: Any) -> None:
+    """Draw the diagrams of all pages, and give the list of pages its tables of contents."""
+    app.connect("source-read", _prepared)

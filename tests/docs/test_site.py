@@ -1,0 +1,103 @@
+"""The parts of the documentation site that are ours: contents, diagrams, versions and the check of links."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SITE = ROOT / "docs" / "site"
+sys.path.insert(0, str(SITE))
+import conf  # noqa: E402
+import links  # noqa: E402
+import sequence  # noqa: E402
+import versions  # noqa: E402
+
+DIAGRAM = (
+    "```mermaid\nsequenceDiagram\n    participant A as Asker\n    participant B as <b>\n"
+    "    A->>B: why?\n    B->>B: think\n```"
+)
+
+
+def test_contents_have_every_page_of_the_index_once():
+    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+    listed = re.findall(r"^([\w./-]+\.md)$", conf.contents(index), re.MULTILINE)
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")} - {"index.md"}
+    assert set(listed) == pages | {"../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md"}
+    assert len(listed) == len(set(listed))
+
+
+def test_a_diagram_is_drawn_and_its_words_are_escaped():
+    page = sequence.drawn(f"before\n\n{DIAGRAM}\n\nafter")
+    assert page.startswith("before")
+    assert page.endswith("after")
+    assert "mermaid" not in page
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert page.count("<path") == 4
+    assert ">why?</text>" in page
+
+
+def test_a_diagram_in_another_form_is_refused():
+    with pytest.raises(ValueError, match="loop every day"):
+        sequence.picture("participant A as Asker\nloop every day")
+
+
+def test_every_diagram_of_the_pages_can_be_drawn():
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert "```mermaid" not in sequence.drawn(page.read_text("utf-8")), page
+
+
+@pytest.fixture
+def built(tmp_path):
+    (tmp_path / "1.0").mkdir()
+    (tmp_path / "1.0" / "index.html").write_text(
+        '<h1 id="top">x</h1><a href="a%20b.html#here">to it</a><img src="https://x.example/p.png">'
+    )
+    (tmp_path / "1.0" / "a b.html").write_text(
+        '<p id="here"><a href="index.html">back</a><a href="../1.0/">all</a></p>'
+    )
+    return tmp_path
+
+
+def test_a_site_without_broken_links_passes(built, capsys):
+    assert links.main(str(built)) == 0
+    assert "2 pages, 3 links inside, 0 broken, 1 to other hosts" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("link", "why"),
+    [
+        ("gone.html", "no such file"),
+        ("index.html#gone", "no such place"),
+        ("#gone", "no such place"),
+        ("../../secret", "leaves the site"),
+    ],
+)
+def test_a_broken_link_is_named(built, capsys, link, why):
+    (built / "1.0" / "bad.html").write_text(f'<a href="{link}">x</a>')
+    assert links.main(str(built)) == 1
+    assert f"1.0/bad.html: {link}: " in (said := capsys.readouterr().out)
+    assert why in said
+
+
+def test_a_site_without_pages_does_not_pass(tmp_path):
+    assert links.main(str(tmp_path)) == 1
+
+
+def test_the_first_page_leads_to_the_newest_version(built):
+    (built / "0.10").mkdir()
+    (built / "0.9.1").mkdir()
+    (built / "assets").mkdir()
+    versions.main(built)
+    assert '["1.0", "0.10", "0.9.1"]' in (built / "versions.js").read_text("utf-8")
+    assert "url=1.0/index.html" in (built / "index.html").read_text("utf-8")
+
+
+def test_a_folder_without_versions_is_refused_in_a_sentence(tmp_path):
+    done = subprocess.run([sys.executable, SITE / "versions.py", tmp_path], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "holds no built version" in done.stderr
+    assert "Traceback" not in done.stderr
