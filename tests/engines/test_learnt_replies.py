@@ -8,10 +8,13 @@ import torch
 from numbered import FREE, Steps, asked
 from plainly import all_logits, shares
 
+from stratagem.decoding.pattern import PatternLine
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.engines.kept_set import KeptSet
 from stratagem.engines.open import open_engine
 from stratagem.errors import BadRecord
+from stratagem.games.json_form import json_form
+from stratagem.games.open_text import OpenText
 from stratagem.learning.example import example_from_call
 from stratagem.learning.learner import Learner
 from stratagem.learning.losses.policy_gradient import PolicyGradient
@@ -130,3 +133,20 @@ def test_a_token_outside_its_set_is_an_error_of_the_engine(allowed):
 
 def test_the_most_likely_token_needs_no_set():
     assert example_from_call(one_token(4, None, Sampling(0.0, 3, 0.5), "argmax")).loss_positions == ()
+
+
+def test_of_a_constrained_message_only_the_free_tokens_are_trained_on(learner):
+    """Fixed texts of a schema are forced; fields and the characters of a string are drawn from recorded sets."""
+    engine = open_engine(learner.policy.lm)
+    schema = {"type": "object", "properties": {"a": {"enum": ["x", "y"]}, "b": {"type": "string", "maxLength": 30}}}
+    line = PatternLine(OpenText(("SILENT",), 0, (), (json_form(schema),)), engine.vocabulary)
+    calls = [engine.answer([asked(engine, n, guide=line.start(), sampling=Sampling())])[0] for n in range(3)]
+    examples = [example_from_call(call) for call in calls]
+    forced = [call.tokens[i] for call in calls for s in call.spans if s.kind == "forced" for i in range(s.start, s.end)]
+    assert '"a":' in engine.vocabulary.decode(forced)
+    for call, example in zip(calls, examples, strict=True):
+        trained = [place - len(call.prompt.tokens) for place in example.loss_positions]
+        assert all(any(s.kind == "sampled" and s.start <= i < s.end for s in call.spans) for i in trained)
+    assert any(isinstance(some, KeptSet) for one in examples for some in one.allowed)
+    sampled = torch.tensor([value for one in examples for value in one.columns["sampler_logprobs"]])
+    assert ((learner.outputs(examples).logprobs - sampled).exp() - 1.0).abs().max() < 1e-5

@@ -12,12 +12,15 @@ from typing import Any
 
 from stratagem.decoding.guides import After, Free, Marked, OneToken
 from stratagem.decoding.line import Line, OpenLine
+from stratagem.decoding.pattern import PatternCursor, PatternLine
 from stratagem.decoding.stopping import StopRule
 from stratagem.decoding.vocabulary import Vocabulary
 from stratagem.decoding.walker import Cursor, Walker
 from stratagem.errors import BadParameter
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
-from stratagem.games.open_text import OpenText
+from stratagem.games.json_form import JsonForm
+from stratagem.games.open_text import OpenText, Pattern
+from stratagem.games.templates import Template
 
 Data = dict[str, Any]
 """Guide as JSON."""
@@ -39,7 +42,7 @@ class GuideReader:
         self._walker = lru_cache(_KEPT)(self._compiled)
         self._rule = lru_cache(_KEPT)(_ruled)
 
-    def read(self, data: Mapping[str, Any]) -> Cursor | Free | Line | Marked | OneToken:
+    def read(self, data: Mapping[str, Any]) -> Cursor | Free | Line | Marked | OneToken | PatternCursor:
         """Return a guide before its first token."""
         if data["kind"] == "walk":
             return self._walker(_text(data["choices"]), data["left"], data["lead"]).start()
@@ -57,9 +60,9 @@ class GuideReader:
     def _marked(self, data: Mapping[str, Any]) -> Marked:
         choices = _text(data["choices"])
         ends, before = frozenset(data["ends"]), tuple(data["before"])
-        open_text = isinstance(_choices(choices), OpenText)
+        open_text = _choices(choices).is_free
 
-        def compiled(_: Choices, left: str, lead: str) -> Walker | OpenLine:
+        def compiled(_: Choices, left: str, lead: str) -> Walker | OpenLine | PatternLine:
             return self._line(choices, left, ends) if open_text else self._walker(choices, left, lead)
 
         after = After(compiled, _choices(choices), data["lead"])
@@ -71,11 +74,14 @@ class GuideReader:
             raise BadParameter("A line of open text needs choices of open text.")
         return OpenLine(open_text, self.vocabulary, ends, left)
 
-    def _compiled(self, choices: str, left: str, lead: str) -> Walker:
-        return Walker(_choices(choices), self.vocabulary, left, lead)
+    def _compiled(self, choices: str, left: str, lead: str) -> Walker | PatternLine:
+        read = _choices(choices)
+        if isinstance(read, OpenText):
+            return PatternLine(read, self.vocabulary, left, lead)
+        return Walker(read, self.vocabulary, left, lead)
 
 
-def _walk_data(guide: Cursor) -> Data | None:
+def _walk_data(guide: Cursor | PatternCursor) -> Data | None:
     walker = guide.walker
     choices = _choices_data(walker.choices)
     return choices and {"kind": "walk", "choices": choices, "left": walker.left, "lead": walker.lead}
@@ -123,6 +129,7 @@ _WRITERS: dict[type, Callable[[Any], Data | None]] = {
     Line: _line_data,
     Marked: _marked_data,
     OneToken: _one_data,
+    PatternCursor: _walk_data,
 }
 """Functions that write a guide as data, by its class; a subclass may differ, so it is not written."""
 
@@ -135,8 +142,23 @@ def _choices_data(choices: Choices) -> Data | None:
     if type(choices) is Sheet:
         return {"slots": [[slot.name, list(slot.options)] for slot in choices.slots], "fill": choices.fill}
     if type(choices) is OpenText:
-        return {"ready": list(choices.ready.actions), "limit": choices.limit, "heads": list(choices.heads)}
+        patterns = [_pattern_data(pattern) for pattern in choices.patterns]
+        open_text = {"ready": list(choices.ready.actions), "limit": choices.limit, "heads": list(choices.heads)}
+        return None if None in patterns else open_text | ({"patterns": patterns} if patterns else {})
     return None
+
+
+def _pattern_data(pattern: Pattern) -> Data | None:
+    """Return a pattern as data; None where it is of a class that only this process knows."""
+    if type(pattern) is Template:
+        return {"template": pattern.text, "pieces": [list(piece) for piece in pattern.pieces]}
+    return {"schema": pattern.text} if type(pattern) is JsonForm else None
+
+
+def _pattern(data: Mapping[str, Any]) -> Pattern:
+    if "schema" in data:
+        return JsonForm(data["schema"])
+    return Template(data["template"], tuple(tuple(piece) for piece in data["pieces"]))
 
 
 def _text(choices: Mapping[str, Any]) -> str:
@@ -150,7 +172,7 @@ def _choices(text: str) -> Choices:
     if "actions" in data:
         return Flat(data["actions"])
     if "ready" in data:
-        return OpenText(data["ready"], data["limit"], data["heads"])
+        return OpenText(data["ready"], data["limit"], data["heads"], map(_pattern, data.get("patterns", ())))
     return Sheet([Slot(name, tuple(options)) for name, options in data["slots"]], data["fill"])
 
 

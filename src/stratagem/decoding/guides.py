@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from stratagem.decoding.line import Line, OpenLine
+from stratagem.decoding.pattern import PatternCursor, PatternLine
 from stratagem.decoding.spelling import end_of
 from stratagem.decoding.stopping import StopRule, after_thinking
 from stratagem.decoding.stream import TextStream
@@ -76,12 +77,12 @@ class OneToken:
 class After:
     """Trie of some choices after a text, to which `lead` is joined unless it ends with a space."""
 
-    compile: Callable[[Choices, str, str], Walker | OpenLine]
+    compile: Callable[[Choices, str, str], Walker | OpenLine | PatternLine]
     """Function of the choices, of the text before them as far as it matters, and of the lead."""
     choices: Choices
     lead: str
 
-    def __call__(self, text: str) -> Walker | OpenLine:
+    def __call__(self, text: str) -> Walker | OpenLine | PatternLine:
         return self.compile(self.choices, end_of(text), "" if text[-1:].isspace() else self.lead)
 
 
@@ -90,7 +91,7 @@ class Marked:
 
     def __init__(
         self,
-        after: Callable[[str], Walker | OpenLine],
+        after: Callable[[str], Walker | OpenLine | PatternLine],
         mark: str,
         vocabulary: Vocabulary,
         ends: frozenset[int],
@@ -109,7 +110,7 @@ class Marked:
         self._thinking = _is_opened(vocabulary, before)
         self._text = ""
         self._waiting: list[int] = []
-        self._cursor: Cursor | Line | None = None
+        self._cursor: Cursor | Line | PatternCursor | None = None
         if room <= 0:
             self._close()
 
@@ -130,7 +131,7 @@ class Marked:
         """The legal action of the reply; None until the walk is done."""
         return None if self._cursor is None else self._cursor.action
 
-    def fork(self) -> Cursor | Line | None:
+    def fork(self) -> Cursor | Line | PatternCursor | None:
         """Return a walk that goes on from here by itself; None before the mark."""
         return None if self._cursor is None else self._cursor.fork()
 

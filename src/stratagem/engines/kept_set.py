@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ Array = NDArray[Any]
 _GAPS, _BITMAP, _LACKS = 0, 1, 2
 """Forms, the first byte of a set; the vocabulary's size follows in four bytes."""
 _HEAD = 5
+_LISTED = 1024
+"""Largest allowed set that is kept as a list of ids."""
 _WIDE = (1 << 7, 1 << 14, 1 << 21, 1 << 28)
 """Numbers from which on a gap takes another byte."""
 
@@ -93,6 +96,16 @@ def pack(ids: Array, counts: Array, size: int) -> list[KeptSet]:
             starts.tolist(), ends.tolist(), stops.tolist(), lengths.tolist(), strict=True
         )
     ]
+
+
+@lru_cache(maxsize=64)
+def _of(ids: Ids, size: int) -> KeptSet:
+    return KeptSet.of(ids, size)
+
+
+def compact(ids: Ids, size: int) -> TokenSet:
+    """Return an allowed set as it is kept: packed where it is large, as within a string of free characters."""
+    return ids if len(ids) <= _LISTED else _of(ids, size)
 
 
 def token_array(tokens: TokenSet) -> Array:

@@ -14,7 +14,7 @@ import torch
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Sampling
-from stratagem.engines.kept_set import KeptSet, TokenSet, pack
+from stratagem.engines.kept_set import KeptSet, TokenSet, compact, pack
 from stratagem.engines.noise import gumbel, seeds
 from stratagem.games.key import Key
 
@@ -117,7 +117,8 @@ def _masked(logits: torch.Tensor, draws: Sequence[Draw], sampling: Sampling) -> 
     tokens, absent = padded(sets, logits.device)
     rows = torch.tensor([request.row for request in draws], device=logits.device)
     logprobs = log_distribution(logits[rows[:, None], tokens].float().masked_fill_(absent, _NONE), sampling)
-    kept = list(kept_sets(logprobs, tokens, logits.shape[-1])) if sampling.truncates else sets
+    size = logits.shape[-1]
+    kept = list(kept_sets(logprobs, tokens, size)) if sampling.truncates else [compact(some, size) for some in sets]
     return _chosen(logprobs, tokens, draws, sampling, kept)
 
 

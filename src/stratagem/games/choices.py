@@ -31,7 +31,12 @@ class Choices(ABC):
     """Legal actions of a seat."""
 
     is_open: ClassVar[bool] = False
-    """True if there are legal actions beside those that are listed, counted and drawn."""
+    """True if there are legal actions beside those that are listed and counted."""
+
+    @property
+    def is_free(self) -> bool:
+        """True if a reply may be any text within a limit, so that no guide can lead to a legal action."""
+        return False
 
     @abstractmethod
     def __contains__(self, action: object) -> bool:

@@ -3,32 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, Protocol
 
 from stratagem.games.choices import Choices, Flat, Reply
 from stratagem.games.key import Chance
 from stratagem.games.reading import last_line
+from stratagem.games.text_parts import Either, OneOf, Part, chain, drawn, longest, prefixed
 
 LONGEST = 2000
 """Largest limit of a line, in characters."""
 
 
+class Pattern(Protocol):
+    """Constraint of a text: a template, or a schema of JSON."""
+
+    @property
+    def part(self) -> Part:
+        """The texts that it admits."""
+        ...
+
+    def read(self, line: str) -> str | None:
+        """Return the text that a line stands for; None where it is none."""
+        ...
+
+    def summary(self) -> str:
+        """Return it for people."""
+        ...
+
+
 class OpenText(Choices):
     """Any text of at most `limit` printable characters, after a head where there are some; ready lines beside.
 
-    The ready lines stand for all in lists and draws.
+    With patterns the text is one of theirs. The ready lines stand for all in lists, and in draws without patterns.
     A line that is too long, or that holds a control character, is no legal action.
     """
 
     is_open: ClassVar[bool] = True
 
-    def __init__(self, ready: Iterable[str], limit: int, heads: Iterable[str] = ()) -> None:
+    def __init__(
+        self, ready: Iterable[str], limit: int = 0, heads: Iterable[str] = (), patterns: Iterable[Pattern] = ()
+    ) -> None:
         """`heads` are the beginnings of which each free line needs one, such as the name of who is spoken to."""
         self.ready = Flat(ready)
-        self.limit = limit
         self.heads = tuple(heads)
-        if not 0 < limit <= LONGEST:
-            raise ValueError(f"a line of open text has a limit from 1 to {LONGEST} characters, not {limit}")
+        self.patterns = tuple(patterns)
+        self.limit = limit or max((longest(pattern.part) for pattern in self.patterns), default=0)
+        if not 0 < self.limit <= LONGEST:
+            raise ValueError(f"a line of open text has a limit from 1 to {LONGEST} characters, not {self.limit}")
 
     def __contains__(self, action: object) -> bool:
         return action in self.ready or (isinstance(action, str) and self._text(action) is not None)
@@ -37,13 +59,31 @@ class OpenText(Choices):
         """Return the text of a free line after its head; None where the line is no legal one."""
         head = next((head for head in self.heads if line.startswith(head)), None if self.heads else "")
         text = None if head is None else line[len(head) :]
-        return text if text and not fault(text, self.limit) else None
+        if not text or fault(text, self.limit):
+            return None
+        return text if not self.patterns or any(pattern.read(text) == text for pattern in self.patterns) else None
+
+    @property
+    def is_free(self) -> bool:
+        return not self.patterns
+
+    @cached_property
+    def part(self) -> Part:
+        """The lines that the ready ones and the patterns make."""
+        parts = tuple(pattern.part for pattern in self.patterns)
+        text = parts[0] if len(parts) == 1 else Either(parts)
+        if not self.heads:
+            return Either((OneOf(self.ready.actions), text))
+        bare = tuple(head.rstrip(" ") for head in self.heads)
+        spaced = prefixed(text, " ") if bare != self.heads else text
+        return Either((OneOf(self.ready.actions), chain(OneOf(bare), spaced)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.ready)
 
     def __repr__(self) -> str:
-        return f"OpenText({list(self.ready)}, limit={self.limit}, heads={list(self.heads)})"
+        constrained = f", patterns={list(self.patterns)}" if self.patterns else ""
+        return f"OpenText({list(self.ready)}, limit={self.limit}, heads={list(self.heads)}{constrained})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, OpenText) and other._fields == self._fields
@@ -52,8 +92,8 @@ class OpenText(Choices):
         return hash(self._fields)
 
     @property
-    def _fields(self) -> tuple[Flat, int, tuple[str, ...]]:
-        return self.ready, self.limit, self.heads
+    def _fields(self) -> tuple[Flat, int, tuple[str, ...], tuple[Pattern, ...]]:
+        return self.ready, self.limit, self.heads, self.patterns
 
     @property
     def count(self) -> int:
@@ -65,8 +105,12 @@ class OpenText(Choices):
         return self.ready.first
 
     def sample(self, chance: Chance) -> str:
-        """Draw a ready line uniformly."""
-        return self.ready.sample(chance)
+        """Draw a ready line uniformly; each pattern counts as one of them, and draws a text of its own."""
+        index = chance.integer(self.ready.count + len(self.patterns)) - self.ready.count
+        if index < 0:
+            return self.ready.actions[index]
+        head = self.heads[chance.at("head").integer(len(self.heads))] if self.heads else ""
+        return head + drawn(self.patterns[index].part, chance.at("text"))
 
     def parse(self, text: str) -> Reply:
         """Return the last non-empty line: the ready line that it names as a whole, or the line as it is written."""
@@ -75,10 +119,22 @@ class OpenText(Choices):
             return Reply(None, "silent")
         if named := self.ready.whole(line):
             return Reply(named)
+        line = self._patterned(line) if self.patterns else line
         return Reply(line) if line in self else Reply(None, "illegal")
+
+    def _patterned(self, line: str) -> str:
+        """Return a line as its pattern writes it; as it is where it has none."""
+        for head in self.heads or ("",):
+            if line.startswith(head):
+                texts = (pattern.read(line[len(head) :]) for pattern in self.patterns)
+                return next((head + text for text in texts if text is not None), line)
+        return line
 
     def summary(self, limit: int = 12) -> str:
         after = f" after {', '.join(head.strip() for head in self.heads[:limit])}" if self.heads else ""
+        if self.patterns:
+            forms = ", or ".join(pattern.summary() for pattern in self.patterns)
+            return f"{self.ready.summary(limit)}, or{after} {forms}"
         return f"{self.ready.summary(limit)}, or a line of your own{after} of at most {self.limit} characters"
 
 

@@ -70,7 +70,7 @@ class Recovered(Mode):
         guide = speaker.free(choices, prompt)
         call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new_tokens, extended=True)
         move = read_free(choices, guide, call, speaker.style.close)
-        if move.action is not None or move.how == "error" or choices.is_open:
+        if move.action is not None or move.how == "error" or choices.is_free:
             return move
         elicited = speaker.engine.follow(call, elicitation(choices))
         cursor = speaker.compiler.walker(choices, elicited).start()
@@ -99,7 +99,7 @@ class Direct(Mode):
         prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
         cursor = speaker.compiler.walker(choices, prompt).start()
         call = yield speaker.ask(prompt, cursor, ask.key, ACTION)
-        return spoken(cursor.action, "free" if choices.is_open else "constrained", (call,))
+        return spoken(cursor.action, "free" if choices.is_free else "constrained", (call,))
 
 
 class Single(Mode):

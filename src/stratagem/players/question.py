@@ -52,7 +52,7 @@ def choices_data(choices: Choices) -> Json:
     if isinstance(choices, Sheet):
         slots = [{"name": slot.name, "options": list(slot.options)} for slot in choices.slots]
         return {"kind": "sheet", "fill": choices.fill, "slots": slots}
-    if isinstance(choices, Flat) or choices.count <= _LISTED:
+    if isinstance(choices, Flat) or (choices.count <= _LISTED and not choices.is_open):
         return {"kind": "set", "actions": list(choices)}
     return {"kind": "text", "summary": choices.summary()}
 

@@ -9,6 +9,7 @@ from typing import Any
 from stratagem.decoding.exact import Tree, tree_of
 from stratagem.decoding.guides import After, Free, Marked
 from stratagem.decoding.line import OpenLine
+from stratagem.decoding.pattern import PatternLine
 from stratagem.decoding.spelling import end_of, spell
 from stratagem.decoding.stopping import StopRule
 from stratagem.decoding.vocabulary import Vocabulary
@@ -43,8 +44,8 @@ class Compiler:
         self.stop_rule = lru_cache(_KEPT)(self._ruled)
         self.tree = lru_cache(_KEPT)(self._walked)
 
-    def walker(self, choices: Choices, prompt: Prompt) -> Walker | OpenLine:
-        """Return the trie of these choices right after a prompt; of open text, which has none, its line."""
+    def walker(self, choices: Choices, prompt: Prompt) -> Walker | OpenLine | PatternLine:
+        """Return the trie of these choices right after a prompt; of open text its line."""
         return self._walker(choices, end_of(self._text(prompt.tokens[-_TAIL:])), "")
 
     def after(self, choices: Choices, lead: str) -> After:
@@ -57,8 +58,10 @@ class Compiler:
             raise BadParameter("The mode single names actions of one token, and no open text: take mode=direct.")
         return self._labels(choices, self._text(prompt.tokens[-_TAIL:]))
 
-    def _compiled(self, choices: Choices, left: str, lead: str) -> Walker | OpenLine:
+    def _compiled(self, choices: Choices, left: str, lead: str) -> Walker | OpenLine | PatternLine:
         if isinstance(choices, OpenText):
+            if choices.patterns:
+                return PatternLine(choices, self.vocabulary, left, lead)
             return OpenLine(choices, self.vocabulary, self._ends, left)
         return Walker(choices, self.vocabulary, left, lead)
 

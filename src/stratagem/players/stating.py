@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from stratagem.decoding.exact import weighed
-from stratagem.decoding.line import OpenLine
 from stratagem.decoding.walker import Walker
 from stratagem.engines.base import Node, Prompt, ScoreRequest, Scores
 from stratagem.errors import CannotCompute
@@ -42,7 +41,7 @@ def masked_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> lis
 
 def _walker(speaker: Speaker, view: View[Any], prompt: Prompt) -> Walker:
     walker = speaker.compiler.walker(view.choices, prompt)
-    if isinstance(walker, OpenLine):
+    if not isinstance(walker, Walker):
         raise CannotCompute(f"In {view.game.spec.name} open text can be said, which has no list of probabilities.")
     return walker
 

@@ -14,6 +14,7 @@ from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.games.talk import MOVE, SILENT, Promise, Statement, Talk, TalkFacts
+from stratagem.games.text_parts import drawn
 from stratagem.options import within
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn, draw, shown, stated_by
 from stratagem.players.uniform import LISTABLE
@@ -93,8 +94,9 @@ class Babbler(Talker):
     label = "babbler"
 
     def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
-        ready = [*(intent.text for intent in talk.sayable(talk.inner_view(view.facts))), *talk.words]
-        return even(ready or [*_LETTERS])
+        ready = [*(intent.text for intent in talk.sayable(talk.inner_view(view.facts))), *talk.further]
+        constrained = [drawn(form.part, Key(number)) for form in talk.patterns for number in range(len(_LETTERS))]
+        return even(ready or constrained or [*_LETTERS])
 
 
 class Honest(Talker):

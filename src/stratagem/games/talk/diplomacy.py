@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from stratagem.games.base import View
 from stratagem.games.diplomacy import Diplomacy
@@ -138,8 +138,16 @@ class DiplomacyLanguage(Language[DiplomacyFacts]):
     turn = "movement phase"
     game: Diplomacy
 
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        return {"power": self.game.powers, "province": self._places}
+
+    @cached_property
+    def _places(self) -> tuple[str, ...]:
+        """Provinces of the map."""
+        return tuple(sorted({province(node) for node in graph_of(self.game.map).nodes}))
+
     def sentences(self) -> Iterator[Intent]:
-        places = sorted({province(node) for node in graph_of(self.game.map).nodes})
+        places = self._places
         yield from map(_peace, self.game.powers)
         yield from map(_alliance, self.game.powers)
         yield from map(_demilitarised, places)

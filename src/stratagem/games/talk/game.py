@@ -77,13 +77,13 @@ class Talk(TalkRules):
         return stands + "".join(f" {m.key(facts.seat, seats)}" for m in messages)
 
     def vocabulary(self) -> tuple[str, ...]:
-        if self.limit:
+        if self.limit or self.patterns:
             raise CannotCompute(
-                "What is said in open text has no other words: a disguise needs talk without a `limit`."
+                "What is said in open text has no other words: a disguise needs talk without a `limit` or a `schema`."
             )
         own = vocabulary_of(self.game)
         renamed = Substitution(dict.fromkeys(own, "x"))
-        texts = (*(intent.text for intent in self.spoken_language.every), *self.words, SILENT)
+        texts = (*(intent.text for intent in self.spoken_language.every), *self.further, SILENT)
         said = dict.fromkeys(word for text in texts for word in action_words(text) if renamed(word) == word)
         return (*own, *dict.fromkeys(entry_of(word) for word in said))
 

@@ -107,6 +107,11 @@ class Language(Generic[F]):
         """Yield all sentences; a language that cannot list them overrides `intents` and `read`."""
         return ()
 
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        """Return the sets that templates name in their fields; by default the actions of the game."""
+        actions = self.game.all_actions()
+        return {"action": actions} if actions else {}
+
     def read(self, text: str) -> Intent | None:
         """Return the sentence that a text is, exactly but for case, spaces and closing marks; None where it is none."""
         return self._by_text.get(plain(text)) or self._by_text.get(plain(unwrapped(text)))

@@ -54,6 +54,9 @@ class KuhnLanguage(Language[KuhnFacts]):
     rules = Kuhn
     game: Kuhn
 
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        return {"card": tuple(CARDS), "action": self.game.all_actions()}
+
     def sentences(self) -> Iterator[Intent]:
         for card in CARDS:
             yield HasCard(f"My card is {card}", card)
@@ -86,6 +89,9 @@ class PieLanguage(Language[PieFacts]):
 
     rules = Pie
     game: Pie
+
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        return {"amount": tuple(map(str, range(self.game.pie + 1)))}
 
     def sentences(self) -> Iterator[Intent]:
         for most in range(self.game.pie + 1):
@@ -129,6 +135,9 @@ class DivisionLanguage(Language[DivisionFacts]):
 
     rules = Division
     game: Division
+
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        return {"item": tuple(ITEMS)}
 
     def sentences(self) -> Iterator[Intent]:
         for index, item in enumerate(ITEMS):

@@ -11,15 +11,20 @@ from typing import Any, Literal
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.choices import Choices, Flat
+from stratagem.games.json_form import json_form
 from stratagem.games.key import Key
-from stratagem.games.open_text import LONGEST, OpenText
+from stratagem.games.open_text import LONGEST, OpenText, Pattern
 from stratagem.games.reading import plain
 from stratagem.games.talk.catalogue import language_of
 from stratagem.games.talk.language import KINDS, Intent, Language
 from stratagem.games.talk.message import ALL, SILENT, Message, Naming, TalkFacts
+from stratagem.games.templates import Template, template_of
+from stratagem.games.text_parts import num_texts, texts_of
 from stratagem.options import whole
 
 CHANNELS, ORDERS, TIMES = ("public", "private", "both"), ("together", "in turn"), ("turn", "round")
+_FEW = 200
+"""Number of texts up to which a template is the set of its texts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +51,10 @@ class TalkRules(Game[TalkFacts], ABC):
     """Further sentences, which mean nothing by themselves."""
     limit: int = 0
     """Largest number of characters of a message of open text; 0 for none."""
+    templates: tuple[str, ...] = ()
+    """Further sentences with fields, such as `I will play {action}`; a field is a set of the language or `{yes|no}`."""
+    schema: str = ""
+    """JSON schema of further messages; empty for none."""
 
     def __post_init__(self) -> None:
         if isinstance(self.game, TalkRules):
@@ -61,10 +70,13 @@ class TalkRules(Game[TalkFacts], ABC):
                     f"talk needs `{option}` as one of {', '.join(allowed)}, not {getattr(self, option)!r}."
                 )
         self._read_lists()
-        if not self.words and not self.limit and not self._has_language():
+        if not (self.words or self.limit or self.templates or self.schema or self._has_language()):
             raise BadParameter(
                 f"{self.game.spec.name} has no language of these kinds: give talk `words` or a `limit` for open text."
             )
+        if self.limit and (self.templates or self.schema):
+            raise BadParameter("talk takes `limit` for free text, or `templates` and a `schema` that constrain it.")
+        _ = self.patterns
 
     def _read_lists(self) -> None:
         """Make tuples of the options that are lists, and refuse what they cannot hold."""
@@ -73,6 +85,8 @@ class TalkRules(Game[TalkFacts], ABC):
         object.__setattr__(self, "who", tuple(sorted(set(who))))
         object.__setattr__(self, "intents", tuple(map(str, _listed(self.intents))))
         object.__setattr__(self, "words", tuple(map(str, _listed(self.words))))
+        object.__setattr__(self, "templates", tuple(map(str, _listed(self.templates))))
+        object.__setattr__(self, "schema", json_form(self.schema).text if self.schema else "")
         if any(type(seat) is not int or seat not in seats for seat in who):
             raise BadParameter(f"talk needs `who` as seats from 0 to {len(seats) - 1}, not {self.who!r}.")
         if any(kind not in KINDS for kind in self.intents):
@@ -114,14 +128,33 @@ class TalkRules(Game[TalkFacts], ABC):
         """True if a message names its reader."""
         return self.game.spec.seats > 2 and self.channel != "public"
 
+    @cached_property
+    def _forms(self) -> tuple[Template, ...]:
+        """Templates with the sets of their fields."""
+        sets = {**self.spoken_language.sets(), "seat": self.naming.names}
+        return tuple(template_of(text, sets) for text in self.templates)
+
+    @cached_property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """Constraints of open text: templates of many texts, and the schema."""
+        many = [form for form in self._forms if num_texts(form.part) > _FEW]
+        return (*many, *([json_form(self.schema)] if self.schema else []))
+
+    @cached_property
+    def further(self) -> tuple[str, ...]:
+        """Sentences that mean nothing by themselves: the words, and what templates of few texts make."""
+        few = (text for form in self._forms if num_texts(form.part) <= _FEW for text in texts_of(form.part))
+        known = {plain(text) for text in (SILENT, *(i.text for i in self.spoken_language.every), *self.words)}
+        return (*self.words, *dict.fromkeys(text for text in few if plain(text) not in known))
+
     def sayable(self, inner: View[Any]) -> tuple[Intent, ...]:
         """Return the sentences that a seat with this view of the game can say."""
         return tuple(intent for intent in self.spoken_language.intents(inner) if intent.kind in self.intents)
 
     def lines(self, inner: View[Any]) -> Choices:
         """Return what a seat with this view of the game may say."""
-        texts = (*(intent.text for intent in self.sayable(inner)), *self.words)
-        return _lines(texts, self.heads(inner.seat), self.limit)
+        texts = (*(intent.text for intent in self.sayable(inner)), *self.further)
+        return _lines(texts, self.heads(inner.seat), self.limit, self.patterns)
 
     def heads(self, seat: Seat) -> tuple[str, ...]:
         """Return the beginnings of a seat's messages that name their readers; none where all read everything."""
@@ -142,9 +175,9 @@ class TalkRules(Game[TalkFacts], ABC):
 
 
 @lru_cache(maxsize=4096)
-def _lines(texts: tuple[str, ...], heads: tuple[str, ...], limit: int) -> Choices:
+def _lines(texts: tuple[str, ...], heads: tuple[str, ...], limit: int, patterns: tuple[Pattern, ...]) -> Choices:
     ready = (SILENT, *(f"{head}{text}" for head in heads or ("",) for text in texts))
-    return OpenText(ready, limit, heads) if limit else Flat(ready)
+    return OpenText(ready, limit, heads, patterns) if limit or patterns else Flat(ready)
 
 
 def _listed(value: object) -> tuple[Any, ...]:
