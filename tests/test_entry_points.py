@@ -224,4 +224,4 @@ def test_a_broken_metric_says_so_and_is_in_no_list(torn):
     assert "The metric torn figure of the package torn-package is broken" in " ".join(run.stderr.split())
     program = "from stratagem.evaluation.metrics import METRICS as m; print(len(m), 'torn figure' in list(m), *m)"
     listed = python("-c", program, path=torn)
-    assert listed.stdout.startswith("31 False pay exploit"), listed.stderr
+    assert listed.stdout.startswith("35 False pay exploit"), listed.stderr

@@ -10,9 +10,11 @@ from chapters.markdown import code, definition, notes, page, rule, table, yes
 from stratagem.games import Game, make_game
 from stratagem.players.agents import AgentPlayer
 from stratagem.players.base import Player, Traits
-from stratagem.players.catalogue import FAMILIES, PLAYERS, SPEAKERS, SYNONYMS, make_player
+from stratagem.players.catalogue import PLAYERS, SYNONYMS, make_player
 from stratagem.players.disguised import Disguised
+from stratagem.players.hearers import SPEAKERS
 from stratagem.players.human import Human
+from stratagem.players.patterns import FAMILIES
 from stratagem.players.pools import Pool, demonstrators, has_pools, pools
 from stratagem.players.search import ISMCTS, MCTS
 from stratagem.players.solvers import CFR, Perfect

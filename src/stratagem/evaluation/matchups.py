@@ -39,6 +39,8 @@ class Matchup:
     episodes: tuple[Episode, ...]
     expectations: tuple[Expectation, ...] = ()
     """One expectation for each seat of the agent."""
+    seated: tuple[Player, ...] = field(default=(), compare=False, repr=False)
+    """Agent and opponent, who can be asked what they would have done; empty where only a record is known."""
 
     def payoff(self, *, scaled: bool = True) -> Estimate:
         """Return the agent's mean payoff a round."""
@@ -178,6 +180,7 @@ class Evaluator:
                 pools=tuple(pools),
                 episodes=tuple(over[setup.id] for setup in asked),
                 expectations=self._expectations(game, agent, opponent),
+                seated=(agent, opponent),
             )
             for (agent, opponent, pools), asked in zip(pairs, setups, strict=True)
         ]

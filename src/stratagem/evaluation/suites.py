@@ -27,7 +27,10 @@ STANDING_METRICS = (
     *("pay", "first", "sole first", "solo", "centres", "eliminated"),
     *("expansion", "effective", "peace", "backstab", "illegal"),
 )
-TALK_METRICS = ("messages", "honesty", "kept", "betrayal")
+TALK_METRICS = (
+    *("messages", "honesty", "kept", "betrayal"),
+    *("promise keeping", "promise lift", "requests met", "request lift"),
+)
 """Further metrics of a game with talk."""
 
 

@@ -10,6 +10,7 @@ from stratagem.evaluation.metrics.exploit import Exploit
 from stratagem.evaluation.metrics.externality import Externality
 from stratagem.evaluation.metrics.honesty import Honesty
 from stratagem.evaluation.metrics.illegal import IllegalRate
+from stratagem.evaluation.metrics.keeping import PromiseKeeping, PromiseLift, RequestLift, RequestsMet
 from stratagem.evaluation.metrics.length import Length
 from stratagem.evaluation.metrics.memorisation import MemorisationGap
 from stratagem.evaluation.metrics.nra import NraOfSums, NraPerMatch, NraPerOpponent
@@ -56,6 +57,10 @@ _ALL: tuple[type[Metric], ...] = (
     Honesty,
     Kept,
     Betrayal,
+    PromiseKeeping,
+    PromiseLift,
+    RequestsMet,
+    RequestLift,
 )
 METRICS = MetricTable({metric.name: metric for metric in _ALL})
 """Every metric by name; another package's come from the entry-point group `stratagem.metrics`."""

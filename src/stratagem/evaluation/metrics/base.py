@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeVar
 
 from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Game
 from stratagem.games.talk import without_talk
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,15 @@ class Sample:
     matchups: tuple[Matchup, ...]
     disguised: tuple[tuple[Matchup, ...], ...] = ()
     """Matchups of the agent under each disguise, against the opponents that count for its pay."""
+
+    _shared: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def shared(self, name: str, make: Callable[[Sample], T]) -> T:
+        """Return what several metrics need, made once."""
+        if name not in self._shared:
+            self._shared[name] = make(self)
+        made: T = self._shared[name]
+        return made
 
     @property
     def moves(self) -> Game[Any]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
+from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.statistics import Estimate, rate
 from stratagem.evaluation.talk.ledger import Bound, Ledger, ledger
+from stratagem.games.base import Game
 from stratagem.games.talk import Promise, Talk
 from stratagem.play.records import Episode
 
 T = TypeVar("T")
 Counts = tuple[float, float]
 """Hits and tries."""
-_HELD = {"kept": True, "broken": False, "void": None}
+_HELD = {"kept": True, "broken": False, "void": None, "open": None}
 
 
 class TalkMetric(Metric):
@@ -67,7 +69,7 @@ class Kept(TalkMetric):
             ((agent, promise.said.history), promise)
             for _, book, agent in books(sample)
             for promise in book.promises
-            if promise.said.seat == agent and promise.outcome != "void"
+            if promise.said.seat == agent and _HELD[promise.outcome] is not None
         )
         return shuffled(bound, _kept_there)
 
@@ -84,17 +86,33 @@ class Betrayal(TalkMetric):
     unit = "share of promises"
 
     def counts(self, book: Ledger, agent: int) -> Counts:
-        bound = [p for p in book.promises if p.said.seat == agent and p.outcome != "void"]
+        bound = [p for p in book.promises if p.said.seat == agent and _HELD[p.outcome] is not None]
         return sum(promise.breach == "unilateral" for promise in bound), len(bound)
 
 
-def books(sample: Sample) -> Iterator[tuple[Episode, Ledger, int]]:
-    """Yield the episodes of a game with talk, with their ledgers and the agent's seat."""
-    if isinstance(sample.game, Talk):
-        for matchup in sample.matchups:
-            for episode in matchup.episodes:
-                if episode.decisions:
-                    yield episode, ledger(episode), episode.seat_of(0)
+Book = tuple[Episode, Ledger, int]
+"""Episode with its ledger and the agent's seat."""
+
+
+def books(sample: Sample) -> list[Book]:
+    """Return the episodes of a game with talk, with their ledgers and the agent's seat."""
+    return [book for _, found in books_by_matchup(sample) for book in found]
+
+
+def books_by_matchup(sample: Sample) -> list[tuple[Matchup, list[Book]]]:
+    """Return the same by matchup."""
+    return sample.shared("books", _books)
+
+
+def _books(sample: Sample) -> list[tuple[Matchup, list[Book]]]:
+    return [(matchup, list(_books_of(sample.game, matchup))) for matchup in sample.matchups]
+
+
+def _books_of(game: Game[Any], matchup: Matchup) -> Iterator[Book]:
+    if isinstance(game, Talk):
+        for episode in matchup.episodes:
+            if episode.decisions:
+                yield episode, ledger(episode), episode.seat_of(0)
 
 
 def counted(answers: Iterable[bool | None]) -> Counts:

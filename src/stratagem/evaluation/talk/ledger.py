@@ -1,4 +1,4 @@
-"""Ledger of an episode with talk: each sentence with a meaning, its truth, and what became of each promise."""
+"""Ledger of an episode with talk: each sentence with a meaning, its truth, and what became of promises and requests."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from stratagem.errors import BadParameter
-from stratagem.games.base import Seat, State, View
+from stratagem.evaluation.talk.instead import instead
+from stratagem.games.base import Seat, View
 from stratagem.games.catalogue import make_game
-from stratagem.games.talk import ALL, MOVE, SILENT, Promise, Statement, Talk, TalkFacts
+from stratagem.games.talk import ALL, MOVE, SILENT, Promise, Statement, Talk, TalkFacts, TalkState
 from stratagem.games.talk.language import Intent
 from stratagem.play.forks import steps
 from stratagem.play.records import Decision, Episode
 
-Outcome = Literal["kept", "broken", "void"]
+Outcome = Literal["kept", "broken", "void", "open"]
 Breach = Literal["", "unilateral", "mutual", "retaliation"]
 History = tuple[tuple[int, Seat, str | None], ...]
 """Actions and messages that every seat has seen."""
@@ -34,35 +35,64 @@ class Said:
     history: History = ()
     to: Seat = ALL
     """Seat that could read it, or `ALL`."""
+    place: int = 0
+    """Number of messages before it that the position remembers."""
 
     @property
     def truth(self) -> bool | None:
         """Truth of a statement by what its speaker knew; None where it was unknown, and for other sentences."""
         return self.intent.truth(self.view) if isinstance(self.intent, Statement) else None
 
+    def read_by(self, seat: Seat) -> bool:
+        """Return whether another seat could read it."""
+        return seat != self.seat and self.to in (ALL, seat)
+
 
 @dataclass(frozen=True)
 class Bound:
-    """Promise, and the decision that it bound: the speaker's first one at which its condition held."""
+    """Promise or request, and the decision that it bound: the seat's first one at which its condition held."""
 
     said: Said
+    seat: Seat
+    """Seat that it binds: who has promised, or who was asked."""
     outcome: Outcome = "void"
-    """Void where the condition was never met, the action was illegal, or the game was over."""
+    """Void where the condition was never met, the action was illegal, or the game was over; open where the record
+    ends before the game."""
     turn: int = -1
     """Turn of that decision; -1 where there was none."""
-    view: View[Any] | None = None
-    """View of the game without talk at that decision."""
+    state: TalkState | None = None
+    """Position at that decision."""
     action: str = ""
     breach: Breach = ""
-    """Kind of a breach: unilateral is betrayal; retaliation answers an earlier breach that the seat has seen."""
+    """Kind of a breach of a promise: unilateral is betrayal; retaliation answers an earlier breach that the seat has
+    seen."""
+
+    @property
+    def seen(self) -> View[TalkFacts]:
+        """View of the seat at that decision."""
+        assert self.state is not None
+        return self.state.view(self.seat)
+
+    @property
+    def unheard(self) -> View[TalkFacts]:
+        """The same view with silence in the place of the message."""
+        assert self.state is not None
+        return instead(self.state, self.said.place, SILENT).view(self.seat)
+
+    @property
+    def view(self) -> View[Any] | None:
+        """View of the game without talk at that decision."""
+        return None if self.state is None else self.state.inner.view(self.seat)
 
 
 @dataclass
 class Ledger:
-    """Messages and promises of an episode, in the order of play."""
+    """Messages, promises and requests of an episode, in the order of play."""
 
     messages: list[Said] = field(default_factory=list)
     promises: list[Bound] = field(default_factory=list)
+    requests: list[Bound] = field(default_factory=list)
+    """Each request once for each seat that could read it."""
 
 
 def ledger(episode: Episode) -> Ledger:
@@ -74,12 +104,12 @@ def ledger(episode: Episode) -> Ledger:
 
 
 class _Keeper:
-    """Reader of one episode, with the promises that are still open."""
+    """Reader of one episode, with the promises and requests that are still open."""
 
     def __init__(self, game: Talk) -> None:
         self.game = game
         self.book = Ledger()
-        self._open: list[Said] = []
+        self._open: list[tuple[Said, Seat]] = []
         self._history: History = ()
         self._round = 0
         self._remembered = 0
@@ -87,75 +117,92 @@ class _Keeper:
     def read(self, episode: Episode) -> Ledger:
         """Read all turns."""
         for state, decisions in steps(episode):
+            assert isinstance(state, TalkState)
             if self.game.forgets and state.round != self._round:
                 self._close()
             self._round = state.round
-            views = {row.seat: state.view(row.seat) for row in decisions}
-            talking = bool(views) and next(iter(views.values())).facts.exchange != MOVE
-            if talking:
-                self._hear(decisions, views)
+            if not decisions:
+                break
+            if state.exchange != MOVE:
+                self._hear(state, decisions)
             else:
-                self._watch(decisions, views)
+                self._watch(state, decisions)
                 self._lapse(state)
-        self._close()
+        self._close("void" if episode.finished else "open")
         return self.book
 
-    def _close(self) -> None:
-        """Let the promises that bound no decision be void, and forget the breaches so far."""
-        self.book.promises += [Bound(said) for said in self._open]
+    def _close(self, outcome: Outcome = "void") -> None:
+        """Settle what bound no decision, and forget the breaches so far."""
+        for said, seat in self._open:
+            self._file([Bound(said, seat, outcome)])
         self._open = []
         self._remembered = len(self.book.promises)
 
-    def _lapse(self, state: State[Any]) -> None:
-        """Let the open promises be void that were for this turn alone, also those of seats that did not move in it."""
-        over = [said for said in self._open if _lapses(said, self.game.inner_view(state.view(said.seat).facts))]
-        self._open = [said for said in self._open if said not in over]
-        self.book.promises += [Bound(said) for said in over]
+    def _file(self, settled: list[Bound]) -> None:
+        """Put what was settled among the promises or the requests."""
+        for bound in settled:
+            (self.book.promises if bound.seat == bound.said.seat else self.book.requests).append(bound)
 
-    def _hear(self, decisions: list[Decision], views: dict[Seat, View[TalkFacts]]) -> None:
+    def _lapse(self, state: TalkState) -> None:
+        """Let be void what was for this turn alone, also of seats that did not move in it."""
+        over = [(said, seat) for said, seat in self._open if _lapses(said, state.inner.view(seat))]
+        self._open = [item for item in self._open if item not in over]
+        self._file([Bound(said, seat) for said, seat in over])
+
+    def _hear(self, state: TalkState, decisions: list[Decision]) -> None:
         for row in decisions:
-            inner = self.game.inner_view(views[row.seat].facts)
             sent = self.game.message(0, row.seat, row.action or SILENT)
             intent = self.game.spoken_language.read(sent.text) if sent.text else None
-            said = Said(row.turn, row.seat, sent.text, intent, inner, self._history, sent.to)
+            place = len(state.messages) + state.to_act.index(row.seat)
+            inner = state.inner.view(row.seat)
+            said = Said(row.turn, row.seat, sent.text, intent, inner, self._history, sent.to, place)
             self.book.messages.append(said)
-            if isinstance(intent, Promise) and intent.kind == "move":
-                self._open.append(said)
+            self._open += [(said, seat) for seat in self._bound_by(said)]
         if not self.game.addresses:
             self._history += tuple((row.turn, row.seat, row.action) for row in decisions)
 
-    def _watch(self, decisions: list[Decision], views: dict[Seat, View[TalkFacts]]) -> None:
-        """Hold the promises against the moves of a turn."""
-        bound = [self._bound(row, views[row.seat]) for row in decisions]
-        settled = [promise for promises in bound for promise in promises]
-        breaking = {promise.said.seat for promise in settled if promise.outcome == "broken"}
-        self.book.promises += [self._classed(promise, breaking) for promise in settled]
+    def _bound_by(self, said: Said) -> list[Seat]:
+        """Return the seats that a message binds: its speaker by a promise, its readers by a request."""
+        if not isinstance(said.intent, Promise):
+            return []
+        if said.intent.kind == "move":
+            return [said.seat]
+        return [seat for seat in range(self.game.spec.seats) if said.read_by(seat)]
+
+    def _watch(self, state: TalkState, decisions: list[Decision]) -> None:
+        """Hold the promises and requests against the moves of a turn."""
+        settled = [bound for row in decisions for bound in self._bound(row, state)]
+        breaking = {bound.seat for bound in settled if bound.seat == bound.said.seat and bound.outcome == "broken"}
+        self._file([self._classed(bound, breaking) for bound in settled])
         self._history += tuple((row.turn, row.seat, row.action) for row in decisions)
 
-    def _bound(self, row: Decision, view: View[TalkFacts]) -> list[Bound]:
-        """Settle the seat's open promises whose condition holds at this decision."""
-        inner, settled = self.game.inner_view(view.facts), []
-        for said in [said for said in self._open if said.seat == row.seat]:
+    def _bound(self, row: Decision, state: TalkState) -> list[Bound]:
+        """Settle what binds the seat and whose condition holds at this decision."""
+        inner, settled = state.inner.view(row.seat), []
+        for said, seat in [item for item in self._open if item[1] == row.seat]:
             assert isinstance(said.intent, Promise)
             kept = None if row.action is None else said.intent.kept(inner, row.action)
             if kept is None and row.action is not None:
                 continue
-            self._open.remove(said)
+            self._open.remove((said, seat))
             outcome: Outcome = "void" if kept is None else "kept" if kept else "broken"
-            settled.append(Bound(said, outcome, row.turn, inner, row.action or ""))
+            settled.append(Bound(said, seat, outcome, row.turn, state, row.action or ""))
         return settled
 
     def _classed(self, promise: Bound, breaking: set[Seat]) -> Bound:
         """Class a breach by what the other seats break at the same time, or have broken before in its sight."""
-        if promise.outcome != "broken":
+        seat = promise.seat
+        if promise.outcome != "broken" or seat != promise.said.seat:
             return promise
-        if breaking - {promise.said.seat}:
+        if breaking - {seat}:
             return replace(promise, breach="mutual")
         breaches = (p.said for p in self.book.promises[self._remembered :] if p.outcome == "broken")
-        seat = promise.said.seat
-        answers = any(said.seat != seat and said.to in (ALL, seat) for said in breaches)
+        answers = any(said.read_by(seat) for said in breaches)
         return replace(promise, breach="retaliation" if answers else "unilateral")
 
 
 def _lapses(said: Said, view: View[Any]) -> bool:
     return isinstance(said.intent, Promise) and said.intent.lapses(view)
+
+
+__all__ = ["Bound", "Breach", "Ledger", "Outcome", "Said", "ledger"]
