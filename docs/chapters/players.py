@@ -62,8 +62,8 @@ def players() -> str:
         "## Synonyms",
         table(("name", "player"), ((code(name), code(other)) for name, other in SYNONYMS.items())),
         "## Demonstrators",
-        "Demonstrators of SFT with the probability of each, as SEPO's appendix prints them; those of `sender-receiver` "
-        "are ours. "
+        "Demonstrators of SFT with the probability of each, as SEPO's appendix prints them; those of the games "
+        "that SEPO does not have are ours. "
         "`stratagem.players.pools.draw_demonstrator` draws from them.",
         table(("family", "mixture"), ((family, _mixture(family)) for family in FAMILIES if _named(family))),
     )

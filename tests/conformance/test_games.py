@@ -23,6 +23,7 @@ VARIANTS = [
     "auction(seats=3, rounds=2)",
     "public-goods(seats=2, rounds=3)",
     "public-goods(seats=5, multiplier=1.5, rounds=3)",
+    "public-goods(rounds=3, fine=0.6)",
     "negotiation-v1(rounds=1, pie=2)",
     "negotiation-v1(pie=100)",
     "negotiation-v2(most=1, rounds=2)",

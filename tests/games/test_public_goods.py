@@ -5,7 +5,9 @@ from itertools import product
 import pytest
 
 from stratagem.errors import BadParameter, IllegalAction
+from stratagem.evaluation.exact import exact
 from stratagem.games import Key, make_game
+from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
 
 GAVE, KEPT = "CONTRIBUTE", "KEEP"
@@ -56,7 +58,7 @@ def test_histories_that_end_alike_have_one_brief_prompt():
     assert style.messages(one.view(0)) != style.messages(one.view(1))
 
 
-@pytest.mark.parametrize("option", ["seats=1", "rounds=0", "multiplier=-1", "multiplier=nan"])
+@pytest.mark.parametrize("option", ["seats=1", "rounds=0", "multiplier=-1", "multiplier=nan", "fine=-1", "fine=inf"])
 def test_what_is_no_game_is_refused(option):
     with pytest.raises(BadParameter):
         make_game(f"public-goods({option})")
@@ -66,3 +68,101 @@ def test_what_is_no_game_is_refused(option):
 def test_what_cannot_be_played_is_refused(actions):
     with pytest.raises(IllegalAction):
         make_game("public-goods").start(Key(0)).play(actions)
+
+
+FINED = "public-goods(rounds={rounds}, fine={fine})"
+SPARE, KEEPERS, CONTRIBUTORS = "SPARE", "PUNISH KEEPERS", "PUNISH CONTRIBUTORS"
+
+
+def test_a_fine_costs_a_third_of_what_it_takes():
+    """Fehr and Gächter (2002): who punishes pays 1 for each 3 that the punished lose."""
+    (opened, paid, _, antisocial), state = played(
+        FINED.format(rounds=2, fine=0.6),
+        (KEPT, GAVE, GAVE), (SPARE, KEEPERS, KEEPERS), (KEPT, GAVE, GAVE), (CONTRIBUTORS, KEEPERS, None),
+    )  # fmt: skip
+    assert opened == (0.0, 0.0, 0.0)
+    assert paid == pytest.approx((7 / 3 - 1.2, 4 / 3 - 0.2, 4 / 3 - 0.2))
+    assert antisocial == pytest.approx((7 / 3 - 0.6 - 0.4, 4 / 3 - 0.6 - 0.2, 4 / 3 - 0.6))
+    assert state.over
+    assert "1. you kept; the others: contributed, contributed; you spared everybody; the others:" in (
+        state.view(0).situation
+    )
+
+
+def test_nobody_punishes_themselves():
+    (_, paid), _ = played(FINED.format(rounds=1, fine=0.3), (KEPT, KEPT, GAVE), (KEEPERS, SPARE, SPARE))
+    assert paid == pytest.approx((5 / 3 - 0.1, 5 / 3 - 0.3, 2 / 3))
+
+
+@pytest.mark.parametrize(
+    ("rules", "player", "nash_conv"),
+    [
+        ("rounds=3", "AlwaysKeep", 0.0),
+        ("rounds=1", "AlwaysContribute", 3 * (1 - 2 / 3)),
+        ("rounds=3", "GrimContributor", 3 * (1 / 3) / 3),
+        ("rounds=2, fine=0.5", "AlwaysKeep", 0.0),
+        ("rounds=2, fine=0.5", "Punisher", 0.0),
+        ("rounds=1, fine=0.1", "Punisher", 3 * (1 / 3 - 2 * 0.1)),
+        ("rounds=1, fine=0.1", "AlwaysContribute", 3 * (1 / 3)),
+    ],
+)
+def test_equilibria(rules, player, nash_conv):
+    """To keep gains 1 - m/n, which is dominant in one round, and does not pay where two others fine it by more."""
+    game = make_game(f"public-goods({rules})")
+    assert exact(game, make_player(player, game)).nash_conv == pytest.approx(nash_conv, abs=1e-9)
+
+
+def test_the_optimum_is_that_all_contribute():
+    game = make_game("public-goods(rounds=1)")
+    totals = {profile: sum(played("public-goods", profile)[0][0]) for profile in product((GAVE, KEPT), repeat=3)}
+    assert max(totals, key=totals.get) == (GAVE,) * 3
+    assert totals[GAVE, GAVE, GAVE] == pytest.approx(game.multiplier * 3)
+
+
+@pytest.mark.parametrize(
+    ("player", "others", "gives"),
+    [
+        ("ConditionalContributor", "CC CK KK KC CC", "CCCKC"),
+        ("ConditionalContributor(share=1)", "CC CK KK KC CC", "CCKKK"),
+        ("GrimContributor", "CC CK CC CC CC", "CCKKK"),
+        ("AlwaysContribute", "KK KK KK KK KK", "CCCCC"),
+        ("AlwaysKeep", "CC CC CC CC CC", "KKKKK"),
+        ("Punisher", "KK CC KK CC KK", "CCCCC"),
+    ],
+)
+def test_players_by_transcript(player, others, gives):
+    game = make_game("public-goods(rounds=5)")
+    state, made = game.start(Key(0)), ""
+    for pair in others.split():
+        (action,) = make_player(player, game).policy(state.view(0))
+        made += "C" if action == GAVE else "K"
+        state.play({0: action} | {seat: GAVE if one == "C" else KEPT for seat, one in enumerate(pair, 1)})
+    assert made == gives
+
+
+def test_punisher_punishes_keepers_and_others_spare():
+    game = make_game(FINED.format(rounds=1, fine=0.5))
+    state = game.start(Key(0))
+    state.play({0: GAVE, 1: KEPT, 2: GAVE})
+    assert [make_player(name, game).policy(state.view(0)) for name in ("Punisher", "GrimContributor")] == [
+        {KEEPERS: 1.0},
+        {SPARE: 1.0},
+    ]
+
+
+def test_a_state_from_before_there_were_fines_loads():
+    state = make_game("public-goods").start(Key(0))
+    state.play({0: GAVE, 1: KEPT, 2: GAVE})
+    dumped = state.dump()
+    del dumped["punished"]
+    assert make_game("public-goods").load(dumped, Key(0)).dump() == state.dump()
+
+
+def test_honest_seats_of_public_goods_keep_what_they_promise():
+    game = make_game("talk(public-goods(rounds=1))")
+    state = game.start(Key(0))
+    honest, liar = (make_player(f"{kind}(AlwaysContribute)", game) for kind in ("honest", "liar"))
+    assert honest.policy(state.view(0)) == {"I will CONTRIBUTE": 1.0}
+    assert liar.policy(state.view(1)) == {"I will KEEP": 1.0}
+    state.play({0: "I will CONTRIBUTE", 1: "I will KEEP", 2: "SILENT"})
+    assert honest.policy(state.view(0)) == liar.policy(state.view(1)) == {GAVE: 1.0}

@@ -24,6 +24,7 @@ playwright = pytest.importorskip("playwright.sync_api")
 GAMES = [
     *(name for name in game_names() if name not in ("matrix", "diplomacy")),
     "diplomacy(until=1902)", "diplomacy(until=1901, map='pure')", "spiel:hex(board_size=3)",
+    "public-goods(rounds=3, fine=0.6)",
 ]  # fmt: skip
 ALIKE = [name for name in GAMES if name not in ("ipd-shapellm", "imp", "icg", "ish", "c-ipd", "breakthrough-6x6")]
 """One game a face."""

@@ -38,6 +38,7 @@ FAMILIES = {
     "negotiation-v1": "negotiation-v1",
     "negotiation-v2": "negotiation-v2",
     "kuhn": "kuhn",
+    "public-goods": "public-goods",
     "sender-receiver": "sender-receiver",
     "diplomacy": "diplomacy",
 }

@@ -14,7 +14,6 @@ from stratagem.games.safety.kuhn import KuhnSafety
 from stratagem.games.safety.matrix import IPDSafety, MatrixSafety
 from stratagem.games.safety.negotiation_v1 import PieSafety
 from stratagem.games.safety.negotiation_v2 import DivisionSafety
-from stratagem.games.safety.public_goods import PublicGoodsSafety
 from stratagem.games.safety.talk import TalkSafety
 from stratagem.games.talk import Talk
 from stratagem.registry import Call, Registry
@@ -26,7 +25,6 @@ SAFETY: dict[str, type[Safety[Any]]] = {
     "negotiation-v1": PieSafety,
     "negotiation-v2": DivisionSafety,
     "kuhn": KuhnSafety,
-    "public-goods": PublicGoodsSafety,
 }
 """Safety by family of games; it is made with the game."""
 

@@ -8,6 +8,7 @@ from typing import Any
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.talk.diplomacy import DiplomacyLanguage
+from stratagem.games.talk.groups import AuctionLanguage, PublicGoodsLanguage
 from stratagem.games.talk.language import Language
 from stratagem.games.talk.languages import DivisionLanguage, KuhnLanguage, MatrixLanguage, PieLanguage
 
@@ -16,6 +17,8 @@ LANGUAGES: dict[str, type[Language[Any]]] = {
     "ipd": MatrixLanguage,
     "matrix": MatrixLanguage,
     "kuhn": KuhnLanguage,
+    "auction": AuctionLanguage,
+    "public-goods": PublicGoodsLanguage,
     "negotiation-v1": PieLanguage,
     "negotiation-v2": DivisionLanguage,
 }

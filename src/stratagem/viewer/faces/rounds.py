@@ -69,14 +69,16 @@ class BlindAuctionFace(GameFace):
 
 
 class PublicGoodsFace(GameFace):
-    """Contributions round by round."""
+    """Contributions and punishments round by round."""
 
     module = STATIC / "face_goods.js"
     rules = PublicGoods
 
     def frame(self, state: State[Any]) -> Json:
         assert isinstance(state, PublicGoodsState)
-        return {"gave": state.gave, "multiplier": state.game.multiplier, "rounds": state.game.rounds}
+        game = state.game
+        told = {"gave": state.gave, "punished": state.punished, "fine": game.fine}
+        return {**told, "multiplier": game.multiplier, "rounds": game.rounds}
 
 
 class QuizFace(GameFace):

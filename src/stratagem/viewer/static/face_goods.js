@@ -1,14 +1,16 @@
-// Public goods: who contributed, and what each got from the pot.
+// Public goods: who contributed, what each got from the pot, and who punished whom.
 import { html, useEffect, useRef } from './preact-htm.js';
 import { number, short } from './data.js';
 import { drawn } from './faces.js';
 
 const [CX, CY, R] = [200, 116, 84];
+const VERDICTS = ['spares everybody', 'punishes keepers', 'punishes contributors'];
 
 function GoodsFace({ frame, episode }) {
-  const { gave, multiplier, rounds } = frame;
+  const { gave, punished, fine, multiplier, rounds } = frame;
   const last = gave[gave.length - 1];
   const seats = episode.players.length;
+  const verdicts = punished.length === gave.length ? punished[punished.length - 1] : null;
   const given = last ? last.filter(Boolean).length : 0;
   const strip = useRef(null);
   useEffect(() => {
@@ -27,6 +29,9 @@ function GoodsFace({ frame, episode }) {
     })}
   </svg>
   <p class="betting">${last ? html`<span>${given} of ${seats} contribute, each gets <b>${number((multiplier * given) / seats, 2)}</b> from the pot.</span>` : html`<span class="dim">No round has been played.</span>`}</p>
+  ${fine > 0 && last && html`<p class="betting">${verdicts
+    ? html`<span>${verdicts.map((verdict, seat) => html`<span class=${`seat s${seat % 7}`}>${seat}</span> ${VERDICTS[verdict]}${seat < seats - 1 ? ', ' : '.'}`)}</span>`
+    : html`<span class="dim">Now all choose whom to punish; a fine is ${number(fine, 2)}.</span>`}</p>`}
   <div class="history" ref=${strip} tabindex="0" role="img" aria-label=${`${gave.length} rounds: ${gave.map((row) => row.filter(Boolean).length).join(', ')} contributors`}>
     ${episode.players.map((name, seat) => html`<div class="track"><span class=${`seat s${seat % 7}`} title=${short(name)}>${seat}</span>${gave.map((row, place) =>
       html`<span class=${`step ${row[seat] ? 'a0' : 'a1'} ${place === gave.length - 1 ? 'now' : ''}`}>${row[seat] ? 'C' : 'K'}</span>`)}</div>`)}</div>`;
