@@ -117,7 +117,7 @@ def test_who_promised_nothing_has_broken_nothing():
 
 def test_to_several_readers_it_speaks_to_all_or_to_each():
     for channel, lines in (("both", {"TO ALL: hi"}), ("private", {"TO player 1: hi", "TO player 2: hi"})):
-        game = make_game(f"talk(auction(seats=3), channel={channel}, words=[hi])")
+        game = make_game(f"talk(auction(seats=3), channel={channel}, intents=[], words=[hi])")
         assert set(make_player("babbler(random)", game).policy(game.start(Key(0)).view(0))) == lines
 
 
