@@ -7,6 +7,8 @@ import pytest
 from stratagem.errors import BadParameter, CannotCompute, IllegalAction
 from stratagem.games import Key, make_game
 from stratagem.games.catalogue import describe
+from stratagem.games.disguise.disguise import generated
+from stratagem.games.disguise.proof import left_in_plain_words
 from stratagem.games.safety.catalogue import safety_of, stakes_of
 from stratagem.games.talk import ALL, MOVE, SILENT, Language, Message, language_of
 from stratagem.games.tree_walk import walk
@@ -308,3 +310,27 @@ def test_messages_last_as_long_as_their_round():
     speak(state, "My card is K", SILENT)
     speak(state, "PASS")
     assert [m.text for m in state.view(1).facts.messages] == ["My card is K", ""]
+
+
+def test_a_word_of_the_talk_inside_a_word_of_the_game_is_disguised_with_it():
+    game = make_game("talk(auction(seats=3), words=[high, low])")
+    assert "highest" in game.vocabulary()
+    assert "highest" in game.rules(0)
+    assert not left_in_plain_words(generated(game, 0), game.start(Key(0)).view(0))
+
+
+def test_long_talk_has_a_short_key_of_its_own():
+    """Two histories that differ in one early message have different keys, of a bounded length."""
+    game = make_game("talk(ipd(rounds=40))")
+    keys, longest = set(), 0
+    for first in game.start(Key(0)).view(0).choices:
+        state = game.start(Key(0))
+        speak(state, first, SILENT)
+        while not state.over:
+            view = state.view(1)
+            keys.add(view.info_key)
+            longest = max(longest, len(view.info_key) - len(game.game.info_key(view.facts.inner)))
+            says = "I will play DEFECT" if state.view(0).facts.exchange != MOVE else "COOPERATE"
+            speak(state, says, says)
+    assert len(keys) == 5 * 79
+    assert longest < 130

@@ -2,6 +2,7 @@
 
 import pytest
 
+from stratagem.errors import BadParameter
 from stratagem.games import Key, make_game
 from stratagem.prompting.catalogue import make_style
 
@@ -57,3 +58,38 @@ def test_a_dislodged_unit_is_told_its_own_ways_out():
 @pytest.mark.parametrize("style", ["diplomacy-minimal", "diplomacy-counts", "diplomacy-verbose"])
 def test_the_other_prompts_are_told_in_every_phase(style):
     assert all(told(view, style).strip() for _, view in positions())
+
+
+@pytest.mark.parametrize("shows", ["verbose", "compact", "minimal", "windows", "counts"])
+def test_a_seat_with_talk_is_asked_for_a_message_and_then_for_orders(shows):
+    style = make_style(f"diplomacy-{shows}")
+    game = make_game("talk(diplomacy(until=1901, judged=False), channel=both)")
+    state = game.start(Key(0))
+    view = state.view(0)
+    said = style.messages(view)[-1].content
+    assert "Write one message, or SILENT" in said
+    assert "TO ALL:, TO ENGLAND:" in said
+    sentences = [intent.text for intent in game.sayable(game.inner_view(view.facts))]
+    assert len(sentences) > 20
+    assert all((sentence in said) is (shows in ("verbose", "compact", "windows")) for sentence in sentences[:6])
+    assert "without talk" not in "".join(message.content for message in style.messages(view))
+    state.play({seat: "TO ALL: Peace with AUSTRIA" if seat else "SILENT" for seat in state.to_act})
+    moving = style.messages(state.view(0))[-1].content
+    assert 'ENGLAND said: "Peace with AUSTRIA"' in moving
+    plain = make_game("diplomacy(until=1901, judged=False)").start(Key(0)).view(0)
+    assert moving.endswith(told(plain, f"diplomacy-{shows}"))
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [("limit=30", "at most 30 characters"), ("templates=['{power} or {power}, {province}']", "`{power} or")],
+)
+def test_a_seat_is_told_how_it_may_speak_freely(option, says):
+    view = make_game(f"talk(diplomacy(judged=False), {option})").start(Key(0)).view(0)
+    assert says in make_style("diplomacy-minimal").messages(view)[-1].content
+
+
+def test_talk_around_another_game_is_refused():
+    view = make_game("talk(ipd)").start(Key(0)).view(0)
+    with pytest.raises(BadParameter, match=r"tells of diplomacy, not of talk\(ipd\)"):
+        make_style("diplomacy-compact").messages(view)

@@ -2,7 +2,8 @@
 
 All seven powers share the rules and the board, so these come first and are computed once. The five differ in what they
 tell of the orders that are possible: all of them at length (`verbose`), all of them in short (`compact`), none
-(`minimal`), the surroundings of each unit (`windows`), or how many orders each unit has (`counts`).
+(`minimal`), the surroundings of each unit (`windows`), or how many orders each unit has (`counts`). With talk a message
+is asked for between the same tags, and its sentences are told likewise.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import Graph, graph_of, province
+from stratagem.games.open_text import OpenText
+from stratagem.games.talk import MOVE, SILENT, Talk
 from stratagem.prompting.base import Message, Style
 from stratagem.prompting.past import NOTHING, Past
 
 Shows = Literal["verbose", "compact", "minimal", "windows", "counts"]
 OPEN, CLOSE = "<orders>\n", "</orders>"
-_SYSTEM = "You command one power in a game of Diplomacy without talk. You want as many supply centres as you can get."
+_SYSTEM = "You command one power in a game of Diplomacy{}. You want as many supply centres as you can get."
+_SAID = f"Write one message, or {SILENT}, on one line between <orders> and </orders>."
 _ASKED = {
     "M": "Write one order for each of your units, each on a line of its own, between <orders> and </orders>.",
     "R": "Write one order for each dislodged unit, each on a line of its own, between <orders> and </orders>.",
@@ -32,21 +36,43 @@ _ASKED = {
 
 @dataclass(frozen=True, kw_only=True)
 class OrderSheets(Style):
-    """Asks for a sheet of orders between two tags; before them a model may reason."""
+    """Asks for a sheet of orders, or with talk for a message, between two tags; before them a model may reason."""
 
     shows: Shows
     mark = OPEN
     close = CLOSE
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
-        facts: DiplomacyFacts = view.facts  # refused under a disguise, whatever the game
-        if not isinstance(view.game, Diplomacy):
+        facts = view.facts  # refused under a disguise, whatever the game
+        talk = view.game if isinstance(view.game, Talk) else None
+        inner = view if talk is None else talk.inner_view(facts)
+        if not isinstance(inner.game, Diplomacy):
             raise BadParameter(f"The style diplomacy-{self.shows} tells of diplomacy, not of {view.game.spec.name}.")
-        sheet = view.game.choices(facts)
-        asked = _ASKED[facts.board.kind].format(fill=getattr(sheet, "fill", 0))
-        own = "\n".join(self._own(facts, view.game))
-        parts = (view.rules, view.situation, *((own,) if own else ()), asked)
-        return [Message("system", _SYSTEM), Message("user", "\n\n".join(parts))]
+        if talk is None or facts.exchange == MOVE:
+            own, asked = self._own(inner.facts, inner.game), _asked(inner.facts)
+        else:
+            own, asked = self._sentences(talk, inner), _SAID
+        told = "\n".join(own)
+        parts = (view.rules, view.situation, *((told,) if told else ()), asked)
+        system = _SYSTEM.format("" if talk else " without talk")
+        return [Message("system", system), Message("user", "\n\n".join(parts))]
+
+    def _sentences(self, talk: Talk, inner: View[Any]) -> Iterator[str]:
+        """Write the part of the prompt about possible messages."""
+        sentences = [*(intent.text for intent in talk.sayable(inner)), *talk.further]
+        if self.shows == "verbose" and sentences:
+            yield "What may be said:"
+            yield from (f"  {sentence}" for sentence in sentences)
+        elif self.shows in ("compact", "windows") and sentences:
+            yield f"What may be said: {' | '.join(sentences)}"
+        elif self.shows == "counts":
+            yield f"{len(sentences)} sentences are possible."
+        choices = talk.lines(inner)
+        if isinstance(choices, OpenText):
+            forms = [form.summary() for form in choices.patterns] or [f"any line of at most {choices.limit} characters"]
+            yield f"You may say {', or '.join(forms)}."
+        if heads := talk.heads(inner.seat):
+            yield f"A message begins with its reader: {', '.join(head.strip() for head in heads)}"
 
     def _own(self, facts: DiplomacyFacts, game: Diplomacy) -> Iterator[str]:
         """Write the part of the prompt about possible orders."""
@@ -65,6 +91,11 @@ class OrderSheets(Style):
                     yield _ways_out(facts.board, options)
                 case "windows":
                     yield window(facts.board, graph_of(game.map), name)
+
+
+def _asked(facts: DiplomacyFacts) -> str:
+    """Return what is asked of a seat that gives orders."""
+    return _ASKED[facts.board.kind].format(fill=getattr(facts.board.sheet(facts.power), "fill", 0))
 
 
 def _in_short(name: str, options: Sequence[str]) -> str:

@@ -14,10 +14,10 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Seat, View
 from stratagem.games.choices import Choices
-from stratagem.games.disguise.substitution import Substitution
-from stratagem.games.disguise.vocabulary import action_words, entry_of, vocabulary_of
+from stratagem.games.disguise.substitution import Substitution, lemma
+from stratagem.games.disguise.vocabulary import action_words, entry_of, known_words, vocabulary_of
 from stratagem.games.spec import GameSpec
-from stratagem.games.talk.message import MOVE, SILENT, Message, TalkFacts
+from stratagem.games.talk.message import MOVE, SILENT, Message, TalkFacts, key_of
 from stratagem.games.talk.rules import TalkRules
 from stratagem.games.talk.state import TalkState
 
@@ -74,7 +74,7 @@ class Talk(TalkRules):
         seats = self.game.spec.seats
         then = ",".join(str((mover - facts.seat) % seats) for mover in facts.movers)
         stands = "" if facts.exchange == MOVE else f" talk {facts.exchange} then {then}"
-        return stands + "".join(f" {m.key(facts.seat, seats)}" for m in messages)
+        return stands + key_of(messages, facts.seat, seats)
 
     def vocabulary(self) -> tuple[str, ...]:
         if self.limit or self.patterns:
@@ -85,7 +85,10 @@ class Talk(TalkRules):
         renamed = Substitution(dict.fromkeys(own, "x"))
         texts = (*(intent.text for intent in self.spoken_language.every), *self.further, SILENT)
         said = dict.fromkeys(word for text in texts for word in action_words(text) if renamed(word) == word)
-        return (*own, *dict.fromkeys(entry_of(word) for word in said))
+        entries = (*own, *dict.fromkeys(entry_of(word) for word in said))
+        known = {lemma(word).casefold() for word in entries}
+        holding = _holding(entries[len(own) :], sorted(known_words(self.game) - known))
+        return (*entries, *holding)
 
     def rules(self, seat: Seat) -> str:
         return f"{self.game.rules(seat).replace(_WITHOUT, '')}\n{self._told(seat)}"
@@ -133,3 +136,9 @@ class Talk(TalkRules):
         """Return the game cut to one round; None with an interval, since then rounds differ in whether they talk."""
         inner = self.game.one_round() if self.interval == 1 else None
         return None if inner is None else replace(self, game=inner)
+
+
+def _holding(said: Sequence[str], words: Sequence[str]) -> list[str]:
+    """Return the words that hold a word of the talk, as `highest` holds `high`; they are renamed too."""
+    renamed = Substitution(dict.fromkeys(said, "x"))
+    return [word for word in words if renamed(word) == word and renamed.remaining(word)]

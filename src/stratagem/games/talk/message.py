@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from stratagem.games.base import Seat
@@ -14,6 +15,8 @@ ALL = -1
 """Addressee of a message to every seat."""
 MOVE = -1
 """Number of the exchange while the seats move."""
+_LONGEST_KEY = 100
+"""Largest number of characters of messages in a key; of longer ones it has a digest."""
 
 
 class Message(NamedTuple):
@@ -56,6 +59,14 @@ class TalkFacts(NamedTuple):
     def of_round(self) -> tuple[Message, ...]:
         """Messages of this round, or of this phase."""
         return tuple(message for message in self.messages if message.round == self.round)
+
+
+def key_of(messages: Iterable[Message], seat: Seat, seats: int) -> str:
+    """Return messages as a part of an information set: as they are, or 128 bits of a digest where they are long."""
+    text = "".join(f" {message.key(seat, seats)}" for message in messages)
+    if len(text) <= _LONGEST_KEY:
+        return text
+    return f" heard {blake2b(text.encode(errors='surrogatepass'), digest_size=16).hexdigest()}"
 
 
 def quoted(text: str) -> str:
