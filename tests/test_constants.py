@@ -9,7 +9,7 @@ from stratagem.games.key import Key
 from stratagem.games.safety.base import Weights, all_signals
 from stratagem.games.safety.catalogue import SAFETY, safety_of, stakes_of, weights_of
 from stratagem.players.base import Ask
-from stratagem.players.search import MCTS
+from stratagem.players.tree_search import MCTS
 
 
 def test_the_prices_of_safety():

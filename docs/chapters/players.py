@@ -16,10 +16,11 @@ from stratagem.players.hearers import SPEAKERS
 from stratagem.players.human import Human
 from stratagem.players.patterns import FAMILIES
 from stratagem.players.pools import Pool, demonstrators, has_pools, pools
-from stratagem.players.search import ISMCTS, MCTS
+from stratagem.players.search import RolloutSearch
 from stratagem.players.solvers import CFR, Perfect
 from stratagem.players.spiel_bot import SpielBot
 from stratagem.players.tabular import TablePlayer
+from stratagem.players.tree_search import ISMCTS, MCTS
 from stratagem.players.uniform import FirstLegal, Random
 from stratagem.players.wrappers import Delayed, Noisy
 
@@ -36,6 +37,7 @@ ANY_GAME: dict[str, type] = {
     "noise(PLAYER, p=0.1)": Noisy,
     "delay(PLAYER, rounds=1)": Delayed,
     "disguise(PLAYER, seed=1)": Disguised,
+    "search(PLAYER, num_edits=8)": RolloutSearch,
     **{f"{name}(PLAYER)": talker for name, talker in SPEAKERS.items()},
     "cmd:PROGRAM": AgentPlayer,
     "http:URL": AgentPlayer,

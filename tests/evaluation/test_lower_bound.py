@@ -16,6 +16,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
 from stratagem.players.base import Ask, Traits
+from stratagem.players.beliefs import worlds
 from stratagem.players.catalogue import make_player
 from stratagem.players.search_state import Search
 from stratagem.players.uniform import Random
@@ -78,7 +79,7 @@ def test_beliefs_follow_from_the_agents_moves():
         exploiter = Exploiter(player := make_player(agent, state.game), StatedPolicy(player), 60)
         ask = asked(state, (), Key(5), seen=False)
         search = Search(ask.view, ask.key, 60, reply=exploiter.model.draw)
-        assert {world.cards[0] for world in exploiter.worlds(ask, search)} == cards
+        assert {world.cards[0] for world in worlds(ask, search, exploiter.simulations)} == cards
         assert exploiter.turn(ask).action == ("FOLD" if agent == "TightValue" else exploiter.turn(ask).action)
 
 

@@ -1,136 +1,249 @@
-"""Monte Carlo tree search at our tables."""
+"""Search at play time: what it improves, what it may see, and what it refuses."""
 
 import pytest
 
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.games.auction import Auction
-from stratagem.games.catalogue import GAMES, make_game
+from stratagem.errors import BadParameter, CannotCompute, StratagemError
+from stratagem.games.catalogue import make_game
+from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key
-from stratagem.games.kuhn import Kuhn
-from stratagem.games.spiel import SPIEL_GAMES, spiel
-from stratagem.players.base import Ask, Player
-from stratagem.players.search import ISMCTS, MCTS, ismcts, mcts, obstacle, searchable
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import play
+from stratagem.players.base import Ask, Move, Player, Traits
+from stratagem.players.catalogue import make_player
+from stratagem.players.edits import changed
+from stratagem.players.uniform import Random
+
+NAMES = [
+    ("tic-tac-toe", "search(random, num_edits=2)"),
+    ("kuhn", "search(kuhn/NashApprox, random, num_candidates=3, opponents=[kuhn/AlwaysBet, random])"),
+    ("kuhn", "search(random, num_chance_draws=2, rollout_player=noise(kuhn/TightValue, p=0.1))"),
+    ("diplomacy", "search(diplomacy/dumbbot, num_candidates=2, horizon_phases=3)"),
+]
 
 
-def decide(player, state, key):
+def decide(player, state, key, recall=None):
     seat = state.to_act[0]
-    return player.turn(Ask(state.view(seat), key, seat, 0, 0, state)).action
+    return player.turn(Ask(state.view(seat), key, seat, 0, 0, state, recall=recall)).action
 
 
-def against_random(player, game, seat, seed):
-    state, count, totals = game.start(Key(seed)), 0, [0.0, 0.0]
-    while not state.over:
-        key, mover = Key(seed).at(count), state.to_act[0]
-        action = decide(player, state, key) if mover == seat else state.view(mover).choices.sample(key)
-        paid = state.play({mover: action}).payoffs
-        totals, count = [had + new for had, new in zip(totals, paid, strict=True)], count + 1
-    return totals[seat]
+def mean_payoff(game, player, other, episodes, seed=7):
+    match, seats = Match(game, [player, *[other] * (game.spec.seats - 1)]), game.spec.seats
+    setups = (
+        Setup(id=str(n), match=match, slots=tuple((s - n) % seats for s in range(seats)), key=Key(seed).at(n // seats))
+        for n in range(episodes)
+    )
+    return sum(episode.payoffs[episode.seat_of(0)] for episode in play(list(setups))) / episodes
 
 
-def test_search_beats_random_play():
-    for name in ("tic-tac-toe", "connect-four"):
-        game = SPIEL_GAMES[name]()
-        results = [against_random(MCTS(simulations=1000), game, seed % 2, seed) for seed in range(20)]
-        assert sum(result > 0 for result in results) >= 17
-        assert all(result >= 0 for result in results)
+@pytest.mark.parametrize(("game", "name"), NAMES)
+def test_search_has_a_name_that_makes_it_again(game, name):
+    player = make_player(name, make_game(game))
+    assert isinstance(player, Player)
+    assert player.name == name
+    assert not player.traits.exact
+    with pytest.raises(CannotCompute, match="counted, not computed"):
+        player.policy(make_game(game).start(Key(0)).view(0))
 
 
-def test_a_decision_follows_from_its_key():
-    state = SPIEL_GAMES["connect-four"]().start(Key(0))
-    player = MCTS(simulations=20)
-    moves = [decide(player, state, Key(seed)) for seed in range(30)]
-    assert moves == [decide(player, state, Key(seed)) for seed in range(30)]
-    assert len(set(moves)) > 1
+@pytest.mark.parametrize(
+    ("game", "name", "other", "least"),
+    [
+        ("tic-tac-toe", "search(random, num_chance_draws=4)", "random", 0.6),
+        ("kuhn(hands=1)", "search(random, opponents=AlwaysBet)", "AlwaysBet", 0.2),
+        ("prisoners-dilemma", "search(random)", "random", -1.2),
+    ],
+)
+def test_search_improves_random_play(game, name, other, least):
+    """Against AlwaysBet the best response in kuhn earns 1/3 chip a hand: it calls with the king, and with the queen."""
+    made = make_game(game)
+    other = make_player(other, made)
+    assert mean_payoff(made, make_player(name, made), other, 40) >= least
+    assert mean_payoff(made, make_player("random", made), other, 40) < least
 
 
-def test_the_state_that_was_searched_is_untouched():
-    state = SPIEL_GAMES["leduc"]().start(Key(0))
-    before = state.dump()
-    decide(MCTS(simulations=50), state, Key(1))
+def test_search_takes_the_win_in_one_and_stops_that_of_the_other():
+    game = make_game("tic-tac-toe")
+    for moves, wanted in ((("A1", "A2", "B1", "B2"), "C1"), (("A1", "C3", "B1"), "C1")):
+        state = game.start(Key(0))
+        for move in moves:
+            state.play({state.to_act[0]: move})
+        assert decide(make_player("search(random, num_chance_draws=20, num_edits=9)", game), state, Key(5)) == wanted
+
+
+def test_a_search_follows_from_its_key_and_leaves_the_state_alone():
+    state = make_game("leduc").start(Key(3))
+    player, before = make_player("search(random, num_chance_draws=2)", state.game), state.dump()
+    actions = [decide(player, state, Key(seed)) for seed in range(12)]
+    assert actions == [decide(player, state, Key(seed)) for seed in range(12)]
+    assert len(set(actions)) > 1
     assert state.dump() == before
 
 
-def test_it_takes_the_win_in_one():
-    state = SPIEL_GAMES["tic-tac-toe"]().start(Key(0))
-    for move in ("A1", "A2", "B1", "B2"):
-        state.play({state.to_act[0]: move})
-    assert decide(MCTS(simulations=300), state, Key(5)) == "C1"
+def decisions_by_world(game, *, recalled):
+    """Numbers of different actions where only the cards of others differ, with the same key."""
+    player, numbers = make_player("search(random, num_chance_draws=3, num_edits=2)", game), []
+    for seed in range(12):
+        state = game.start(Key(seed))
+        state.play({state.to_act[0]: state.view(state.to_act[0]).choices.first})
+        seat = state.to_act[0]
+        worlds = [state.resample(seat, Key(n)) for n in range(6)]
+        numbers.append(len({decide(player, world, Key(seed), () if recalled else None) for world in worlds}))
+    return numbers
 
 
-def test_it_plays_our_own_rules_through_their_twin():
-    """It sees both cards, so facing a bet with the king it never folds, in the right words."""
-    for seed in range(30):
-        state = Kuhn(hands=2).start(Key(seed))
-        state.play({0: "BET"})
-        action = decide(MCTS(simulations=100), state, Key(seed))
-        higher = "JQK".index(state.cards[1]) > "JQK".index(state.cards[0])
-        assert action == ("CALL" if higher else "FOLD")
+@pytest.mark.parametrize("recalled", [True, False])
+@pytest.mark.parametrize("name", ["kuhn(hands=1)", "leduc"])
+def test_search_sees_no_cards(name, recalled):
+    assert set(decisions_by_world(make_game(name), recalled=recalled)) == {1}
 
 
-@pytest.mark.parametrize("name", sorted(GAMES.keys() - {"matrix"}))
-def test_search_plays_any_game_or_says_why_not(name):
-    """With a given key it always gives the same legal action."""
-    state = make_game(name).start(Key(1))
-    for player in (MCTS(simulations=4), ISMCTS(simulations=4)):
-        reason = obstacle(state.game, hidden=player.kind == "ismcts")
-        if reason:
-            with pytest.raises(BadParameter, match="cannot play"):
-                player.check(state.game)
-        else:
-            player.check(state.game)
-            actions = {decide(player, state, Key(2)) for _ in range(2)}
-            assert len(actions) == 1
-            assert actions <= set(state.view(state.to_act[0]).choices)
-        assert searchable(state.game, hidden=player.kind == "ismcts") == (not reason)
+def test_a_planted_leak_of_cards_is_found(monkeypatch):
+    """A redraw that keeps the true cards shows in the decisions."""
+    monkeypatch.setattr("stratagem.players.base.Ask.redrawn", lambda ask, chance: ask.peek().fork(chance))
+    assert max(decisions_by_world(make_game("kuhn(hands=1)"), recalled=False)) > 1
 
 
-def test_games_that_cannot_be_searched_are_those_with_too_many_actions_or_no_redraw():
-    games = {name: make_game(name) for name in GAMES if name != "matrix"}
-    assert {name for name, game in games.items() if not searchable(game, hidden=True)} == {
-        *("diplomacy", "liars-dice", "blind-auction")
-    }
-    assert {name for name, game in games.items() if not searchable(game)} == {"diplomacy"}
+def test_the_belief_follows_from_the_opponents_play():
+    """TightValue opens with a bet only if it holds the king: the queen then folds, which calls against AlwaysBet."""
+    game, key = make_game("kuhn(hands=1)"), Key(3)
+    state = game.start(key)
+    while state.cards[1] != "Q":
+        key = key.at("again")
+        state = game.start(key)
+    state.play({0: "BET"})
+    for opponent, action in (("TightValue", "FOLD"), ("AlwaysBet", "CALL")):
+        player = make_player(f"search(random, num_chance_draws=40, opponents={opponent})", game)
+        assert decide(player, state, Key(5), ()) == action
 
 
-def test_information_set_search_sees_no_cards():
-    """It decides the same whatever the other holds; the search from the true state does not."""
-    cheated = 0
-    for game in (Kuhn(hands=1), SPIEL_GAMES["leduc"](), Auction(rounds=1)):
-        for seed in range(10):
-            state = game.start(Key(seed))
-            seat = state.to_act[0]
-            others = [state.resample(seat, Key(number)) for number in range(6)]
-            for kind, most in ((ISMCTS, 1), (MCTS, 6)):
-                actions = {decide(kind(simulations=30), other, Key(seed)) for other in others}
-                assert len(actions) <= most
-                cheated += kind is MCTS and len(actions) > 1
-    assert cheated
+class Asked(Random):
+    """Random play that notes where it is asked, and with what."""
+
+    def __init__(self, log, traits=Traits(stochastic=True)):  # noqa: B008 - never changed
+        self.log, self.traits = log, traits
+
+    def turn(self, ask):
+        self.log.append((ask.view.seat, ask.turn, ask.key, ask._state is not None))
+        return super().turn(ask)
 
 
-def test_search_takes_the_better_of_two_unseen_moves():
-    """In the prisoner's dilemma of one round defection is better against every reply."""
-    game = make_game("matrix(payoffs=[[[3,3],[0,5]],[[5,0],[1,1]]], labels=[C,D], rounds=1)")
-    for kind in (MCTS, ISMCTS):
-        moves = [decide(kind(simulations=40), game.start(Key(0)), Key(seed)) for seed in range(10)]
-        assert moves.count("D") >= 9
+def test_candidates_meet_common_random_numbers():
+    """The other seat draws with equal keys in the rollouts of all candidates, and other ones in each draw."""
+    from stratagem.players.search import RolloutSearch
+
+    log, state = [], make_game("tic-tac-toe").start(Key(0))
+    search = RolloutSearch(
+        players=(Random(),), opponents=(Asked(log),), num_candidates=4, num_chance_draws=3, num_edits=0
+    )
+    decide(search, state, Key(1))
+    first = [key for seat, turn, key, _ in log if turn == 1]
+    assert len(first) > 3
+    assert len(set(first)) == 3
 
 
-def test_a_game_that_pays_on_the_way_is_searched_through_our_states():
-    state = spiel("hanabi").start(Key(0))
-    assert decide(MCTS(simulations=2), state, Key(0)) in state.view(state.to_act[0]).choices
+def test_players_inside_get_the_state_only_if_they_declare_it():
+    from stratagem.players.search import RolloutSearch
+
+    log, state = [], make_game("leduc").start(Key(0))
+    decide(RolloutSearch(players=(Asked(log),), num_chance_draws=2), state, Key(1))
+    assert log
+    assert not any(shown for *_, shown in log)
 
 
-def test_names_and_traits():
-    player = mcts("250")
-    assert isinstance(player, Player)
-    assert player == MCTS(simulations=250)
-    assert player.name == "mcts:250"
-    assert player.traits.sees_hidden
-    with pytest.raises(CannotCompute, match="sample"):
-        player.policy(SPIEL_GAMES["nim"]().start(Key(0)).view(0))
-    assert ismcts("20").name == "ismcts:20"
-    assert not ismcts("20").traits.sees_hidden
-    for tail in ("", "0", "ten", "-3"):
-        for make in (mcts, ismcts):
-            with pytest.raises(BadParameter, match="mcts:100"):
-                make(tail)
+def test_equal_candidates_leave_the_choice_of_the_first_player():
+    game = make_game("matrix(payoffs=[[[1,1],[1,1]],[[1,1],[1,1]]], labels=[C,D], rounds=1)")
+    for seed in range(10):
+        state = game.start(Key(seed))
+        assert decide(make_player("search(random)", game), state, Key(seed)) == decide(Random(), state, Key(seed))
+
+
+def test_a_horizon_stops_rollouts():
+    """With a horizon of one phase no player of a rollout is asked again."""
+    from stratagem.players.search import RolloutSearch
+
+    state = make_game("diplomacy(until=1901)").start(Key(0))
+    logs = []
+    for phases in (1, 3):  # after the moves of spring there is a phase of retreats
+        log = []
+        player = RolloutSearch(
+            players=(Asked(log),), num_candidates=2, num_edits=1, num_chance_draws=1, horizon_phases=phases
+        )
+        action = decide(player, state, Key(1))
+        assert action in state.view(0).choices
+        logs.append({turn for _, turn, *_ in log})
+    assert logs == [{0}, {0, 1}]
+
+
+def test_requests_of_a_proposer_go_to_the_scheduler():
+    """A player that waits for an answer can propose; it cannot play a rollout."""
+
+    class Waits(Random):
+        traits = Traits(stochastic=True, exact=False)
+
+        @property
+        def name(self):
+            return "waits"
+
+        def turn(self, ask):
+            return self.later(ask)
+
+        def later(self, ask):
+            answer = yield "request"
+            return Move(answer if answer in ask.view.choices else None)
+
+        def strategy(self, view):
+            raise CannotCompute("It waits.")
+
+    from stratagem.players.search import RolloutSearch
+
+    game = make_game("tic-tac-toe")
+    state = game.start(Key(0))
+    player = RolloutSearch(
+        players=(Waits(),), opponents=(Random(),), rollout_player=Random(), num_edits=0, num_candidates=2
+    )
+    turn = player.turn(Ask(state.view(0), Key(1), 0, 0, 0, state))
+    assert next(turn) == "request"
+    assert turn.send("nonsense") == "request"
+    with pytest.raises(StopIteration) as stop:
+        turn.send("B2")
+    assert stop.value.value.action == "B2"
+    with pytest.raises(BadParameter, match="cannot wait for waits: name a scripted `rollout_player`"):
+        RolloutSearch(players=(Waits(),)).check(game)
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "sentence"),
+    [
+        ("kuhn", "search", r"write search\(PLAYER\)"),
+        ("kuhn", "search()", r"write search\(PLAYER\)"),
+        ("kuhn", "search(random, num_candidates=0)", "`num_candidates` of at least 1"),
+        ("kuhn", "search(random, num_edits=many)", "`num_edits` of at least 0, a whole number, not 'many'"),
+        ("kuhn", "search(random, draws=3)", "cannot be made so"),
+        ("kuhn", "search(mcts:10)", "mcts:10 looks at hidden information"),
+        ("kuhn", "search(random, opponents=mcts:10)", "mcts:10 looks at hidden information"),
+        ("kuhn", "search(random, rollout_player=[random, random])", "has one `rollout_player`"),
+        ("kuhn", "search(random, horizon_phases=2)", "leave `horizon_phases` at 0"),
+        ("kuhn", "search(human)", "a person cannot be one of them"),
+        ("kuhn", "search(dumbbot)", "no player of kuhn"),
+        ("kuhn", "delay(search(random))", "looks at the table itself"),
+    ],
+)
+def test_wrong_searches_are_one_sentence(game, name, sentence):
+    with pytest.raises(StratagemError, match=sentence):
+        make_player(name, make_game(game))
+
+
+def test_changed_keeps_all_lines_of_a_sheet_but_one():
+    sheet = Sheet([Slot(str(n), tuple(f"{n} {word}" for word in "ABC")) for n in range(4)])
+    builds = Sheet([Slot(city, (f"{city} BUILD", "WAIVE")) for city in ("X", "Y", "Z")], fill=2)
+    seen = set()
+    for n in range(60):
+        action = changed(sheet.first, sheet, Key(n))
+        assert action in sheet
+        assert sum(a != b for a, b in zip(action.split("\n"), sheet.first.split("\n"), strict=True)) <= 1
+        seen.add(changed(builds.first, builds, Key(n)))
+    assert seen <= set(builds)
+    assert "Y BUILD\nZ BUILD" in seen | {changed("X BUILD\nY BUILD", builds, Key(n)) for n in range(60)}
+    flat = Flat(["A", "B", "C"])
+    assert {changed("A", flat, Key(n)) for n in range(30)} == {"B", "C"}
+    assert changed("A", Flat(["A"]), Key(0)) == "A"

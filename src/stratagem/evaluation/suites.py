@@ -18,7 +18,7 @@ from stratagem.games.talk import Talk
 from stratagem.named_files import split_name
 from stratagem.players.base import Player
 from stratagem.players.pools import NONE, has_pools, pools
-from stratagem.players.search import searchable
+from stratagem.players.tree_search import searchable
 from stratagem.registry import Registry, parse_call
 
 SAFETY_METRICS = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra")

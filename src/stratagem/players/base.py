@@ -118,6 +118,15 @@ class Ask:
         seen = self.past if past is None else past
         return Ask(view, self._table_key, self.slot, self.turn, self.attempt, self._state, seen, self.recall)
 
+    def within(self, traits: Traits, number: int | None) -> Ask:
+        """Return the same turn for a player inside this one: with the state only if its traits need it.
+
+        A `number` gives it draws of its own.
+        """
+        shown = self._state if traits.sees_hidden or traits.searches else None
+        key = self._table_key if number is None else self._table_key.at("within", number)
+        return Ask(self.view, key, self.slot, self.turn, self.attempt, shown, self.past, self.recall)
+
     def peek(self) -> State[Any]:
         """Return a copy of the true state, for players whose traits say `sees_hidden`.
 

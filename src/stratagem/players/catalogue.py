@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from stratagem.models.reference import KINDS, NAMED
 from stratagem.named_files import split_name
 from stratagem.players import (
     auction,
+    factories,
     iterated_classics,
     iterated_zd,
     kuhn,
@@ -35,44 +36,8 @@ from stratagem.players.wrappers import Delayed, Noisy, check_player
 from stratagem.registry import Call, Registry, parse_call
 
 
-def _perfect(**options: Any) -> Player:
-    from stratagem.players.solvers import Perfect  # loads an engine
-
-    return Perfect(**options)
-
-
-def _mcts(tail: str) -> Player:
-    from stratagem.players.search import mcts  # as above
-
-    return mcts(tail)
-
-
-def _ismcts(tail: str) -> Player:
-    from stratagem.players.search import ismcts  # as above
-
-    return ismcts(tail)
-
-
-def _commander(name: str, **options: Any) -> Player:
-    from stratagem.players.diplomacy import COMMANDERS  # loads numpy
-
-    return COMMANDERS[name](**options)
-
-
 def _tailed(kind: str, tail: str) -> Player:
     return _lm(f"{kind}:{tail}")
-
-
-def _cfr(tail: str) -> Player:
-    from stratagem.players.solvers import cfr  # as above
-
-    return cfr(tail)
-
-
-def _openspiel(tail: str) -> Player:
-    from stratagem.players.spiel_bot import registered_bot  # as above
-
-    return registered_bot(tail)
 
 
 def _lm(model: str, *more: object, **options: Any) -> Player:
@@ -189,22 +154,23 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "sender-receiver/Liar": sender_receiver.Liar,
     "sender-receiver/Exaggerator": sender_receiver.Exaggerator,
     "sender-receiver/Inverter": sender_receiver.Inverter,
-    "diplomacy/dumbbot": partial(_commander, "dumbbot"),
-    "diplomacy/dumbbot-ported-dipnet": partial(_commander, "dumbbot-ported-dipnet"),
-    "diplomacy/dumbbot-greedy": partial(_commander, "dumbbot-greedy"),
-    "diplomacy/dumbbot-press": partial(_commander, "dumbbot-press"),
-    "diplomacy/hold": partial(_commander, "hold"),
-    "diplomacy/territorial": partial(_commander, "territorial"),
-    "diplomacy/defensive": partial(_commander, "defensive"),
-    "diplomacy/coordinated": partial(_commander, "coordinated"),
+    "diplomacy/dumbbot": partial(factories.commander, "dumbbot"),
+    "diplomacy/dumbbot-ported-dipnet": partial(factories.commander, "dumbbot-ported-dipnet"),
+    "diplomacy/dumbbot-greedy": partial(factories.commander, "dumbbot-greedy"),
+    "diplomacy/dumbbot-press": partial(factories.commander, "dumbbot-press"),
+    "diplomacy/hold": partial(factories.commander, "hold"),
+    "diplomacy/territorial": partial(factories.commander, "territorial"),
+    "diplomacy/defensive": partial(factories.commander, "defensive"),
+    "diplomacy/coordinated": partial(factories.commander, "coordinated"),
     "random": uniform.Random,
     "first-legal": uniform.FirstLegal,
-    "perfect": _perfect,
+    "perfect": factories.perfect,
     "human": keyboard,
     "agent": _agent,
     "noise": Noisy,
     "delay": Delayed,
     "disguise": disguised,
+    "search": factories.search,
     **SPEAKERS,
 }
 """Players of a family of games as `family/Name`, players of any game by a bare name."""
@@ -213,21 +179,23 @@ MODELS: dict[str, Callable[..., Player]] = {name: partial(_lm, name) for name in
 """Language models with a registry name, and the general form for all others."""
 
 PREFIXES: dict[str, Callable[[str], Player]] = {
-    "mcts": _mcts,
-    "ismcts": _ismcts,
-    "cfr": _cfr,
-    "openspiel": _openspiel,
+    "mcts": factories.mcts,
+    "ismcts": factories.ismcts,
+    "cfr": factories.cfr,
+    "openspiel": factories.openspiel,
     "table": TablePlayer.load,
 }
 PREFIXES |= {kind: partial(_tailed, kind) for kind in KINDS}
 PREFIXES |= {kind: partial(_transport, kind) for kind in TRANSPORTS}
 """Players of any game whose names carry a raw tail after a colon."""
 
+NOBODY: Mapping[str, Player] = {}
+"""No players made elsewhere."""
 ANY = "any"
 """Family of the players of any game."""
 
-WRAPPERS = ("noise", "delay", "disguise", *SPEAKERS)
-"""Players that take another player as their first argument, by name."""
+WRAPPERS = ("noise", "delay", "disguise", "search", *SPEAKERS)
+"""Players that take other players as arguments, by name."""
 
 SYNONYMS = {
     "auction/Truthful": "auction/ValueBid",
@@ -251,7 +219,7 @@ def player_names(game: Game[Any]) -> list[str]:
 
 def patterns(game: Game[Any]) -> list[str]:
     """Return the entries of `PATTERNS` that this game admits, as far as its declaration says."""
-    from stratagem.players.search import searchable  # as above
+    from stratagem.players.tree_search import searchable  # as above
 
     spec = game.spec
     duel = spec.seats == 2 and spec.utility in ("zero-sum", "constant-sum")
@@ -266,11 +234,12 @@ def patterns(game: Game[Any]) -> list[str]:
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 
 
-def make_player(text: str | Player, game: Game[Any]) -> Player:
+def make_player(text: str | Player, game: Game[Any], known: Mapping[str, Player] = NOBODY) -> Player:
     """Make the player that a text names in this game: `TitForTat`, `mcts:100`, `noise(GrimTrigger, p=0.05)`.
 
-    A player is returned as it is, if it can play the game.
+    A player is returned as it is, if it can play the game. Names in `known` stand for players that were made elsewhere.
     """
+    text = known.get(text.strip(), text) if isinstance(text, str) else text
     if not isinstance(text, str):
         return _seated(text, game)
     prefix, colon, tail = text.strip().partition(":")
@@ -281,7 +250,7 @@ def make_player(text: str | Player, game: Game[Any]) -> Player:
     else:
         call = parse_call(text)
         key = _resolve(call.name, game)
-        call = _around(call, key, game) if key in WRAPPERS else call._replace(name=key)
+        call = _around(call, key, game, known) if key in WRAPPERS else call._replace(name=key)
         function = None if call.args or call.kwargs else _function(key)
         player = _registry.make(call) if function is None else _agent(function)
         if split_name(key):
@@ -308,14 +277,20 @@ def _seated(player: Player, game: Game[Any]) -> Player:
     return player
 
 
-def _around(call: Call, key: str, game: Game[Any]) -> Call:
-    """Make a wrapper around the player that its first argument names."""
+def _around(call: Call, key: str, game: Game[Any], known: Mapping[str, Player]) -> Call:
+    """Make a wrapper around the players that its arguments name."""
     options = dict(call.kwargs)
-    inner = call.args[0] if call.args else options.pop("player", None)
-    if inner is None:
+    inner = call.args or tuple(options.pop(name) for name in ("player",) if name in options)
+    if not inner:
         raise BadParameter(f"{key} goes around another player: write {key}(PLAYER) with the name of one.")
     played = talk_of(game, key).game if key in SPEAKERS else game
-    return Call(key, (make_player(str(inner), played), *call.args[1:]), options)
+    if key != "search":
+        return Call(key, (make_player(str(inner[0]), played, known), *inner[1:]), options)
+    for name in ("opponents", "rollout_player"):
+        if name in options:
+            given = options[name] if isinstance(options[name], list | tuple) else [options[name]]
+            options[name] = tuple(make_player(str(one), played, known) for one in given)
+    return Call(key, tuple(make_player(str(one), played, known) for one in inner), options)
 
 
 def _resolve(name: str, game: Game[Any]) -> str:

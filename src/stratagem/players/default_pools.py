@@ -6,7 +6,7 @@ from typing import Any
 
 from stratagem.games.base import Game
 from stratagem.games.safety.base import Pools
-from stratagem.players.search import searchable
+from stratagem.players.tree_search import searchable
 
 
 def default_pools(game: Game[Any]) -> Pools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +28,15 @@ class Reader(Protocol):
 
     def check_view(self, view: View[Any]) -> None:
         """Refuse such a view, in one sentence."""
+        ...
+
+
+@runtime_checkable
+class Searcher(Protocol):
+    """Player that searches with other players inside."""
+
+    def around(self, wrap: Callable[[Player], Player]) -> Player:
+        """Return the same search with its players wrapped."""
         ...
 
 
@@ -112,9 +121,11 @@ class Disguised:
 
 
 def disguised(player: Player, seed: int = 0, file: str = "") -> Player:
-    """Put a disguise around a player; noise and delay stay outside, since they know the game itself."""
+    """Put a disguise around a player; noise, delay and search stay outside, since they know the game itself."""
     if isinstance(player, Noisy | Delayed):
         return replace(player, player=disguised(player.player, seed, file))
+    if isinstance(player, Searcher):
+        return player.around(lambda inner: disguised(inner, seed, file))
     return Disguised(player, seed, file)
 
 

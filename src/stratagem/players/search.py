@@ -1,154 +1,278 @@
-"""Monte Carlo tree search by OpenSpiel: in C++ where it has the game, through our own states elsewhere."""
+"""Search at play time: candidate actions of other players are played on, and the best one is taken.
+
+This is the rollout algorithm (Tesauro and Galperin 1996; Bertsekas, Tsitsiklis and Wu 1997). The value of action `a` is
+the mean return of the seat over D draws of chance, `Q(a) = 1/D sum_d G(a, d)`. All candidates meet the same draws
+(common random numbers): the same hidden cards, the same moves of others now, and later draws by the same keys.
+What is hidden is drawn from the belief of the seat (`players.beliefs`), so the search sees no more than its seat.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, NamedTuple
 
+from stratagem.engines.base import Call, Request
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.games.base import Game, State, Twin, View
+from stratagem.games.base import Game, Seat, State, View
 from stratagem.games.key import Key
 from stratagem.options import whole
-from stratagem.players.base import Ask, Move, Traits
-from stratagem.players.search_state import Search, listed
+from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn, draw
+from stratagem.players.beliefs import worlds
+from stratagem.players.edits import changed
+from stratagem.players.human import at_keyboard
+from stratagem.players.search_state import Search
+from stratagem.players.wrappers import check_player
 
-_EXPLORATION = 2.0
-_MEMORY_MB = 1000
+_TRIES = 4
+"""Largest number of draws for an edit that was not tried before."""
+Searching = Generator[Request, Call, Move]
+
+
+class World(NamedTuple):
+    """State that the seat may be in, with a key for the players' draws, and the moves of the other seats now."""
+
+    state: State[Any]
+    key: Key
+    moves: Mapping[Seat, str | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Searcher(ABC):
-    """Player that searches by simulations."""
+class RolloutSearch:
+    """Plays the best of what other players propose, by rollouts that see no more than its seat does.
 
-    kind: ClassVar[str]
-    simulations: int = 100
-    """Number of simulations a decision."""
+    Candidates are drawn from the players in turn. Then single lines of the best sheet so far are changed, or other
+    legal actions are tried. If candidates are equally good, it plays what the first player would have played.
+    """
+
+    family: ClassVar[str] = "any"
+    players: tuple[Player, ...]
+    """Players that propose candidates."""
+    num_candidates: int = 8
+    """Number of candidates that are drawn from the players; equal ones count once."""
+    num_edits: int = 8
+    """Number of changes of the best candidate that are tried."""
+    num_chance_draws: int = 8
+    """Number of rollouts of each candidate, each with chance of its own."""
+    horizon_phases: int = 0
+    """Game time after which a rollout stops and counts as if the game ended; 0 plays to the end."""
+    opponents: tuple[Player, ...] = ()
+    """Players of all other seats in rollouts, each seat drawn among them; by default the first of the players."""
+    rollout_player: Player | None = None
+    """Player of the own seat after the candidate; by default the first of the players."""
 
     def __post_init__(self) -> None:
-        whole(self.kind, "simulations", self.simulations, 1)
+        for option, least in (("num_candidates", 1), ("num_edits", 0), ("num_chance_draws", 1), ("horizon_phases", 0)):
+            whole("search", option, getattr(self, option), least)
 
     @property
     def name(self) -> str:
-        return f"{self.kind}:{self.simulations}"
+        numbers = {name: getattr(self, name) for name in _DEFAULTS}
+        parts = [player.name for player in self.players]
+        parts += [f"{name}={value}" for name, value in numbers.items() if value != _DEFAULTS[name]]
+        if self.opponents:
+            names = ", ".join(player.name for player in self.opponents)
+            parts.append(f"opponents={names}" if len(self.opponents) == 1 else f"opponents=[{names}]")
+        if self.rollout_player is not None:
+            parts.append(f"rollout_player={self.rollout_player.name}")
+        return f"search({', '.join(parts)})"
 
-    def turn(self, ask: Ask) -> Move:
-        twin = self._twin(ask.view.game)
-        return Move(self._searched(ask) if twin is None else self._by_engine(ask, twin))
+    @property
+    def player(self) -> Player:
+        """Player that is improved: the first one."""
+        return self.players[0]
 
-    def policy(self, view: View[Any]) -> Mapping[str, float]:
+    @property
+    def simulated(self) -> tuple[Player, ...]:
+        """Players of rollouts: that of the own seat, then the opponents."""
+        return (self.rollout_player or self.player, *(self.opponents or (self.player,)))
+
+    @property
+    def traits(self) -> Traits:
+        inner = [player.traits for player in (*self.players, *self.simulated)]
+        return Traits(
+            stochastic=True,
+            memory=None,
+            searches=True,
+            sees_hidden=any(traits.sees_hidden for traits in inner),
+            reads_words=any(traits.reads_words for traits in inner),
+            exact=False,
+            repeats=all(traits.repeats for traits in inner),
+        )
+
+    def around(self, wrap: Callable[[Player], Player]) -> RolloutSearch:
+        """Return the same search with its players wrapped, as a disguise does."""
+        own = self.rollout_player
+        return replace(
+            self,
+            players=tuple(map(wrap, self.players)),
+            opponents=tuple(map(wrap, self.opponents)),
+            rollout_player=None if own is None else wrap(own),
+        )
+
+    def policy(self, view: View[Any]) -> Mix:
         raise CannotCompute(f"{self.name} samples a search: its probabilities can be counted, not computed.")
 
     def check(self, game: Game[Any]) -> None:
-        """Refuse a game that cannot be searched, before it is played."""
-        if reason := self._obstacle(game):
-            raise BadParameter(f"{self.name} cannot play {game.spec.name}: {reason}")
+        """Refuse a game or players with which nothing can be searched, before the game is played."""
+        for player in dict.fromkeys((*self.players, *self.simulated)):
+            check_player(player, game)
+            if at_keyboard(player):
+                raise BadParameter("search asks its players many times a move, so a person cannot be one of them.")
+            if player.traits.sees_hidden and game.spec.private_information:
+                raise BadParameter(f"search sees no more than its seat, but {player.name} looks at hidden information.")
+        state = game.start(Key(0))
+        if self.horizon_phases and state.standing() is None:
+            raise BadParameter(
+                f"{game.spec.name} does not say what a position is worth before the end: leave `horizon_phases` at 0."
+            )
+        for player in self.simulated:
+            _Rollouts(self, state.view(state.to_act[0])).move(player, state, state.to_act[0], Key(0), 0)
 
-    def _obstacle(self, game: Game[Any]) -> str:
-        return obstacle(game, hidden=False)
+    def turn(self, ask: Ask) -> Turn:
+        search = self._search(ask)
+        try:
+            request = next(search)
+        except StopIteration as stop:
+            move: Move = stop.value
+            return move
+        return _continued(search, request)
 
-    @abstractmethod
-    def _twin(self, game: Game[Any]) -> Twin | None:
-        """Return the game of OpenSpiel that its search in C++ plays, if there is one."""
+    def _search(self, ask: Ask) -> Searching:
+        """Yield the requests of the players that propose, and return the best candidate."""
+        choices = ask.view.choices
+        if choices.count == 1 and not choices.is_open:
+            return Move(choices.first)
+        candidates = yield from self._proposals(ask)
+        if len(candidates) == 1 and not self.num_edits:
+            return Move(candidates[0])
+        rollouts = _Rollouts(self, ask.view)
+        rollouts.meet(ask)
+        values = {candidate: rollouts.value(candidate) for candidate in candidates}
+        best = max(values, key=lambda action: values[action])  # of equal ones the first
+        for edit in range(self.num_edits):
+            tries = (changed(best, choices, ask.key.at("edit", edit, n)) for n in range(_TRIES))
+            action = next((one for one in tries if one not in values), None)
+            if action is not None:
+                values[action] = rollouts.value(action)
+                best = max(best, action, key=lambda one: values[one])
+        return Move(best)
 
-    @abstractmethod
-    def _searched(self, ask: Ask) -> str:
-        """Search our own states."""
-
-    def _by_engine(self, ask: Ask, twin: Twin) -> str:
-        """Search OpenSpiel's states with a new bot, so that a decision depends on nothing but its state and key."""
-        import pyspiel
-
-        node, key = twin.node(ask.peek()), ask.key
-        rollouts = pyspiel.RandomRolloutEvaluator(1, key.at("rollouts").integer(1 << 31))
-        seed = key.at("search").integer(1 << 31)
-        bot = pyspiel.MCTSBot(twin.spiel, rollouts, _EXPLORATION, self.simulations, _MEMORY_MB, True, seed, False)
-        return twin.action(node, bot.step(node))
-
-
-@dataclass(frozen=True, kw_only=True)
-class MCTS(_Searcher):
-    """Searches with random rollouts from the true state (UCT, Kocsis and Szepesvari 2006), and plays the best action.
-
-    Where cards are hidden it sees them: the tree starts at the state as it is, not as its seat knows it. There it is
-    a strong cheat, good for measuring and no opponent to learn from; `ismcts` does not cheat.
-    """
-
-    kind: ClassVar[str] = "mcts"
-    traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, sees_hidden=True, exact=False)
-
-    def _twin(self, game: Game[Any]) -> Twin | None:
-        return _engine_of(game)
-
-    def _searched(self, ask: Ask) -> str:
-        state, key = ask.peek(), ask.key
-        search = Search(ask.view, key, self.simulations, sees_all=True)
-        return search.action(lambda n: state.fork(key.at("world", n)))
-
-
-@dataclass(frozen=True, kw_only=True)
-class ISMCTS(_Searcher):
-    """Searches over information sets (Cowling, Powley and Whitehouse 2012): each simulation redraws what is hidden."""
-
-    kind: ClassVar[str] = "ismcts"
-    traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, searches=True, exact=False)
-
-    def _obstacle(self, game: Game[Any]) -> str:
-        return obstacle(game, hidden=True)
-
-    def _twin(self, game: Game[Any]) -> Twin | None:
-        """Return None where something is hidden: OpenSpiel's search of information sets in C++ has no seed."""
-        return _engine_of(game) if game.spec.perfect_information else None
-
-    def _searched(self, ask: Ask) -> str:
-        key = ask.key
-        return Search(ask.view, key, self.simulations).action(lambda n: ask.redrawn(key.at("world", n)))
+    def _proposals(self, ask: Ask) -> Generator[Request, Call, list[str]]:
+        """Return what the players propose: first what each would play now, then further draws of those that mix."""
+        found: dict[str, None] = {}
+        for number in range(self.num_candidates):
+            again, which = divmod(number, len(self.players))
+            player = self.players[which]
+            if again and not player.traits.stochastic:
+                continue
+            turn = player.turn(ask.within(player.traits, number if again else None))
+            move = turn if isinstance(turn, Move) else (yield from turn)
+            if move.action is not None and move.action in ask.view.choices:
+                found[move.action] = None
+        return list(found) or [ask.view.choices.sample(ask.key.at("no proposal"))]
 
 
-def _engine_of(game: Game[Any]) -> Twin | None:
-    """Return OpenSpiel's own game of turns that pays at its end; None where it has none."""
-    twin = None if game.spec.simultaneous else game.twin()
-    if twin is None:
-        return None
-    import pyspiel
-
-    return twin if twin.spiel.get_type().reward_model == pyspiel.GameType.RewardModel.TERMINAL else None
+_DEFAULTS = {field.name: field.default for field in fields(RolloutSearch) if type(field.default) is int}
+"""Numeric options, which a name leaves out where they are the default."""
 
 
-def searchable(game: Game[Any], *, hidden: bool = False) -> bool:
-    """Return whether `mcts` can play a game; with `hidden`, whether `ismcts` can."""
-    return not obstacle(game, hidden=hidden)
+class _Rollouts:
+    """Rollouts of one decision, and the stated probabilities of models in them, each computed once."""
+
+    def __init__(self, search: RolloutSearch, view: View[Any]) -> None:
+        self.search = search
+        self.seat = view.seat
+        self._own, *self._others = search.simulated
+        self._stated: dict[tuple[str, Seat, str], Mix] = {}
+        self._worlds: Sequence[World] = ()
+        self._turn = 0
+        self._until: int | None = None
+
+    def meet(self, ask: Ask) -> None:
+        """Draw the worlds in which all candidates are played on."""
+        self._turn = ask.turn
+        self._worlds = list(self._drawn(ask))
+        if self.search.horizon_phases and self._worlds:
+            self._until = self._worlds[0].state.clock(ask.turn) + self.search.horizon_phases
+
+    def _drawn(self, ask: Ask) -> Iterator[World]:
+        number = self.search.num_chance_draws
+        model = Search(ask.view, ask.key, 1, reply=self._reply) if ask.view.game.spec.private_information else None
+        states = [ask.redrawn(ask.key.at("state"))] if model is None else list(worlds(ask, model, number))
+        for n in range(number if states else 0):
+            key = ask.key.at("draw", n)
+            state = states[n % len(states)].fork(key.at("chance"))
+            yield World(state, key, self._moves(state, key, self._turn, [s for s in state.to_act if s != self.seat]))
+
+    def value(self, action: str) -> float:
+        """Return the mean return of an action over the worlds; 0 where there is none."""
+        returns = [self._return(world, action) for world in self._worlds]
+        return sum(returns) / len(returns) if returns else 0.0
+
+    def _return(self, world: World, action: str) -> float:
+        state, turn = world.state.fork(), self._turn
+        moves, total = {**world.moves, self.seat: action}, 0.0
+        while True:
+            total += state.play(moves).payoffs[self.seat]
+            turn += 1
+            if state.over:
+                return total
+            if self._until is not None and state.clock(turn) >= self._until:
+                return total + (state.standing() or (0.0,) * state.game.spec.seats)[self.seat]
+            moves = self._moves(state, world.key, turn, state.to_act)
+
+    def _moves(self, state: State[Any], key: Key, turn: int, seats: Sequence[Seat]) -> dict[Seat, str | None]:
+        return {seat: self.move(self._player(seat, key), state, seat, key, turn) for seat in seats}
+
+    def _player(self, seat: Seat, key: Key) -> Player:
+        if seat == self.seat:
+            return self._own
+        return self._others[key.at("opponent", seat).integer(len(self._others))]
+
+    def _reply(self, state: State[Any], seat: Seat, key: Key) -> str | None:
+        """Draw a past move of another seat, for the belief."""
+        return self.move(self._player(seat, key), state, seat, key, 0)
+
+    def move(self, player: Player, state: State[Any], seat: Seat, key: Key, turn: int) -> str | None:
+        """Return the move of a player; None stands for one that is not legal."""
+        view, traits = state.view(seat), player.traits
+        shown = state if traits.sees_hidden or traits.searches else None
+        ask = Ask(view, key, seat, turn, 0, shown)
+        answer = player.turn(ask) if traits.price == 1 else None
+        if isinstance(answer, Move):
+            return answer.action if answer.action in view.choices else None
+        mix = self._mix(player, view)
+        if ask.key.at("illegal").unit() >= sum(mix.values()):  # of a fallible model
+            return None
+        return draw(mix, ask.key)
+
+    def _mix(self, player: Player, view: View[Any]) -> Mix:
+        place = player.name, view.seat, view.info_key
+        if place not in self._stated:
+            try:
+                self._stated[place] = player.policy(view)
+            except CannotCompute as error:
+                raise BadParameter(
+                    f"A rollout cannot wait for {player.name}: name a scripted `rollout_player` and scripted "
+                    f"`opponents`. {error}"
+                ) from error
+        return self._stated[place]
 
 
-def obstacle(game: Game[Any], *, hidden: bool) -> str:
-    """Return why a game cannot be searched, in one sentence; empty where it can."""
-    try:
-        _probe(game.start(Key(0)), hidden=hidden)
-    except CannotCompute as error:
-        return str(error)
-    return ""
+def _continued(search: Searching, request: Request) -> Searching:
+    """Go on with a search that has yielded a request."""
+    while True:
+        call = yield request
+        try:
+            request = search.send(call)
+        except StopIteration as stop:
+            move: Move = stop.value
+            return move
 
 
-def _probe(state: State[Any], *, hidden: bool) -> None:
-    for seat in state.to_act:
-        listed(state, seat)
-        if hidden and state.game.spec.private_information:
-            state.resample(seat, Key(0))
-
-
-def positive(tail: str, family: str) -> int:
-    """Read the whole number after a family's colon, as in `mcts:100`."""
-    if not tail.strip().isdecimal() or int(tail) < 1:
-        raise BadParameter(f"{family} wants a whole number of at least 1 after its colon, such as {family}:100.")
-    return int(tail)
-
-
-def mcts(tail: str) -> MCTS:
-    """Make the player `mcts:TAIL`."""
-    return MCTS(simulations=positive(tail, "mcts"))
-
-
-def ismcts(tail: str) -> ISMCTS:
-    """Make the player `ismcts:TAIL`."""
-    return ISMCTS(simulations=positive(tail, "ismcts"))
+def search(*players: Player, rollout_player: tuple[Player, ...] = (), **options: Any) -> Player:
+    """Make the player `search(PLAYER, ...)`."""
+    if len(rollout_player) > 1:
+        raise BadParameter("search has one `rollout_player`, which plays its own seat on.")
+    return RolloutSearch(players=players, rollout_player=rollout_player[0] if rollout_player else None, **options)

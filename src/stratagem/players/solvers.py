@@ -13,7 +13,7 @@ from stratagem.games.spiel.facts import SpielFacts
 from stratagem.options import whole
 from stratagem.players.base import Mix, Scripted, Traits
 from stratagem.players.equilibrium import average_policy, refuse_untabled
-from stratagem.players.search import positive
+from stratagem.players.tree_search import positive
 
 
 @dataclass(frozen=True, kw_only=True)

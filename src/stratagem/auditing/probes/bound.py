@@ -17,8 +17,8 @@ from stratagem.games.base import Game
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.players.catalogue import patterns
-from stratagem.players.search import searchable
 from stratagem.players.solvers import Perfect
+from stratagem.players.tree_search import searchable
 
 SIMULATIONS = 100
 LEAST_DEALS = 5
