@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 
 from chapters.markdown import block, code, definition, notes, page, rule, table
-from chapters.python import MODULES
+from chapters.python import MODULES, signature
 
 
 def extensions() -> str:
@@ -36,12 +36,8 @@ def _entry(name: str, thing: object) -> str:
         shown = table(("member", "meaning"), members) if members else ""
         return f"### {name}\n\n{definition(thing)}\n\n{shown}".rstrip()
     if callable(thing) and inspect.isfunction(inspect.unwrap(thing)):
-        return f"### {name}\n\n{block(f'{name}{_signature(thing)}', 'python')}\n\n{definition(thing)}"
+        return f"### {name}\n\n{block(signature(name, inspect.unwrap(thing)))}\n\n{definition(thing)}"
     return ""
-
-
-def _signature(thing: object) -> str:
-    return str(inspect.signature(inspect.unwrap(thing))) if callable(thing) else ""
 
 
 def _parameters(function: Callable[..., object]) -> str:

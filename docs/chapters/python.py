@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from importlib import import_module
 
@@ -102,18 +102,28 @@ def _commands() -> Iterator[tuple[str, str]]:
         yield code(f"stratagem {command}"), called or ALONE[command]
 
 
-def _function(name: str) -> str:
-    lines = [f"sg.{name}("]
+def signature(called: str, what: Callable[..., object]) -> str:
+    """Return a call with its parameters, a line each; a default that is no plain value is not spelt out."""
+    lines = [f"{called}("]
     star = False
-    for parameter in inspect.signature(function(name)).parameters.values():
+    shape = inspect.signature(what)
+    for parameter in shape.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not star:
             lines.append("    *,")
             star = True
         stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
-        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-        lines.append(f"    {stars}{parameter.name}: {parameter.annotation}{default},")
-    result = str(inspect.signature(function(name)).return_annotation)
-    shown = f"{block(chr(10).join([*lines, f') -> {result}']))}\n\n{inspect.getdoc(function(name))}"
+        lines.append(f"    {stars}{parameter.name}: {parameter.annotation}{_default(parameter.default)},")
+    return "\n".join([*lines, f") -> {shape.return_annotation}"])
+
+
+def _default(value: object) -> str:
+    if value is inspect.Parameter.empty:
+        return ""
+    return " = ..." if " at 0x" in repr(value) or len(repr(value)) > 60 else f" = {value!r}"
+
+
+def _function(name: str) -> str:
+    shown = f"{block(signature(f'sg.{name}', function(name)))}\n\n{inspect.getdoc(function(name))}"
     settings = getattr(function(name), "settings", None)
     return f"{shown}\n\n{_fields(settings)}" if settings else shown
 
