@@ -1,7 +1,8 @@
-"""Talk: `talk` measures the first message between two players exactly: its truth, its information, its effect."""
+"""Talk: `talk` measures the messages between two players: truth, promises, information, effect and gullibility."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 from stratagem.api.mistakes import one_sentence
@@ -9,7 +10,8 @@ from stratagem.api.player_like import PlayerLike, as_player
 from stratagem.api.result import Grid, Result
 from stratagem.api.serving import serving
 from stratagem.api.tables import number
-from stratagem.evaluation.talk.talk_tree import TalkFigures, TalkTree
+from stratagem.evaluation.talk.exchange_figures import TalkFigures, exchange_figures
+from stratagem.evaluation.talk.talk_tree import TalkTree
 from stratagem.games.base import Json, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.talk import Talk
@@ -29,13 +31,20 @@ _FIGURES = {
     "honesty_by_chance": "the same, shuffled over deals",
     "deception": "deceptive statements, of those known to be true or false",
     "deception_by_chance": "the same, shuffled over deals",
-    "effect": "total variation of the reader's first move, against silence",
+    "keeping": "probability that the speaker keeps a promise",
+    "keeping_by_chance": "the same, shuffled over decisions",
+    "keeping_lift": "lift of a promise over silence",
+    "met": "probability that the reader meets a request",
+    "met_by_chance": "the same, shuffled over decisions",
+    "met_lift": "lift of a request over silence",
+    "effect": "effect on the reader alone: total variation of its first move, against silence",
+    "effect_on_table": "effect on the whole table: total variation of both seats' first moves, against silence",
 }
 
 
 @dataclass(frozen=True, repr=False)
 class TalkMeasure(Result):
-    """Exact figures of a speaker's first message to a reader, at each seat of the speaker. There is no picture."""
+    """Exact figures of a speaker's messages in one exchange, at each seat of the speaker. There is no picture."""
 
     game: str
     speaker: str
@@ -44,6 +53,8 @@ class TalkMeasure(Result):
     """Unit of the returns, which are those of a whole game."""
     figures: dict[Seat, TalkFigures]
     """Figures by the seat of the speaker."""
+    exchange: int = 1
+    """Number of the exchange, of those in which the speaker speaks."""
 
     def rows(self) -> list[Json]:
         """Return one row for each seat of the speaker."""
@@ -59,16 +70,21 @@ class TalkMeasure(Result):
         rows = [(meant, *(_number(getattr(each, name)) for each in found)) for name, meant in _FIGURES.items()]
         for place, who in enumerate(("speaker", "reader")):
             rows.append((f"return of the {who}, {self.unit}", *(number(each.returns[place]) for each in found)))
+            for by, what in (("reader", "the reader alone"), ("table", "the whole table")):
+                rows.append((f"gain of the {who} by a message, {what} responding", *_gains(found, place, by)))
             rows.append((f"worth of talk for the {who}", *(number(each.worth[place]) for each in found)))
+        rows.append((f"gullibility of the reader, {self.unit}", *(number(each.gullibility) for each in found)))
         columns = ("", *(f"speaker at seat {seat}" for seat in self.figures))
         return [Grid(f"{self.speaker} speaks to {self.reader} in {self.game}", columns, rows)]
 
     def remarks(self) -> list[str]:
         """Say what the figures are."""
         return [
-            "All figures are exact, at the first exchange of messages. Returns are sums over the game. The worth "
-            "of talk is the return less that of the same players with both channels jammed. – is undefined: "
-            "nothing was said, or no statement."
+            f"All figures are exact, at {_which(self.exchange)} of messages. Returns are sums over the game. The gain "
+            "by a message is over silence in its place, the mean over what is said. The worth of talk is the return "
+            "less that of the same players with both channels jammed. Gullibility is what the reader loses by hearing "
+            "the speaker; who does not listen has 0. – is undefined: nothing was said, or no statement, promise or "
+            "request."
         ]
 
 
@@ -78,21 +94,25 @@ def talk(
     speaker: PlayerLike,
     reader: PlayerLike,
     *,
+    exchange: int = 1,
     exact_budget: int = BUDGET,
     engine: str | None = None,
 ) -> TalkMeasure:
-    """Measure the first message of a speaker to a reader in a game with talk, such as `talk(kuhn(hands=1))`.
+    """Measure the messages of a speaker to a reader in a game with talk, such as `talk(kuhn(hands=1))`.
+
+    They are those of one exchange, of all in which the speaker speaks: the first by default.
 
     Both must state their probabilities, and the tree of the game has at most `exact_budget` nodes: `CannotCompute` says
     so otherwise, and `evaluate` then measures honesty and promises by play. The speaker sits at each seat in turn.
     """
+    whole("talk", "exchange", exchange, 1)
     whole("talk", "exact_budget", exact_budget, 1)
     with serving(engine):
         made = talk_of(as_game(game), "talk")
         players = as_player(speaker, made), as_player(reader, made)
         seats = [seat for seat in range(2) if seat in made.who]
-        spoken = {seat: _figures(made, players, seat, exact_budget) for seat in seats}
-        return TalkMeasure(describe(made), players[0].name, players[1].name, _unit(made), spoken)
+        spoken = {seat: _figures(made, players, seat, exchange, exact_budget) for seat in seats}
+        return TalkMeasure(describe(made), players[0].name, players[1].name, _unit(made), spoken, exchange)
 
 
 def _unit(game: Talk) -> str:
@@ -100,8 +120,18 @@ def _unit(game: Talk) -> str:
     return game.spec.unit.rsplit(" a ", 1)[0]
 
 
-def _figures(game: Talk, players: tuple[Player, Player], seat: Seat, budget: int) -> TalkFigures:
-    return TalkTree(game, players if seat == 0 else players[::-1], budget).figures(seat)
+def _figures(game: Talk, players: tuple[Player, Player], seat: Seat, exchange: int, budget: int) -> TalkFigures:
+    return exchange_figures(TalkTree(game, players if seat == 0 else players[::-1], budget), seat, exchange - 1)
+
+
+def _gains(found: Iterable[TalkFigures], place: int, who: str) -> Iterator[str]:
+    for each in found:
+        gain: tuple[float, float] | None = getattr(each, f"gain_by_{who}")
+        yield _number(None if gain is None else gain[place])
+
+
+def _which(exchange: int) -> str:
+    return "the first exchange" if exchange == 1 else f"exchange {exchange} of the speaker"
 
 
 def _number(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""`stratagem talk`: exact figures of the first message between two players."""
+"""`stratagem talk`: figures of the messages between two players."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ def talk(
     game: Annotated[str, typer.Argument(help="Game with talk, such as `talk(kuhn(hands=1), before=round)`.")],
     speaker: Annotated[str, typer.Argument(help="Player whose messages are measured: `honest(NashApprox)`.")],
     reader: Annotated[str, typer.Argument(help="Player that reads them: `believer(NashApprox)`.")],
+    exchange: Annotated[int, typer.Option(help="Number of the exchange, of those in which the speaker speaks.")] = 1,
     exact_budget: Annotated[int, typer.Option(help="Largest number of nodes of the game's tree.")] = BUDGET,
     engine: options.Engine = None,
     allow_host: options.AllowHost = None,
     allow_file: options.AllowFile = None,
     json: options.Json = False,
 ) -> None:
-    """Measure the first message between two players: its truth, its information, deception, its effect."""
-    print_result(measure_talk(game, speaker, reader, exact_budget=exact_budget, engine=engine), json=json)
+    """Measure the messages between two players: truth, promises, information, deception, effect and gullibility."""
+    found = measure_talk(game, speaker, reader, exchange=exchange, exact_budget=exact_budget, engine=engine)
+    print_result(found, json=json)

@@ -7,6 +7,8 @@ import pytest
 from stratagem.api.talks import talk
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.exact import exact
+from stratagem.evaluation.talk.exchange import Exchange
+from stratagem.evaluation.talk.exchange_figures import deceives, exchange_figures
 from stratagem.evaluation.talk.talk_tree import TalkTree
 from stratagem.games import make_game
 from stratagem.players.catalogue import make_player
@@ -15,10 +17,10 @@ KUHN = "talk(kuhn(hands=1), before=round, intents=[state])"
 NASH = "NashApprox"
 
 
-def figures(game, speaker, reader, seat=0):
+def figures(game, speaker, reader, seat=0, number=0):
     talk = make_game(game)
     players = [make_player(speaker, talk), make_player(reader, talk)]
-    return TalkTree(talk, players if seat == 0 else players[::-1]).figures(seat)
+    return exchange_figures(TalkTree(talk, players if seat == 0 else players[::-1]), seat, number)
 
 
 @pytest.mark.parametrize(
@@ -124,10 +126,10 @@ def test_the_effect_is_the_mean_over_what_is_said_and_leaves_silence_out():
     assert silent.effect > 0.1
 
 
-@pytest.mark.parametrize(("lie", "deceives"), [((1.0, -1.0), True), ((1.0, 1.0), False), ((-1.0, -1.0), False)])
-def test_a_statement_deceives_that_gains_at_the_readers_cost(lie, deceives):
+@pytest.mark.parametrize(("lie", "deceived"), [((1.0, -1.0), True), ((1.0, 1.0), False), ((-1.0, -1.0), False)])
+def test_a_statement_deceives_that_gains_at_the_readers_cost(lie, deceived):
     game = make_game(KUHN)
     tree = TalkTree(game, [make_player(f"liar({NASH})", game), make_player(NASH, game)])
-    sent = [one._replace(values=(0.0, 0.0)) for one in tree.sent(0)]
+    sent = [one._replace(values=(0.0, 0.0)) for one in Exchange(tree, 0).sent]
     false = next(one for one in sent if one.truth is False)
-    assert tree._deceives(false._replace(values=lie), sent, 0) is deceives
+    assert deceives(false._replace(values=lie), sent, 0) is deceived
