@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons release clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -171,7 +171,7 @@ bench-view: $(VIEW)/.ready ## print the times of reports and of pages of stratag
 	$(VIEW)/bin/python benchmarks/replay_steps.py
 
 SITE := .venv-site
-VERSION = $(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml)
+VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' src/stratagem/__init__.py)
 $(SITE)/.ready: docs/site/requirements.txt
 	test -x $(SITE)/bin/python || $(PYTHON) -m venv $(SITE)
 	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r docs/site/requirements.txt
@@ -184,6 +184,26 @@ site: $(SITE)/.ready ## build the documentation site into site/, and check every
 	$(SITE)/bin/python docs/site/versions.py site
 	$(SITE)/bin/python docs/site/links.py site
 
+RELEASE := .venv-release
+$(RELEASE)/.ready: containers/requirements.txt
+	test -x $(RELEASE)/bin/python || $(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check -r containers/requirements.txt
+	touch $@
+
+pythons: $(RELEASE)/.ready ## run the tests of games, play and evaluation with every Python that is installed, half an hour
+	$(RELEASE)/bin/nox
+
+release: $(RELEASE)/.ready ## build and check all that is released, and print the upload; a tree with changes is refused
+	@test -z "$$(git status --porcelain)" || { echo "The tree has changes that are not committed."; exit 1; }
+	@grep -q '^## \[$(VERSION)\]' CHANGELOG.md || { echo "CHANGELOG.md has no section [$(VERSION)]."; exit 1; }
+	$(RELEASE)/bin/hadolint containers/*.Dockerfile
+	rm -rf dist
+	$(RELEASE)/bin/python -m build --outdir dist .
+	$(RELEASE)/bin/twine check --strict dist/*
+	$(MAKE) test-wheel site
+	@ls -l dist && du -sh site/$(VERSION)
+	@echo "Everything is in dist/. To publish it: $(RELEASE)/bin/twine upload dist/*"
+
 test-wheel: $(READY) ## build the wheel, and play, evaluate and train with it in a fresh environment
 	$(BIN)/python -m pytest -m 'long or not long' tests/test_package.py
 
@@ -191,4 +211,4 @@ bench-vllm: $(VLLM)/.ready ## print the speed of vLLM as ratios to the transform
 	OMP_NUM_THREADS=1 $(VLLM)/bin/python benchmarks/engine_vllm.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) $(INSPECT) $(VERIFIERS) $(TOOLS) $(VIEW) $(SITE) .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) $(INSPECT) $(VERIFIERS) $(TOOLS) $(VIEW) $(SITE) $(RELEASE) .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis build

@@ -14,6 +14,7 @@ from chapters.grpo import grpo
 from chapters.language import language
 from chapters.league import league
 from chapters.learning import advantages, checks, losses
+from chapters.manual import manual
 from chapters.players import players
 from chapters.python import python
 from chapters.records import records
@@ -26,6 +27,7 @@ from chapters.training import recipes
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
+MANUAL = DOCS / "man" / "stratagem.1"
 
 REFERENCE: dict[str, Callable[[], str]] = {
     "games": games,
@@ -62,6 +64,7 @@ def main() -> None:
     """Write every page that has changed, and say which."""
     for name, write in REFERENCE.items():
         _update(DOCS / "reference" / f"{name}.md", write())
+    _update(MANUAL, manual())
     for path in written_by_hand():
         _update(path, refreshed(path.read_text("utf-8")))
 

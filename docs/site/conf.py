@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,8 @@ from sequence import drawn
 ROOT = Path(__file__).parents[2]
 project = "Stratagem"
 author = "The Stratagem developers"
-version = release = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+_STATED = re.search(r'^__version__ = "(.+)"', (ROOT / "src/stratagem/__init__.py").read_text("utf-8"), re.MULTILINE)
+version = release = _STATED[1] if _STATED else ""
 
 extensions = ["myst_parser"]
 include_patterns = ["docs/*.md", "docs/**/*.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]

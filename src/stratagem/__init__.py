@@ -9,7 +9,7 @@ from typing import Any
 
 from stratagem.front import FUNCTIONS, Front, attribute
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = ["StratagemError", "__version__", *FUNCTIONS]
 
