@@ -30,7 +30,7 @@ def wheel(tmp_path_factory):
     pytest.importorskip("setuptools", minversion="77")
     folder = tmp_path_factory.mktemp("wheel")
     tree = folder / "tree"
-    for name in ("src", "recipes"):
+    for name in ("src", "recipes", "docs/man"):
         shutil.copytree(ROOT / name, tree / name, symlinks=True, ignore=shutil.ignore_patterns("*.egg-info"))
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree / name)

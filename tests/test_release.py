@@ -1,4 +1,4 @@
-"""What a release says of itself agrees: version, citation, manual page, security, and containers."""
+"""Agreement of version, citation, manual page, security page and containers with each other and the code."""
 
 import re
 import sys
