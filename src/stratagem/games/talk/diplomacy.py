@@ -19,6 +19,7 @@ from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import graph_of, province
 from stratagem.games.diplomacy.results import read_order
 from stratagem.games.talk.language import Intent, Language, Promise, Request
+from stratagem.games.talk.reading_rules import NATIONS, PRESS, Rule, spellings
 
 Holders = dict[str, str]
 """By province, the power that holds it."""
@@ -140,6 +141,12 @@ class DiplomacyLanguage(Language[DiplomacyFacts]):
 
     def sets(self) -> dict[str, tuple[str, ...]]:
         return {"power": self.game.powers, "province": self._places}
+
+    def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {"power": spellings(self.game.powers, NATIONS), "province": spellings(self._places)}
+
+    def rules_of_reading(self) -> tuple[Rule, ...]:
+        return PRESS
 
     @cached_property
     def _places(self) -> tuple[str, ...]:

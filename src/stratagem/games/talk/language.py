@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from stratagem.games.base import Game, View
 from stratagem.games.reading import by_plain, plain, unwrapped
+from stratagem.games.talk.reading_rules import Rule, asks, plays, spellings
 
 F = TypeVar("F")
 Kind = Literal["state", "move", "ask", "word"]
@@ -111,6 +112,14 @@ class Language(Generic[F]):
         """Return the sets that templates name in their fields; by default the actions of the game."""
         actions = self.game.all_actions()
         return {"action": actions} if actions else {}
+
+    def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Return by set how each of its words may be written in free text."""
+        return {name: spellings(words) for name, words in self.sets().items()}
+
+    def rules_of_reading(self) -> tuple[Rule, ...]:
+        """Return the rules by which free text is read as a sentence; by default those of promised and asked actions."""
+        return (plays("play "), plays(""), asks("play "), asks(""))
 
     def read(self, text: str) -> Intent | None:
         """Return the sentence that a text is, exactly but for case, spaces and closing marks; None where it is none."""

@@ -12,6 +12,19 @@ from stratagem.games.matrix import MatrixFacts, MatrixGame
 from stratagem.games.negotiation_v1 import Pie, PieFacts
 from stratagem.games.negotiation_v2 import ITEMS, Division, DivisionFacts, bundle_of
 from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
+from stratagem.games.talk.reading_rules import (
+    AT_MOST,
+    CARD_NAMES,
+    DILEMMA_WORDS,
+    HAS_CARD,
+    KUHN_WORDS,
+    LEFT_ITEMS,
+    PLAYS_NO_OTHER,
+    Rule,
+    asks,
+    plays,
+    spellings,
+)
 
 
 class MatrixLanguage(Language[MatrixFacts]):
@@ -19,6 +32,20 @@ class MatrixLanguage(Language[MatrixFacts]):
 
     rules = MatrixGame
     game: MatrixGame
+
+    def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        """Return how actions are written; of two, not to play one, which is `other`, is to play the other."""
+        labels = self.game.all_actions()
+        action = spellings(labels, DILEMMA_WORDS)
+        if len(labels) != 2:
+            return {"action": action}
+        other = {one: action[two] for one, two in (labels, labels[::-1])}
+        denied = {one: tuple(f"not ~ {how}" for how in hows) for one, hows in other.items()}
+        return {"action": {one: (*hows, *denied[one]) for one, hows in action.items()}, "other": other}
+
+    def rules_of_reading(self) -> tuple[Rule, ...]:
+        two = len(self.game.all_actions()) == 2
+        return plays("play "), asks("play "), *([PLAYS_NO_OTHER] if two else [])
 
     def sentences(self) -> Iterator[Intent]:
         for label in self.game.all_actions():
@@ -57,6 +84,15 @@ class KuhnLanguage(Language[KuhnFacts]):
     def sets(self) -> dict[str, tuple[str, ...]]:
         return {"card": tuple(CARDS), "action": self.game.all_actions()}
 
+    def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {
+            "card": spellings(CARDS, CARD_NAMES),
+            "action": spellings(self.game.all_actions(), KUHN_WORDS),
+        }
+
+    def rules_of_reading(self) -> tuple[Rule, ...]:
+        return HAS_CARD, plays("")
+
     def sentences(self) -> Iterator[Intent]:
         for card in CARDS:
             yield HasCard(f"My card is {card}", card)
@@ -92,6 +128,9 @@ class PieLanguage(Language[PieFacts]):
 
     def sets(self) -> dict[str, tuple[str, ...]]:
         return {"amount": tuple(map(str, range(self.game.pie + 1)))}
+
+    def rules_of_reading(self) -> tuple[Rule, ...]:
+        return AT_MOST
 
     def sentences(self) -> Iterator[Intent]:
         for most in range(self.game.pie + 1):
@@ -138,6 +177,9 @@ class DivisionLanguage(Language[DivisionFacts]):
 
     def sets(self) -> dict[str, tuple[str, ...]]:
         return {"item": tuple(ITEMS)}
+
+    def rules_of_reading(self) -> tuple[Rule, ...]:
+        return LEFT_ITEMS
 
     def sentences(self) -> Iterator[Intent]:
         for index, item in enumerate(ITEMS):

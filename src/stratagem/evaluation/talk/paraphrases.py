@@ -1,0 +1,127 @@
+"""Paraphrases: drawn texts of known meaning for the language of a game, with denied and hostile ones among them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.talk.injections import drawn_text, neutral_texts
+from stratagem.evaluation.talk.paraphrase_texts import HOSTILE, OTHER_WORDS, PARAPHRASES, WORDS
+from stratagem.evaluation.talk.press_texts import Texts
+from stratagem.games.base import Game, View
+from stratagem.games.key import Key
+from stratagem.games.talk import Intent, language_of, without_talk
+from stratagem.games.talk.language import Language
+
+_FIELD = re.compile(r"\{(\w+)\}")
+_RARE = 6
+"""One of so many held-out texts has a word that no rule knows."""
+_NAME = 3
+"""Letters up to which a word is a name, which is written in capitals."""
+_KINDS = ("plain", "plain", "plain", "denied", "hostile", "unrelated")
+"""Kinds of texts, as often as they are drawn."""
+
+
+@dataclass(frozen=True)
+class Paraphrase:
+    """Text and its meaning."""
+
+    text: str
+    intent: Intent | None
+    """Sentence that it means; None where it means none."""
+    kind: str
+    """Plain, denied, hostile or unrelated."""
+    form: str
+    """Text with its fields, from which it was made: texts of one form are not independent."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Source of texts for one position of a game."""
+
+    view: View[Any]
+    """View of the game without talk in which sentences are said."""
+    held_out: bool = True
+    """True for texts from which no rule was written."""
+
+    def draw(self, key: Key) -> Paraphrase:
+        """Draw a text; half of them mean a sentence."""
+        kind = _KINDS[key.at("kind").integer(len(_KINDS))]
+        if kind == "unrelated":
+            text = drawn_text(neutral_texts(200), key.at("text"))
+            return Paraphrase(text, None, kind, text)
+        if kind == "hostile":
+            sentence = self._intents[key.at("intent").integer(len(self._intents))].text
+            form = _one(HOSTILE.held_out if self.held_out else HOSTILE.seen, key.at("form"))
+            return Paraphrase(form.replace("{sentence}", sentence), None, kind, form)
+        return self._meant(kind, key)
+
+    def _meant(self, kind: str, key: Key) -> Paraphrase:
+        """Draw a text that means a sentence, or that only seems to."""
+        fitting = [pair for pair in texts_of(self.view.game) if pair[1].means is (kind == "plain")]
+        sentence, texts = fitting[key.at("sentence").integer(len(fitting))]
+        intents = [(intent, words) for intent in self._intents if (words := fields_of(sentence, intent.text))]
+        if not intents:
+            raise CannotCompute(f"{self.view.game.spec.name} offers no sentence like {sentence!r} here.")
+        intent, words = intents[key.at("intent").integer(len(intents))]
+        form = _one(texts.held_out if self.held_out else texts.seen, key.at("form"))
+        text = self._filled(form, words, key.at("words"))
+        return Paraphrase(text, intent if texts.means else None, kind, form)
+
+    @property
+    def _intents(self) -> tuple[Intent, ...]:
+        return self._language.intents(self.view)
+
+    @property
+    def _language(self) -> Language[Any]:
+        return language_of(self.view.game)
+
+    def _filled(self, form: str, words: Mapping[str, str], key: Key) -> str:
+        """Return a form with a spelling of each word."""
+        spelt = {name: self._spelling(name, word, key.at(name)) for name, word in words.items()}
+        if "{other}" in form:
+            labels = self._language.sets()["action"]
+            spelt["other"] = next(label for label in labels if label != words["action"]).lower()
+        return _FIELD.sub(lambda field: spelt[field[1]], form)
+
+    def _spelling(self, name: str, word: str, key: Key) -> str:
+        rare = OTHER_WORDS.get(word, ())
+        if self.held_out and rare and key.at("rare").integer(_RARE) == 0:
+            return _one(rare, key.at("word"))
+        plain = word.title() if name == "power" else word.lower() if len(word) > _NAME else word
+        return _one((word, plain, *WORDS.get(word, ())), key.at("word"))
+
+
+def texts_of(game: Game[Any]) -> tuple[tuple[str, Texts], ...]:
+    """Return the texts of a game's language; refused where there are none."""
+    family = without_talk(game).spec.family
+    if family not in PARAPHRASES:
+        raise CannotCompute(f"There are texts of known meaning for {', '.join(PARAPHRASES)}, and none for {family}.")
+    return PARAPHRASES[family]
+
+
+def source_of(game: Game[Any], *, held_out: bool = True) -> Source:
+    """Return the source of texts at the first position of a game."""
+    texts_of(game)
+    inner = without_talk(game)
+    state = inner.start(Key(0))
+    return Source(state.view(state.to_act[0]), held_out)
+
+
+def fields_of(sentence: str, text: str) -> dict[str, str]:
+    """Return the words with which a sentence with fields makes a text; empty where it does not."""
+    pattern = _FIELD.sub(
+        lambda field: f"(?P<{field[1]}>.+)", re.escape(sentence).replace(r"\{", "{").replace(r"\}", "}")
+    )
+    found = re.fullmatch(pattern, text)
+    return found.groupdict() if found else {}
+
+
+def _one(items: tuple[str, ...] | list[str], key: Key) -> str:
+    return items[key.integer(len(items))]
+
+
+__all__ = ["Paraphrase", "Source", "source_of", "texts_of"]
