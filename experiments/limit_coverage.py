@@ -1,4 +1,6 @@
-"""Coverage of the limits of a sampled exploitability: `python experiments/coverage.py docs/results/coverage.json`.
+"""Coverage of the limits of a sampled exploitability.
+
+`python experiments/limit_coverage.py docs/results/coverage.json` runs it.
 
 Replies are drawn from policies whose exploitability is known, and the measurement is repeated. A one-sided 95 % limit
 ought to hold in 95 % of the repetitions. Each repetition also reports what other procedures say of the same replies.
