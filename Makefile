@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons release clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons release clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -106,6 +106,15 @@ $(RAY)/.ready: pyproject.toml constraints.txt
 
 test-ray: $(RAY)/.ready ## run the tests of workers on a Ray cluster of two simulated nodes, some minutes
 	$(RAY)/bin/python -m pytest -m 'not llama' tests/workers/test_ray.py
+
+FAST := .venv-fast
+$(FAST)/.ready: pyproject.toml constraints.txt
+	test -x $(FAST)/bin/python || $(PYTHON) -m venv $(FAST)
+	$(FAST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[fast]' pytest hypothesis
+	touch $@
+
+test-fast: $(FAST)/.ready ## compare the fast board of Diplomacy with the engine over 500 games, some minutes
+	$(FAST)/bin/python -m pytest -m 'long or not long' tests/games/test_fast_board.py tests/players/test_fast_dumbbot.py
 
 ENVIRONMENTS := .venv-environments
 $(ENVIRONMENTS)/.ready: pyproject.toml constraints.txt

@@ -64,7 +64,7 @@ OUTSIDE = {
     "garbage": set(),
     "manifest": set(),
     "field_notes": set(),
-    "games": {"pyspiel", "diplomacy", "numpy"},
+    "games": {"pyspiel", "diplomacy", "numba", "numpy"},
     "decoding": set(),
     "players": {"pyspiel", "open_spiel", "numpy"},
 }

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from stratagem.games.choices import Sheet, Slot
-from stratagem.games.diplomacy.engine import Engine, phase_of, position_of, possible_orders
+from stratagem.games.diplomacy.engine import Engine, Results, phase_of, position_of, possible_orders, replayed
 from stratagem.games.diplomacy.position import Position
 
 WAIVE = "WAIVE"
@@ -35,6 +37,19 @@ class Board(Position):
     def orders(self, place: str) -> tuple[str, ...]:
         """Return the possible orders at a place."""
         return self._orders.get(place, ())
+
+    def acts(self, power: str) -> bool:
+        """Return whether a power has something to decide now."""
+        return self.sheet(power) is not None
+
+    def allows(self, power: str, action: str) -> bool:
+        """Return whether an action is a legal sheet of a power."""
+        sheet = self.sheet(power)
+        return sheet is not None and action in sheet
+
+    def replayed(self, map_name: str, orders: Mapping[str, Sequence[str]]) -> Results:
+        """Return the results of this phase with other orders."""
+        return replayed(map_name, self.position, orders)
 
     def sheet(self, power: str) -> Sheet | None:
         """Return the sheet that a power is to fill in now; None where it has nothing to decide.

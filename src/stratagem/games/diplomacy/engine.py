@@ -82,6 +82,14 @@ _idle: dict[str, Engine] = {}
 """By map, an engine that no state uses: setting it up again takes half as long as making one."""
 
 
+def orders_at(board: str, position: str) -> dict[str, tuple[str, ...]]:
+    """Return the possible orders in a position by place, in a copy."""
+    engine = _idle.pop(board, None) or module().Game(map_name=board, game_id="stratagem")
+    engine.set_state(json.loads(position))
+    _idle[board] = engine
+    return possible_orders(engine)
+
+
 def replayed(board: str, position: str, orders: Mapping[str, Sequence[str]]) -> Results:
     """Return the results of a phase with these orders, in a copy."""
     engine = _idle.pop(board, None) or module().Game(map_name=board, game_id="stratagem")

@@ -8,7 +8,7 @@ from typing import Any
 
 from stratagem.games.diplomacy.engine import COMPLETED
 
-_PHASES = ("SM", "SR", "FM", "FR", "WA")
+PHASES = ("SM", "SR", "FM", "FR", "WA")
 """A year's phases in order: season, and movement, retreats or adjustments; all maps of the engine have these."""
 
 
@@ -46,7 +46,7 @@ class Position:
     @property
     def clock(self) -> int:
         """The phases that a calendar counts up to this one, those that fall out as well."""
-        return self.year * len(_PHASES) + _PHASES.index(self.phase[0] + self.kind)
+        return self.year * len(PHASES) + PHASES.index(self.phase[0] + self.kind)
 
     @property
     def powers(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from stratagem.games.base import Part
 from stratagem.games.diplomacy.board import WAIVE, Board
-from stratagem.games.diplomacy.engine import Results, centers_of, replayed
+from stratagem.games.diplomacy.engine import Results, centers_of
 
 Orders = Mapping[str, Sequence[str]]
 """By power."""
@@ -167,4 +167,4 @@ class Phase:
             power: [f"{order.unit} H" if line.startswith(f"{order.unit} ") else line for line in lines]
             for power, lines in self.orders.items()
         }
-        return replayed(self.map_name, self.board.position, other)
+        return self.board.replayed(self.map_name, other)

@@ -8,7 +8,7 @@ from typing import Any, Self
 from stratagem.errors import BadRecord
 from stratagem.games.base import Json, Part, RoundResult, Said, Seat, State, View
 from stratagem.games.diplomacy.board import Board
-from stratagem.games.diplomacy.engine import COMPLETED, Engine, Results, engine_at, phase_of, process
+from stratagem.games.diplomacy.engine import Engine, Results, engine_at, module, process, win_of
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.log import Log, is_log
 from stratagem.games.diplomacy.replay import GLOBAL, Press, replay_files
@@ -19,15 +19,18 @@ from stratagem.games.key import Chance
 
 
 class DiplomacyState(State[DiplomacyFacts]):
-    """State of an episode. The engine is set up on demand, and forks share what has been computed."""
+    """State of an episode. The engine is set up on demand, and forks share what has been computed.
 
-    __slots__ = ("_engine", "known", "log", "position")
+    Where the game is fast, boards are arrays, and no engine is set up.
+    """
+
+    __slots__ = ("_engine", "known", "log", "text")
     state_fields = ("position", "log")
     game: DiplomacyTable
 
     def __init__(self, game: DiplomacyTable, chance: Chance) -> None:
         super().__init__(game, chance)
-        self.position = ""
+        self.text = ""
         self.log: Log = ()
         self.known: Board | None = None
         """Cached board; forks share it."""
@@ -38,7 +41,23 @@ class DiplomacyState(State[DiplomacyFacts]):
         return _loaded, (self.game, self.dump(), self.chance)
 
     def begin(self) -> None:
-        self._stand(engine_at(self.game.map))
+        if self.game.is_fast:
+            module()  # its map is needed
+            from stratagem.games.diplomacy.fast.array_board import first_board  # loads numba
+
+            self._stand(first_board())
+        else:
+            self._engine = engine_at(self.game.map)
+            self._stand(Board(self._engine))
+
+    @property
+    def position(self) -> str:
+        """Position of the present phase as a text."""
+        return self.text if self.known is None else self.known.position
+
+    @position.setter
+    def position(self, text: str) -> None:
+        self.text, self.known, self._engine = text, None, None
 
     @property
     def board(self) -> Board:
@@ -55,12 +74,11 @@ class DiplomacyState(State[DiplomacyFacts]):
             raise self.refuse(actions)
         orders: dict[str, list[str]] = {}
         for seat, given in actions.items():
-            sheet = self.board.sheet(self.game.powers[seat])
-            assert sheet is not None
+            power = self.game.powers[seat]
             action = self.game.default_action(self.view(seat).facts) if given is None else given
-            if action not in sheet:
+            if not self.board.allows(power, action):
                 raise self.refuse(actions)
-            orders[self.game.powers[seat]] = action.split("\n")
+            orders[power] = action.split("\n")
         phase = self._played(orders)
         parts = {seat: phase.parts(self.game.powers[seat]) for seat in actions} if self.game.judged else None
         while not self.to_act and not self.over:  # only powers in civil disorder have something to do
@@ -69,30 +87,38 @@ class DiplomacyState(State[DiplomacyFacts]):
 
     def _played(self, orders: Mapping[str, list[str]]) -> Phase:
         """Play one phase and move to the next."""
-        before, engine = self.board, self._at_work()
-        results = process(engine, orders)
+        before = self.board
+        after, results = self._after(before, orders)
         lines = tuple((power, line, _codes(line, results)) for power, own in sorted(orders.items()) for line in own)
         self.log = (*self.log, (before.phase, lines))
-        self._stand(engine)
+        self._stand(after)
         return Phase(self.game.map, before, orders, results)
+
+    def _after(self, before: Board, orders: Mapping[str, list[str]]) -> tuple[Board, Results]:
+        """Return the next board and the results of the orders."""
+        if (played := getattr(before, "played", None)) is not None:
+            found: tuple[Board, Results] = played(orders)
+            return found
+        engine = self._at_work()
+        results = process(engine, orders)
+        return Board(engine), results
 
     def _at_work(self) -> Engine:
         if self._engine is None:
             self._engine = engine_at(self.game.map, self.position)
         return self._engine
 
-    def _stand(self, engine: Engine) -> None:
-        """Take over the engine's position; the game is over when the last year has been counted."""
-        self._engine, self.known = engine, Board(engine)
-        self.position = self.known.position
-        if phase_of(engine) == COMPLETED or self._counted(self.known):
+    def _stand(self, board: Board) -> None:
+        """Take over a board; the game is over when the last year has been counted."""
+        self.known = board
+        if board.over or self._counted(board):
             self.round = 1
             self.end()
         else:
             self.to_act = self._due()
 
     def _due(self) -> tuple[Seat, ...]:
-        return tuple(seat for seat, power in enumerate(self.game.powers) if self.board.sheet(power) is not None)
+        return tuple(seat for seat, power in enumerate(self.game.powers) if self.board.acts(power))
 
     def talkers(self) -> tuple[Seat, ...]:
         """Return the seats that have units or centres; nobody talks before retreats and adjustments."""
@@ -131,7 +157,7 @@ class DiplomacyState(State[DiplomacyFacts]):
         owned = [owners[place] for place in self.game.centers if place in owners]
         counts = {power: owned.count(power) for power in self.board.powers}
         best = max(counts, key=lambda power: counts[power])
-        alone = counts[best] >= self._at_work().win and list(counts.values()).count(counts[best]) == 1
+        alone = counts[best] >= win_of(self.game.map) and list(counts.values()).count(counts[best]) == 1
         winner = self.game.powers.index(best) if alone and best in self.game.powers else None
         return sum_of_squares([counts[power] for power in self.game.powers], winner)
 
@@ -155,15 +181,16 @@ class DiplomacyState(State[DiplomacyFacts]):
         return self.game.powers.index(best) if best in self.game.powers else None
 
     def fork(self, chance: Chance | None = None) -> Self:
-        copy = super().fork(chance)
-        copy.known = self.known
+        copy = type(self)(self.game, chance or self.chance)
+        copy.round, copy.over, copy.to_act, copy.log = self.round, self.over, self.to_act, self.log
+        copy.text, copy.known = self.text, self.known
         return copy
 
     def restore(self, data: Json) -> None:
         super().restore(data)
-        self._engine = None
+        text = self.position
         self.known = Board(self._at_work())
-        if self.known.position != self.position:
+        if self.known.position != text:
             raise BadRecord(f"This is no position on the map {self.game.map}: the engine reads it as another one.")
         if not self.over and self.to_act != self._due():
             raise BadRecord(
@@ -171,6 +198,10 @@ class DiplomacyState(State[DiplomacyFacts]):
             )
         if not is_log(self.log, self.known.powers):
             raise BadRecord("This is no state of diplomacy: its log does not tell phase by phase who ordered what.")
+        if self.game.is_fast:
+            from stratagem.games.diplomacy.fast.array_board import ArrayBoard  # loads numba
+
+            self.known = ArrayBoard.at(text) or self.known
 
     def files(self) -> Iterator[tuple[str, str]]:
         return replay_files(self.game.map, self.log)

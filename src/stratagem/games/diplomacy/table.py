@@ -10,7 +10,11 @@ from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game
 from stratagem.games.diplomacy.engine import STANDARD, centers_of, first_year_of, maps, powers_of
 from stratagem.games.diplomacy.facts import DiplomacyFacts
+from stratagem.games.diplomacy.fast.compiled import is_compiled
 from stratagem.options import whole
+
+_DRAWN = 2000
+"""Year in which the engine ends a game as a draw."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +49,11 @@ class DiplomacyTable(Game[DiplomacyFacts]):
     def powers(self) -> tuple[str, ...]:
         """The power of each seat."""
         return tuple(self.only) or powers_of(self.map)
+
+    @cached_property
+    def is_fast(self) -> bool:
+        """True if the game is played on the fast board, with the same results: all powers, the standard map, numba."""
+        return self.map == STANDARD and self.powers == powers_of(STANDARD) and self.until < _DRAWN and is_compiled()
 
     @cached_property
     def nothing(self) -> tuple[float, ...]:

@@ -29,6 +29,8 @@ class Weights:
     competition: int = 1000
     guard: int = 0
     """Additional weight of defence."""
+    vacant: int = 0
+    """Additional weight of the attack on a foreign centre in which no other power has a unit."""
 
 
 SPRING = Weights(700, 300, (100, 1000, 30, 10, 6, 5, 4, 3, 2, 1))
@@ -83,12 +85,14 @@ class Appraisal:
 
     number: ClassVar[type[np.number[Any]]] = np.int64
     """Number type of the values."""
+    seasons: ClassVar[Mapping[str, Weights]] = SEASONS
+    """Weights by season."""
 
     def __init__(self, map_name: str, centers: frozenset[str], board: Board, power: str) -> None:
         self.near = neighbours_of(map_name)
         self.board = board
         self.power = power
-        self.weights = SEASONS[board.phase[0]]
+        self.weights = self.seasons[board.phase[0]]
         self._centers = centers
         self._sizes = {other: size(len(board.centers(other))) for other in board.powers}
         self._nobody = size(len(centers) - len(board.owners))
@@ -120,6 +124,10 @@ class Appraisal:
             return 0
         return self._nobody if owner is None else self._sizes[owner]
 
+    def _is_vacant(self, place: str) -> bool:
+        """Return whether no other power has a unit in a province."""
+        return self.board.occupants.get(place, (self.power, ""))[0] == self.power
+
     def defence(self, place: str) -> int:
         """Return the size of the largest power that could enter one's own centre."""
         if self.board.owners.get(place) != self.power:
@@ -143,9 +151,8 @@ class Appraisal:
         weights, nodes = self.weights, self.near.graph.nodes
         places = [province(node) for node in nodes]
         known: dict[str, tuple[int, int]] = {p: (self.attack(p), self.defence(p)) for p in set(places)}
-        level: Any = np.array(
-            [known[p][0] * weights.attack + known[p][1] * weights.defence for p in places], self.number
-        )
+        lures = {p: weights.attack + (weights.vacant if self._is_vacant(p) else 0) for p in known}
+        level: Any = np.array([known[p][0] * lures[p] + known[p][1] * weights.defence for p in places], self.number)
         total = np.zeros_like(level)
         for weight in weights.proximity:
             total += weight * level

@@ -14,6 +14,7 @@ from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.board import WAIVE
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import Node, province
+from stratagem.players.base import Ask, Move
 from stratagem.players.diplomacy.appraisal import Appraisal
 from stratagem.players.diplomacy.base import Commander, Dice
 from stratagem.players.diplomacy.campaign import Campaign, ranked
@@ -51,6 +52,18 @@ class DumbBot(Commander):
     pick = staticmethod(picked)
     appraisal: ClassVar[type[Appraisal]] = Appraisal
     campaign: ClassVar[type[Campaign]] = Campaign
+    strays: ClassVar[int | None] = _ALTERNATIVE
+    """Percentage of the next best candidate in kernels of the fast board; None for rules that these do not know."""
+
+    def turn(self, ask: Ask) -> Move:
+        """Write the sheet; on the fast board the same one by compiled code."""
+        cells = getattr(ask.view.facts.board, "cells", None)
+        if cells is None or self.strays is None:
+            return super().turn(ask)
+        from stratagem.players.diplomacy.fast.sheets import written  # loads numba
+
+        facts = ask.view.facts
+        return Move(written(facts.board, facts.power, ask.key, self.appraisal, self.strays))
 
     def lines(self, facts: DiplomacyFacts, game: Diplomacy, dice: Dice) -> Iterable[str]:
         eyes = self.appraisal(game.map, game.centers, facts.board, facts.power)
@@ -104,3 +117,4 @@ class DumbBotGreedy(DumbBot):
 
     called = "dumbbot-greedy"
     pick = staticmethod(best)
+    strays = 0

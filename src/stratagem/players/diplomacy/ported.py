@@ -146,6 +146,7 @@ class DumbBotPortedDipNet(DumbBot):
     pick = staticmethod(picked_at_once)
     appraisal = PortedAppraisal
     campaign = PortedCampaign
+    strays = None
 
     def _retreats(self, eyes: Appraisal, values: Mapping[Node, float], dice: Dice) -> Iterable[str]:
         """Retreat to any place nearby without own units; a unit that may not go there is disbanded."""

@@ -1,0 +1,155 @@
+"""Phases of a year on the fast board: retreats, adjustments, the count of centres, and which phase comes next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stratagem.games.diplomacy.fast.cells import (
+    BOUNCE,
+    BUILD,
+    CLOCK,
+    DISBAND,
+    DISBANDED,
+    FALL_RETREATS,
+    KIND,
+    LOSER,
+    LOST,
+    NUM_POWERS,
+    OVER,
+    OWNER,
+    PHASE,
+    POWER,
+    REFUGES,
+    RETREAT,
+    SPRING,
+    SPRING_RETREATS,
+    UNIT,
+    WHERE,
+    WHOM,
+    WIN,
+    WINTER,
+    YEAR,
+)
+from stratagem.games.diplomacy.fast.chart import NO, Chart, Ints
+from stratagem.games.diplomacy.fast.clash import resolve_moves
+from stratagem.games.diplomacy.fast.compiled import compiled
+
+
+@compiled
+def play_phase(chart: Chart, board: Ints, orders: Ints, result: Ints) -> None:
+    """Play a phase with these orders, in place, and go on to the next phase in which somebody has to act."""
+    phase = board[CLOCK, PHASE]
+    result[:] = 0
+    if phase == WINTER:
+        adjust(board, orders)
+    elif phase in (SPRING_RETREATS, FALL_RETREATS):
+        retreat(board, orders, result)
+    else:
+        resolve_moves(chart, board, orders, result)
+    _advance(chart, board)
+
+
+@compiled
+def retreat(board: Ints, orders: Ints, result: Ints) -> None:
+    """Play the retreats: units that retreat to one province, and those without a retreat, disband."""
+    places = board.shape[1]
+    going = np.zeros(places, np.int32)
+    for p in range(places):
+        if board[LOST, p] >= 0 and orders[p, KIND] == RETREAT:
+            going[orders[p, WHERE]] += 1
+    for p in range(places):
+        if board[LOST, p] < 0:
+            continue
+        if orders[p, KIND] != RETREAT:
+            result[p] = DISBANDED
+        elif going[orders[p, WHERE]] > 1:
+            result[p] = BOUNCE | DISBANDED
+        else:
+            board[UNIT, orders[p, WHERE]] = orders[p, WHOM]
+            board[POWER, orders[p, WHERE]] = board[LOSER, p]
+    board[LOST, :] = NO
+    board[LOSER, :] = NO
+    board[REFUGES, :] = 0
+
+
+@compiled
+def adjust(board: Ints, orders: Ints) -> None:
+    """Play the builds and removals."""
+    for p in range(board.shape[1]):
+        if orders[p, KIND] == BUILD:
+            board[UNIT, p] = orders[p, WHOM]
+            board[POWER, p] = board[OWNER, p]
+        elif orders[p, KIND] == DISBAND:
+            board[UNIT, p] = NO
+            board[POWER, p] = NO
+
+
+@compiled
+def count_of(row: Ints, power: int) -> int:
+    """Return how often a power stands in a row of the board."""
+    count = 0
+    for p in range(len(row)):
+        count += row[p] == power
+    return count
+
+
+@compiled
+def free_homes(chart: Chart, board: Ints, power: int) -> int:
+    """Return the number of home centres in which a power can build."""
+    count = 0
+    for p in range(board.shape[1]):
+        count += chart.homes[p] == power and board[OWNER, p] == power and board[UNIT, p] < 0
+    return count
+
+
+@compiled
+def due(chart: Chart, board: Ints, power: int) -> int:
+    """Return the number of units that a power can build now, or must remove where it is negative."""
+    missing = count_of(board[OWNER], power) - count_of(board[POWER], power)
+    return min(missing, free_homes(chart, board, power)) if missing > 0 else missing
+
+
+@compiled
+def _advance(chart: Chart, board: Ints) -> None:
+    """Go on to the next phase that is not empty; centres change hands before Winter."""
+    clock = board[CLOCK]
+    while True:
+        clock[PHASE] += 1
+        if clock[PHASE] > WINTER:
+            clock[PHASE] = SPRING
+            clock[YEAR] += 1
+        if clock[PHASE] == WINTER:
+            _capture(board)
+            if clock[OVER]:
+                return
+            for power in range(NUM_POWERS):
+                if due(chart, board, power) != 0:
+                    return
+        elif clock[PHASE] in (SPRING_RETREATS, FALL_RETREATS):
+            for p in range(board.shape[1]):
+                if board[LOST, p] >= 0:
+                    return
+        else:
+            return
+
+
+@compiled
+def _capture(board: Ints) -> None:
+    """Give the centres to the units that stand in them, and end the game if somebody has won."""
+    before = np.zeros(NUM_POWERS, np.int32)
+    after = np.zeros(NUM_POWERS, np.int32)
+    for p in range(board.shape[1]):
+        if board[OWNER, p] >= 0:
+            before[board[OWNER, p]] += 1
+    for p in range(board.shape[1]):
+        if board[OWNER, p] >= NO and board[UNIT, p] >= 0:
+            board[OWNER, p] = board[POWER, p]
+        if board[OWNER, p] >= 0:
+            after[board[OWNER, p]] += 1
+    for power in range(NUM_POWERS):
+        if after[power] >= WIN and after[power] > before[power]:
+            alone = True
+            for other in range(NUM_POWERS):
+                alone = alone and (other == power or after[other] < after[power])
+            if alone:
+                board[CLOCK, OVER] = 1
