@@ -7,8 +7,8 @@ import diplomacy
 import numpy as np
 import pytest
 from diplomacy.tests.test_datc import TestDATC as Cases
-from fast_boards import compared_game, differences, ordered, scattered, switched
 
+from fast_boards import compared_game, differences, ordered, scattered, switched
 from stratagem.errors import IllegalAction
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy.board import Board
