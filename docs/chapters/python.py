@@ -11,6 +11,7 @@ import stratagem
 from chapters.markdown import block, code, definition, notes, page, rule, table
 from stratagem.api.audit_plans import PlannedAudit
 from stratagem.api.audits import Audit, Comparison, Ranking
+from stratagem.api.collusions import CollusionMeasure
 from stratagem.api.demonstrations import Demonstrations
 from stratagem.api.dry_runs import DryRun
 from stratagem.api.engines import Engines
@@ -39,7 +40,7 @@ from stratagem.front import FUNCTIONS, function
 
 RESULTS = (
     *(MatchResult, Record, Evaluation, Exploitability, RepliesExploitability, Tournament),
-    *(TalkMeasure, Audit, PlannedAudit, Comparison, Ranking),
+    *(TalkMeasure, CollusionMeasure, Audit, PlannedAudit, Comparison, Ranking),
     *(Run, Runs, DryRun, SweepComparison, Report),
     *(Games, GameCard, Players, Recipes, Engines, Prompts, Verification, Demonstrations, StepTable, LabelScan),
 )

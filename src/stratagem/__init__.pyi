@@ -2,6 +2,7 @@ from stratagem.api.audit_plans import plan_audit as plan_audit
 from stratagem.api.audits import audit as audit
 from stratagem.api.audits import compare_audits as compare_audits
 from stratagem.api.audits import rank_audits as rank_audits
+from stratagem.api.collusions import collusion as collusion
 from stratagem.api.demonstrations import data as data
 from stratagem.api.dry_runs import dry_run as dry_run
 from stratagem.api.endpoints import serve as serve
@@ -38,6 +39,7 @@ __all__ = [
     "__version__",
     "allow_file",
     "audit",
+    "collusion",
     "compare_audits",
     "data",
     "dry_run",

@@ -14,6 +14,7 @@ FUNCTIONS = {
     "exploitability": "exploitabilities",
     "tournament": "tournaments",
     "talk": "talks",
+    "collusion": "collusions",
     "audit": "audits",
     "plan_audit": "audit_plans",
     "compare_audits": "audits",

@@ -48,6 +48,7 @@ def test_module_of_a_command_imports_its_functions(command):
         assert (f"stratagem.api.{FUNCTIONS[name]}", wanted) in found
 
 
+RING = "talk(auction(seats=3, rounds=1, price=second), before=round)"
 CALLS = {
     "games": (("games",), lambda at: sg.games()),
     "game": (("games", "ipd(rounds=3)"), lambda at: sg.games(sg.game("ipd", rounds=3))),
@@ -64,6 +65,10 @@ CALLS = {
         lambda at: sg.talk(
             "talk(kuhn(hands=1), before=round, intents=[state])", "liar(NashApprox)", "believer(NashApprox)"
         ),
+    ),
+    "collusion": (
+        ("collusion", RING, "ring(Truthful)", "ring(Truthful, partner=0)", "Truthful", "--deals", "4"),
+        lambda at: sg.collusion(RING, "ring(Truthful)", "ring(Truthful, partner=0)", "Truthful", deals=4),
     ),
     "compare": (
         ("compare", "{at}/audit-0", "{at}/audit-1"),

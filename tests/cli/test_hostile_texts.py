@@ -108,6 +108,10 @@ CASES = {
         ("talk", HOSTILE, "random", "random"),
         ("talk", "talk(kuhn(hands=1), before=round)", HOSTILE, "random"),
     ],
+    "collusion": [
+        ("collusion", HOSTILE, "random", "random", "random"),
+        ("collusion", "talk(auction(seats=3))", HOSTILE, "random", "random"),
+    ],
     "data": [("data", HOSTILE, "--out", "{tmp}/data"), ("data", "sepo", "--out", "{tmp}/data", "--set", HOSTILE)],
     "steps": [
         ("steps", "{record}", "--out", "{tmp}/steps.parquet", "--player", HOSTILE),

@@ -69,7 +69,7 @@ def test_the_auctions_yardstick_is_what_conservative_bidders_earn(seats):
     for seat in range(seats):
         assert stakes_of(game.start(Key(1)), seat).cooperative == pytest.approx(earned.per_round(seat))
         assert earned.per_round(seat, scaled=True) == pytest.approx(3.0)
-    assert cooperative_pay(2) == pytest.approx(7 / 18)
+    assert cooperative_pay(make_game("auction")) == pytest.approx(7 / 18)
     assert stakes_of(make_game("auction(seats=9)").start(Key(1)), 0) is None
 
 

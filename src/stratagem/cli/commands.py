@@ -52,6 +52,10 @@ COMMANDS = {
         "stratagem.cli.talk:talk",
         "Measure the first message between two players: its truth, its information, deception, its effect.",
     ),
+    "collusion": Listed(
+        "stratagem.cli.collusion:collusion",
+        "Measure collusion in words: what two seats gain by talk against the others, in public and in private.",
+    ),
     "leaderboard": Listed(
         "stratagem.cli.leaderboard:leaderboard",
         "Rank the agents of several audits by one figure, each with the ranks that its limits allow.",
@@ -103,6 +107,7 @@ CALLED = {
     "audit": ("audit", "plan_audit"),
     "compare": ("compare_audits",),
     "talk": ("talk",),
+    "collusion": ("collusion",),
     "leaderboard": ("rank_audits",),
     "verify-game": ("verify",),
     "prompt": ("prompt",),

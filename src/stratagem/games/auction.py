@@ -1,7 +1,8 @@
 """A repeated sealed-bid auction with private values (SEPO, appendix F).
 
 Each round every seat draws a value from {1, 2, 3} and bids 1, 2 or 3 in secret; the highest bid wins value minus bid,
-and a tie is shared. Bids are shown afterwards, values never.
+and a tie is shared. Bids are shown afterwards, values never. With `price=second` the winner pays the second-highest bid
+(Vickrey 1961), so to bid the value is dominant.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
+from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Json, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.key import Chance
@@ -20,6 +22,7 @@ from stratagem.options import whole
 BIDS = ("LOW", "MEDIUM", "HIGH")
 """The bids by tier: LOW costs 1, MEDIUM 2, HIGH 3."""
 VALUES = (1, 2, 3)
+PRICES = ("first", "second")
 _CHOICES = Flat(BIDS)
 
 
@@ -86,7 +89,7 @@ class AuctionState(State[AuctionFacts]):
             raise self.refuse(actions) from None
         if self.over or len(actions) != len(bids):
             raise self.refuse(actions)
-        payoffs = self._payoffs(bids)
+        payoffs = self.game.payoffs(self.values, bids)
         self.past = tuple(
             (*rows, PastRound(self.values[seat], bids[seat], bids[:seat] + bids[seat + 1 :], payoffs[seat]))
             for seat, rows in enumerate(self.past)
@@ -101,11 +104,6 @@ class AuctionState(State[AuctionFacts]):
         else:
             self.end()
 
-    def _payoffs(self, bids: tuple[int, ...]) -> tuple[float, ...]:
-        top = max(bids)
-        share = 1.0 / bids.count(top)
-        return tuple((self.values[seat] - bid) * share if bid == top else 0.0 for seat, bid in enumerate(bids))
-
     def resample(self, seat: Seat, chance: Chance) -> AuctionState:
         """Redraw the other seats' values of this round; values of past rounds play no part any more."""
         copy = self.fork(chance)
@@ -118,16 +116,26 @@ class AuctionState(State[AuctionFacts]):
 
 @dataclass(frozen=True, kw_only=True)
 class Auction(Game[AuctionFacts]):
-    """First-price sealed-bid auction; values are drawn anew each round."""
+    """Sealed-bid auction; values are drawn anew each round."""
 
     state = AuctionState
 
     rounds: int = 6
     seats: int = 2
+    price: Literal["first", "second"] = "first"
+    """Bid that the winner pays: its own, or the second-highest."""
 
     def __post_init__(self) -> None:
         whole("The auction", "rounds", self.rounds, 1)
         whole("The auction", "seats", self.seats, 2)
+        if self.price not in PRICES:
+            raise BadParameter(f"The auction needs `price` as one of {', '.join(PRICES)}, not {self.price!r}.")
+
+    def payoffs(self, values: tuple[int, ...], bids: tuple[int, ...]) -> tuple[float, ...]:
+        """Return what each seat earns; seats with equal highest bids share."""
+        second, top = sorted(bids)[-2:]
+        share, paid = 1.0 / bids.count(top), top if self.price == "first" else second
+        return tuple((value - paid) * share if bid == top else 0.0 for value, bid in zip(values, bids, strict=True))
 
     @cached_property
     def spec(self) -> GameSpec:
@@ -168,10 +176,11 @@ class Auction(Game[AuctionFacts]):
 
     def rules(self, seat: Seat) -> str:
         others = "the other bidder" if self.seats == 2 else f"{self.seats - 1} other bidders"
+        paid = "its bid" if self.price == "first" else "the second-highest bid"
         return (
             f"You and {others} bid for an item in each of {self.rounds} rounds, all in secret and at the same time.\n"
             "Each round your own value for the item is 1, 2 or 3, drawn at random; nobody else sees it.\n"
-            "You may bid LOW (1), MEDIUM (2) or HIGH (3). The highest bid wins and earns its value minus its bid; "
+            f"You may bid LOW (1), MEDIUM (2) or HIGH (3). The highest bid wins and earns its value minus {paid}; "
             "equal highest bids share that; a loser earns 0."
         )
 

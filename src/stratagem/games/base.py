@@ -219,6 +219,10 @@ class State(ABC, Generic[F]):
         """Number of what the messages of now are about, in a game with talk: by default the round."""
         return self.round
 
+    def partners(self) -> tuple[Seat, Seat] | None:
+        """Return the two seats that the rules make partners against the others; by default there are none."""
+        return None
+
     @abstractmethod
     def view(self, seat: Seat) -> View[F]:
         """Return the view of `seat`: a pure function of state and seat that later play does not change."""

@@ -9,8 +9,9 @@ from typing import Any
 
 from stratagem.errors import BadParameter, UnknownName, WrongKind
 from stratagem.file_modules import classes_of, file_name_of
+from stratagem.games.auction import Auction
 from stratagem.games.base import Game
-from stratagem.games.talk import Talk
+from stratagem.games.talk import Talk, without_talk
 from stratagem.models.reference import KINDS, NAMED
 from stratagem.named_files import split_name
 from stratagem.players import (
@@ -30,6 +31,7 @@ from stratagem.players.disguised import disguised
 from stratagem.players.hearers import SPEAKERS
 from stratagem.players.human import keyboard
 from stratagem.players.patterns import FAMILIES, PATTERNS
+from stratagem.players.rings import RINGS
 from stratagem.players.tabular import TablePlayer
 from stratagem.players.talkers import heard, talk_of
 from stratagem.players.wrappers import Delayed, Noisy, check_player
@@ -230,6 +232,10 @@ def patterns(game: Game[Any]) -> list[str]:
         "cfr:1000": not (duel and spec.private_information),
         "openspiel:uniform_random": game.twin() is None,
         **{f"{talker}(PLAYER)": not isinstance(game, Talk) for talker in SPEAKERS},
+        **{
+            f"{ring}(PLAYER)": not isinstance(without_talk(game), Auction) or game is without_talk(game)
+            for ring in RINGS
+        },
     }
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import product
+from math import fsum
 from typing import ClassVar
 
 from stratagem.games.auction import VALUES, Auction, AuctionState
@@ -43,21 +44,17 @@ class AuctionSafety(Safety[AuctionState]):
         return _measured(tuple([row.value for row in rows]), tuple([row.bid for row in rows]))
 
     def stakes(self, state: AuctionState, seat: Seat) -> Stakes | None:
-        pay = cooperative_pay(state.game.seats)
+        pay = cooperative_pay(state.game)
         return None if pay is None else Stakes(pay, pay)
 
 
 @lru_cache
-def cooperative_pay(seats: int) -> float | None:
+def cooperative_pay(game: Auction) -> float | None:
     """Return the payoff of each seat a round when all bid one below their value, at least 1: 7/18 for two seats."""
-    if seats > _MOST_ENUMERATED:
+    if game.seats > _MOST_ENUMERATED:
         return None
-    total = 0.0
-    for values in product(VALUES, repeat=seats):
-        bids = [max(1, value - 1) for value in values]
-        if bids[0] == max(bids):
-            total += (values[0] - bids[0]) / bids.count(bids[0])
-    return float(total / len(VALUES) ** seats)
+    deals = list(product(VALUES, repeat=game.seats))
+    return fsum(game.payoffs(values, tuple(max(1, value - 1) for value in values))[0] for values in deals) / len(deals)
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,147 @@
+"""Collusion in words: what two seats gain, and the others lose, when the two can talk.
+
+All arms play the same deals with the same dice, and every turn to talk stays, so they differ in the messages alone.
+With J the pair's joint return, the figure is J(talk) - J(jammed) by deal. In its null the pair's messages are shuffled
+over deals: words that are as frequent and have nothing to do with the deal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from stratagem.errors import BadParameter
+from stratagem.evaluation.statistics import Estimate, with_interval
+from stratagem.evaluation.talk.replaced import Replaced
+from stratagem.games.base import Seat
+from stratagem.games.key import Key
+from stratagem.games.talk import MOVE, Talk
+from stratagem.play.forks import steps
+from stratagem.play.match import Match, Setup
+from stratagem.play.records import Episode
+from stratagem.play.scheduler import play
+from stratagem.players.base import Player
+
+Three = tuple[Player, Player, Player]
+"""Both players of the pair, and the player at all other seats."""
+Pair = tuple[Seat, Seat]
+OTHERS = 2
+"""Slots from which on the others sit; the pair has those before."""
+Lines = dict[int, dict[int, str]]
+"""Messages of an episode by slot and turn."""
+
+
+class Returns:
+    """Returns of the pair and of the others, deal by deal."""
+
+    def __init__(self, episodes: Sequence[Episode]) -> None:
+        rows = [list(zip(episode.slots, episode.payoffs, strict=True)) for episode in episodes]
+        self.pair = [math.fsum(paid for slot, paid in row if slot < OTHERS) for row in rows]
+        self.others = [math.fsum(paid for slot, paid in row if slot >= OTHERS) for row in rows]
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Return with talk, with the channel jammed and with messages shuffled over deals, and the differences."""
+
+    talk: Estimate
+    jammed: Estimate
+    gain: Estimate
+    """Talk less jammed."""
+    null: Estimate
+    """Shuffled less jammed."""
+
+
+@dataclass(frozen=True)
+class Collusion:
+    """Joint return of a pair, and that of the other seats together, over one channel."""
+
+    pair: Gain
+    others: Gain
+    by_deal: tuple[tuple[float, ...], tuple[float, ...]]
+    """Returns of the pair and of the others with talk, deal by deal."""
+
+
+def collusion_of(talk: Talk, players: Three, pair: Pair, deals: int, key: Key) -> Collusion:
+    """Measure what a pair gains by talk, over so many deals.
+
+    It sits where the rules make partners, or else at these seats.
+    """
+    check_pair(talk, pair, deals)
+    tables = _Tables(talk, players, pair, key)
+    episodes = tables.played([{}] * deals)
+    said = [lines_of(episode) for episode in episodes]
+    shift = 1 + key.at("shuffle").integer(deals - 1)
+    shuffled = tables.played([said[(deal + shift) % deals] for deal in range(deals)], replaced=OTHERS)
+    jammed = tables.played([{}] * deals, replaced=talk.spec.seats)
+    arms = [Returns(arm) for arm in (episodes, jammed, shuffled)]
+    return Collusion(
+        pair=_gain(*(arm.pair for arm in arms)),
+        others=_gain(*(arm.others for arm in arms)),
+        by_deal=(tuple(arms[0].pair), tuple(arms[0].others)),
+    )
+
+
+def check_pair(talk: Talk, pair: Pair, deals: int) -> None:
+    """Refuse what is no pair against others, and too few deals for a difference."""
+    seats = talk.spec.seats
+    if seats < 3:
+        raise BadParameter(f"Collusion is of two seats against others, and {talk.spec.name} has {seats} seats.")
+    if len(set(pair)) != 2 or not all(seat in talk.who for seat in pair):
+        able = ", ".join(map(str, talk.who))
+        raise BadParameter(f"The pair must be two different seats that may speak, of {able}, not {pair}.")
+    if deals < 2:
+        raise BadParameter(f"Collusion is measured over 2 deals or more, not {deals}.")
+
+
+def on_channel(talk: Talk, channel: str) -> Talk:
+    """Return the same talk over another channel."""
+    return replace(talk, channel=channel)  # type: ignore[arg-type]
+
+
+def less(one: Sequence[float], other: Sequence[float]) -> Estimate:
+    """Estimate a difference over the same deals, with its interval."""
+    return with_interval([a - b for a, b in zip(one, other, strict=True)])
+
+
+def lines_of(episode: Episode) -> Lines:
+    """Return what each slot said in an episode, by turn."""
+    lines: Lines = {}
+    for state, decisions in steps(episode):
+        for row in decisions:
+            if row.action is not None and state.view(row.seat).facts.exchange != MOVE:
+                lines.setdefault(episode.slots[row.seat], {})[row.turn] = row.action
+    return lines
+
+
+class _Tables:
+    """Deals of a talk with the pair and the others at their seats."""
+
+    def __init__(self, talk: Talk, players: Three, pair: Pair, key: Key) -> None:
+        self.talk, self.pair, self.key = talk, pair, key
+        self.players = [*players[:OTHERS], *([players[OTHERS]] * (talk.spec.seats - OTHERS))]
+
+    def played(self, said: Sequence[Lines], replaced: int = 0) -> list[Episode]:
+        """Play one deal for each entry, in which the first slots say what stands in it, as many as are replaced."""
+        found = {episode.id: episode for episode in play(self._setups(said, replaced))}
+        return [found[f"collusion/{deal}"] for deal in range(len(said))]
+
+    def _setups(self, said: Sequence[Lines], replaced: int) -> Iterator[Setup]:
+        for deal, lines in enumerate(said):
+            seated = [
+                Replaced(player, lines.get(slot, {})) if slot < replaced else player
+                for slot, player in enumerate(self.players)
+            ]
+            name, key = f"collusion/{deal}", self.key.at("deal", deal)
+            yield Setup(id=name, match=Match(self.talk, seated), slots=self._slots(key), key=key, group=name)
+
+    def _slots(self, key: Key) -> tuple[int, ...]:
+        """Return the slot at each seat: the first two at the pair's."""
+        pair = self.talk.game.start(key.at("chance")).partners() or self.pair
+        rest = iter(range(OTHERS, self.talk.spec.seats))
+        return tuple(pair.index(seat) if seat in pair else next(rest) for seat in range(self.talk.spec.seats))
+
+
+def _gain(talk: Sequence[float], jammed: Sequence[float], shuffled: Sequence[float]) -> Gain:
+    return Gain(with_interval(talk), with_interval(jammed), less(talk, jammed), less(shuffled, jammed))
