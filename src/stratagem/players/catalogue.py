@@ -11,7 +11,7 @@ from stratagem.errors import BadParameter, UnknownName, WrongKind
 from stratagem.file_modules import classes_of, file_name_of
 from stratagem.games.auction import Auction
 from stratagem.games.base import Game
-from stratagem.games.talk import Talk, without_talk
+from stratagem.games.talk import Talk
 from stratagem.models.reference import KINDS, NAMED
 from stratagem.named_files import split_name
 from stratagem.players import (
@@ -232,10 +232,7 @@ def patterns(game: Game[Any]) -> list[str]:
         "cfr:1000": not (duel and spec.private_information),
         "openspiel:uniform_random": game.twin() is None,
         **{f"{talker}(PLAYER)": not isinstance(game, Talk) for talker in SPEAKERS},
-        **{
-            f"{ring}(PLAYER)": not isinstance(without_talk(game), Auction) or game is without_talk(game)
-            for ring in RINGS
-        },
+        **{f"{ring}(PLAYER)": not (isinstance(game, Talk) and isinstance(game.game, Auction)) for ring in RINGS},
     }
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 
