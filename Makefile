@@ -30,7 +30,7 @@ demo: $(READY) ## train a small model not to be exploited in Kuhn poker, and wri
 	$(BIN)/stratagem report runs/demo
 
 test: $(READY) ## run the tests, some minutes
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --durations=10 --durations-min=1
 
 test-long: $(READY) ## run the tests that take longer too
 	$(BIN)/python -m pytest -n 2 -m 'not llama'

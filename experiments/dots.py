@@ -39,7 +39,9 @@ def axis(low: float, high: float, height: float) -> list[str]:
         value = low + (high - low) * tick / 5
         x = along(value, low, high)
         drawn.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{height - BOTTOM}" stroke="{GRID}"/>')
-        drawn.append(f'<text x="{x:.1f}" y="{height - BOTTOM + 18}" text-anchor="middle">{value:.2f}</text>')
+        drawn.append(
+            f'<text x="{x:.1f}" y="{height - BOTTOM + 18}" text-anchor="middle">{shown(value, high, 2)}</text>'
+        )
     return drawn
 
 
@@ -51,8 +53,13 @@ def row(dot: Dot, y: float, low: float, high: float) -> list[str]:
         f'<text x="{LEFT - 12}" y="{y + 4:.1f}" text-anchor="end">{escape(dot.label)}</text>',
         f'<line x1="{left:.1f}" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}" stroke="{colour}" stroke-width="2"/>',
         f'<circle cx="{middle:.1f}" cy="{y:.1f}" r="4" fill="{colour}"/>',
-        f'<text x="{WIDTH - RIGHT + 14}" y="{y + 4:.1f}">{dot.mean:.3f}</text>',
+        f'<text x="{WIDTH - RIGHT + 14}" y="{y + 4:.1f}">{shown(dot.mean, high, 3)}</text>',
     ]
+
+
+def shown(value: float, high: float, decimals: int) -> str:
+    """A number with as many decimals as an axis up to `high` can use."""
+    return f"{value:.{max(0, decimals - (high >= 2) - 2 * (high >= 20))}f}"
 
 
 def along(value: float, low: float, high: float) -> float:
