@@ -29,7 +29,7 @@ _LABEL = re.compile(r"[`*]|\[([^]]*)\]\([^)]*\)")
 
 
 class Picture(NamedTuple):
-    """What is drawn of a page."""
+    """Title, rows and axis of the picture of a page."""
 
     title: str
     row: Callable[[Cells], Iterator[Dot]]
