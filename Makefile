@@ -24,10 +24,9 @@ demo: $(READY) ## train a small model not to be exploited in Kuhn poker, and wri
 	@echo
 	$(BIN)/stratagem eval kuhn --player NashApprox --player run:runs/demo --player run:runs/demo@start
 	@echo
+	$(BIN)/stratagem report runs/demo
 	@echo
 	$(BIN)/python experiments/demo.py runs/demo docs/results/sepo.json
-	@echo
-	$(BIN)/stratagem report runs/demo
 
 test: $(READY) ## run the tests, some minutes
 	$(BIN)/python -m pytest -n 2 --durations=10 --durations-min=1

@@ -22,6 +22,12 @@ ROWS = {
     "pool exploit, chosen checkpoint": ("SEPO", "exploit"),
 }
 """Stage and figure of each row; pay and exploit are on the scale of the recipes, on which an ante is worth 3."""
+NEXT = (
+    ("stratagem view runs/demo", "look at the run, its games and the words of the model"),
+    ("stratagem play kuhn --players human run:runs/demo", "play against the model"),
+    ("stratagem recipes", "list what else can be trained"),
+)
+"""Commands to type next."""
 Stages = Mapping[str, Mapping[str, float]]
 
 
@@ -32,6 +38,16 @@ def compared(own: Stages, others: Sequence[Stages]) -> Iterator[tuple[str, str, 
         mine, least, most = own[stage][name], min(values), max(values)
         inside = "inside" if least <= mine <= most else "outside"
         yield title, number(mine), over_seeds(values), f"{number(least)} to {number(most)}", inside
+
+
+def summary(own: Stages, others: Sequence[Stages]) -> str:
+    """Return the one figure that matters, in a sentence: what a best response wins before and after SEPO."""
+    before, after = (number(own[stage]["exact"]) for stage in ("SFT", "SEPO"))
+    spread = over_seeds([stages["SEPO"]["exact"] for stages in others])
+    return (
+        f"A best response wins {before} chips a hand against the model before SEPO, and {after} after it "
+        f"({len(others)} seeds: {spread}, random play: .458)."
+    )
 
 
 def main() -> None:
@@ -47,6 +63,9 @@ def main() -> None:
     for row in (heads, *rows):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
     print("\nThe seeds were run on another machine. One run may well lie outside the range of a few.")
+    print(f"\n{summary(figures(arguments.run), [run['stages'] for run in runs])}")
+    print("\nNext, after `. .venv/bin/activate`:")
+    print("\n".join(f"  {command:<52}{meaning}" for command, meaning in NEXT))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from result_tables import finished, markdown
 from scipy.stats import spearmanr
 from synthetic_runs import synthetic_run
 
+from stratagem.cli.commands import COMMANDS
 from stratagem.evaluation.family import Family
 from stratagem.games.key import Key
 
@@ -122,6 +123,16 @@ def test_the_demo_is_inside_or_outside_the_range_of_other_seeds():
     rows = list(demo.compared(stages(0.04), [stages(0.01), stages(0.03)]))
     assert [row[-1] for row in rows] == ["outside"] * 3 + ["inside"] * 2
     assert rows[0][1:4] == (".040", ".020 \u00b1 .010", ".010 to .030")
+    told = demo.summary(stages(0.04), [stages(0.01), stages(0.03)])
+    assert "wins .040 chips a hand against the model before SEPO" in told
+    assert "(2 seeds: .020 \u00b1 .010, random play: .458)" in told
+
+
+def test_commands_that_the_demo_names_exist():
+    for command, _ in demo.NEXT:
+        program, name = command.split()[:2]
+        assert program == "stratagem"
+        assert name in COMMANDS
 
 
 def test_checkpoints_of_the_start_are_counted_once_a_seed():
