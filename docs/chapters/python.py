@@ -31,6 +31,7 @@ from stratagem.api.runs import Run
 from stratagem.api.steps import StepTable
 from stratagem.api.sweeps import SweepComparison
 from stratagem.api.talks import TalkMeasure
+from stratagem.api.talks_by_play import SampledTalkMeasure
 from stratagem.api.tournaments import Tournament
 from stratagem.api.verification import Verification
 from stratagem.api.views import View
@@ -40,7 +41,7 @@ from stratagem.front import FUNCTIONS, function
 
 RESULTS = (
     *(MatchResult, Record, Evaluation, Exploitability, RepliesExploitability, Tournament),
-    *(TalkMeasure, CollusionMeasure, Audit, PlannedAudit, Comparison, Ranking),
+    *(TalkMeasure, SampledTalkMeasure, CollusionMeasure, Audit, PlannedAudit, Comparison, Ranking),
     *(Run, Runs, DryRun, SweepComparison, Report),
     *(Games, GameCard, Players, Recipes, Engines, Prompts, Verification, Demonstrations, StepTable, LabelScan),
 )

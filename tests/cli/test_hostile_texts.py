@@ -106,6 +106,7 @@ CASES = {
     ],
     "talk": [
         ("talk", HOSTILE, "random", "random"),
+        ("talk", HOSTILE, "random", "random", "--episodes", "2"),
         ("talk", "talk(kuhn(hands=1), before=round)", HOSTILE, "random"),
     ],
     "collusion": [

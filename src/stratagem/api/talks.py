@@ -10,10 +10,15 @@ from stratagem.api.player_like import PlayerLike, as_player
 from stratagem.api.result import Grid, Result
 from stratagem.api.serving import serving
 from stratagem.api.tables import number
+from stratagem.api.talks_by_play import SampledTalkMeasure
+from stratagem.errors import BadParameter
 from stratagem.evaluation.talk.exchange_figures import TalkFigures, exchange_figures
+from stratagem.evaluation.talk.sampled_figures import sampled_figures
+from stratagem.evaluation.talk.sampled_talk import Plan
 from stratagem.evaluation.talk.talk_tree import TalkTree
 from stratagem.games.base import Json, Seat
 from stratagem.games.catalogue import describe
+from stratagem.games.key import Key
 from stratagem.games.talk import Talk
 from stratagem.games.tree_walk import BUDGET
 from stratagem.options import whole
@@ -21,7 +26,7 @@ from stratagem.players.base import Player
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.talkers import talk_of
 
-__all__ = ["TalkMeasure", "talk"]
+__all__ = ["SampledTalkMeasure", "TalkMeasure", "talk"]
 
 _FIGURES = {
     "messages": "probability that it says something",
@@ -95,21 +100,29 @@ def talk(
     reader: PlayerLike,
     *,
     exchange: int = 1,
+    episodes: int = 0,
+    seed: int = 0,
     exact_budget: int = BUDGET,
     engine: str | None = None,
-) -> TalkMeasure:
+) -> TalkMeasure | SampledTalkMeasure:
     """Measure the messages of a speaker to a reader in a game with talk, such as `talk(kuhn(hands=1))`.
 
     They are those of one exchange, of all in which the speaker speaks: the first by default.
 
     Both must state their probabilities, and the tree of the game has at most `exact_budget` nodes: `CannotCompute` says
-    so otherwise, and `evaluate` then measures honesty and promises by play. The speaker sits at each seat in turn.
+    so otherwise. With `episodes` the figures of all exchanges are estimated by play, for any players and any number of
+    seats. The speaker sits at each seat in turn.
     """
+    whole("talk", "episodes", episodes, 0)
+    if episodes and exchange != 1:
+        raise BadParameter("talk takes an `exchange` for exact figures, or `episodes` for those of all exchanges.")
     whole("talk", "exchange", exchange, 1)
     whole("talk", "exact_budget", exact_budget, 1)
     with serving(engine):
         made = talk_of(as_game(game), "talk")
         players = as_player(speaker, made), as_player(reader, made)
+        if episodes:
+            return _by_play(made, players, Plan(episodes=episodes, key=Key(seed)))
         seats = [seat for seat in range(2) if seat in made.who]
         spoken = {seat: _figures(made, players, seat, exchange, exact_budget) for seat in seats}
         return TalkMeasure(describe(made), players[0].name, players[1].name, _unit(made), spoken, exchange)
@@ -118,6 +131,11 @@ def talk(
 def _unit(game: Talk) -> str:
     """Return the unit of a return: `chips` where a payoff is in chips a hand."""
     return game.spec.unit.rsplit(" a ", 1)[0]
+
+
+def _by_play(game: Talk, players: tuple[Player, Player], plan: Plan) -> SampledTalkMeasure:
+    found = {seat: sampled_figures(game, *players, seat, plan) for seat in game.who}
+    return SampledTalkMeasure(describe(game), players[0].name, players[1].name, _unit(game), found, plan.episodes)
 
 
 def _figures(game: Talk, players: tuple[Player, Player], seat: Seat, exchange: int, budget: int) -> TalkFigures:

@@ -17,6 +17,8 @@ def talk(
     speaker: Annotated[str, typer.Argument(help="Player whose messages are measured: `honest(NashApprox)`.")],
     reader: Annotated[str, typer.Argument(help="Player that reads them: `believer(NashApprox)`.")],
     exchange: Annotated[int, typer.Option(help="Number of the exchange, of those in which the speaker speaks.")] = 1,
+    episodes: Annotated[int, typer.Option(help="Number of episodes at each seat, to measure by play; 0 is exact.")] = 0,
+    seed: options.Seed = 0,
     exact_budget: Annotated[int, typer.Option(help="Largest number of nodes of the game's tree.")] = BUDGET,
     engine: options.Engine = None,
     allow_host: options.AllowHost = None,
@@ -24,5 +26,14 @@ def talk(
     json: options.Json = False,
 ) -> None:
     """Measure the messages between two players: truth, promises, information, deception, effect and gullibility."""
-    found = measure_talk(game, speaker, reader, exchange=exchange, exact_budget=exact_budget, engine=engine)
+    found = measure_talk(
+        game,
+        speaker,
+        reader,
+        exchange=exchange,
+        episodes=episodes,
+        seed=seed,
+        exact_budget=exact_budget,
+        engine=engine,
+    )
     print_result(found, json=json)

@@ -46,6 +46,22 @@ def kept_by(what: Bound, where: Bound, mix: Stated) -> float | None:
     return math.fsum(p for p, kept in known if kept) if known else None
 
 
+def mean_of(held: Sequence[Held], *, lifted: bool) -> Estimate | None:
+    """Estimate the mean probability of keeping, or its lift; episodes of one deal are one observation."""
+    by_episode: dict[str, list[Held]] = {}
+    for one in held:
+        by_episode.setdefault(one.episode.id, []).append(one)
+    if not held:
+        return None
+    found = ratio(
+        list(by_episode.values()),
+        lambda rows: math.fsum(one.lift if lifted else one.probability for one in rows),
+        len,
+        lambda rows: rows[0].episode.group,
+    )
+    return students(found)
+
+
 class _InExpectation(Metric):
     """Mean over what bound a decision of the agent; None for an agent that states no probabilities."""
 
@@ -56,21 +72,7 @@ class _InExpectation(Metric):
     """True for the difference from silence."""
 
     def measure(self, sample: Sample) -> Estimate | None:
-        held = self._held(sample)
-        by_episode: dict[str, list[Held]] = {}
-        for one in held:
-            by_episode.setdefault(one.episode.id, []).append(one)
-        episodes = {one.episode.id: one.episode for one in held}
-        if not held:
-            return None
-        value = (lambda one: one.lift) if self.lifted else (lambda one: one.probability)
-        found = ratio(
-            list(episodes.values()),
-            lambda e: math.fsum(map(value, by_episode[e.id])),
-            lambda e: len(by_episode[e.id]),
-            lambda e: e.group,
-        )
-        return students(found)
+        return mean_of(self._held(sample), lifted=self.lifted)
 
     def null(self, sample: Sample) -> float | None:
         held = self._held(sample)

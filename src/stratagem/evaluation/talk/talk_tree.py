@@ -59,7 +59,10 @@ class TalkTree:
     def __init__(self, talk: Talk, players: Sequence[Player], budget: int = BUDGET) -> None:
         if talk.spec.seats != 2 or len(players) != 2:
             name, seats = talk.spec.name, talk.spec.seats
-            raise BadParameter(f"The exact figures of a message are for two seats, and {name} has {seats}.")
+            raise BadParameter(
+                f"The exact figures of a message are for two seats, and {name} has {seats}: give `episodes` to measure "
+                "by play."
+            )
         for player in players:
             check_stated(player)
         self.talk = talk

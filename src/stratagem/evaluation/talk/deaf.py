@@ -1,0 +1,65 @@
+"""Players with jammed ears: they hear silence in the place of some messages, and the speaker remembers what it said."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from stratagem.games.base import Seat, View
+from stratagem.games.talk import SILENT, Message, Talk, TalkFacts
+from stratagem.players.base import Ask, Mix, Player, Traits, Turn
+
+
+@dataclass(frozen=True)
+class Jammed(ABC):
+    """Player that another one is, but for what it hears."""
+
+    family: ClassVar[str] = "any"
+    talks: ClassVar[bool] = True
+    player: Player
+
+    @property
+    def name(self) -> str:
+        return self.player.name
+
+    @property
+    def traits(self) -> Traits:
+        return self.player.traits
+
+    @abstractmethod
+    def jams(self, message: Message) -> bool:
+        """Return whether it does not hear a message."""
+
+    def turn(self, ask: Ask) -> Turn:
+        return self.player.turn(ask.seeing(self._heard(ask.view)))
+
+    def policy(self, view: View[TalkFacts]) -> Mix:
+        return self.player.policy(self._heard(view))
+
+    def _heard(self, view: View[Any]) -> View[TalkFacts]:
+        talk, facts = view.game, view.facts
+        assert isinstance(talk, Talk)
+        heard = (talk.message(m.round, m.sender, SILENT) if self.jams(m) else m for m in facts.messages)
+        seen = tuple(message for message in heard if message.seen_by(view.seat))
+        return View(talk, view.seat, facts._replace(messages=seen))
+
+
+@dataclass(frozen=True)
+class DeafTo(Jammed):
+    """Hears nothing of what one seat says."""
+
+    sender: Seat
+
+    def jams(self, message: Message) -> bool:
+        return message.sender == self.sender
+
+
+@dataclass(frozen=True)
+class Missing(Jammed):
+    """Hears all but one message, and repetitions of it in the same round."""
+
+    message: Message
+
+    def jams(self, message: Message) -> bool:
+        return message == self.message
