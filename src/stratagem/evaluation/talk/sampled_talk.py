@@ -61,7 +61,7 @@ class Drawn(NamedTuple):
     state: TalkState
     """Position in which it was said."""
     actions: dict[Seat, str | None]
-    """What the seats said there."""
+    """Lines of all seats there."""
     later: Steps
     """Positions after it."""
 
