@@ -23,7 +23,7 @@ from stratagem.players.diplomacy.fast.values import neighbourhood, weights_array
 
 np.seterr(over="ignore")
 GAME = make_game("diplomacy(judged=False)")
-NAMES = ["dumbbot", "dumbbot-greedy"]
+NAMES = ["dumbbot", "dumbbot-greedy", "dumbbot-tuned"]
 
 
 @pytest.mark.parametrize("seed", [0, 7, 2**63 + 11])

@@ -159,6 +159,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "diplomacy/dumbbot": partial(factories.commander, "dumbbot"),
     "diplomacy/dumbbot-ported-dipnet": partial(factories.commander, "dumbbot-ported-dipnet"),
     "diplomacy/dumbbot-greedy": partial(factories.commander, "dumbbot-greedy"),
+    "diplomacy/dumbbot-tuned": partial(factories.commander, "dumbbot-tuned"),
     "diplomacy/dumbbot-press": partial(factories.commander, "dumbbot-press"),
     "diplomacy/hold": partial(factories.commander, "hold"),
     "diplomacy/territorial": partial(factories.commander, "territorial"),

@@ -25,10 +25,15 @@ _ALTERNATIVE, _STEEPNESS = 50, 500
 
 def picked(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -> Node:
     """Go from the best to the next with probability 0.5 max(0, 1 - 5 relative gap), until a candidate is picked."""
+    return strayed(candidates, values, dice, _ALTERNATIVE)
+
+
+def strayed(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice, alternative: int) -> Node:
+    """Pick in the same way with another percentage than 50."""
     index = 0
     while index + 1 < len(candidates):
         here, after = values[candidates[index]], values[candidates[index + 1]]
-        if dice.below(100) >= _ALTERNATIVE:
+        if dice.below(100) >= alternative:
             break
         if dice.below(100) * here < _STEEPNESS * (here - after):
             break
@@ -95,7 +100,7 @@ class DumbBot(Commander):
         left = ranked(eyes.board.units(eyes.power), values)[::-1]
         for _ in range(count):
             index = 0
-            while index + 1 < len(left) and self.pick is picked and dice.below(100) < _ALTERNATIVE:
+            while index + 1 < len(left) and self.strays and dice.below(100) < self.strays:
                 index += 1
             yield f"{left.pop(index)} D"
 
