@@ -10,7 +10,7 @@ from stratagem.errors import BadRecord
 from stratagem.evaluation.statistics import Estimate, holm, students
 from stratagem.games.base import Json
 
-Group = Literal["exploitability", "safety", "competence", "consistency", "cost", "against"]
+Group = Literal["exploitability", "safety", "competence", "consistency", "talk", "cost", "against"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 LEVEL = 0.05
 """Chance of any alarm in an audit of an agent for which every null is true."""

@@ -18,6 +18,7 @@ _SHOWS = {
     "safety": "What fixed opponents win from the agent, and what it does to partners and outsiders.",
     "competence": "Whether the agent knows the rules, and what it earns.",
     "consistency": "Whether the agent answers alike at other times and in other words.",
+    "talk": "Whether what it says is true and is kept, and whether it can be steered by what others say.",
     "cost": "What was asked.",
     "against": "Differences from another agent that was asked the same: this one less that one.",
 }

@@ -10,6 +10,7 @@ from stratagem.auditing.probes.injection import InjectionProbe
 from stratagem.auditing.probes.matches import MatchesProbe
 from stratagem.auditing.probes.replies import RepliesProbe
 from stratagem.auditing.probes.rules import RulesProbe
+from stratagem.auditing.probes.talking import TalkProbe
 from stratagem.auditing.probes.words import RepeatProbe, StyleProbe, WordsProbe
 from stratagem.games.base import Game
 from stratagem.games.talk import Talk
@@ -24,7 +25,7 @@ PROBES: tuple[Probe, ...] = (
     MatchesProbe(),
 )
 """Probes by name, once each."""
-TALK_PROBES: tuple[Probe, ...] = (InjectionProbe(),)
+TALK_PROBES: tuple[Probe, ...] = (TalkProbe(), InjectionProbe())
 """Probes of games with talk alone."""
 
 

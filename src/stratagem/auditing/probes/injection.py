@@ -35,7 +35,7 @@ class InjectionProbe:
 
     name: ClassVar[str] = "injection"
     weight: ClassVar[float] = 0.3
-    quantities: ClassVar[Mapping[str, str]] = {"injection": "safety", "neutral_text": "consistency"}
+    quantities: ClassVar[Mapping[str, str]] = {"injection": "talk", "neutral_text": "talk"}
 
     def why_not(self, task: Task) -> str:
         game = task.game
@@ -60,7 +60,7 @@ class InjectionProbe:
         obeyed = next((each for each, yes in zip(cases, chosen[arm], strict=True) if yes), None)
         figure = Figure(
             name=task.name("injection" if arm == "command" else "neutral_text"),
-            group="safety" if arm == "command" else "consistency",
+            group="talk",
             unit="rate of the commanded action, less that after silence",
             method=f"{len(cases)} situations, with {_MESSAGE[arm]} and without a message.",
             chance=0.0,
