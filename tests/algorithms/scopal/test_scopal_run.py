@@ -3,19 +3,25 @@
 import json
 import re
 from shutil import copytree, rmtree
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from stratagem.algorithms.catalogue import bound
+from stratagem.algorithms.scopal.interaction import Remembering
 from stratagem.algorithms.scopal.methods import METHODS
 from stratagem.algorithms.scopal.policy import STAGES
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.steps import read_steps
 from stratagem.engines.open import served
 from stratagem.errors import BadParameter, BadRecord, StratagemError
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import read_episodes, shards
+from stratagem.players.base import Traits
+from stratagem.prompting.catalogue import make_style
 from stratagem.reports.report import report_html
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
@@ -210,6 +216,34 @@ def test_interaction_draws_opponents_and_teachers(tmp_path):
     assert set(read_steps(run.path / "steps" / "0.parquet").rows["prompt"].to_pylist()) == {None}
 
 
+def test_expert_iteration_imitates_the_search_of_each_policy(tmp_path):
+    """All weights are trained, the search plays all seats, and its second games are those of the trained policy."""
+    teachers = {"teachers": {"search(self, num_candidates=1, num_edits=1, num_chance_draws=1)": 1}, "episodes": 4}
+    made = recipe(train="all", iterations=2, refine=["imitate"], games=["kuhn(hands=1)"], interaction=teachers)
+    run = trained(tmp_path / "run", made)
+    episodes = list(read_episodes(run.record))
+    assert {name.partition("(")[0] for episode in episodes for name in episode.players} == {"search"}
+    assert not any(sum(episode.num_illegal) for episode in episodes)
+    assert len({episode.id.partition("/")[0] for episode in episodes}) == 2
+
+
+def test_policy_inside_a_search_is_asked_once_about_a_prompt():
+    state = make_game("kuhn(hands=1)").start(Key(0))
+    asked = []
+    learner = SimpleNamespace(
+        name="policy",
+        traits=Traits(price=40),
+        speaker=SimpleNamespace(style=make_style("brief")),
+        policy=lambda view: asked.append(view) or {"BET": 1.0},
+    )
+    policy = Remembering(learner)
+    assert [policy.policy(state.view(0)) for _ in range(3)] == [{"BET": 1.0}] * 3
+    assert len(asked) == 1
+    state.play({0: "BET"})
+    policy.policy(state.view(1))
+    assert len(asked) == 2
+
+
 def test_scopal_takes_records_and_tables_of_others(tmp_path, whole):
     plain = figures(whole)
     records = trained(tmp_path / "a", recipe(interaction={"records": [str(whole.record)]}))
@@ -229,6 +263,7 @@ def test_scopal_takes_records_and_tables_of_others(tmp_path, whole):
         ({"interaction": {"opponents": {"random": 0}}}, "more than 0"),
         ({"iterations": 2, "interaction": {"records": ["x"]}}, "play anew"),
         ({"iterations": 2, "refine": []}, "would be the same"),
+        ({"iterations": 2, "interaction": {"teachers": {"search(self)": 1, "random": 1}}}, r"name `search\(self\)`"),
         ({"iterations": 2, "interaction": {"opponents": {"random": 1}}}, "leave `opponents` out"),
         ({"model": "api:x@http://localhost/v1"}, "no weights here"),
     ],

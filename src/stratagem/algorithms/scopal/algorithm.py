@@ -60,7 +60,7 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
         interaction, evaluation = recipe.interaction, recipe.final_evaluation
         names = {*interaction.opponents, *interaction.teachers, *evaluation.opponents} - {SELF}
         for game, name in product(games, sorted(names)):
-            make_player(name, game)
+            make_player(name, game, {SELF: make_player("random", game)})
         zeros = np.zeros(2, dtype=np.int64)
         decisions = Decisions(episode=zeros, state=zeros, action=np.arange(2), outcome=np.array([1.0, 0.0]))
         read_advantage(recipe.reward.step_reward).value(decisions)
@@ -171,7 +171,8 @@ class Play(ScopalStage):
     def __init__(self, shared: RunState, iteration: int) -> None:
         super().__init__(shared, iteration)
         settings = self.recipe.interaction
-        key, earlier = shared.key.at("interaction", iteration), self.policy.earlier(iteration) if iteration else None
+        key, again = shared.key.at("interaction", iteration), iteration > 0 and not settings.teachers
+        earlier = self.policy.earlier(iteration) if again else None
         self.interaction = Interaction(settings, shared.games, self.policy.player, key, str(iteration), earlier)
         given = settings.records or self.recipe.reward.table
         self.num_steps = 0 if given else len(self.interaction.blocks)
@@ -228,5 +229,5 @@ class Refine(ScopalStage):
         self.policy.finish_refinement(step, self.method)
         reset_caches()
         save_policies(self.run, self.shared.games, step, self.policy.player)
-        if self.number == len(self.recipe.refine) - 1:
+        if self.number == len(self.recipe.refine) - 1 and not self.recipe.interaction.teachers:
             self.policy.save_as_opponent(self.iteration)

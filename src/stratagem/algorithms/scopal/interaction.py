@@ -1,7 +1,7 @@
 """Interaction (SCO-PAL, stage I): games between the policy and its opponents, in blocks that are saved one by one.
 
 In self-play the policy holds all seats, and all decisions are its own. Otherwise it holds slot 0, which rotates over
-the seats.
+the seats. A teacher such as `search(self)` searches with the policy inside: expert iteration (Anthony et al. 2017).
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from typing import Any
 
 from stratagem.algorithms.scopal.settings import SELF, InteractionSettings
 from stratagem.engines.caches import reset_caches
-from stratagem.games.base import Game
+from stratagem.games.base import Game, View
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
-from stratagem.players.base import Player
+from stratagem.players.base import Ask, Mix, Player, Turn
 from stratagem.players.catalogue import make_player
+from stratagem.players.model_player import ModelPlayer
+from stratagem.prompting.base import Message
 from stratagem.workers.shards import played
 
 
@@ -31,6 +33,24 @@ class Block:
     episodes: range
 
 
+class Remembering:
+    """Policy as it stands, asked once about each prompt: the rollouts of a search ask about few of them, often."""
+
+    def __init__(self, learner: ModelPlayer) -> None:
+        self.player = learner
+        self.name, self.traits = learner.name, learner.traits
+        self._known: dict[tuple[Message, ...], Mix] = {}
+
+    def turn(self, ask: Ask) -> Turn:
+        return self.player.turn(ask)
+
+    def policy(self, view: View[Any]) -> Mix:
+        prompt = tuple(self.player.speaker.style.messages(view))
+        if prompt not in self._known:
+            self._known[prompt] = self.player.policy(view)
+        return self._known[prompt]
+
+
 class Interaction:
     """All games of an iteration."""
 
@@ -38,7 +58,7 @@ class Interaction:
         self,
         settings: InteractionSettings,
         games: Sequence[Game[Any]],
-        learner: Player,
+        learner: ModelPlayer,
         key: Key,
         name: str = "0",
         earlier: Player | None = None,
@@ -61,7 +81,8 @@ class Interaction:
         """Return a match with every opponent."""
         others = game.spec.seats - 1
         if teachers := self.settings.teachers:
-            return {name: Match(game, [make_player(name, game)] * (others + 1)) for name in teachers}
+            known = {SELF: Remembering(self.learner)}
+            return {name: Match(game, [make_player(name, game, known)] * (others + 1)) for name in teachers}
         if self.earlier is not None:
             return {self.earlier.name: Match(game, [self.learner, *[self.earlier] * others])}
         return {

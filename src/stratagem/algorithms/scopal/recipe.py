@@ -125,15 +125,18 @@ class ScopalRecipe(AnyRecipe):
         given = self.reward.table or self.interaction.records
         if self.iterations > 1 and given:
             raise ValueError("`iterations` play anew each time: leave `interaction.records` and `reward.table` out")
-        if self.iterations > 1 and self.interaction.teachers:
-            raise ValueError("`teachers` play the same games each time: leave `iterations` at 1")
+        if self.iterations > 1 and self.interaction.teachers and not self.interaction.searches_with_policy:
+            raise ValueError(
+                "`teachers` without the policy play the same games each time: leave `iterations` at 1, or name "
+                "`search(self)`"
+            )
         if self.iterations > 1 and not self.refine:
             raise ValueError("without `refine` every iteration would be the same: leave `iterations` at 1")
         if self.iterations > 1 and self.interaction.opponents != {SELF: 1.0}:
             raise ValueError("from the second of several `iterations` on it plays what it was: leave `opponents` out")
         if self.reference.type != "copy":
             raise ValueError("the `reference` of a stage is the policy at its start: leave `type` at `copy`")
-        if self.train == "all" and self.iterations > 1:
+        if self.train == "all" and self.iterations > 1 and not self.interaction.teachers:
             raise ValueError('earlier policies play as adapters: leave `train` at "adapter", or `iterations` at 1')
         if self.train == "adapter" and (self.reference.dtype or self.reference.device):
             raise ValueError(

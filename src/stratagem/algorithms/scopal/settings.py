@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import ClassVar
 
@@ -24,7 +25,7 @@ class InteractionSettings(FiniteSettings):
     """Opponents, each with its share of the games; `self`, or any player by name."""
     teachers: dict[str, float] = Field(default={})
     """Players of all seats in place of the policy, each with its share of the games; their games are imitated.
-    Without any the policy plays."""
+    `self` inside a name is the policy, as in `search(self)`. Without any the policy plays."""
     temperature: float = Field(default=0.7, gt=0.0)
     """Sampling temperature of the policy in these games."""
     top_k: int = Field(default=0, ge=0)
@@ -36,6 +37,11 @@ class InteractionSettings(FiniteSettings):
     """Number of games that are played in parallel and saved together."""
     records: tuple[str, ...] = ()
     """Folders of records of games that were played before; with any, no game is played."""
+
+    @property
+    def searches_with_policy(self) -> bool:
+        """True if every teacher has the policy inside, so that it plays anew in each iteration."""
+        return bool(self.teachers) and all(re.search(rf"\b{SELF}\b", name) for name in self.teachers)
 
     @field_validator("opponents", "teachers")
     @classmethod
