@@ -1,5 +1,7 @@
 """Face of a game with talk: the board of the game within it, in every frame."""
 
+from dataclasses import replace
+
 import pytest
 
 from stratagem.games import Key, make_game
@@ -8,6 +10,7 @@ from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play
 from stratagem.players.catalogue import make_player
 from stratagem.viewer.faces.frames import drawn
+from stratagem.viewer.replays import told
 
 TWO = "diplomacy(until=1901, only=[FRANCE, GERMANY], judged=False)"
 
@@ -49,3 +52,32 @@ def test_turn_of_messages_shows_no_move_on_the_board():
     frames = shown("talk(ipd(rounds=2))", "random")[0]["frames"]
     assert [frame.get("talked", False) for frame in frames] == [False, True, False, True, False]
     assert [len(frame["moves"]) for frame in frames] == [0, 0, 1, 1, 2]
+
+
+def test_the_conversation_links_a_promise_with_the_turn_that_decided_it():
+    """The cooperator keeps its word; the liar breaks its own alone in each round."""
+    game = make_game("talk(ipd(rounds=2))")
+    pair = [make_player(player, game) for player in ("honest(AlwaysCooperate)", "liar(AlwaysDefect)")]
+    (episode,) = play([Setup(id="e", match=Match(game, pair), slots=(0, 1), key=Key(3))])
+    said = told(episode)["conversation"]
+    assert [(one["position"], one["seat"], one["kind"], one["truth"]) for one in said] == [
+        (1, 0, "move", ""),
+        (1, 1, "move", ""),
+        (3, 0, "move", ""),
+        (3, 1, "move", ""),
+    ]
+    assert [[(b["outcome"], b["breach"], b["position"], b["action"]) for b in one["bound"]] for one in said[:2]] == [
+        [("kept", "", 2, "COOPERATE")],
+        [("broken", "unilateral", 2, "DEFECT")],
+    ]
+
+
+def test_the_conversation_tells_statements_readers_and_what_is_open():
+    game = make_game("talk(kuhn(hands=1), before=round)")
+    pair = [make_player(player, game) for player in ("liar(NashApprox)", "babbler(random)")]
+    setup = Setup(id="e", match=Match(game, pair), slots=(0, 1), key=Key(3), turns=1)
+    (episode,) = play([setup])
+    lie, babble = told(episode)["conversation"]
+    assert (lie["truth"], lie["to"], lie["bound"]) == ("false", None, [])
+    assert [bound["outcome"] for bound in babble["bound"]] == (["open"] if babble["kind"] == "move" else [])
+    assert told(replace(episode, game="kuhn(hands=1)"))["conversation"] == []

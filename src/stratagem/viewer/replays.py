@@ -11,6 +11,7 @@ from stratagem.games.base import Json
 from stratagem.play.forks import steps
 from stratagem.play.records import Decision, Episode
 from stratagem.play.store import read_episode
+from stratagem.viewer.conversations import conversation
 from stratagem.viewer.faces.frames import NONE, drawn
 from stratagem.viewer.listing import find_row, neighbours, stamp
 
@@ -94,13 +95,14 @@ def _decision(row: Decision) -> Json:
 
 
 def _drawn(episode: Episode, parents: Callable[[], dict[str, Episode]]) -> Json:
-    """Return the face and the frames of an episode, one more than it has turns."""
+    """Return the face and the frames of an episode, one more than it has turns, and what was said."""
     try:
         known = parents()
         check_start(episode, known)
-        return {**drawn(list(steps(episode, known))), "unplayable": ""}
+        frames = drawn(list(steps(episode, known)))
+        return {**frames, "conversation": conversation(episode, known), "unplayable": ""}
     except StratagemError as error:
-        return {**NONE, "unplayable": str(error)}
+        return {**NONE, "conversation": [], "unplayable": str(error)}
 
 
 def check_start(episode: Episode, parents: dict[str, Episode]) -> None:

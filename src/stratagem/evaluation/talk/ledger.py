@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from stratagem.errors import BadParameter
 from stratagem.evaluation.talk.instead import instead
-from stratagem.games.base import Seat, View
+from stratagem.games.base import Seat, State, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.talk import ALL, MOVE, SILENT, Promise, Statement, Talk, TalkFacts, TalkState
 from stratagem.games.talk.language import Intent
@@ -95,12 +96,12 @@ class Ledger:
     """Each request once for each seat that could read it."""
 
 
-def ledger(episode: Episode) -> Ledger:
-    """Return the ledger of a recorded episode of a game with talk."""
+def ledger(episode: Episode, parents: Mapping[str, Episode] | None = None) -> Ledger:
+    """Return the ledger of a recorded episode of a game with talk; `parents` are those from which it was forked."""
     game = make_game(episode.game)
     if not isinstance(game, Talk):
         raise BadParameter(f"{episode.game} has no talk, so nothing was said in {episode.id}.")
-    return _Keeper(game).read(episode)
+    return _Keeper(game).read(steps(episode, parents), finished=episode.finished)
 
 
 class _Keeper:
@@ -114,9 +115,9 @@ class _Keeper:
         self._round = 0
         self._remembered = 0
 
-    def read(self, episode: Episode) -> Ledger:
+    def read(self, turns: Iterable[tuple[State[Any], list[Decision]]], *, finished: bool) -> Ledger:
         """Read all turns."""
-        for state, decisions in steps(episode):
+        for state, decisions in turns:
             assert isinstance(state, TalkState)
             if self.game.forgets and state.round != self._round:
                 self._close()
@@ -128,7 +129,7 @@ class _Keeper:
             else:
                 self._watch(state, decisions)
                 self._lapse(state)
-        self._close("void" if episode.finished else "open")
+        self._close("void" if finished else "open")
         return self.book
 
     def _close(self, outcome: Outcome = "void") -> None:

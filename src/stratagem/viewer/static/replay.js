@@ -4,6 +4,7 @@ import { Board } from './board.js';
 import { api, go, link, short, signed, useJson, visible } from './data.js';
 import { Log } from './log.js';
 import { WhatIf } from './whatif.js';
+import { Conversation } from './conversation.js';
 import { Copy } from './copy.js';
 import { Found } from './found.js';
 import { Words } from './words.js';
@@ -99,6 +100,7 @@ function Player({ episode, query }) {
       <${Board} key=${episode.module} episode=${episode} position=${position} />
       <${Controls} position=${position} last=${last} move=${jump} playing=${playing} play=${play} speed=${speed} setSpeed=${setSpeed} />
       <${Seats} episode=${episode} position=${position} />
+      <${Conversation} episode=${episode} position=${position} query=${query} />
     </section>
     <${Log} episode=${episode} position=${position} query=${query} />
     <${Words} turn=${turn} query=${query} episode=${episode} />
