@@ -79,10 +79,10 @@ STUDIES = {
                 (f"search(dumbbot, num_candidates={candidates}, num_edits={edits}, num_chance_draws={draws})", line)
                 for line, edits, candidates, draws in (
                     ("proposals", 0, 4, 1),
-                    ("proposals", 0, 8, 4),
-                    ("proposals", 0, 16, 4),
                     ("proposals and edits", 4, 4, 1),
+                    ("proposals", 0, 8, 4),
                     ("proposals and edits", 8, 8, 4),
+                    ("proposals", 0, 16, 4),
                     ("proposals and edits", 32, 8, 4),
                 )
             ),
@@ -138,8 +138,8 @@ def played(study: Study, player: str, line: str, opponent: str, episodes: int, s
 
 
 def cells(study: Study) -> Iterator[tuple[str, str, str]]:
-    """Yield player, line and opponent of each cell, cheap ones first."""
-    yield from ((player, line, opponent) for player, line in study.players for opponent in study.opponents)
+    """Yield player, line and opponent of each cell: against the first opponent first, cheap ones first."""
+    yield from ((player, line, opponent) for opponent in study.opponents for player, line in study.players)
 
 
 def read(out: Path) -> list[Row]:
