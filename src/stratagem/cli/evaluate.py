@@ -361,6 +361,7 @@ def _legend(results: Sequence[GameResult], comparisons: int) -> str:
     if any(row.sampled for result in results for row in result.rows):
         caption.append("Of an exploitability from replies each end is a limit that holds with 95 %.")
     caption += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
+    caption += _metric_remarks(results)
     if any(row.by_seat for result in results for row in result.rows):
         caption.append(
             "Figures by seat have no null, since seats differ. Compare them with another player at the same seat."
@@ -368,6 +369,12 @@ def _legend(results: Sequence[GameResult], comparisons: int) -> str:
     if comparisons >= 2:
         caption.append(f"Holm p is adjusted for the {comparisons} comparisons of this evaluation: {NAME}.")
     return "\n".join(caption)
+
+
+def _metric_remarks(results: Sequence[GameResult]) -> list[str]:
+    """Return the sentences that belong to printed figures, each once."""
+    shown = {(name, result.game): None for result in results for row in result.rows for name in row.metrics}
+    return list(dict.fromkeys(remark for name, game in shown if (remark := METRICS[name].remark(game))))
 
 
 def _null_cases(results: Sequence[GameResult]) -> dict[str, list[str]]:

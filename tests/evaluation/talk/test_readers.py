@@ -2,15 +2,18 @@
 
 import pytest
 
+from stratagem.api.matches import play
 from stratagem.errors import BadParameter, CannotCompute, UnknownName
+from stratagem.evaluation.metrics import METRICS
+from stratagem.evaluation.talk.ledger import ledger
 from stratagem.evaluation.talk.paraphrase_texts import HOSTILE, PARAPHRASES
 from stratagem.evaluation.talk.paraphrases import fields_of, source_of
 from stratagem.evaluation.talk.readers import Model, Reader, make_reader
 from stratagem.evaluation.talk.reading_accuracy import accuracy
 from stratagem.games import Key, make_game
-from stratagem.games.talk import language_of
+from stratagem.games.talk import MOVE, language_of
 from stratagem.games.talk.rule_reading import rule_reader
-from stratagem.players.base import Traits
+from stratagem.players.base import Move, Traits
 
 GAMES = {
     "ipd": make_game("ipd"),
@@ -145,6 +148,7 @@ def test_a_player_reads_by_its_most_likely_sentence():
         ("rule", UnknownName, "rules"),
         ("model", BadParameter, "model\\(PLAYER\\)"),
         ("model(random)", BadParameter, "cannot read"),
+        (3, BadParameter, "named by a text"),
     ],
 )
 def test_a_reader_that_is_none_is_refused(text, error, why):
@@ -155,3 +159,32 @@ def test_a_reader_that_is_none_is_refused(text, error, why):
 def test_a_game_without_texts_is_refused():
     with pytest.raises(CannotCompute, match="ipd, kuhn"):
         source_of(make_game("leduc"))
+
+
+class Paraphraser:
+    """Promises in free words to cooperate, and defects."""
+
+    name, version, family, traits = "paraphraser", 1, "any", Traits()
+
+    def policy(self, view):
+        raise CannotCompute("it only plays")
+
+    def turn(self, ask):
+        return Move("Count on me to cooperate." if ask.view.facts.exchange != MOVE else "DEFECT")
+
+
+def test_betrayal_is_read_from_free_text_by_a_named_reader():
+    match = play("talk(ipd(rounds=3), limit=60)", [Paraphraser(), "AlwaysCooperate"], episodes=1, seed=0)
+    (episode,) = match.episodes
+    assert not ledger(episode).promises
+    broken = ledger(episode, reader=make_reader("rules")).promises
+    assert [(promise.outcome, promise.breach) for promise in broken] == [("broken", "unilateral")] * 3
+
+
+def test_a_figure_from_free_text_names_its_reader_and_its_accuracy():
+    game = make_game("talk(ipd, limit=60)")
+    told = METRICS["betrayal(reader=rules)"].remark(game)
+    assert "The reader rules is right about 0." in told
+    assert "by chance" in told
+    assert METRICS["betrayal"].remark(game) == ""
+    assert "unknown" in METRICS["kept(reader=rules)"].remark(make_game("talk(leduc, limit=60)"))

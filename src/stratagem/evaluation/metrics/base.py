@@ -60,6 +60,10 @@ class Metric(ABC):
     def measure(self, sample: Sample) -> Estimate | None:
         """Return the figure, or None where it has no meaning for this game or these opponents."""
 
+    def remark(self, game: Game[Any]) -> str:
+        """Return a sentence that belongs to the figure in this game; empty where there is none."""
+        return ""
+
     def null(self, sample: Sample) -> float | None:
         """Return the figure under the null hypothesis, from the same games; None where the metric has no such level."""
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stratagem.evaluation.metrics.base import Sample, known
-from stratagem.evaluation.metrics.talk import Counts, TalkMetric, books, counted, shuffled
+from stratagem.evaluation.metrics.talk import Counts, TalkMetric, counted, shuffled
 from stratagem.evaluation.statistics import Estimate, mean_of
 from stratagem.evaluation.talk.ledger import Ledger, Said
 from stratagem.games.sender_receiver import SenderReceiver
@@ -37,7 +37,7 @@ class Honesty(TalkMetric):
             return 1.0 / game.states if game.spec.signals else None
         stated = (
             ((agent, said.history), said)
-            for _, book, agent in books(sample)
+            for _, book, agent in self.books(sample)
             for said in book.messages
             if said.seat == agent and isinstance(said.intent, Statement)
         )

@@ -31,7 +31,8 @@ class MetricTable(MutableMapping[str, Metric]):
         del self._made[name]
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in dict.fromkeys([*self._registry.names(), *self._made]) if self._works(name))
+        plain = (name for name in self._made if "(" not in name)  # a metric with options is not one more metric
+        return (name for name in dict.fromkeys([*self._registry.names(), *plain]) if self._works(name))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

@@ -11,6 +11,8 @@ from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.statistics import Estimate, rate
 from stratagem.evaluation.talk.ledger import Bound, Ledger, ledger
+from stratagem.evaluation.talk.readers import EXACT, Reader, make_reader
+from stratagem.evaluation.talk.reading_accuracy import accuracy_in_words
 from stratagem.games.base import Game
 from stratagem.games.talk import Promise, Talk
 from stratagem.play.records import Episode
@@ -22,12 +24,26 @@ _HELD = {"kept": True, "broken": False, "void": None, "open": None}
 
 
 class TalkMetric(Metric):
-    """Share of the agent's messages, or of its promises."""
+    """Share of the agent's messages, or of its promises.
+
+    `reader` names how free text is read: `exact`, `rules` or `model(PLAYER)`.
+    """
 
     unit: ClassVar[str] = "share"
 
+    def __init__(self, reader: str = "exact") -> None:
+        self.reader = make_reader(reader)
+
+    def remark(self, game: Game[Any]) -> str:
+        """Return the reader of the figure, and its measured accuracy."""
+        return "" if self.reader == EXACT else accuracy_in_words(self.reader, game)
+
+    def books(self, sample: Sample) -> list[Book]:
+        """Return the episodes with their ledgers, as the reader understands them."""
+        return books(sample, self.reader)
+
     def measure(self, sample: Sample) -> Estimate | None:
-        counts = {episode.id: (episode, self.counts(book, agent)) for episode, book, agent in books(sample)}
+        counts = {episode.id: (episode, self.counts(book, agent)) for episode, book, agent in self.books(sample)}
         asked = [episode for episode, (_, tries) in counts.values() if tries]
         if not asked:
             return None
@@ -67,7 +83,7 @@ class Kept(TalkMetric):
     def null(self, sample: Sample) -> float | None:
         bound = (
             ((agent, promise.said.history), promise)
-            for _, book, agent in books(sample)
+            for _, book, agent in self.books(sample)
             for promise in book.promises
             if promise.said.seat == agent and _HELD[promise.outcome] is not None
         )
@@ -94,25 +110,25 @@ Book = tuple[Episode, Ledger, int]
 """Episode with its ledger and the agent's seat."""
 
 
-def books(sample: Sample) -> list[Book]:
+def books(sample: Sample, reader: Reader = EXACT) -> list[Book]:
     """Return the episodes of a game with talk, with their ledgers and the agent's seat."""
-    return [book for _, found in books_by_matchup(sample) for book in found]
+    return [book for _, found in books_by_matchup(sample, reader) for book in found]
 
 
-def books_by_matchup(sample: Sample) -> list[tuple[Matchup, list[Book]]]:
+def books_by_matchup(sample: Sample, reader: Reader = EXACT) -> list[tuple[Matchup, list[Book]]]:
     """Return the same by matchup."""
-    return sample.shared("books", _books)
+    return sample.shared(f"books read by {reader.name}", lambda sample: _books(sample, reader))
 
 
-def _books(sample: Sample) -> list[tuple[Matchup, list[Book]]]:
-    return [(matchup, list(_books_of(sample.game, matchup))) for matchup in sample.matchups]
+def _books(sample: Sample, reader: Reader) -> list[tuple[Matchup, list[Book]]]:
+    return [(matchup, list(_books_of(sample.game, matchup, reader))) for matchup in sample.matchups]
 
 
-def _books_of(game: Game[Any], matchup: Matchup) -> Iterator[Book]:
+def _books_of(game: Game[Any], matchup: Matchup, reader: Reader) -> Iterator[Book]:
     if isinstance(game, Talk):
         for episode in matchup.episodes:
             if episode.decisions:
-                yield episode, ledger(episode), episode.seat_of(0)
+                yield episode, ledger(episode, reader=reader), episode.seat_of(0)
 
 
 def counted(answers: Iterable[bool | None]) -> Counts:

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from stratagem.errors import BadParameter
 from stratagem.evaluation.talk.instead import instead
+from stratagem.evaluation.talk.readers import EXACT, Reader
 from stratagem.games.base import Seat, State, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.talk import ALL, MOVE, SILENT, Promise, Statement, Talk, TalkFacts, TalkState
@@ -96,19 +97,23 @@ class Ledger:
     """Each request once for each seat that could read it."""
 
 
-def ledger(episode: Episode, parents: Mapping[str, Episode] | None = None) -> Ledger:
-    """Return the ledger of a recorded episode of a game with talk; `parents` are those from which it was forked."""
+def ledger(episode: Episode, parents: Mapping[str, Episode] | None = None, reader: Reader = EXACT) -> Ledger:
+    """Return the ledger of a recorded episode of a game with talk, its messages as a reader understands them.
+
+    `parents` are the episodes from which it was forked.
+    """
     game = make_game(episode.game)
     if not isinstance(game, Talk):
         raise BadParameter(f"{episode.game} has no talk, so nothing was said in {episode.id}.")
-    return _Keeper(game).read(steps(episode, parents), finished=episode.finished)
+    return _Keeper(game, reader).read(steps(episode, parents), finished=episode.finished)
 
 
 class _Keeper:
     """Reader of one episode, with the promises and requests that are still open."""
 
-    def __init__(self, game: Talk) -> None:
+    def __init__(self, game: Talk, reader: Reader) -> None:
         self.game = game
+        self.reader = reader
         self.book = Ledger()
         self._open: list[tuple[Said, Seat]] = []
         self._history: History = ()
@@ -153,9 +158,9 @@ class _Keeper:
     def _hear(self, state: TalkState, decisions: list[Decision]) -> None:
         for row in decisions:
             sent = self.game.message(0, row.seat, row.action or SILENT)
-            intent = self.game.spoken_language.read(sent.text) if sent.text else None
             place = len(state.messages) + state.to_act.index(row.seat)
             inner = state.inner.view(row.seat)
+            intent = self.reader.one(inner, sent.text) if sent.text else None
             said = Said(row.turn, row.seat, sent.text, intent, inner, self._history, sent.to, place)
             self.book.messages.append(said)
             self._open += [(said, seat) for seat in self._bound_by(said)]

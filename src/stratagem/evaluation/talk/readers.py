@@ -54,6 +54,9 @@ class Exact(Reader):
         return [language_of(view.game).read(text) for view, text in heard]
 
 
+EXACT = Exact()
+
+
 class Rules(Reader):
     """Reads the phrases that the language declares."""
 
@@ -87,11 +90,13 @@ class Model(Reader):
 @lru_cache(maxsize=32)
 def make_reader(text: str) -> Reader:
     """Make the reader that a text names: `exact`, `rules` or `model(PLAYER)`."""
+    if not isinstance(text, str):
+        raise BadParameter(f"A reader is named by a text, such as rules, not by {text!r}.")
     call = parse_call(text)
     if call.name not in READERS:
         raise UnknownName("reader", call.name, READERS)
     if call.name != "model":
-        return Exact() if call.name == "exact" else Rules()
+        return EXACT if call.name == "exact" else Rules()
     if len(call.args) != 1 or call.kwargs:
         raise BadParameter("A model reads as model(PLAYER): write model(smollm2).")
     player = make_player(str(call.args[0]), ReadingTask(game=make_game("ipd")))

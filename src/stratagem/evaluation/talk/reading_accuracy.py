@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.statistics import Estimate, rate
 from stratagem.evaluation.talk.paraphrases import Paraphrase, Source, source_of
-from stratagem.evaluation.talk.readers import Reader
+from stratagem.evaluation.talk.readers import Model, Reader
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.games.talk import Intent
+from stratagem.games.talk import Intent, without_talk
 
+_RULES, _MODEL = 400, 60
+"""Number of texts by which the accuracy beside a figure is measured, of rules and of a model."""
 NOTHING = "none"
 """Name of no sentence in a table of confusions."""
 
@@ -83,6 +85,21 @@ def accuracy(
     found = reader.read([(view, text.text) for view, text in texts])
     read = (Read(text, intent) for (_, text), intent in zip(texts, found, strict=True))
     return Accuracy(reader.name, tuple(read))
+
+
+@lru_cache(maxsize=32)
+def accuracy_in_words(reader: Reader, game: Game[Any]) -> str:
+    """Return in a sentence how often a reader is right in a game, by texts that are held out."""
+    try:
+        found = accuracy(reader, without_talk(game), _MODEL if isinstance(reader, Model) else _RULES)
+    except CannotCompute:
+        return f"The accuracy of the reader {reader.name} is unknown in {game.spec.name}."
+    right, means = found.right, found.of("plain")
+    return (
+        f"The reader {reader.name} is right about {right.mean:.2f} ({right.low:.2f} to {right.high:.2f}) of held-out "
+        f"texts of {without_talk(game).spec.name}, by chance {found.chance:.2f}; of those that mean a sentence "
+        f"{means.mean:.2f}."
+    )
 
 
 def drawn(source: Source, number: int, key: Key) -> list[tuple[Any, Paraphrase]]:
