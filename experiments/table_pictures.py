@@ -145,6 +145,12 @@ def seeds(cells: Cells) -> Iterator[Dot]:
             yield Dot(_short(f"{cells[0]}, {arm}"), share.mean, share.low, share.high, marked=arm == "two naive")
 
 
+def accuracies(cells: Cells) -> Iterator[Dot]:
+    """Share of texts that a reader reads rightly; marked for texts that its rules were written from."""
+    mean, low, high = numbers(cells[3])
+    yield Dot(f"{label(cells[0])}, {label(cells[1])}, {cells[2]}", mean, low, high, marked=cells[2] == "seen")
+
+
 PICTURES = {
     "audit": Picture("Exploitability in Kuhn poker, chips a hand: limits at 95 % each", limits, 0, 1.1),
     "coverage": Picture("Per cent of repetitions in which a limit holds, least to most", coverage, 80, 100),
@@ -152,6 +158,7 @@ PICTURES = {
     "growth": Picture("Exponent of time, with two standard errors; 1 is linear", exponent, 0, 2.5),
     "language-players": Picture("Exact exploitability in Kuhn poker, chips a hand", exact, 0, 0.6),
     "learner": Picture("Speed of a training step as multiples of trl", ratio, 0, 5),
+    "readers": Picture("Texts that are read rightly, 95 % intervals; seen texts are marked", accuracies, 0, 1),
     "reinforce": Picture("REINFORCE less the control, two standard errors", difference, -0.25, 0.05),
     "scale": Picture("Speed as multiples of one process, two cores", by_workers, 0, 2),
     "shapellm": Picture("Share of seeds that end as the table says, 95 % intervals", seeds, 0, 1),

@@ -92,6 +92,7 @@ def test_every_null_says_whose_figure_it_is(matchup):
     told = {name for name, metric in METRICS.items() if metric.null(sample) is not None}
     assert told == {"pay", "win rate", "peace", "backstab", "expansion", *NAMES}
     elsewhere = {"memorisation_gap", "honesty", "kept"}
+    elsewhere |= {"promise keeping", "promise lift", "requests met", "request lift"}
     assert all(bool(METRICS[name].null_case) == (name in told | elsewhere) for name in METRICS)
 
 

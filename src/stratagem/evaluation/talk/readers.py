@@ -24,6 +24,8 @@ from stratagem.registry import parse_call
 
 Heard = tuple[View[Any], str]
 """View of the speaker in the game without talk, and the text of its message."""
+_BATCH = 32
+"""Number of texts that a model reads at once."""
 READERS = ("exact", "rules", "model")
 """Readers by name; the last goes around a player."""
 
@@ -77,6 +79,10 @@ class Model(Reader):
         return f"model({self.player.name})"
 
     def read(self, heard: Sequence[Heard]) -> list[Intent | None]:
+        parts = (heard[start : start + _BATCH] for start in range(0, len(heard), _BATCH))
+        return [intent for part in parts for intent in self._read(part)]
+
+    def _read(self, heard: Sequence[Heard]) -> list[Intent | None]:
         offered = [language_of(view.game).intents(view) for view, _ in heard]
         views = [
             ReadingTask(game=view.game).asked(text, tuple(intent.text for intent in intents))
