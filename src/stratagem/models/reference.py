@@ -15,15 +15,26 @@ BUILT_IN = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
 """Tiny models, made on demand."""
 NAMED = (*BUILT_IN, "small", "smollm2")
 """Models that need no more than a name."""
-KINDS = ("hf", "dir", "gguf", "run", "api")
+KINDS = ("hf", "dir", "gguf", "run", "zoo", "api")
 """Kinds of the others, before the colon."""
-FORMS = (*NAMED, "hf:ID", "hf:ID@REVISION", "dir:PATH", "gguf:PATH", "run:PATH", "run:PATH@LABEL", "api:MODEL@URL")
+FORMS = (
+    *NAMED,
+    "hf:ID",
+    "hf:ID@REVISION",
+    "dir:PATH",
+    "gguf:PATH",
+    "run:PATH",
+    "run:PATH@LABEL",
+    "zoo:NAME",
+    "api:MODEL@URL",
+)
 OPTIONS = ("+adapter:PATH", "+adapter:NAME=PATH", "+4bit", "+dtype=bf16")
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 """Short names of number formats, and torch's."""
 LABEL = re.compile(r"(base|start|best|last|[0-9]+)(/[A-Za-z0-9_-]+)?")
 """Label of a run's model: a stage or a step, with the seat where several seats were trained."""
 _OPTION = re.compile(r"\+(?=adapter:|4bit(?:\+|$)|dtype=)")
+_ZOO = re.compile(r"[a-z0-9-]+")
 _HUB_ID = re.compile(r"[\w.-]+(/[\w.-]+)?(@[\w./-]+)?")
 _PLAYER = re.compile(r"""lm\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,)]*)(.*)\)""", re.DOTALL)
 """Pattern of a player that is a model with options: the model, perhaps as a literal, and the options."""
@@ -50,9 +61,9 @@ class ModelRef:
     """Parsed text of a model."""
 
     kind: str
-    """Name from `NAMED`, or hf, dir, gguf, run, api."""
+    """Name from `NAMED`, or hf, dir, gguf, run, zoo, api."""
     where: str = ""
-    """Id on the Hub, path, or the server's name of the model."""
+    """Id on the Hub, path, or the name of the model in the zoo or on the server."""
     revision: str | None = None
     """Revision on the Hub, or the label of one of a run's models."""
     url: str | None = None
@@ -90,7 +101,7 @@ def parse_model(text: str) -> ModelRef:
         raise BadModel(f"There is no model called {text!r}: {_forms()}.")
     if not where:
         raise BadModel(f"{text!r} does not say which model: {_forms()}.")
-    read = {"hf": _hub, "api": _served, "run": _of_run}.get(kind, _local)
+    read = {"hf": _hub, "api": _served, "run": _of_run, "zoo": _of_zoo}.get(kind, _local)
     return ModelRef(kind, **read(text, where), **_options(text, kind, options))
 
 
@@ -124,6 +135,13 @@ def _of_run(text: str, where: str) -> dict[str, Any]:
     if not path:
         raise BadModel(f"{text!r} does not say which run: say run:PATH@{label} with the folder of one.")
     return {"where": path, "revision": label}
+
+
+def _of_zoo(text: str, where: str) -> dict[str, Any]:
+    name, _, label = where.partition("@")
+    if not _ZOO.fullmatch(name) or (label and not LABEL.fullmatch(label)):
+        raise BadModel(f"{text!r} is no model of the zoo: say zoo:NAME or zoo:NAME@start, such as zoo:kuhn-sepo.")
+    return {"where": name, "revision": label or None}
 
 
 def _served(text: str, where: str) -> dict[str, Any]:
@@ -169,8 +187,10 @@ def _options(text: str, kind: str, options: list[str]) -> dict[str, Any]:
     if options and kind == "api":
         raise BadModel("A model behind a server takes no options: say api:MODEL@URL alone.")
     adapters = tuple(_adapter(option.removeprefix("adapter:")) for option in options if option.startswith("adapter:"))
-    if adapters and kind == "run":
-        raise BadModel("A run's models have their adapters already: say run:PATH@LABEL, or dir:PATH+adapter:PATH.")
+    if adapters and kind in ("run", "zoo"):
+        raise BadModel(
+            f"A {kind}'s models have their adapters already: leave +adapter out, or name a dir: or hf: model."
+        )
     names = [adapter.name for adapter in adapters]
     dtypes = [option.removeprefix("dtype=") for option in options if option.startswith("dtype=")]
     if twice := sorted({name for name in names if names.count(name) > 1}):

@@ -16,13 +16,14 @@ from stratagem.errors import BadParameter
 from stratagem.files import write_file
 from stratagem.models.folder import read_json
 from stratagem.models.reference import LABEL, AdapterRef, BadModel, ModelRef, adapter_at, parse_model
+from stratagem.models.zoo import zoo_folder
 from stratagem.settings import Settings
 
 FILE = "models.json"
 BEST = "best"
 _MOVING = (BEST, "last")
 _ON_DISK = ("dir", "gguf")
-_CLOSED = ("run", "api")
+_CLOSED = ("run", "zoo", "api")
 
 
 class DecodingSettings(Settings):
@@ -81,21 +82,26 @@ def read_run_models(folder: Path) -> RunModels:
 
 def resolved(ref: ModelRef) -> ModelRef:
     """Resolve a run's label to a model named without the run; other models stay as they are."""
-    if ref.kind != "run":
+    if (folder := _run_folder(ref)) is None:
         return ref
-    folder = Path(ref.where).expanduser()
     run = read_run_models(folder)
     label = _label(folder, run, ref.revision)
     entry = _found(folder, label, run.models[label])
     return replace(entry, four_bit=ref.four_bit or entry.four_bit, dtype=ref.dtype or entry.dtype)
 
 
+def _run_folder(ref: ModelRef) -> Path | None:
+    """Return the folder with the models of a run or of a model of the zoo; None for other models."""
+    if ref.kind == "zoo":
+        return zoo_folder(ref.where)
+    return Path(ref.where).expanduser() if ref.kind == "run" else None
+
+
 def pinned(text: str) -> str:
     """Replace a label that may change, such as best or last, by the label of a step."""
     ref = parse_model(text)
-    if ref.kind != "run":
+    if (folder := _run_folder(ref)) is None:
         return text
-    folder = Path(ref.where).expanduser()
     run = read_run_models(folder)
     label = _label(folder, run, ref.revision)
     stage, _, seat = label.partition("/")
@@ -110,9 +116,9 @@ def pinned(text: str) -> str:
 def decoding_options(text: str) -> dict[str, Any]:
     """Return the style, mode and sampling of a run's models, as options of a player; empty for other models."""
     ref = parse_model(text)
-    if ref.kind != "run":
+    if (folder := _run_folder(ref)) is None:
         return {}
-    run = read_run_models(Path(ref.where).expanduser())
+    run = read_run_models(folder)
     model = run.models.get(ref.revision or BEST)
     return ((model and model.speaks) or run.speaks).model_dump()
 

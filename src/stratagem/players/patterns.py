@@ -24,6 +24,7 @@ PATTERNS = (
     "gguf:PATH",
     "run:PATH",
     "run:PATH@LABEL",
+    "zoo:NAME",
     "api:MODEL@URL",
     "lm(MODEL, mode=free, style=reasoned)",
     "cmd:PROGRAM",

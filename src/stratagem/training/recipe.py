@@ -152,7 +152,7 @@ class PolicyRecipe(AnyRecipe):
                 "`overlap` at 0"
             )
         ref = parse_model(self.model)
-        if self.sft_steps and (ref.adapters or (ref.kind == "run" and ref.revision not in ("base", "start"))):
+        if self.sft_steps and (ref.adapters or (ref.kind in ("run", "zoo") and ref.revision not in ("base", "start"))):
             raise ValueError("a `model` that was trained before cannot have SFT again: leave `sft` out")
         if ref.kind == "api":
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
