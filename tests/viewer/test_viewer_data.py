@@ -286,15 +286,3 @@ def test_list_of_ten_thousand_episodes_answers_in_less_than_a_second(tmp_path):
     start = perf_counter()
     assert ask(client, "episodes", record="record", outcome="won", offset=100)["total"] == 10_000
     assert perf_counter() - start < 1.0
-
-
-def test_position_that_was_set_up_for_a_question_gets_no_board(tmp_path):
-    (first, *_) = episodes_of("kuhn(hands=1)", ["random", "random"], count=1)
-    (row, *_) = first.decisions
-    row.state_key = "Q:" if row.state_key == "K:" else "K:"
-    write_shard(tmp_path / "asked", 0, [first])
-    client = TestClient(Viewer(tmp_path).application(), base_url="http://127.0.0.1:8150")
-    data = ask(client, "episode", record="asked", id=first.id)
-    assert "was set up for it" in data["unplayable"]
-    assert data["frames"] == []
-    assert "was set up for it" in ask(client, "position", 400, record="asked", id=first.id, turn=0)["error"]

@@ -15,6 +15,7 @@ from stratagem.viewer.parameters import given, number
 from stratagem.viewer.prompts import shaded
 from stratagem.viewer.replays import load_episode, replay_of
 from stratagem.viewer.runs import run_page, run_row
+from stratagem.viewer.sentences import sentence_of
 from stratagem.viewer.words import words_of
 
 _PAGE = 100
@@ -37,7 +38,7 @@ def _record(name: str, path: Path) -> Json:
     try:
         rows = rows_of(path)
     except StratagemError as error:
-        return {"name": name, "episodes": 0, "games": [], "players": [], "sentence": str(error)}
+        return {"name": name, "episodes": 0, "games": [], "players": [], "sentence": sentence_of(error)}
     players = dict.fromkeys(player for row in rows for player in row.players)
     return {
         "name": name,

@@ -27,6 +27,7 @@ from stratagem.viewer.library import Library, read_library
 from stratagem.viewer.live import EventStream, events
 from stratagem.viewer.preloading import first_page
 from stratagem.viewer.run_answers import RUN_ACTS, RUN_ANSWERS
+from stratagem.viewer.sentences import sentence_of
 
 _KINDS = {
     ".html": "text/html",
@@ -148,7 +149,7 @@ async def _body(request: Request) -> Json:
 
 
 def _error(error: StratagemError) -> Response:
-    return PlainJSON({"error": str(error)}, status_code=404 if isinstance(error, UnknownName) else 400)
+    return PlainJSON({"error": sentence_of(error)}, status_code=404 if isinstance(error, UnknownName) else 400)
 
 
 async def _no_route(request: Request, error: Exception) -> Response:

@@ -22,6 +22,7 @@ from stratagem.games.solver import solve
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.play.store import read_columns
 from stratagem.viewer.decision_index import Array, ShardIndex
+from stratagem.viewer.sentences import sentence_of
 from stratagem.viewer.trees import equilibrium_of_game, oracle_of_game
 
 _SITUATIONS = 20_000
@@ -53,7 +54,7 @@ def regrets_of(shard: ShardIndex) -> Regrets:
         try:
             table = _table(game)
         except StratagemError as error:
-            reasons.append(str(error))
+            reasons.append(sentence_of(error))
             continue
         if len(rows):
             result[rows] = _looked_up(shard, rows, table)

@@ -16,6 +16,7 @@ from stratagem.reports.siblings import values_by_step
 from stratagem.viewer.library import Library
 from stratagem.viewer.parameters import given
 from stratagem.viewer.runs import curve_json, finite, settings_of
+from stratagem.viewer.sentences import sentence_of
 
 MOST = 24
 """Largest number of runs over one another."""
@@ -77,7 +78,7 @@ def _read(library: Library, names: Sequence[str]) -> tuple[list[Shown], dict[str
             data.info  # noqa: B018 - raises where the run is damaged
             shown.append(Shown(name, data, settings_of(data)))
         except StratagemError as error:
-            broken[name] = str(error)
+            broken[name] = sentence_of(error)
     return shown, broken
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from stratagem.errors import BadRecord, StratagemError
-from stratagem.games.base import Json
+from stratagem.games.base import Json, State
 from stratagem.play.forks import steps
 from stratagem.play.records import Decision, Episode
 from stratagem.play.store import read_episode
 from stratagem.viewer.conversations import conversation
+from stratagem.viewer.faces.catalogue import is_strange
 from stratagem.viewer.faces.frames import NONE, drawn
 from stratagem.viewer.listing import find_row, neighbours, stamp
+from stratagem.viewer.sentences import reason_of, sentence_of
 
+_UNDRAWN: Json = {**NONE, "conversation": []}
+"""Drawing of an episode that cannot be played again."""
 _ANCESTORS = 64
 """Largest number of forks that lead to an episode."""
 
@@ -102,17 +107,29 @@ def _drawn(episode: Episode, parents: Callable[[], dict[str, Episode]]) -> Json:
         frames = drawn(list(steps(episode, known)))
         return {**frames, "conversation": conversation(episode, known), "unplayable": ""}
     except StratagemError as error:
-        return {**NONE, "conversation": [], "unplayable": str(error)}
+        return {**_UNDRAWN, "unplayable": sentence_of(error)}
+    except Exception as error:
+        if not is_strange(episode.game):
+            raise  # a defect of ours keeps its traceback
+        return {**_UNDRAWN, "unplayable": f"{episode.game} cannot be shown: {reason_of(error)}."}
 
 
-def check_start(episode: Episode, parents: dict[str, Episode]) -> None:
+def check_start(episode: Episode, parents: Mapping[str, Episode]) -> None:
     """Refuse an episode that began at a position of its own, as a question of an audit does: no record holds it."""
     state, rows = next(steps(episode, parents))
-    if any(row.seat not in state.to_act or state.view(row.seat).state_key != row.state_key for row in rows):
+    differs = any(row.seat not in state.to_act or state.view(row.seat).state_key != row.state_key for row in rows)
+    if differs or _may_be_dealt_otherwise(episode, state):
         raise BadRecord(
             f"Episode {episode.id} began at a position that was set up for it, which the record does not hold, so no "
             "board is drawn. The prompt tells the position."
         )
+
+
+def _may_be_dealt_otherwise(episode: Episode, state: State[Any]) -> bool:
+    """Return whether a question of one turn leaves open what the seats hold that were not asked."""
+    asked = {row.seat for row in episode.decisions}
+    is_question = episode.purpose == "probe" and not episode.parent and len({row.turn for row in episode.decisions}) < 2
+    return is_question and state.game.spec.private_information and len(asked) < state.game.spec.seats
 
 
 def parents_of(folder: Path, episode: Episode) -> dict[str, Episode]:

@@ -18,6 +18,7 @@ from stratagem.reports.run_status import status_of
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve
 from stratagem.viewer.notes import note_of
+from stratagem.viewer.sentences import sentence_of
 
 _MOST_POINTS = 2000
 """Largest number of points of a curve in a page."""
@@ -39,7 +40,7 @@ def run_row(name: str, run: RunFolder) -> Json:
     try:
         return {**noted, **_row(run.path, _stamps(run.path), run.status().state)}
     except StratagemError as error:
-        return {**noted, "state": "damaged", "sentence": str(error), "curve": None, "figures": []}
+        return {**noted, "state": "damaged", "sentence": sentence_of(error), "curve": None, "figures": []}
 
 
 @lru_cache(maxsize=512)

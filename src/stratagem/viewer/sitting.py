@@ -26,6 +26,7 @@ from stratagem.viewer.forced import Forced
 from stratagem.viewer.jobs import Priced
 from stratagem.viewer.positions import Position, choices_json, is_absent, legal, maker, read_position
 from stratagem.viewer.pricing import price_of
+from stratagem.viewer.sentences import sentence_of
 
 _MOST_CALLS = 1000
 """Calls of servers that a game may take once its price was accepted."""
@@ -106,7 +107,7 @@ class PageHuman(Human):
             try:
                 action = legal(ask.view.choices, typed.text)
             except BadParameter as error:
-                self._send({"event": "refused", "number": self._number, "sentence": str(error)})
+                self._send({"event": "refused", "number": self._number, "sentence": sentence_of(error)})
             else:
                 self._send({"event": "taken", "number": self._number, "action": action})
                 return Move(action, "free")

@@ -30,6 +30,7 @@ from stratagem.viewer.library import Library
 from stratagem.viewer.listing import rows_of, stamp
 from stratagem.viewer.model_policies import computed_policy
 from stratagem.viewer.positions import known_players
+from stratagem.viewer.sentences import sentence_of
 from stratagem.viewer.trees import EQUILIBRIUM, equilibrium_of_game, oracle_of_game
 
 
@@ -181,7 +182,7 @@ def equilibrium_of(subject: Subject) -> tuple[Floats | None, str]:
     try:
         return equilibrium_of_game(tree.game), EQUILIBRIUM
     except StratagemError as error:
-        return None, str(error)
+        return None, sentence_of(error)
 
 
 def policies_of(tree: GameTree, policy: Floats) -> dict[str, dict[str, float]]:

@@ -13,6 +13,7 @@ from stratagem.games.base import Json, Seat
 from stratagem.play.records import Episode
 from stratagem.play.store import prepare, record
 from stratagem.viewer.jobs import LIMITS, Priced
+from stratagem.viewer.sentences import sentence_of
 from stratagem.viewer.sitting import Seated, Told, Typed, lineage, sit_down
 from stratagem.workers.limited import LimitedProcess
 
@@ -59,7 +60,7 @@ class OpenTable:
                 else:
                     self._tell_all(self._keeper.keep(self.seated, message))
         except StratagemError as error:
-            self._tell_all({"event": "left" if self._left else "failed", "sentence": str(error)})
+            self._tell_all({"event": "left" if self._left else "failed", "sentence": sentence_of(error)})
         self.is_open = False
 
     def _tell_all(self, event: Json) -> None:

@@ -23,6 +23,7 @@ from stratagem.play.store import read_columns, read_episodes
 from stratagem.viewer.checks.base import Found, Place, Source, faulty
 from stratagem.viewer.decision_index import ShardIndex
 from stratagem.viewer.prompts import Messages, prompts_of
+from stratagem.viewer.replays import check_start
 
 _KEY = ("episode", "turn", "seat", "attempt", "index")
 _SETS, _REPLAYED = 12, 40
@@ -115,6 +116,7 @@ def _hidden(shard: ShardIndex, rows: Sequence[int], episodes: Mapping[str, Episo
 
 
 def _others(episode: Episode, turn: int, seat: Seat, episodes: Mapping[str, Episode]) -> Iterator[Hidden]:
+    check_start(episode, episodes)
     for state, decisions in steps(episode, episodes):
         if decisions and decisions[0].turn == turn:
             yield tuple(state.view(other).state_key for other in range(state.game.spec.seats) if other != seat)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from inspect import getfile
 from pathlib import Path
+from typing import Any
 
 from stratagem.errors import StratagemError
 from stratagem.games.base import Game
+from stratagem.games.catalogue import make_game
 from stratagem.games.talk import Talk
 from stratagem.registry import Call, Registry
 from stratagem.viewer.faces.base import STATIC, GameFace
@@ -19,6 +21,7 @@ from stratagem.viewer.faces.rounds import AuctionFace, BlindAuctionFace, MatrixF
 from stratagem.viewer.faces.shares import BargainingFace, DivisionFace, PieFace
 from stratagem.viewer.faces.talk import SenderReceiverFace, TalkFace
 from stratagem.viewer.faces.text import TextFace
+from stratagem.viewer.sentences import reason_of
 
 FACES: dict[str, type[GameFace]] = {
     "ipd": MatrixFace,
@@ -43,6 +46,7 @@ FACES: dict[str, type[GameFace]] = {
 }
 """Faces by name or family of games."""
 
+_PACKAGE = __name__.partition(".")[0]
 _registry: Registry[GameFace] = Registry("face", FACES, "stratagem.faces")
 
 
@@ -50,8 +54,8 @@ class BrokenFace(StratagemError):
     """Face of another package or file that cannot be used."""
 
     def __init__(self, game: Game[object], error: object) -> None:
-        reason = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else str(error)
-        super().__init__(f"The face of {game.spec.name} cannot be used: {' '.join(reason.split()).rstrip('.')}.")
+        reason = reason_of(error) if isinstance(error, Exception) else str(error)
+        super().__init__(f"The face of {game.spec.name} cannot be used: {reason}.")
 
 
 def face_of(game: Game[object]) -> GameFace:
@@ -70,6 +74,13 @@ def face_of(game: Game[object]) -> GameFace:
 def is_ours(face: GameFace) -> bool:
     """Return whether the module of a face is one of the files of the pages."""
     return face.module.parent == STATIC
+
+
+def is_strange(text: str) -> bool:
+    """Return whether the game of a text is made by another package or file, which may fail in any way."""
+    game: Game[Any] = make_game(text)
+    rules = type(game.game if isinstance(game, Talk) else game).__module__
+    return not rules.startswith(f"{_PACKAGE}.")
 
 
 def _checked(game: Game[object], make: object) -> GameFace:

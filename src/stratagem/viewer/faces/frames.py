@@ -14,6 +14,7 @@ from stratagem.play.records import Decision
 from stratagem.viewer.faces.base import GameFace
 from stratagem.viewer.faces.catalogue import BrokenFace, face_of, is_ours
 from stratagem.viewer.faces.text import TextFace
+from stratagem.viewer.sentences import sentence_of
 
 Played = Sequence[tuple[State[Any], list[Decision]]]
 """The state before each turn with the decisions of the turn, and the last state."""
@@ -33,7 +34,7 @@ def drawn(played: Played) -> Json:
         face = face_of(game)
         return {**common, **_shown(face, played)}
     except StratagemError as error:
-        return {**common, **_shown(TextFace(game), played), "trouble": str(error)}
+        return {**common, **_shown(TextFace(game), played), "trouble": sentence_of(error)}
 
 
 def name_of(face: GameFace) -> str:
