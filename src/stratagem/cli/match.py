@@ -55,14 +55,14 @@ def play_match(
         return
     for episode in finished[:shown]:
         print_episode(episode)
-    if episodes > 1:
+    if episodes > 1 or not shown:
         _print_totals(result)
 
 
 def _print_totals(result: MatchResult) -> None:
-    grid = table(
-        f"{len(result.episodes)} episodes, {result.game.spec.unit}", "player", "payoff", "wins", "illegal turns"
-    )
+    count = len(result.episodes)
+    title = f"{count} episode{'s' if count > 1 else ''}, {result.game.spec.unit}"
+    grid = table(title, "player", "payoff", "wins", "illegal turns")
     for total in result.totals():
         grid.add_row(Text(total.player), cell(total.payoff), str(total.wins), str(total.illegal_turns))
     out.print(grid)

@@ -16,6 +16,11 @@ GAME = "unit of the game"
 SHARE, NATS = "share", "nats a token"
 _OF_PAYOFFS = (METRICS["pay"].unit, "as pay")
 _OWN_UNIT = "points a round"
+_OF_TRAINING = {
+    **dict.fromkeys(("payoff", "parts", "outcome", "reward"), "return an episode"),
+    "decisions": "decisions an episode",
+}
+"""Units of the terms of a reward, and of other means over episodes of training."""
 _UNITS: tuple[tuple[str, str], ...] = (
     ("exact/*", GAME),
     ("validation/win_rate", SHARE),
@@ -52,14 +57,17 @@ def _is_staged(metric: str) -> bool:
 def unit_of(data: RunData, metric: str) -> str:
     """Return the unit of a metric; empty where it has none of its own, as a loss."""
     game, name = split(metric)
-    unit = next((unit for pattern, unit in _UNITS if fits(pattern, name)), SHARE if _is_share(name) else "")
+    unit = next((unit for pattern, unit in _UNITS if fits(pattern, name)), _by_end(name))
     if unit == SCALED and (declared := _declared_unit(name)):
         return declared
     return game_unit(data, game) if unit == GAME or (unit == SCALED and not _is_scaled(data, game)) else unit
 
 
-def _is_share(name: str) -> bool:
-    return "fraction" in name or name.endswith("/illegal_rate")
+def _by_end(name: str) -> str:
+    """Return the unit that the end of a name tells; empty where it tells none."""
+    if "fraction" in name or name.endswith("/illegal_rate"):
+        return SHARE
+    return _OF_TRAINING.get(name.rpartition("/")[2], "")
 
 
 def _declared_unit(name: str) -> str:

@@ -28,12 +28,19 @@ function traces(metric, bands, single, places) {
   });
 }
 
+/** Seeds of the bands, and runs that are drawn alone, such as "2 to 5 seeds a band and 1 run". */
+function sizes(seeds, alone) {
+  const [low, high] = [Math.min(...seeds), Math.max(...seeds)];
+  const banded = seeds.length && `${low === high ? '' : `${low} to `}${count(high, 'seed')}${seeds.length > 1 ? ' a band' : ''}`;
+  return [banded, alone > 0 && count(alone, 'run')].filter(Boolean).join(' and ');
+}
+
 function MetricPicture({ metric, bands, single, places }) {
   const drawn = traces(metric.name, bands, single, places);
-  const seeds = bands.filter((band) => band.curves[metric.name]).map((band) => Object.keys(band.curves[metric.name]).length);
-  const averaged = !single && bands.some((band) => band.means[metric.name]);
-  const facts = reading({ unit: metric.unit, n: averaged ? `${seeds.join(', ')} seeds` : count(seeds.reduce((sum, one) => sum + one, 0), 'run'),
-    interval: averaged ? '95 % over seeds, Student’s t' : 'none, every run is drawn', chance: metric.chance == null ? 'not measured' : number(metric.chance) });
+  const means = single ? [] : bands.map((band) => band.means[metric.name]).filter(Boolean);
+  const alone = bands.filter((band) => single || !band.means[metric.name]).reduce((sum, band) => sum + Object.keys(band.curves[metric.name] || {}).length, 0);
+  const facts = reading({ unit: metric.unit, n: sizes(means.map((mean) => mean.n), alone),
+    interval: means.length ? `95 % over seeds, Student’s t${alone ? '; none for a run alone' : ''}` : 'none, every run is drawn', chance: metric.chance == null ? 'not measured' : number(metric.chance) });
   const levels = metric.chance == null ? [] : [{ value: metric.chance, name: `chance ${number(metric.chance)}` }];
   return html`<${Picture} title=${metric.name} traces=${drawn} layout=${{ levels }} facts=${facts} />`;
 }
