@@ -203,6 +203,21 @@ def digest_of(path: Path) -> str:
     return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
 
 
+def content_of(texts: Iterable[str]) -> dict[str, str]:
+    """Return the files that texts name, with the Python files beside them, by path with their digests.
+
+    A file may import any neighbour, so each of them counts.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        paths = _files_of(text.partition(COMMAND)[2])
+        for file in files_in([text]):
+            with suppress(BadParameter):  # there is no such file
+                paths += filter(_is_file, find_file(file).parent.glob(f"*{SUFFIX}"))
+        found |= {str(path): _fingerprint(path) for path in paths}
+    return dict(sorted(found.items()))
+
+
 def _bind(file: str, path: Path) -> None:
     if _table.paths.setdefault(file, path) != path:
         raise BadParameter(f"{file} names {_table.paths[file]} and {path}: give one of them by its whole path.")
@@ -226,12 +241,16 @@ def _note_of(path: Path) -> Path:
 
 def _note_of_command(command: str) -> Path:
     """Return the note of a command in this folder, with the content of the files that it names."""
+    return _note("\0".join([COMMAND, command, str(Path.cwd()), *map(_fingerprint, _files_of(command))]))
+
+
+def _files_of(command: str) -> list[Path]:
+    """Return the files that the words of a command name."""
     try:
         words = shlex.split(command)
     except ValueError:
         words = []
-    files = [Path(word) for word in words if _is_file(Path(word))]
-    return _note("\0".join([COMMAND, command, str(Path.cwd()), *map(_fingerprint, files)]))
+    return [Path(word) for word in words if _is_file(Path(word))]
 
 
 def _fingerprint(path: Path) -> str:

@@ -9,11 +9,14 @@ from shown_folder import Parrot, episodes_of
 from stratagem.engines.remote.tally import Prices
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
+from stratagem.named_files import naming
 from stratagem.play.records import Episode
 from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.base import Move, Traits
 from stratagem.viewer import whatif
-from stratagem.viewer.jobs import Priced, Progress
+from stratagem.viewer.asked import AskedWhatIf
+from stratagem.viewer.jobs import Priced, Progress, limits_of
+from stratagem.viewer.library import read_library
 from stratagem.viewer.outcomes import histogram, outcomes
 from stratagem.viewer.positions import read_position
 from stratagem.viewer.pricing import price_of
@@ -187,6 +190,23 @@ def test_broken_off_job_leaves_nothing_to_list(root, pages):
     ask_what_if(one, Wire())
     assert next(episode.id for episode in read_episodes(one.to)) == "tft/0.0"
     assert not partial_of(one.to).exists()
+
+
+def test_question_is_asked_again_when_a_file_that_it_uses_has_changed(root, pages, tmp_path):
+    asked = {"record": "games", "episode": "hands/0.1", "turn": 1, "players": {0: f"{tmp_path}/mine.py:Mine"}}
+    names = []
+    with naming():
+        for file, text in (("mine.py", "x = 1"), ("mine.py", "x = 1"), ("mine.py", "x = 2"), ("helper.py", "")):
+            (tmp_path / file).write_text(text)
+            names.append(pages.actions._question(read_library(root), AskedWhatIf(**asked)).name)
+    assert names[0] == names[1]
+    assert len(set(names)) == 3, "another text, or another file beside it that it may import"
+
+
+def test_limits_of_a_job_are_given_in_minutes_and_gib():
+    assert limits_of(minutes=0.5, memory=1.5) == (3 << 29, 30.0)
+    with pytest.raises(BadParameter, match="`job_minutes=` is a number greater than 0, not -1"):
+        limits_of(minutes=-1)
 
 
 def times_of(folder):

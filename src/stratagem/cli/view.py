@@ -13,6 +13,7 @@ from stratagem.api.views import view as open_view
 from stratagem.cli import options
 from stratagem.cli.console import out
 from stratagem.errors import BadParameter
+from stratagem.viewer.jobs import MEMORY, MINUTES
 from stratagem.viewer.opening import HOST, PORT
 
 
@@ -25,6 +26,10 @@ def view(
         Path | None, typer.Option(help="Write replays into one HTML file that needs no network, and end.")
     ] = None,
     episode: Annotated[str, typer.Option(help="Id of the only episode of `--export`; all without it.")] = "",
+    job_minutes: Annotated[float, typer.Option(help="Time limit of a job, such as playing on from a turn.")] = MINUTES,
+    job_memory: Annotated[
+        float, typer.Option(help="Memory limit of a job in GiB.", show_default="half of the machine's")
+    ] = MEMORY,
     allow_file: options.AllowFile = None,
 ) -> None:
     """Show runs, recorded games and the replies of models as pages in a browser, until Ctrl-C."""
@@ -34,6 +39,7 @@ def view(
         return
     if episode:
         raise BadParameter("`--episode` names the only episode of `--export`, which is missing.")
-    with open_view(folder, host=host, port=port, prices=prices) as opened, suppress(KeyboardInterrupt):
+    opened = open_view(folder, host=host, port=port, prices=prices, job_minutes=job_minutes, job_memory=job_memory)
+    with opened, suppress(KeyboardInterrupt):
         out.print(str(opened), highlight=False, markup=False, soft_wrap=True)
         opened.wait()

@@ -19,6 +19,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import Json, Seat
 from stratagem.games.catalogue import describe, game_names, make_game
 from stratagem.models.run_models import pinned
+from stratagem.named_files import content_of
 from stratagem.play.records import Episode, episode_json
 from stratagem.prompting.catalogue import make_style
 from stratagem.viewer.alternatives import Alternatives, ask_alternatives
@@ -238,5 +239,8 @@ def _parent(result: Json) -> tuple[str, str]:
 
 def _digest(episode: Episode, question: Json) -> str:
     """Return a name for the answer to a question about an episode, by all that it depends on."""
-    content = json.dumps([__version__, episode_json(episode), question], sort_keys=True, default=str)
+    players = [name.rpartition("@")[0] or name for name in episode.players]
+    asked = [question.get("player", ""), *question.get("players", {}).values()]
+    files = content_of([episode.game, *players, *asked])
+    content = json.dumps([__version__, episode_json(episode), question, files], sort_keys=True, default=str)
     return blake2b(content.encode(errors="surrogatepass"), digest_size=10).hexdigest()

@@ -16,16 +16,29 @@ from typing import Any, Literal, NamedTuple
 
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Json
+from stratagem.viewer.sentences import sentence_of
 from stratagem.workers.limited import LimitedProcess, Limits, Work, WorkEnded
 
 JobState = Literal["waiting", "running", "priced", "done", "failed", "cancelled"]
 ENDED: frozenset[JobState] = frozenset({"priced", "done", "failed", "cancelled"})
 _GIB = 1 << 30
-LIMITS = Limits(memory=max(2 * _GIB, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2), seconds=600.0)
-"""Limits of a job: half of the memory of the machine, and ten minutes."""
+MEMORY = max(2.0, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 / _GIB)
+"""Memory of a job in GiB: half of that of the machine."""
+MINUTES = 10.0
 _MOST_WAITING = 16
 _MOST_KEPT = 200
 """Number of jobs, and of results, that are kept."""
+
+
+def limits_of(minutes: float = MINUTES, memory: float = MEMORY) -> Limits:
+    """Return the limits of a job of so many minutes and GiB."""
+    for name, value in {"job_minutes": minutes, "job_memory": memory}.items():
+        if not 0.0 < value < float("inf"):
+            raise BadParameter(f"`{name}=` is a number greater than 0, not {value:g}.")
+    return Limits(memory=int(memory * _GIB), seconds=60.0 * minutes)
+
+
+LIMITS = limits_of()
 
 
 class Progress(NamedTuple):
@@ -160,7 +173,7 @@ class JobQueue:
                 else:
                     self._end(job, "done", result=message)
         except WorkEnded as error:
-            self._end(job, "failed", sentence=str(error))
+            self._end(job, "failed", sentence=sentence_of(error))
         job.process = None
 
     def _end(self, job: Job, state: JobState, **changes: Any) -> None:

@@ -21,6 +21,7 @@ from stratagem.files import write_file
 from stratagem.games.base import Json
 from stratagem.games.catalogue import make_game
 from stratagem.models.run_models import pinned
+from stratagem.named_files import content_of
 from stratagem.players.catalogue import make_player
 from stratagem.runs.folder import RunFolder
 from stratagem.viewer.jobs import Priced
@@ -42,7 +43,8 @@ class PolicyQuestion:
     @property
     def name(self) -> str:
         """Name of the answer, by all that it depends on."""
-        content = json.dumps([__version__, self.game, self.player, _begun(self.player)])
+        files = content_of((self.game, self.player))
+        content = json.dumps([__version__, self.game, self.player, _begun(self.player), files])
         return blake2b(content.encode(errors="surrogatepass"), digest_size=10).hexdigest()
 
 

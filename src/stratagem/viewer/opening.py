@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from stratagem.engines.remote.hosts import Host, is_loopback
 from stratagem.engines.remote.tally import PriceList
 from stratagem.errors import MissingExtra
+from stratagem.viewer.jobs import LIMITS
 from stratagem.viewer.library import open_library
+from stratagem.workers.limited import Limits
 
 if TYPE_CHECKING:
     from stratagem.endpoint.server import Server
@@ -26,10 +28,12 @@ class Opened(NamedTuple):
     """Address for a browser, with the token where there is one."""
 
 
-def open_viewer(folder: Path, host: str = HOST, port: int = PORT, prices: PriceList | None = None) -> Opened:
+def open_viewer(
+    folder: Path, host: str = HOST, port: int = PORT, prices: PriceList | None = None, limits: Limits = LIMITS
+) -> Opened:
     """Open the pages over a folder; beyond this machine a browser needs a token, which is drawn now.
 
-    `prices` are those of models behind servers, by model.
+    `prices` are those of models behind servers, by model; `limits` are those of a job.
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise MissingExtra("The viewer", "serve")
@@ -38,7 +42,7 @@ def open_viewer(folder: Path, host: str = HOST, port: int = PORT, prices: PriceL
     from stratagem.viewer.actions import Actions
     from stratagem.viewer.app import Viewer
 
-    actions = Actions(root, prices or {})
+    actions = Actions(root, prices or {}, limits)
     token = "" if is_loopback(Host(host)) else secrets.token_urlsafe(24)
     server = Server(Viewer(root, host, token, actions).application(), host, port, closing=actions.close)
     return Opened(server, f"{server.url}/?token={token}" if token else f"{server.url}/")
