@@ -20,6 +20,7 @@ from stratagem.reports.run_data import RunData
 from stratagem.viewer.crossplay import cross_play, games_of
 from stratagem.viewer.library import Library
 from stratagem.viewer.listing import rows_of
+from stratagem.viewer.meta_game import Member, member_of, meta_game
 from stratagem.viewer.parameters import given
 from stratagem.viewer.runs import finite
 
@@ -67,7 +68,9 @@ def population(library: Library, asked: Mapping[str, str]) -> Json:
     kind, name = given(asked, "kind"), given(asked, "name")
     if kind not in _KINDS:
         raise UnknownName("kind of population", kind, _KINDS)
-    return {"kind": kind, "name": name, **_KINDS[kind](library, name, asked.get("game", ""))}
+    found = _KINDS[kind](library, name, asked.get("game", ""))
+    members = found.pop("members", None) or [member_of(name) for name in found["players"]]
+    return {"kind": kind, "name": name, **found, **meta_game(found["pay"], members)}
 
 
 def _record(library: Library, name: str, game: str) -> Json:
@@ -95,7 +98,8 @@ def _league(library: Library, name: str, game: str) -> Json:
             for row, line in enumerate(league.pay)
         ],
         "ratings": [rating.model_dump() for rating in league.elo],
-        "shares": _shares(league),
+        "alpha_rank": league.alpha_rank,
+        "members": [Member(one.parent, one.step, one.role) for one in league.members],
         "unit": game_unit(RunData(run), league.game),
         "left_out": 0,
         "null": 0.0 if league.zero_sum else None,
@@ -105,11 +109,6 @@ def _league(library: Library, name: str, game: str) -> Json:
 
 def _at(league: LeagueTable, row: int, column: int) -> float | None:
     return league.errors[row][column] if row < len(league.errors) and column < len(league.errors[row]) else None
-
-
-def _shares(league: LeagueTable) -> Json:
-    """Return the probabilities of the members in a Nash equilibrium of the meta-game, and by alpha-rank."""
-    return {"Nash": league.nash, "alpha-rank": league.alpha_rank}
 
 
 def _played_tournament(library: Library, name: str, game: str) -> Json:

@@ -1,17 +1,20 @@
 // Populations: the cross-play of records, leagues and tournaments as a heat map, and ratings with their intervals.
 import { html } from './preact-htm.js';
+import { Cycles, Descent, Mixture } from './meta_game.js';
 import { Picture, reading } from './picture.js';
-import { api, count, go, link, number, short, useJson, useVersion, visible } from './data.js';
+import { api, count, go, link, number, rounded, shortIn, useJson, useVersion, visible } from './data.js';
+import { Name } from './names.js';
+import { Table } from './table.js';
 
 const KINDS = { league: 'league', tournament: 'tournament', record: 'record' };
 
 function Cell({ cell, href, least, most, row, column }) {
   if (!cell || cell.mean == null) return html`<td class="heat none" aria-label=${`${row} against ${column}: no games`}>–</td>`;
   const size = most > least ? (cell.mean - least) / (most - least) : 0.5;
-  const text = number(cell.mean, 2);
-  const told = `${row} against ${column}: ${text}${cell.se ? ` ±${number(cell.se, 2)}` : ''}, n ${cell.n}`;
+  const text = rounded(cell.mean);
+  const told = `${row} against ${column}: ${text}${cell.se ? ` ±${rounded(cell.se)}` : ''}, n ${cell.n}`;
   return html`<td class=${`heat ${size < 0.5 ? 'low' : 'high'}`} style=${{ '--share': `${Math.round(Math.abs(size - 0.5) * 200)}%` }} title=${told}>
-    ${href ? html`<a href=${href} aria-label=${`${told}; see the games`}>${text}</a>` : text}${cell.se ? html`<small>±${number(cell.se, 2)}</small>` : ''}</td>`;
+    ${href ? html`<a href=${href} aria-label=${`${told}; see the games`}>${text}</a>` : text}${cell.se ? html`<small>±${rounded(cell.se)}</small>` : ''}</td>`;
 }
 
 function Matrix({ data }) {
@@ -23,36 +26,24 @@ function Matrix({ data }) {
   return html`<p class="caption wide-text">Payoff of the row against the column. Unit: ${visible(data.unit)}. n: deals of a cell, told under the pointer. Interval: ± is a standard error over deals${exact ? '; without it the figure is exact or has one deal' : ''}. Chance level: ${data.null == null ? 'not known' : `${number(data.null)}, among equal players`}.</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Matrix of payoffs"><table class="heat-map">
     <thead><tr><td></td>${data.players.map((name, at) => html`<th scope="col" title=${visible(name)}>${at + 1}</th>`)}</tr></thead>
-    <tbody>${data.pay.map((line, row) => html`<tr><th scope="row">${row + 1}. ${short(data.players[row])}</th>
-      ${line.map((cell, column) => html`<${Cell} cell=${cell} href=${games(row, column)} least=${centre - far} most=${centre + far} row=${short(data.players[row])} column=${short(data.players[column])} />`)}</tr>`)}</tbody></table></div>`;
+    <tbody>${data.pay.map((line, row) => html`<tr><th scope="row">${row + 1}. <${Name} name=${shortIn(data.game, data.players[row])} /></th>
+      ${line.map((cell, column) => html`<${Cell} cell=${cell} href=${games(row, column)} least=${centre - far} most=${centre + far} row=${shortIn(data.game, data.players[row])} column=${shortIn(data.game, data.players[column])} />`)}</tr>`)}</tbody></table></div>`;
 }
 
 function Ratings({ data }) {
   if (data.ratings.length) {
-    const names = data.ratings.map((one) => short(one.name));
+    const names = data.ratings.map((one) => shortIn(data.game, one.name));
     const intervals = { type: 'bar', y: names, base: data.ratings.map((one) => one.low), x: data.ratings.map((one) => one.high - one.low), width: 0.34, role: 'chosen faint', hoverinfo: 'skip' };
     const centres = { y: names, x: data.ratings.map((one) => one.elo), mode: 'markers', role: 'chosen', marker: { size: 9 }, text: data.ratings.map((one) => `${Math.round(one.low)} to ${Math.round(one.high)}`) };
     const least = Math.min(...data.ratings.map((one) => one.games));
     const facts = reading({ unit: 'Elo, 400 points for odds of 10 to 1', n: `at least ${number(Math.round(least))} deals a player`, interval: '95 %, the bar', chance: '1500, the mean' });
     const layout = { yaxis: { type: 'category', autorange: 'reversed' }, hovermode: 'closest', marks: [1500] };
     return html`<section aria-labelledby="ratings"><h2 id="ratings">Ratings</h2><${Picture} height=${36 + 28 * names.length} title="Elo by maximum likelihood" traces=${[intervals, centres]} layout=${layout} facts=${facts} />
-      <${Table} rows=${data.ratings.map((one) => [short(one.name), Math.round(one.elo), `${Math.round(one.low)} … ${Math.round(one.high)}`, number(Math.round(one.games))])} heads=${['Player', 'Elo', '95 % interval', 'Deals']} /></section>`;
+      <${Table} rows=${data.ratings.map((one) => [shortIn(data.game, one.name), Math.round(one.elo), `${Math.round(one.low)} … ${Math.round(one.high)}`, number(Math.round(one.games))])} heads=${['Player', 'Elo', '95 % interval', 'Deals']} /></section>`;
   }
   if (!data.means) return null;
   return html`<section aria-labelledby="ratings"><h2 id="ratings">Mean against all others</h2>
-    <${Table} heads=${['Player', 'Mean', 'Standard error']} rows=${data.players.map((name, at) => [short(name), number(data.means[at].mean), data.means[at].exact ? 'exact' : number(data.means[at].se)])} /></section>`;
-}
-
-function Table({ heads, rows }) {
-  return html`<div class="scroll"><table><thead><tr>${heads.map((head) => html`<th>${head}</th>`)}</tr></thead>
-    <tbody>${rows.map(([first, ...rest]) => html`<tr><th>${first}</th>${rest.map((cell) => html`<td>${cell}</td>`)}</tr>`)}</tbody></table></div>`;
-}
-
-function Shares({ data }) {
-  const columns = Object.entries(data.shares || {}).filter(([, values]) => values.length === data.players.length);
-  if (!columns.length) return null;
-  return html`<section aria-labelledby="shares"><h2 id="shares">Mixture of the meta-game</h2>
-    <${Table} heads=${['Player', ...columns.map(([name]) => name)]} rows=${data.players.map((name, at) => [short(name), ...columns.map(([, values]) => `${(values[at] * 100).toFixed(1)} %`)])} /></section>`;
+    <${Table} heads=${['Player', 'Mean', 'Standard error']} rows=${data.players.map((name, at) => [shortIn(data.game, name), number(data.means[at].mean), data.means[at].exact ? 'exact' : number(data.means[at].se)])} /></section>`;
 }
 
 function One({ query }) {
@@ -62,7 +53,7 @@ function One({ query }) {
   if (!data || answered !== address) return html`<p class="loading">Loading …</p>`;
   return html`${data.left_out > 0 && html`<p class="dim">The ${data.players.length} players with the most games; ${count(data.left_out, 'other')} left out.</p>`}
     <section aria-labelledby="cross-play"><h2 id="cross-play">Cross-play</h2><${Matrix} data=${data} /></section>
-    <${Ratings} data=${data} /><${Shares} data=${data} />`;
+    <${Ratings} data=${data} /><${Mixture} data=${data} /><${Cycles} data=${data} /><${Descent} data=${data} />`;
 }
 
 const key = (one) => JSON.stringify([one.kind, one.name, one.game]);
