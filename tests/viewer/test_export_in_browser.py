@@ -69,6 +69,10 @@ def test_run_shows_its_curves_without_a_server(page, shown, tmp_path):
     page.goto(export_replays(shown / "runs" / "first", tmp_path / "run.html").as_uri())
     page.get_by_role("link", name="this run", exact=True).click()
     page.get_by_role("img", name="kuhn/exact/exploitability: 0.500 at step 0").wait_for()
+    page.get_by_role("link", name="Its report").click()
+    page.get_by_role("link", name="Metrics over training").click()
+    page.get_by_role("img", name="Exact exploitability").wait_for()
+    page.get_by_role("link", name="this run", exact=True).first.click()
     page.get_by_role("link", name="Its games").click()
     page.get_by_role("link", name="game/0.0").wait_for()
 

@@ -8,6 +8,7 @@ import re
 import shutil
 
 import pytest
+from page_client import Pages, Wire
 from shown_face import make_game_with_face
 from shown_folder import HOSTILE, Parrot, episodes_of
 from starlette.testclient import TestClient
@@ -17,8 +18,10 @@ from stratagem.errors import StratagemError
 from stratagem.named_files import naming
 from stratagem.play.store import write_shard
 from stratagem.viewer.app import Viewer
-from stratagem.viewer.exporting import snapshot
+from stratagem.viewer.exporting import jobs, snapshot
 from stratagem.viewer.exporting.bundle import Unbundled, bundle
+from stratagem.viewer.exporting.jobs import Export, ask_export, exported
+from stratagem.viewer.jobs import Progress
 
 SEPARATORS = "</script><!-- </ScRiPt \u2028\u2029 \x00"
 
@@ -192,3 +195,33 @@ def test_module_that_cannot_be_bundled_says_why(name, sentence):
     with pytest.raises(Unbundled) as raised:
         bundle(MODULES, f"/static/{name}.js")
     assert sentence in str(raised.value)
+
+
+def test_page_asks_for_a_file_by_a_job(folder, tmp_path):
+    """The job is done in this process; its connection hears of each episode."""
+    wire = Wire()
+    told = ask_export(Export(root=folder, record="games", episode="later/0.0"), wire)
+    assert (told["episodes"], wire.sent) == (1, [Progress(1, 1)])
+    client = TestClient(Viewer(folder).application(), base_url="http://localhost")
+    answer = client.get(f"/exports/{told['id']}")
+    assert answer.headers["content-disposition"] == 'attachment; filename="shown-games-later-0.0.html"'
+    assert "sandbox" in answer.headers["content-security-policy"]
+    assert list(held(exported(told["id"]))["episodes"]) == ["later/0.0"]
+    for name in ("0" * 16, "x", f"{told['id']}x"):
+        assert client.get(f"/exports/{name}").status_code == 404
+    pages = Pages(folder)
+    assert "later/0.0" in pages.do("export", 404, record="games", episode="later/0.9")["error"]
+
+
+def test_only_the_newest_exports_are_kept(folder, monkeypatch):
+    monkeypatch.setattr(jobs, "_KEPT", 2)
+    names = [ask_export(Export(root=folder, record="games", episode="later/0.0"), Wire())["id"] for _ in range(3)]
+    with pytest.raises(StratagemError):
+        exported(names[0])
+    assert exported(names[2]).is_file()
+
+
+def test_file_of_a_run_has_its_report(shown, tmp_path):
+    data = held(export_replays(shown / "runs" / "first", tmp_path / "run.html"))
+    assert {"summary", "curves", "settings"} <= set(data["report"])
+    assert data["report"]["curves"]["title"] == "Metrics over training"

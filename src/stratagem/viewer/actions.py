@@ -23,9 +23,11 @@ from stratagem.named_files import content_of
 from stratagem.play.records import Episode, episode_json
 from stratagem.prompting.catalogue import make_style
 from stratagem.viewer.alternatives import Alternatives, ask_alternatives
-from stratagem.viewer.asked import AskedAlternatives, AskedPolicy, AskedWhatIf, OneJob, Reply, Sit, Taught
+from stratagem.viewer.asked import AskedAlternatives, AskedExport, AskedPolicy, AskedWhatIf, OneJob, Reply, Sit, Taught
+from stratagem.viewer.exporting.jobs import Export, ask_export
 from stratagem.viewer.jobs import LIMITS, Job, JobQueue
 from stratagem.viewer.library import Library
+from stratagem.viewer.listing import find_row
 from stratagem.viewer.model_policies import ask_policy, question_of
 from stratagem.viewer.parameters import given, number
 from stratagem.viewer.positions import Position, known_players, maker, position_json, read_position
@@ -54,6 +56,7 @@ class Actions:
             "whatif": self._what_if,
             "alternatives": self._alternatives,
             "policy": self._policy,
+            "export": self._export,
             "cancel": self._cancel,
             "teach": self._teach,
             "sit": self._sit,
@@ -135,6 +138,14 @@ class Actions:
         make_game(asked.game)
         question = question_of(asked.game, asked.player, asked.accepted)
         return self._jobs.start("policy", ask_policy, question).to_json()
+
+    def _export(self, library: Library, body: Json) -> Json:
+        asked = AskedExport.read(body)
+        folder = library.record(asked.record)
+        if asked.episode:
+            find_row(folder, asked.episode)
+        question = Export(root=self._root, record=asked.record, episode=asked.episode)
+        return self._jobs.start("export", ask_export, question).to_json()
 
     def _job(self, library: Library, asked: Mapping[str, str]) -> Json:
         return self._jobs.find(asked.get("id", "")).to_json()

@@ -19,6 +19,7 @@ from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.games.base import Json
 from stratagem.viewer.actions import Actions
 from stratagem.viewer.answers import content_of, episode, episodes, run_of, words, written
+from stratagem.viewer.exporting.jobs import exported
 from stratagem.viewer.faces.frames import stranger
 from stratagem.viewer.files import files_of_pages
 from stratagem.viewer.guard import ACTIONS, SANDBOX, Guard
@@ -81,6 +82,7 @@ class Viewer:
             Route("/api/live", self._live),
             Route("/faces/{name}", _face),
             Route("/pages/{name:path}", self._page),
+            Route("/exports/{name}", _export),
         ]
         guard = Middleware(Guard, host=self._host, token=self._token)
         return Starlette(routes=routes, middleware=[guard], exception_handlers={HTTPException: _no_route})
@@ -128,6 +130,16 @@ class Viewer:
 def _face(request: Request) -> Response:
     try:
         return Response(stranger(request.path_params["name"]), media_type="text/javascript")
+    except StratagemError as error:
+        return _error(error)
+
+
+def _export(request: Request) -> Response:
+    """Return a file to be saved; it is never shown as a page of this server."""
+    try:
+        file = exported(request.path_params["name"])
+        headers = {"content-security-policy": SANDBOX, "content-disposition": f'attachment; filename="{file.name}"'}
+        return Response(file.read_bytes(), media_type="text/html", headers=headers)
     except StratagemError as error:
         return _error(error)
 

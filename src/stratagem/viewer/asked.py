@@ -63,6 +63,15 @@ class AskedAlternatives(FiniteSettings):
     """Number of calls of models that are accepted."""
 
 
+class AskedExport(FiniteSettings):
+    """A record as one file, or one episode of it."""
+
+    record: str = _ID
+    """Name of the record."""
+    episode: str = Field(default="", max_length=1000)
+    """Id of the only episode; all without it."""
+
+
 class AskedPolicy(FiniteSettings):
     """A player, whose policy on the whole tree of a game is asked for."""
 

@@ -6,12 +6,13 @@ import ast
 import re
 import shlex
 
+_ALONE = "name one with `episode`"
 _ALLOWING = re.compile(r"add `sg\.allow_file\((?P<file>['\"][^`]*['\"])\)`")
 
 
 def sentence_of(error: Exception) -> str:
     """Return the sentence of an error; a file is allowed by an option of the command that shows the pages."""
-    return _ALLOWING.sub(_option, str(error))
+    return _ALLOWING.sub(_option, str(error)).replace(_ALONE, "open a game, and export it alone")
 
 
 def reason_of(error: Exception) -> str:

@@ -35,9 +35,14 @@ def export(folder: Path, target: Path, episode: str = "") -> int:
     snapshot = Snapshot(library, _record(library), episode)
     if target.is_dir():
         raise BadParameter(f"{str(target)!r} is a folder: name a file such as replay.html.")
-    packed = snapshot.packed()
-    write_file(target, page(packed, snapshot.modules, f"{library.root.name} {episode}".strip()))
+    write_snapshot(snapshot, target, f"{library.root.name} {episode}".strip())
     return snapshot.num_episodes
+
+
+def write_snapshot(snapshot: Snapshot, target: Path, title: str) -> None:
+    """Write the file of a snapshot."""
+    packed = snapshot.packed()
+    write_file(target, page(packed, snapshot.modules, title))
 
 
 def _record(library: Library) -> str:

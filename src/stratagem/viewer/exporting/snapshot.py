@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from stratagem.errors import BadParameter
@@ -12,6 +12,7 @@ from stratagem.games.base import Json
 from stratagem.viewer.answers import content_of, episode, run_of, words, written
 from stratagem.viewer.library import Library
 from stratagem.viewer.listing import Row, find_row, rows_of
+from stratagem.viewer.report_pages import report_pages
 
 LARGEST = 25_000_000
 """Largest number of bytes of an exported file."""
@@ -22,8 +23,11 @@ _GZIP = 31
 class Snapshot:
     """Episodes of a record as base64 of compressed JSON, with the modules of their faces."""
 
-    def __init__(self, library: Library, record: str, only: str = "") -> None:
-        """`only` is the id of one episode; all of the record without it."""
+    def __init__(
+        self, library: Library, record: str, only: str = "", tell: Callable[[int, int], None] = lambda done, total: None
+    ) -> None:
+        """`only` is the id of one episode, all of the record without it; `tell` hears how many of them are done."""
+        self._tell = tell
         self._library = library
         self._record = record
         self._rows = [find_row(self._folder, only)] if only else rows_of(self._folder)
@@ -62,9 +66,11 @@ class Snapshot:
         yield f'{{"library":{written(self._content())},"record":{written(self._record)}'
         run = self._library.run_of(self._folder)
         yield f',"run":{written(self._run() if run else None)}'
+        yield f',"report":{written(report_pages(run) if run else {})}'
         yield f',"rows":{written([_row(row) for row in self._rows])},"episodes":{{'
         for place, row in enumerate(self._rows):
             yield f"{',' if place else ''}{written(row.id)}:{written(self._episode(row))}"
+            self._tell(place + 1, self.num_episodes)
         yield "}}"
 
     def _content(self) -> Json:
@@ -83,7 +89,7 @@ class Snapshot:
         return [name for name, one in self._library.runs.items() if one is run]
 
     def _run(self) -> Json:
-        return {**run_of(self._library, {"name": self._run_names()[0]}), "report": False}
+        return run_of(self._library, {"name": self._run_names()[0]})
 
     def _episode(self, row: Row) -> Json:
         """Return the replay of an episode, and the words behind its decisions by turn, seat and attempt."""

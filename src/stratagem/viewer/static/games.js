@@ -1,6 +1,9 @@
 // The episodes of a record, searched by a filter that the address holds.
 import { html, useEffect, useState } from './preact-htm.js';
 import { api, count, go, link, number, short, signed, useJson, useVersion, visible } from './data.js';
+import { Export } from './export.js';
+import { Id } from './names.js';
+import { live } from './source.js';
 
 const PAGE = 50;
 const OUTCOMES = ['won', 'lost', 'drawn', 'unfinished'];
@@ -52,7 +55,7 @@ function Row({ row, query }) {
   const illegal = row.num_illegal.reduce((sum, one) => sum + one, 0);
   const address = link('/replay', { record: query.record, id: row.id });
   return html`<tr>
-    <th><a href=${address}>${visible(row.id)}</a></th>
+    <th><a href=${address}><${Id} id=${row.id} game=${row.game.includes('(') && row.game} /></a></th>
     <td class="left seats">${row.players.map((name, seat) => html`<div><span class=${`seat s${seat % 7}`} aria-label=${`seat ${seat}`}>${seat}</span>${short(name)}<b>${signed(row.payoffs[seat])}</b></div>`)}</td>
     <td><span class=${`outcome ${row.outcome}`}>${row.outcome}</span></td>
     <td>${number(row.num_decisions.reduce((sum, one) => sum + one, 0))}</td>
@@ -74,7 +77,8 @@ export function Games({ query, library }) {
     <${Filters} query=${query} data=${data} set=${set} library=${library} />
     <div class="head"><p role="status">${data.found === data.total ? count(data.total, 'episode') : `${number(data.found)} of ${count(data.total, 'episode')}`}</p>
       ${data.found < data.total && html`<a href=${link('/games', { record })}>Clear the filter</a>`}
-      ${Object.keys(data.players).length > 2 && html`<a href=${link('/pairs', { record })}>Paired deals</a>`}</div>
+      ${Object.keys(data.players).length > 2 && html`<a href=${link('/pairs', { record })}>Paired deals</a>`}
+      ${live && html`<${Export} key=${record} record=${record} label="Export as one file" />`}</div>
     ${data.found === 0 ? html`<p class="empty">No episode passes this filter.</p>` : html`
     <div class="scroll"><table class="episodes"><thead><tr><th>Episode</th><th class="left">Players and returns</th><th title=${outcomeOf(query, data)}>Outcome</th><th>Decisions</th><th>Illegal</th><th class="wide">Purpose</th></tr></thead>
       <tbody>${data.episodes.map((row) => html`<${Row} key=${row.id} row=${row} query=${query} />`)}</tbody></table></div>

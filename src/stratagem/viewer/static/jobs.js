@@ -56,12 +56,12 @@ export function priceText(price) {
 }
 
 /** What is going on, or the price before it goes on; `accept` starts the job again with the price accepted. */
-export function JobState({ state, accept, verb }) {
+export function JobState({ state, accept, verb, noun = 'branch', nouns = noun === 'branch' ? 'branches' : undefined }) {
   const { job, error, open, cancel } = state;
   if (error) return html`<p class="problem" role="alert">${visible(error)}</p>`;
   if (!job) return null;
   if (open) return html`<div class="job" role="status"><progress aria-label="Progress" max=${job.total || 1} value=${job.total ? job.done : undefined}></progress>
-    <span>${job.state === 'waiting' ? 'Waiting for another job' : job.total ? `${job.done} of ${job.total} branches` : 'Getting ready'}</span>
+    <span>${job.state === 'waiting' ? 'Waiting for another job' : job.total ? `${number(job.done)} of ${count(job.total, noun, nouns)}` : 'Getting ready'}</span>
     <button type="button" onClick=${cancel}>Cancel</button></div>`;
   if (job.state === 'priced') return html`<div class="job price" role="status"><p><b>This asks ${job.price.players.map(visible).join(' and ')}:</b> about ${priceText(job.price)}.
     ${job.price.servers ? ` After ${count(job.price.most_calls, 'call')} it is ended.` : ' The model runs on this machine.'}</p>

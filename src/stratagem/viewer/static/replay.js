@@ -6,8 +6,11 @@ import { Log } from './log.js';
 import { WhatIf } from './whatif.js';
 import { Conversation } from './conversation.js';
 import { Copy } from './copy.js';
+import { Export } from './export.js';
 import { Found } from './found.js';
 import { Words } from './words.js';
+import { Id } from './names.js';
+import { live } from './source.js';
 
 const SPEEDS = [0.5, 1, 2, 4];
 const PAUSE = 1200;
@@ -113,10 +116,10 @@ export function Replay({ query }) {
     : api('line', { game: query.game, run: query.run, step: query.step, record: query.record, player: query.player, computed: query.computed, set: query.line });
   const answer = useJson(address);
   const episode = useMemo(() => answer.data, [answer.data]);
-  if (answer.error) return html`<p class="problem">${visible(answer.error)}</p>`;
+  if (answer.error) return html`<p class="problem">${visible(answer.error)}</p><p><a href=${link('/games', { record: query.record })}>All episodes</a></p>`;
   if (!episode || answer.address !== address) return html`<p class="loading">Loading …</p>`;
   const to = (id) => link('/replay', { record: query.record, id });
-  return html`<div class="head title"><h1>${visible(episode.game)} <small>${visible(episode.id)}</small></h1>
+  return html`<div class="head title"><h1>${visible(episode.game)} <small><${Id} id=${episode.id} game=${episode.game.includes('(') && episode.game} /></small></h1>
     <nav class="pager" aria-label="Episodes">
       ${query.line == null && html`<a href=${link('/games', { record: query.record })}>All episodes</a>`}
       ${episode.previous != null && html`<a href=${to(episode.previous)}>Previous episode</a>`}
@@ -125,5 +128,6 @@ export function Replay({ query }) {
     <${Found} query=${query} />
     ${query.line != null && html`<p class="dim">Line of play that exploits a policy, computed now and not recorded. <a href=${link('/policy', { game: query.game, run: query.run, step: query.step, record: query.record, player: query.player, computed: query.computed })}>Back to the policy</a></p>`}
     <${Player} key=${episode.id} episode=${episode} query=${query} />
+    ${live && query.line == null && html`<${Export} key=${episode.id} record=${query.record} episode=${episode.id} label="Export this game as one file" />`}
     ${query.line == null && html`<${Copy} words=${['stratagem', 'show', query.record, '--episode', episode.id]} />`}`;
 }
