@@ -13,8 +13,6 @@ from stratagem.api.tournaments import tournament
 from stratagem.evaluation.recorded import Reading, recorded
 from stratagem.evaluation.statistics import with_interval
 from stratagem.play.store import read_episodes, write_shard
-from stratagem.reports.report import write_report
-from stratagem.runs.folder import RunFolder
 from stratagem.viewer.app import Viewer
 from stratagem.viewer.crossplay import MOST
 from stratagem.viewer.overlay import MOST as MOST_RUNS
@@ -47,7 +45,7 @@ def test_runs_of_one_recipe_are_one_band_with_the_interval_of_their_mean(folder,
         )
     )
     data = overlaid(client, "runs/first", "runs/second", "runs/other")
-    assert data["differing"] == ["batch", "seed"]
+    assert (data["differing"], data["partial"]) == (["seed"], ["batch"])
     assert [band["runs"] for band in data["bands"]] == [["runs/first", "runs/second"], ["runs/other"]]
     assert [band["label"] for band in data["bands"]] == [{"batch": None}, {"batch": "2"}]
     mean = data["bands"][0]["means"]["kuhn/exact/exploitability"]
@@ -170,14 +168,6 @@ def test_matrix_has_the_players_with_the_most_games(folder, client):
     data = ask(client, "population", kind="record", name="many", game="kuhn(hands=1)")
     assert (len(data["players"]), data["left_out"]) == (MOST, len(rows) + 1 - MOST)
     assert "kuhn/NashApprox@1" in data["players"]
-
-
-def test_sections_of_a_written_report_are_listed(folder, client):
-    assert ask(client, "sections", run="runs/first") == {"page": None, "sections": []}
-    write_report(RunFolder(folder / "runs" / "first"))
-    sections = ask(client, "sections", run="runs/first")
-    assert sections["page"] == "runs/first/report.html"
-    assert {"name": "curves", "title": "Metrics over training"} in sections["sections"]
 
 
 def test_first_page_asks_for_every_module_at_once(client):

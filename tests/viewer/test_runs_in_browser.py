@@ -1,6 +1,7 @@
 """The table of runs, runs over one another, populations and notes in a real browser."""
 
 import pytest
+from browser import faults_of_accessibility
 from shown_folder import HOSTILE, write_run
 
 pytest.importorskip("playwright.sync_api")
@@ -21,7 +22,11 @@ def test_runs_are_overlaid_with_bands_and_what_differs(several, page, address):
     page.get_by_role("link", name="Compare 3 chosen").click()
     page.get_by_role("heading", name="3 runs over one another").wait_for()
     picture = page.get_by_role("img", name="kuhn/exact/exploitability")
-    assert "n: 2, 1 seeds. Interval: 95 % over seeds" in picture.get_attribute("aria-label")
+    assert (
+        "n: 2 seeds and 1 run. Interval: 95 % over seeds, Student’s t; none for a run alone."
+        in picture.get_attribute("aria-label")
+    )
+    page.get_by_text("1 setting that only some of the runs have").click()
     assert page.get_by_role("row", name="batch").inner_text().split() == ["batch", "–", "–", "2"]
     picture.locator(".area").wait_for()
     assert picture.locator(".way").count() == 2
@@ -76,9 +81,47 @@ def test_note_and_tags_are_saved_and_found(page, address, folder):
     assert page.title() == "Stratagem"
 
 
+@pytest.mark.parametrize("page", [(1440, 900), (390, 844)], indirect=True)
+def test_sections_of_a_report_are_pages_with_links_of_their_own(page, address):
+    page.goto(f"{address}/#/run?name=runs%2Ffirst")
+    page.get_by_role("link", name="Metrics over training").click()
+    page.get_by_role("heading", name="Metrics over training").wait_for()
+    page.get_by_role("img", name="Exact exploitability").locator(".way").first.wait_for(state="attached")
+    assert "section=curves" in page.url
+    page.reload()
+    page.get_by_role("link", name="Findings of the checks").click()
+    page.get_by_role("heading", name="Findings of the checks").wait_for()
+    assert "Look <img" in page.locator(".report").inner_text()
+    assert page.title() == "Stratagem"
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
+    assert faults_of_accessibility(page) == []
+
+
+def test_button_saves_one_game_as_a_file(page, address, tmp_path):
+    page.goto(f"{address}/#/replay?record=games&id=later%2F0.0")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Export this game as one file").click()
+    page.get_by_role("status").get_by_text("1 game").wait_for()
+    saved.value.save_as(tmp_path / "game.html")
+    assert 'id="answers"' in (tmp_path / "game.html").read_text("utf-8")
+    assert saved.value.suggested_filename.endswith("games-later-0.0.html")
+
+
+def test_address_without_a_name_says_where_to_choose(page, address):
+    for path, said in {"/runs": "press Compare", "/replay": "names no episode", "/report": "names no run"}.items():
+        page.goto(f"{address}/#{path}")
+        page.get_by_text(said).wait_for()
+
+
+def test_cycles_and_the_mixture_stand_below_the_cross_play(page, address):
+    page.goto(f"{address}/#/population?kind=record&name=games&game=kuhn")
+    page.get_by_role("img", name="Share in the mixture").locator(".mark").first.wait_for(state="attached")
+    assert faults_of_accessibility(page) == []
+
+
 def test_cell_of_a_heat_map_leads_to_its_games(page, address):
     page.goto(f"{address}/#/population?kind=record&name=games&game=kuhn")
-    page.get_by_role("link", name="kuhn/NashApprox against parrot").click()
+    page.get_by_role("link", name="NashApprox against parrot").click()
     page.get_by_role("status").get_by_text("6 of 8 episodes").wait_for()
     page.go_back()
     page.get_by_role("img", name="Elo by maximum likelihood").wait_for()

@@ -225,7 +225,6 @@ def test_page_of_a_run_has_its_curves_and_checks(client):
     assert (data["findings"]["inert_clip"]["step"], data["faults"], data["notes"]) == (1, 0, 1)
     assert data["record"] == "runs/first/record"
     assert data["findings"]["inert_clip"]["first"] == f"Look {HOSTILE}"
-    assert data["report"] is False
 
 
 def test_damaged_run_and_record_are_one_sentence(folder):

@@ -19,6 +19,7 @@ from stratagem.reports.section import Section
 REPORTS = Path(__file__).parent
 MODULES = ("plot_scales.js", "plot_marks.js", "plot.js")
 """Modules that draw a picture, each after those that it imports."""
+STYLES = ("plot.css", "page.css", "section.css")
 _BETWEEN_MODULES = re.compile(r"^import .*\n|^export (?=class|const|function)", re.MULTILINE)
 
 
@@ -31,11 +32,11 @@ def page(title: str, header: Html, sections: Sequence[Section], *, pictures: boo
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        Html(f"<style>{_own('plot.css')}{_own('page.css')}</style>"),
+        Html(f"<style>{''.join(map(_own, STYLES))}</style>"),
     )
     contents = element("nav", *(element("a", section.title, href=f"#{section.name}") for section in sections))
     footer = element("footer", f"Written by stratagem {__version__} from the files of {of}. The page needs no network.")
-    main = element("main", header, contents, *(section.html() for section in sections), footer)
+    main = element("main", header, contents, *(section.html() for section in sections), footer, class_="report")
     body = join(main, *(Html(f"<script>{script}</script>") for script in scripts))
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>{body}</body></html>\n'
 
@@ -79,16 +80,17 @@ def header(
     tiles: Sequence[tuple[str, str]],
     figures: Html = Html(""),  # noqa: B008 - a constant
 ) -> Html:
-    """Write the head of the page: the run, its status, and the verdict."""
+    """Write the head of the page: the run, its status, and the summary."""
+    title = element("h1", name, " ", element("span", state, class_=f"state {state}"))
+    return element("header", title, summary(sentence, verdict, tiles, figures), class_="top")
+
+
+def summary(sentence: str, verdict: Sequence[str], tiles: Sequence[tuple[str, str]], figures: Html) -> Html:
+    """Write the verdict of a run with its figures, below the reason why it failed."""
     facts = [element("div", element("dt", name), element("dd", value)) for name, value in tiles]
-    return element(
-        "header",
-        join(
-            element("h1", name, " ", element("span", state, class_=f"state {state}")),
-            element("p", sentence, class_="bad") if sentence else text(""),
-            element("div", *(element("p", line) for line in verdict), class_="verdict"),
-            figures,
-            element("dl", *facts, class_="tiles"),
-        ),
-        class_="top",
+    return join(
+        element("p", sentence, class_="bad") if sentence else text(""),
+        element("div", *(element("p", line) for line in verdict), class_="verdict"),
+        figures,
+        element("dl", *facts, class_="tiles"),
     )

@@ -2,28 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from stratagem.files import write_file
 from stratagem.reports.catalogue import sections
 from stratagem.reports.headline import headlines
 from stratagem.reports.headline_table import headline_table
-from stratagem.reports.page import header, page
+from stratagem.reports.html import Html
+from stratagem.reports.page import header, page, summary
 from stratagem.reports.run_data import RunData
+from stratagem.reports.section import Section
 from stratagem.reports.tiles import tiles
 from stratagem.reports.verdict import verdict
-from stratagem.runs.folder import RunFolder
+from stratagem.runs.folder import RunFolder, Status
 
 FILE = "report.html"
 
 
+class Report(NamedTuple):
+    """Report of a run as it is now: what a page is made of."""
+
+    name: str
+    status: Status
+    data: RunData
+    sections: Sequence[Section]
+
+    @property
+    def summary(self) -> Html:
+        """Verdict, figures and facts at the head."""
+        return summary(self.status.sentence, verdict(self.data), tiles(self.data), self._figures)
+
+    @property
+    def html(self) -> str:
+        """The page."""
+        name, status = self.name, self.status
+        top = header(name, status.state, status.sentence, verdict(self.data), tiles(self.data), self._figures)
+        return page(f"{name}: {status.state}", top, self.sections)
+
+    @property
+    def _figures(self) -> Html:
+        return headline_table(headlines(self.data))
+
+
+def report_of(run: RunFolder) -> Report:
+    """Read a run and make the sections of its report."""
+    data = RunData(run)
+    return Report(run.name, data.status, data, sections(data))
+
+
 def report_html(run: RunFolder) -> str:
     """Write the page of a run as it is now."""
-    data = RunData(run)
-    status = data.status
-    figures = headline_table(headlines(data))
-    top = header(run.name, status.state, status.sentence, verdict(data), tiles(data), figures)
-    return page(f"{run.name}: {status.state}", top, sections(data))
+    return report_of(run).html
 
 
 def write_report(run: RunFolder, path: Path | None = None) -> Path:

@@ -83,7 +83,7 @@ def run_of(library: Library, asked: Asked) -> Json:
     name = given(asked, "name")
     run = library.run(name)
     record = next((known for known, path in library.records.items() if path == run.record), None)
-    return {**run_page(name, run), "record": record, "report": f"{name}/report.html" in library.pages}
+    return {**run_page(name, run), "record": record}
 
 
 def written(content: Any) -> str:

@@ -12,5 +12,5 @@ STATIC = Path(__file__).with_name("static")
 
 def files_of_pages() -> dict[str, Path]:
     """Return all files that a page may load, by name; those of the pictures are the reports'."""
-    pictures = [REPORTS / name for name in (*MODULES, "plot.css")]
+    pictures = [REPORTS / name for name in (*MODULES, "plot.css", "section.css")]
     return {path.name: path for path in (*STATIC.iterdir(), *pictures)}

@@ -56,7 +56,8 @@ def read_library(root: Path) -> Library:
             library.records[name] = folder
         if (folder / "run.json").is_file():
             library.runs[name] = RunFolder(folder)
-        library.pages.update({f"{name}/{page}": folder / page for page in PAGES if _is_inside(folder / page, root)})
+        inside = [folder / page for page in PAGES if _is_inside(folder / page, root)]
+        library.pages.update({page.relative_to(root).as_posix(): page for page in inside})
     return library
 
 

@@ -14,6 +14,8 @@ from stratagem.play.store import read_columns, shards
 
 Outcome = Literal["won", "lost", "drawn", "unfinished"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+_NAMED = 200
+"""Number of episodes among which one is looked for whose id is like an unknown one."""
 LONGEST_PAGE = 500
 _COLUMNS = (
     "id", "game", "players", "slots", "purpose", "parent", "finished", "payoffs", "num_decisions", "num_illegal",
@@ -96,7 +98,7 @@ def find_row(folder: Path, name: str) -> Row:
     for row in rows_of(folder):
         if row.id == name:
             return row
-    raise UnknownName("recorded episode", name, ())
+    raise UnknownName("recorded episode", name, (row.id for row in rows_of(folder)[:_NAMED]))
 
 
 def listed(folder: Path, wanted: Filter, *, offset: int, limit: int, newest: bool) -> Json:

@@ -44,12 +44,14 @@ def overlay(library: Library, asked: Mapping[str, str]) -> Json:
     bands: dict[tuple[tuple[str, str], ...], list[Shown]] = {}
     for run in shown:
         bands.setdefault(run.recipe, []).append(run)
-    differing = differences(shown)
+    differing, partial = differences(shown)
+    named = [key for key in differing if key != _SEED] or partial
     metrics = _metrics(shown)
     return {
-        "runs": [_row(run, differing) for run in shown],
-        "bands": [_band(runs, differing, metrics) for runs in bands.values()],
+        "runs": [_row(run, (*differing, *partial)) for run in shown],
+        "bands": [_band(runs, named, metrics) for runs in bands.values()],
         "differing": differing,
+        "partial": partial,
         "metrics": [_metric(metric, shown) for metric in metrics],
         "main": list(dict.fromkeys(figure.metric for run in shown for figure in main_figures(run.data))),
         "broken": broken,
@@ -82,11 +84,15 @@ def _read(library: Library, names: Sequence[str]) -> tuple[list[Shown], dict[str
     return shown, broken
 
 
-def differences(shown: Sequence[Shown]) -> list[str]:
-    """Return the settings in which runs differ, the seed last."""
+def differences(shown: Sequence[Shown]) -> tuple[list[str], list[str]]:
+    """Return the settings in which runs differ, the seed last, and those that only some of them have.
+
+    A run of another algorithm, or of another version, has other settings.
+    """
     keys = dict.fromkeys(key for run in shown for key in run.settings)
     found = [key for key in keys if len({run.settings.get(key) for run in shown}) > 1]
-    return sorted(found, key=lambda key: key == _SEED)
+    partial = [key for key in found if any(key not in run.settings for run in shown)]
+    return sorted((key for key in found if key not in partial), key=lambda key: key == _SEED), partial
 
 
 def _row(run: Shown, differing: Sequence[str]) -> Json:
@@ -108,10 +114,10 @@ def _metric(metric: str, shown: Sequence[Shown]) -> Json:
     return {"name": metric, "unit": unit_of(having[0], metric), "chance": finite(chance)}
 
 
-def _band(runs: Sequence[Shown], differing: Sequence[str], metrics: Sequence[str]) -> Json:
+def _band(runs: Sequence[Shown], named: Sequence[str], metrics: Sequence[str]) -> Json:
     """Return the runs of one recipe: their seeds, their curves, and the mean over seeds with its interval."""
     own = [metric for metric in metrics if any(metric in run.data.curves for run in runs)]
-    label = {key: runs[0].settings.get(key) for key in differing if key != _SEED}
+    label = {key: runs[0].settings.get(key) for key in named}
     return {
         "label": label,
         "runs": [run.name for run in runs],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,6 @@ _READ = (
     "evaluation.json", "policies",
 )  # fmt: skip
 """Files that a page of a run shows."""
-_SECTION = re.compile(r'<section id="([\w-]+)"[^>]*><h2>([^<]*)</h2>')
 Stamps = tuple[tuple[int, int] | None, ...]
 
 
@@ -116,14 +114,6 @@ def _figure(figure: MainFigure) -> Json:
 def _spark(figure: MainFigure) -> Json:
     points = Curve(list(figure.points), list(figure.points.values()))
     return {"metric": figure.metric, "unit": figure.unit, **_points(points, _SPARK_POINTS)}
-
-
-def report_sections(page: Path | None) -> list[Json]:
-    """Return the sections of a written report, by name and title."""
-    if page is None:
-        return []
-    text = page.read_text(encoding="utf-8", errors="replace")
-    return [{"name": name, "title": title} for name, title in _SECTION.findall(text)]
 
 
 def settings_of(data: RunData) -> dict[str, str]:

@@ -118,6 +118,17 @@ export function short(name) {
   return visible(name.replace(/@[^@]*$/, '') || name);
 }
 
+/** The name of a player of a known game: without its version, and without the name of the game before it. */
+export function shortIn(game, name) {
+  const own = `${game.split('(')[0]}/`;
+  return short(name.startsWith(own) ? name.slice(own.length) : name);
+}
+
+/** A number to so many digits and never in powers of ten, for a table in which sizes are compared. */
+export function rounded(value, digits = 2) {
+  return value == null ? '–' : number(Math.round(value * 10 ** digits) / 10 ** digits, digits);
+}
+
 /** The name of a seat, where seats are known by names, and its player. */
 export function sitter(names, seat, player) {
   return names && names[seat] ? `${visible(names[seat])}, ${short(player)}` : short(player);

@@ -17,9 +17,9 @@ function Pages({ pages }) {
   const kinds = { 'card.html': 'Card of the audit', 'report.html': 'Report of the run' };
   return html`<section aria-labelledby="pages"><h2 id="pages">Pages</h2>
     <ul class="cards">${pages.map((name) => {
-      const [folder, file] = [name.slice(0, name.lastIndexOf('/')), name.slice(name.lastIndexOf('/') + 1)];
+      const [folder, file] = [name.slice(0, Math.max(0, name.lastIndexOf('/'))), name.slice(name.lastIndexOf('/') + 1)];
       return html`<li key=${name} class="card"><a class="title" href=${`/pages/${name.split('/').map(encodeURIComponent).join('/')}`} target="_blank" rel="noopener">${kinds[file]}</a>
-        <p class="dim">${folder === '.' ? 'in this folder' : visible(folder)}</p></li>`;
+        <p class="dim">${folder === '' ? 'in this folder' : visible(folder)}</p></li>`;
     })}</ul></section>`;
 }
 

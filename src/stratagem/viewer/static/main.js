@@ -11,10 +11,24 @@ import { Play } from './play.js';
 import { Population } from './population.js';
 import { Policy } from './policy.js';
 import { Replay } from './replay.js';
+import { Report } from './report.js';
 import { Run } from './run.js';
 import { live } from './source.js';
 
+// what a page shows, by its address: the part of the query that names it, and where it is chosen
+const NAMED = {
+  '/games': ['record', 'record'], '/decisions': ['record', 'record'], '/checks': ['record', 'record'], '/pairs': ['record', 'record'],
+  '/replay': ['id', 'episode'], '/run': ['name', 'run'], '/report': ['run', 'run'], '/runs': ['runs', 'run'],
+};
+
+function Unnamed({ path }) {
+  const [, what] = NAMED[path];
+  return html`<h1>Nothing is chosen</h1><p class="empty">${path === '/runs' ? 'This page draws runs over one another. Tick them in the table of the ' : `This address names no ${what}. Choose one in the `}
+    <a href=${link('/')}>overview</a>${path === '/runs' ? ', and press Compare.' : '.'}</p>`;
+}
+
 function Page({ path, query, library }) {
+  if (NAMED[path] && !query[NAMED[path][0]] && query.line == null) return html`<${Unnamed} path=${path} />`;
   if (path === '/games') return html`<${Games} query=${query} library=${library} />`;
   if (path === '/decisions') return html`<${Decisions} query=${query} library=${library} />`;
   if (path === '/checks') return html`<${Checks} query=${query} library=${library} />`;
@@ -22,6 +36,7 @@ function Page({ path, query, library }) {
   if (path === '/replay') return html`<${Replay} query=${query} />`;
   if (path === '/play') return html`<${Play} query=${query} />`;
   if (path === '/run') return html`<${Run} name=${query.name || ''} />`;
+  if (path === '/report') return html`<${Report} query=${query} library=${library} />`;
   if (path === '/runs') return html`<${Overlay} query=${query} />`;
   if (path === '/pairs') return html`<${Pairs} query=${query} />`;
   if (path === '/population') return html`<${Population} query=${query} />`;
@@ -40,7 +55,7 @@ function App() {
     <header class="top">
       <a class="brand" href=${link('/')}><img src="/static/icon.svg" alt="" width="24" height="24" />${visible(library.folder)}</a>
       <nav aria-label="Pages">
-        <a href=${link('/')} aria-current=${['/', '/run', '/runs'].includes(path) ? 'page' : null}>Overview</a>
+        <a href=${link('/')} aria-current=${['/', '/run', '/runs', '/report'].includes(path) ? 'page' : null}>Overview</a>
         ${library.records.length > 0 && html`<a href=${link('/games', { record: query.record || library.records[0].name })}
           aria-current=${['/games', '/replay', '/pairs'].includes(path) ? 'page' : null}>Games</a>`}
         ${live && library.records.length > 0 && html`

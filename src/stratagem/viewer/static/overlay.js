@@ -1,14 +1,16 @@
 // Several runs over one another: bands over the seeds of a recipe, and the settings in which they differ.
 import { html, useState } from './preact-htm.js';
+import { Name } from './names.js';
 import { Picture, reading } from './picture.js';
 import { api, count, link, number, useJson, useVersion, visible } from './data.js';
 
 const SHOWN = 9;
+const TOLD = 3;
 const role = (place) => `rival-${(place % 6) + 1}`;
 
 function labelOf(band, place) {
   const settings = Object.entries(band.label).map(([key, value]) => `${key} = ${value ?? 'unset'}`);
-  return settings.length ? settings.join(', ') : band.runs.length > 1 ? `${count(band.runs.length, 'seed')}` : band.runs[0] || `band ${place + 1}`;
+  return settings.length ? `${settings.slice(0, TOLD).join(', ')}${settings.length > TOLD ? ` and ${settings.length - TOLD} more` : ''}` : band.runs.length > 1 ? `${count(band.runs.length, 'seed')}` : band.runs[0] || `band ${place + 1}`;
 }
 
 /** A mean with its band. */
@@ -51,11 +53,17 @@ function Legend({ bands, single, places }) {
     <span><b>${visible(labelOf(band, at))}</b> ${band.runs.map((run) => html`<a href=${link('/run', { name: run })}>${single && html`<i class="band-key" style=${{ '--paint': `var(--${role(places[run])})` }}></i>`}${visible(run)}</a> `)}</span></li>`)}</ul>`;
 }
 
+function Settings({ data, keys, title }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${title}><table class="differing">
+    <thead><tr><th>Setting</th>${data.runs.map((run) => html`<th><a href=${link('/run', { name: run.name })}><${Name} name=${run.name} /></a></th>`)}</tr></thead>
+    <tbody>${keys.map((key) => html`<tr><th><${Name} name=${key} /></th>${data.runs.map((run) => html`<td>${run.settings[key] == null ? html`<span class="dim">–</span>` : visible(run.settings[key])}</td>`)}</tr>`)}</tbody></table></div>`;
+}
+
 function Differing({ data }) {
-  if (!data.differing.length) return html`<p class="dim">All settings are the same.</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Settings that differ"><table class="differing">
-    <thead><tr><th>Setting</th>${data.runs.map((run) => html`<th><a href=${link('/run', { name: run.name })}>${visible(run.name)}</a></th>`)}</tr></thead>
-    <tbody>${data.differing.map((key) => html`<tr><th>${visible(key)}</th>${data.runs.map((run) => html`<td>${run.settings[key] == null ? html`<span class="dim">–</span>` : visible(run.settings[key])}</td>`)}</tr>`)}</tbody></table></div>`;
+  return html`${data.differing.length ? html`<${Settings} data=${data} keys=${data.differing} title="Settings that differ" />`
+    : html`<p class="dim">All settings ${data.partial.length ? 'that every run has ' : ''}are the same.</p>`}
+    ${data.partial.length > 0 && html`<details><summary>${count(data.partial.length, 'setting')} that only some of the runs have</summary>
+      <${Settings} data=${data} keys=${data.partial} title="Settings that only some of the runs have" /></details>`}`;
 }
 
 export function Overlay({ query }) {

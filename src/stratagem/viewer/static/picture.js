@@ -8,12 +8,12 @@ export function reading({ unit, n, interval = 'none, one run', chance = 'not mea
   return `Unit: ${unit || 'none'}. n: ${n}. Interval: ${interval}. Chance level: ${chance}.`;
 }
 
-export function Picture({ title, value, traces, layout, facts, label, height, kind = '' }) {
+export function Picture({ title, value, traces, layout, facts, label, height, caption = '', kind = '', still = false }) {
   const canvas = useRef(null);
   const plot = useRef(null);
   const [zoomed, setZoomed] = useState(false);
   useEffect(() => {
-    plot.current = new Plot(canvas.current, traces, layout, (range) => {
+    plot.current = new Plot(canvas.current, traces, layout, still ? null : (range) => {
       plot.current.zoom(range);
       setZoomed(range != null);
     });
@@ -28,5 +28,6 @@ export function Picture({ title, value, traces, layout, facts, label, height, ki
   return html`<figure class=${`plot ${kind}`}>
     <figcaption>${visible(title)}<span class="value">${value}${zoomed && html` <button class="plain-button" onClick=${() => { plot.current.zoom(null); setZoomed(false); }}>All steps</button>`}</span></figcaption>
     <div class="canvas" role="img" aria-label=${visible(label || `${title}. ${facts}`)} ref=${canvas} style=${height ? { '--height': height, minHeight: `${height}px` } : null}></div>
+    ${caption && html`<p class="caption">${visible(caption)}</p>`}
     <p class="caption">${visible(facts)}</p></figure>`;
 }

@@ -1,9 +1,12 @@
 // One run: its status, its checks, its curves, and its recipe.
-import { html, useState } from './preact-htm.js';
+import { html, useEffect, useState } from './preact-htm.js';
 import { Chart } from './chart.js';
 import { Copy } from './copy.js';
 import { api, count, link, number, useJson, useVersion, visible } from './data.js';
+import { Export } from './export.js';
 import { Notes } from './notes.js';
+import { Sections, pageOf } from './report.js';
+import { live } from './source.js';
 
 const FIRST = [/exact\/exploitability$/, /^checkpoint_metric$/, /^[^/]+\/pay$/, /validation\//, /illegal_rate$/, /^loss$/, /^entropy$/];
 const SHOWN = 12;
@@ -29,12 +32,16 @@ function Curves({ curves, best, noted }) {
   </section>`;
 }
 
-function Report({ name, written }) {
-  const { data } = useJson(api('sections', { run: name }), useVersion(`run:${name}`));
-  const page = `/pages/${name.split('/').map(encodeURIComponent).join('/')}/report.html`;
+/** Links to the pages of the report; it is made of the whole run, so it is asked for when the rest is there. */
+function Report({ name }) {
+  const [due, setDue] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setDue(true), 300);
+    return () => clearTimeout(timer);
+  }, []);
+  const { data, error } = useJson(due ? api('report', { run: name }) : '');
   return html`<section aria-labelledby="report"><h2 id="report">Report</h2>
-    ${written && data ? html`<ul class="sections">${data.sections.map((section) => html`<li><a href=${`${page}#${section.name}`} target="_blank" rel="noopener">${visible(section.title)}</a></li>`)}</ul>`
-    : html`<p class="dim">Not written yet: <code>stratagem report</code> writes it.</p>`}</section>`;
+    ${error ? html`<p class="problem">${visible(error)}</p>` : data ? html`<${Sections} run=${name} sections=${data.sections} />` : html`<p class="dim"><a href=${pageOf(name)}>Summary</a></p>`}</section>`;
 }
 
 function Commands({ run }) {
@@ -58,12 +65,13 @@ export function Run({ name }) {
     <p class="links">${run.record != null && html`<a href=${link('/games', { record: run.record, order: 'newest' })}>Its games</a>`}
       ${run.record != null && html`<a href=${link('/checks', { record: run.record })}>Checks of its record</a>`}
       ${run.policy && html`<a href=${link('/policy', { run: name, ...run.policy })}>Its policy</a>`}
-      ${run.report && html`<a href=${`/pages/${name.split('/').map(encodeURIComponent).join('/')}/report.html`} target="_blank" rel="noopener">Its report</a>`}</p>
+      <a href=${pageOf(name)}>Its report</a></p>
     ${findings.length > 0 && html`<section aria-labelledby="checks"><h2 id="checks">Checks</h2><ul class="plain">${findings.map(([check, finding]) =>
       html`<li><span class=${`badge ${finding.level === 'fault' ? 'bad' : ''}`}>${visible(finding.level)}</span> <b>${visible(check)}</b>, ${count(finding.count, 'time')}${finding.step == null ? '' : ', first at '}${finding.step == null ? '' : run.record == null ? `step ${finding.step}` : html`<a href=${link('/decisions', { record: run.record, step: finding.step })}>step ${finding.step}</a>`}: ${visible(finding.first)}</li>`)}</ul></section>`}
     <${Curves} curves=${run.curves} best=${run.best_step} noted=${noted} />
     <${Notes} key=${`note ${name}`} run=${run} />
-    <${Report} name=${name} written=${run.report} />
+    <${Report} key=${`report ${name}`} name=${name} />
+    ${live && run.record != null && html`<${Export} key=${`export ${name}`} record=${run.record} label="Export the run as one file" />`}
     <${Commands} run=${run} />
     <section><h2>Recipe</h2><details><summary>All settings</summary><pre>${visible(run.settings)}</pre></details>
       <p>Begun ${visible(run.begun)} by</p><pre>${visible(run.command)}</pre></section>

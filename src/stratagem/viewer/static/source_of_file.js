@@ -31,7 +31,8 @@ function listed({ player = '', opponent = '', game = '', purpose = '', outcome =
 const ANSWERS = {
   library: () => held.library,
   run: () => held.run,
-  sections: () => ({ page: null, sections: [] }),
+  report: ({ section = 'summary' }) => held.report[section] && { section: { name: section, ...held.report[section] },
+    sections: Object.entries(held.report).map(([name, { title }]) => ({ name, title })) },
   episodes: listed,
   episode: ({ id }) => held.episodes[id] && held.episodes[id].replay,
   words: ({ id, turn, seat, attempt }) => held.episodes[id] && held.episodes[id].words[`${turn}.${seat}.${attempt}`],
