@@ -163,6 +163,13 @@ def test_a_sentence_of_the_language_stands_once():
     assert len(list(game.start(Key(0)).view(0).choices)) == 5
 
 
+def test_a_template_says_what_its_language_may_not():
+    game = make_game("talk(ipd, intents=[], templates=['I will play {action}'])")
+    assert list(game.start(Key(0)).view(0).choices)[1:] == ["I will play COOPERATE", "I will play DEFECT"]
+    with pytest.raises(BadParameter, match="no language of these kinds"):
+        make_game("talk(ipd, intents=[], templates=['{SILENT|silent}'])")
+
+
 def test_a_template_of_many_texts_stays_open():
     game = make_game("talk(negotiation-v1(pie=20), intents=[], templates=['{seat} gets {amount} or {amount}'])")
     choices = game.start(Key(0)).view(0).choices

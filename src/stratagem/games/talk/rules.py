@@ -70,13 +70,12 @@ class TalkRules(Game[TalkFacts], ABC):
                     f"talk needs `{option}` as one of {', '.join(allowed)}, not {getattr(self, option)!r}."
                 )
         self._read_lists()
-        if not (self.words or self.limit or self.templates or self.schema or self._has_language()):
+        if not (self.limit or self.further or self.patterns or self._has_language()):
             raise BadParameter(
                 f"{self.game.spec.name} has no language of these kinds: give talk `words` or a `limit` for open text."
             )
         if self.limit and (self.templates or self.schema):
             raise BadParameter("talk takes `limit` for free text, or `templates` and a `schema` that constrain it.")
-        _ = self.patterns
 
     def _read_lists(self) -> None:
         """Make tuples of the options that are lists, and refuse what they cannot hold."""
@@ -144,7 +143,8 @@ class TalkRules(Game[TalkFacts], ABC):
     def further(self) -> tuple[str, ...]:
         """Sentences that mean nothing by themselves: the words, and what templates of few texts make."""
         few = (text for form in self._forms if num_texts(form.part) <= _FEW for text in texts_of(form.part))
-        known = {plain(text) for text in (SILENT, *(i.text for i in self.spoken_language.every), *self.words)}
+        offered = (intent.text for intent in self.spoken_language.every if intent.kind in self.intents)
+        known = {plain(text) for text in (SILENT, *offered, *self.words)}
         return (*self.words, *dict.fromkeys(text for text in few if plain(text) not in known))
 
     def sayable(self, inner: View[Any]) -> tuple[Intent, ...]:
