@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons release clean
+.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons zoo check-zoo release clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -197,6 +197,16 @@ $(RELEASE)/.ready: containers/requirements.txt
 	test -x $(RELEASE)/bin/python || $(PYTHON) -m venv $(RELEASE)
 	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check -r containers/requirements.txt
 	touch $@
+
+RUNS ?= runs/sepo
+zoo: $(READY) $(RELEASE)/.ready ## build the wheel of trained models in zoo/dist from the runs in RUNS, some minutes
+	$(BIN)/python zoo/zoo.py build $(RUNS)
+	rm -rf zoo/dist
+	$(RELEASE)/bin/python -m build --wheel --outdir zoo/dist zoo
+
+check-zoo: $(READY) ## install the wheel of zoo/dist, and measure every figure of its models again, some minutes
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall zoo/dist/stratagem_zoo-*.whl
+	$(BIN)/python zoo/zoo.py check
 
 pythons: $(RELEASE)/.ready ## run the tests of games, play and evaluation with every Python that is installed, half an hour
 	$(RELEASE)/bin/nox

@@ -24,8 +24,8 @@ MODELS = {
     "run:PATH": "The best model of a run by validation. Without one, the error names the models of the run.",
     "run:PATH@LABEL": "Another model of the run: `base`, `start` (the model at the start of training), `last`, or a "
     "saved step such as `60`. Where several seats were trained: `LABEL/SEAT`.",
-    "zoo:NAME": "A trained model of the package `stratagem-zoo`, which `make zoo` builds; `zoo:NAME@start` is the model "
-    "before its training. Its card says the recipe, the commit and the figures.",
+    "zoo:NAME": "A trained model of the package `stratagem-zoo`, which `make zoo` builds; `zoo:NAME@start` is the "
+    "model before its training. Its card says the recipe, the commit and the figures.",
     "api:MODEL@URL": "A model behind an OpenAI-compatible server: see [Remote models](../how-to/remote-models.md).",
 }
 OPTIONS = {

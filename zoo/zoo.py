@@ -1,0 +1,148 @@
+"""Build the zoo from finished runs, and measure its models again.
+
+    python zoo/zoo.py build RUNS     copy the models of zoo/models.toml from their runs, measure them, write cards
+    python zoo/zoo.py check          measure the installed models again, and compare with their cards
+
+A card says the recipe, the commit, the settings, the digest of each file, and figures with their standard errors. The
+check takes other deals than the build. An exact figure must be the same; a sampled one must differ by no more than a
+99.9 % interval of the difference, since it is one of several of a model.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import math
+import shutil
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import stratagem as sg
+from stratagem.models.reference import parse_model
+from stratagem.models.run_models import RunModel, RunModels, read_run_models, write_run_models
+from stratagem.models.zoo import zoo_models
+from stratagem.runs.folder import RunFolder
+
+HERE = Path(__file__).parent
+PACKAGE = HERE / "src" / "stratagem_zoo"
+CARD = "card.json"
+LABELS, MEASURED = ("start", "best", "last"), ("start", "best")
+EPISODES, BUILD_SEED, CHECK_SEED = 200, 0, 1
+SAME = 1e-5
+"""Largest difference of exact figures, for other processors round sums in another order."""
+LIMIT = 3.29
+"""Standard errors of a difference: 99.9 % of a normal distribution."""
+
+
+def figures(game: str, player: str, seed: int) -> dict[str, dict[str, Any]]:
+    """Measure a player: its metrics, and the exact exploitability where the game is small."""
+    (told,) = sg.evaluate(game, [player], episodes=EPISODES, seed=seed, progress=False).to_json()["games"]
+    (row,) = [row for row in told["players"] if not row["player"].startswith("random")]
+    found = {name: value for name, value in row["metrics"].items() if value is not None}
+    if row.get("exact"):
+        found["exploitability"] = {"mean": row["exact"]["exploitability"], "se": 0.0, "exact": True}
+    return {name: {key: value[key] for key in ("mean", "se", "exact")} for name, value in found.items()}
+
+
+def build(runs: Path) -> None:
+    """Copy every model, measure it, and write its card."""
+    for name, about in tomllib.loads((HERE / "models.toml").read_text("utf-8")).items():
+        run, folder = runs / about["run"], PACKAGE / name
+        shutil.rmtree(folder, ignore_errors=True)
+        copy(run, folder)
+        info = RunFolder.open(run).info()
+        if info.dirty:
+            sys.exit(f"{run} was made by a tree with changes, so its commit does not say how.")
+        measured = {label: figures(about["game"], f"run:{folder}@{label}", BUILD_SEED) for label in MEASURED}
+        card = {
+            **about,
+            "commit": info.commit,
+            "command": info.command.replace(str(runs), "runs"),
+            "seed": info.seed,
+            "episodes": EPISODES,
+            "figures": measured,
+            "sha256": digests(folder),
+        }
+        (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
+        print(f"{name}: {sum(path.stat().st_size for path in _files(folder)) / 1e6:.1f} MB")
+
+
+def copy(run: Path, folder: Path) -> None:
+    """Copy the settings of a run, and the models of `LABELS` with the folders that they name."""
+    told = read_run_models(run)
+    kept = {label: told.models[label] for label in LABELS if label in told.models}
+    step = next(label for label, model in told.models.items() if label.isdecimal() and model == kept["best"])
+    folder.mkdir(parents=True)
+    write_run_models(folder, RunModels(models={**kept, step: kept["best"]}, speaks=told.speaks, titles=told.titles))
+    shutil.copy(run / "config.toml", folder / "config.toml")
+    for part in {part for model in kept.values() for part in _parts(model)}:
+        shutil.copytree(run / part, folder / part)
+
+
+def _parts(model: RunModel) -> Iterator[str]:
+    """Return the folders of a model inside its run."""
+    base = parse_model(model.model)
+    if base.kind == "dir":
+        yield base.where
+    if model.adapter:
+        yield model.adapter
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of every file but the card."""
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in _files(folder)}
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != CARD)
+
+
+def differences(card: Mapping[str, Any], again: Mapping[str, Mapping[str, Any]], label: str) -> Iterator[str]:
+    """Say which figures of one model are not those of its card."""
+    for name, told in card["figures"][label].items():
+        found = again[name]
+        apart = abs(found["mean"] - told["mean"])
+        exact = told["exact"] and found["exact"]
+        allowed = SAME if exact else LIMIT * math.hypot(told["se"], found["se"]) + SAME
+        if apart > allowed:
+            yield f"{label}, {name}: the card says {told['mean']:.4g}, measured {found['mean']:.4g}"
+
+
+def check() -> int:
+    """Measure every installed model again; return 1 if a file or a figure is not that of its card."""
+    wrong = 0
+    for name, folder in zoo_models().items():
+        card = json.loads((folder / CARD).read_text("utf-8"))
+        said = [] if digests(folder) == card["sha256"] else ["its files are not those of its card"]
+        count = 0
+        for label in card["figures"]:
+            again = figures(card["game"], f"zoo:{name}@{label}", CHECK_SEED)
+            said += differences(card, again, label)
+            count += len(again)
+        print(f"{name}: {count} figures, {len(said)} differ", *said, sep="\n  ")
+        wrong += len(said)
+    if not zoo_models():
+        sys.exit("The package stratagem-zoo is not installed: pip install zoo/dist/stratagem_zoo-*.whl")
+    return 1 if wrong else 0
+
+
+def main() -> int:
+    """Build or check."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("build", "check"))
+    parser.add_argument("runs", nargs="?", type=Path, help="folder with the runs, for build")
+    arguments = parser.parse_args()
+    if arguments.what == "check":
+        return check()
+    if arguments.runs is None:
+        parser.error("build takes the folder with the runs")
+    build(arguments.runs)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
