@@ -29,6 +29,7 @@ EXCUSED = {
     "episodes": "always a number of episodes; the sentence says of what",
     "epochs": "always passes over the data; the sentence says over which",
     "game": "always a game by name; a target policy may take that of its table",
+    "games": "always games by name; those of a source of examples may be others than are played",
     "grpo": "the table of the algorithm, and that of SCO-PAL's offline stage of the same name",
     "iterations": "SCO-PAL repeats all its stages, the other algorithms play and learn",
     "kl_sft": "the table of the algorithm, as ShapeLLM uses it before its trials",

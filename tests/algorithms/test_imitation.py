@@ -1,16 +1,27 @@
-"""Examples of a teacher: its own games, all seats, those of a turn together."""
+"""Examples of a teacher: its own games or situations of others' games, all seats, those of a turn together."""
 
 from itertools import chain
 
-from stratagem.demonstrations.imitation import teacher_decisions
+import pytest
+
+from stratagem.algorithms.reinforce import REINFORCEAlgorithm, REINFORCERecipe
+from stratagem.demonstrations.imitation import Imitated, is_held_out, teacher_decisions
+from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.solver import solve
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import play
+from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
+from stratagem.runs.folder import RunFolder
 from stratagem.training.sft import SFTSettings, batches
+from stratagem.training.supervised import sft
 
 
-def units(game, teacher, count, seed=1, style="bare"):
-    return list(teacher_decisions(make_game(game), teacher, count, Key(seed), make_style(style)))
+def units(game, teacher, count, seed=1, styles=("bare",), **options):
+    made = [make_style(style) for style in styles]
+    return list(teacher_decisions(make_game(game), Imitated(teacher, **options), count, Key(seed), made))
 
 
 def test_those_who_move_together_are_one_unit_and_begin_alike():
@@ -41,3 +52,95 @@ def test_units_stand_together_and_every_example_comes_once_an_epoch():
     assert all(sorted(chain.from_iterable(made[part : part + 5])) == list(range(30)) for part in (0, 5))
     assert all(batch[0] // 3 == batch[1] // 3 == batch[2] // 3 for batch in made)
     assert made[:5] != made[5:]
+
+
+def situations(game, seed, number):
+    """Situations of random play, by their text as the style `bare` shows it."""
+    known = {}
+    for deal in range(number):
+        state, move = game.start(Key(seed).at(deal)), 0
+        while not state.over:
+            (seat,) = state.to_act
+            known[state.view(seat).situation] = state.fork()
+            state.play({seat: state.view(seat).choices.sample(Key(seed).at(deal, move))})
+            move += 1
+    return known
+
+
+def test_teacher_answers_in_situations_of_another_players_games():
+    values, known = solve(make_game("nim")), situations(make_game("nim"), 0, 400)
+    made = list(chain.from_iterable(units("nim", "perfect", 200, played_by="random")))
+    met = [example for example in made if example.messages[0].content in known]
+    assert len(met) > 150
+    assert max(values.regrets(known[example.messages[0].content])[example.reply] for example in met) == 0.0
+    uniform = list(chain.from_iterable(units("nim", "random", 200)))
+    assert [example.messages for example in uniform] == [example.messages for example in made]  # of the same games
+
+
+def test_held_out_situations_are_in_no_example():
+    known = situations(make_game("nim"), 0, 400)
+    some = {example.messages[0].content for example in chain.from_iterable(units("nim", "random", 500, held_out=0.3))}
+    out = {text for text, state in known.items() if is_held_out(state.view(state.to_act[0]), 0.3)}
+    assert some.isdisjoint(out)
+    assert 0.2 < len(out) / len(known) < 0.4
+
+
+def test_nothing_but_held_out_situations_is_an_error():
+    with pytest.raises(BadParameter, match=r"random gives no example of kuhn-spiel in 1000 games"):
+        units("kuhn-spiel", "random", 1, held_out=1.0 - 1e-9)
+
+
+def test_styles_take_turns():
+    made = list(chain.from_iterable(units("kuhn-spiel", "random", 9, styles=("bare", "plain", "bare"))))
+    assert [len(example.messages) for example in made] == [1, 2, 1] * 3
+
+
+def test_answer_key_is_right_and_of_quizzes_alone():
+    game = make_game("rules:nim")
+    match = Match(game, [make_player("AnswerKey", game)])
+    setups = [Setup(id=str(n), match=match, slots=(0,), key=Key(n), purpose="train") for n in range(20)]
+    assert {episode.per_round(0) for episode in play(setups)} == {1.0}
+    with pytest.raises(StratagemError, match="quiz/AnswerKey"):
+        make_player("quiz/AnswerKey", make_game("nim"))
+
+
+SOURCES = [
+    {"games": ["nim", "tic-tac-toe"], "teacher": "first-legal", "played_by": "random", "num_examples": 3},
+    {"games": ["rules:nim"], "teacher": "AnswerKey", "num_examples": 2, "styles": ["plain"]},
+]
+
+
+def recipe(**changes):
+    table = {"epochs": 2, "batch_size": 4, "sources": SOURCES} | changes
+    return REINFORCERecipe.read({"games": ["kuhn-spiel"], "model": "tiny", "style": "bare", "sft": table})
+
+
+def test_run_learns_from_a_mixture_of_sources(tmp_path):
+    asked = recipe()
+    run = RunFolder.create(tmp_path / "run", asked, asked.seed, "a test")
+    stage = sft(asked, run, REINFORCEAlgorithm(asked, run).games)
+    assert asked.sft_steps == stage.num_steps == 4
+    read = [len(example.tokens) for batch in stage._batches[:2] for example in batch]
+    assert len(read) == 8
+    assert sum(size > 150 for size in read) == 2  # questions with the rules, in the style of their source
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"teacher": "random"}, "`sft.teacher` and `sft.sources` cannot both be imitated"),
+        ({"sources": [{**SOURCES[0], "teacher": "TitForTat"}]}, "TitForTat"),
+        ({"sources": [{**SOURCES[0], "games": ["nimm"]}]}, "nimm"),
+        ({"sources": [{**SOURCES[0], "styles": ["plane"]}]}, "plane"),
+        ({"sources": [{**SOURCES[0], "played_by": "randon"}]}, "randon"),
+        (
+            {"sources": [{**SOURCES[0], "played_by": "random", "teacher": "tiny"}]},
+            "tiny answers by requests",
+        ),
+        ({"sources": [{**SOURCES[0], "games": []}]}, "sft.sources.0.games"),
+        ({"sources": [{**SOURCES[0], "held_out": 1.0}]}, "sft.sources.0.held_out"),
+    ],
+)
+def test_wrong_sources_are_refused_before_anything_is_trained(tmp_path, changes, sentence):
+    with pytest.raises(StratagemError, match=sentence):
+        REINFORCEAlgorithm(recipe(**changes), RunFolder(tmp_path / "run"))

@@ -11,7 +11,8 @@ from stratagem.evaluation.policies import Stated, stated
 from stratagem.games.base import Game, Seat, State, View
 from stratagem.games.key import Key
 from stratagem.play.records import Episode
-from stratagem.players.base import Ask, Move, Player
+from stratagem.players.asked_agent import AskedAgent
+from stratagem.players.base import Player
 
 
 class AgentModel(Protocol):
@@ -42,24 +43,6 @@ class StatedPolicy:
             (self._known[place],) = stated(self._agent, [view])
         mix = self._known[place]
         return list(mix)[key.choose(list(mix.values()))]
-
-
-class AskedAgent:
-    """Agent that is asked for its move in each simulated state."""
-
-    kind = "its sampled moves"
-
-    def __init__(self, agent: Player) -> None:
-        self._agent = agent
-
-    def draw(self, state: State[Any], seat: Seat, key: Key) -> str | None:
-        """Ask the agent, with draws of its own."""
-        traits = self._agent.traits
-        seen = state if traits.sees_hidden or traits.searches else None
-        move = self._agent.turn(Ask(state.view(seat), key, 0, 0, 0, seen))
-        if not isinstance(move, Move):
-            raise CannotCompute(f"{self._agent.name} answers by requests, so a search cannot ask it.")
-        return move.action if move.action in state.view(seat).choices else None
 
 
 class Frequencies:

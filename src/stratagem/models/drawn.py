@@ -3,10 +3,39 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from stratagem.models.bpe import END, EOS, PAD, SPECIAL
+from stratagem.models.bpe import BOS, CONTEXT, END, EOS, PAD, SPECIAL
 from stratagem.models.quiet import quietly
+
+
+class Size(NamedTuple):
+    """Sizes of a model of full attention, whose MLP is three times as wide as its layers."""
+
+    width: int
+    layers: int
+    heads: int
+
+
+def llama(size: Size, vocabulary: int) -> Any:
+    """Return the configuration of a Llama of this size, whose weights are drawn for training from scratch."""
+    from transformers import LlamaConfig
+
+    return LlamaConfig(
+        vocab_size=vocabulary,
+        hidden_size=size.width,
+        num_hidden_layers=size.layers,
+        num_attention_heads=size.heads,
+        num_key_value_heads=size.heads,
+        head_dim=size.width // size.heads,
+        intermediate_size=3 * size.width,
+        max_position_embeddings=CONTEXT,
+        initializer_range=0.03,
+        tie_word_embeddings=True,
+        pad_token_id=SPECIAL.index(PAD),
+        bos_token_id=SPECIAL.index(BOS),
+        eos_token_id=SPECIAL.index(EOS),
+    )
 
 
 def draw_model(config: Any, tokenizer: Any, folder: Path, seed: int) -> None:

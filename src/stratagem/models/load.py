@@ -10,6 +10,7 @@ from typing import Any
 from stratagem.errors import MissingExtra
 from stratagem.manifest import check_within
 from stratagem.models.adapters import load_adapter
+from stratagem.models.base import SIZES, base_folder
 from stratagem.models.folder import check_folder, folder_fingerprint, hub_folder, read_json
 from stratagem.models.gguf_file import gguf_folder
 from stratagem.models.language_model import LanguageModel, first_line
@@ -78,6 +79,8 @@ def folder_of(ref: ModelRef) -> Path:
         return tiny_folder(ref.kind)
     if ref.kind == "small":
         return small_folder()
+    if ref.kind in SIZES:
+        return base_folder(ref.kind)
     if ref.kind == "smollm2":
         return smollm2_folder()
     if ref.kind == "hf":

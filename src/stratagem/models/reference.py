@@ -13,7 +13,7 @@ from stratagem.errors import StratagemError
 
 BUILT_IN = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
 """Tiny models, made on demand."""
-NAMED = (*BUILT_IN, "small", "smollm2")
+NAMED = (*BUILT_IN, "small", "base", "base-10m", "base-25m", "smollm2")
 """Models that need no more than a name."""
 KINDS = ("hf", "dir", "gguf", "run", "zoo", "api")
 """Kinds of the others, before the colon."""

@@ -14,14 +14,14 @@ from pathlib import Path
 from stratagem.cache import cached_folder
 from stratagem.games.catalogue import make_game
 from stratagem.games.diplomacy.graph import graph_of
-from stratagem.models.bpe import BOS, CHAT, CONTEXT, EOS, PAD, SPECIAL, trained_tokenizer
-from stratagem.models.drawn import draw_model
+from stratagem.models.bpe import CHAT, SPECIAL, trained_tokenizer
+from stratagem.models.drawn import Size, draw_model, llama
 from stratagem.models.tiny_tokenizer import texts_of
 
 VERSION = 1
 """Version of the model; raised when a new one would differ from a cached one."""
 VOCABULARY = 1024
-WIDTH, LAYERS, HEADS = 256, 4, 8
+SIZE = Size(width=256, layers=4, heads=8)
 _SEED = 20
 _GAMES = ("diplomacy(judged=False)", "diplomacy(judged=False, only=[FRANCE, GERMANY])")
 _PIECES = r"\n|\p{N}| ?[A-Z]{3}/[NSEW]C| ?\p{L}+| ?[^\s\p{L}\p{N}]+|[^\S\n]+"
@@ -49,22 +49,5 @@ def small_folder() -> Path:
 
 
 def _make(folder: Path) -> None:
-    from transformers import LlamaConfig
-
     tokenizer = trained_tokenizer(game_texts(), _PIECES, VOCABULARY)
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=WIDTH,
-        num_hidden_layers=LAYERS,
-        num_attention_heads=HEADS,
-        num_key_value_heads=HEADS,
-        head_dim=WIDTH // HEADS,
-        intermediate_size=3 * WIDTH,
-        max_position_embeddings=CONTEXT,
-        initializer_range=0.03,
-        tie_word_embeddings=True,
-        pad_token_id=SPECIAL.index(PAD),
-        bos_token_id=SPECIAL.index(BOS),
-        eos_token_id=SPECIAL.index(EOS),
-    )
-    draw_model(config, tokenizer, folder, _SEED)
+    draw_model(llama(SIZE, len(tokenizer)), tokenizer, folder, _SEED)

@@ -23,6 +23,7 @@ from stratagem.players import (
     negotiation_v1,
     negotiation_v2,
     public_goods,
+    quiz,
     sender_receiver,
     uniform,
 )
@@ -156,6 +157,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "sender-receiver/Liar": sender_receiver.Liar,
     "sender-receiver/Exaggerator": sender_receiver.Exaggerator,
     "sender-receiver/Inverter": sender_receiver.Inverter,
+    "quiz/AnswerKey": quiz.AnswerKey,
     "diplomacy/dumbbot": partial(factories.commander, "dumbbot"),
     "diplomacy/dumbbot-ported-dipnet": partial(factories.commander, "dumbbot-ported-dipnet"),
     "diplomacy/dumbbot-greedy": partial(factories.commander, "dumbbot-greedy"),

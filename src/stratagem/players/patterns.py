@@ -42,6 +42,7 @@ FAMILIES = {
     "kuhn": "kuhn",
     "public-goods": "public-goods",
     "sender-receiver": "sender-receiver",
+    "quiz": "quiz and rules:GAME",
     "diplomacy": "diplomacy",
 }
 """Games of each family."""

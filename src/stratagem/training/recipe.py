@@ -185,7 +185,7 @@ class PolicyRecipe(AnyRecipe):
         """Number of optimizer steps of SFT."""
         if self.sft is None:
             return 0
-        return self.sft.steps(len(self.games) * self.sft.num_trained)
+        return self.sft.steps(self.sft.num_trained(len(self.games)))
 
     @property
     def steps(self) -> int:

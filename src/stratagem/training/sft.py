@@ -83,6 +83,23 @@ class SFTSettings(FiniteSettings):
         return self.epochs * -(-examples // self.batch_size)
 
 
+class SourceSettings(FiniteSettings):
+    """Source of examples: games, the player whose actions are learnt, and the prompts."""
+
+    games: tuple[str, ...] = Field(min_length=1)
+    """Games of the source; they need not be those of the recipe. `rules:GAME` are questions about the rules."""
+    teacher: str
+    """Player whose actions are learnt."""
+    played_by: str = ""
+    """Player of all seats in the games whose situations the teacher is asked about; without one, the teacher."""
+    num_examples: int = Field(default=4000, ge=1)
+    """Number of examples; of each game."""
+    styles: tuple[str, ...] = ()
+    """Prompt styles; the examples have them in turn. Without any, they have the recipe's `style`."""
+    held_out: float = Field(default=0.0, ge=0.0, lt=1.0)
+    """Share of the situations that are left out, so that they are new to the model in a test."""
+
+
 class SFTStageSettings(SFTSettings):
     """Supervised fine-tuning of a run's base before its iterations."""
 
@@ -94,18 +111,25 @@ class SFTStageSettings(SFTSettings):
     demonstrators: NamedDemonstrators = Field(default={})
     """Demonstrators with their weights, as `{ TitForTat = 2, AlwaysDefect = 1 }`, in place of the game's. With several
     games, a table for a game: `[sft.demonstrators.kuhn]`."""
+    sources: tuple[SourceSettings, ...] = ()
+    """Mixture of sources, in place of `num_examples` of each game of the recipe."""
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
-        sources = {"teacher": self.teacher, "demonstrators": self.demonstrators, "file": self.file}
+        sources: dict[str, object] = {"teacher": self.teacher, "demonstrators": self.demonstrators}
+        sources |= {"file": self.file, "sources": self.sources}
         if len(given := [f"`sft.{name}`" for name, source in sources.items() if source]) > 1:
             raise ValueError(f"{' and '.join(given)} cannot both be imitated: give one of them")
         return self
 
-    @property
-    def num_trained(self) -> int:
-        """Number of training examples of each game: four fifths of demonstrations, or all of a teacher or a file."""
-        return self.num_examples if self.teacher or self.file else num_training(self.num_examples)
+    def num_trained(self, games: int) -> int:
+        """Return the number of training examples of so many games.
+
+        Those of the sources, or for each game four fifths of demonstrations, or all of a teacher or a file.
+        """
+        if self.sources:
+            return sum(len(source.games) * source.num_examples for source in self.sources)
+        return games * (self.num_examples if self.teacher or self.file else num_training(self.num_examples))
 
 
 def demonstrated(engine: Engine, messages: Sequence[Message], reply: str) -> Example:

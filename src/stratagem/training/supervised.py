@@ -13,17 +13,19 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.demonstrations.cast import Cast, cast_of
-from stratagem.demonstrations.imitation import teacher_decisions
+from stratagem.demonstrations.imitation import Imitated, teacher_decisions
 from stratagem.demonstrations.scripted import demonstrations
 from stratagem.engines.base import Engine
 from stratagem.engines.open import open_engine
 from stratagem.games.base import Game
+from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
 from stratagem.learning.losses.cross_entropy import CrossEntropy
 from stratagem.learning.policy import Policy
 from stratagem.models.load import load
 from stratagem.models.run_models import DecodingSettings
+from stratagem.players.asked_agent import AskedAgent
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
@@ -33,7 +35,7 @@ from stratagem.training.demonstration_file import check_demonstrations, file_dec
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
-from stratagem.training.sft import SFTSettings, SFTStageSettings, batches, demonstrated
+from stratagem.training.sft import SFTSettings, SFTStageSettings, SourceSettings, batches, demonstrated
 from stratagem.training.stage import Batch, Stage, State
 from stratagem.training.subject import Subject
 
@@ -112,11 +114,26 @@ def check_imitated(recipe: PolicyRecipe, games: Sequence[Game[Any]], run: RunFol
     if settings.file:
         check_demonstrations(settings.file, games, run)
         return
+    if settings.sources:
+        _check_sources(recipe, settings.sources)
+        return
     for game in games:
         if settings.teacher:
             make_player(settings.teacher, game)
         else:
             _cast(recipe, settings, game).make(game)
+
+
+def _check_sources(recipe: PolicyRecipe, sources: Sequence[SourceSettings]) -> None:
+    """Refuse games, players and styles that do not exist or do not fit each other."""
+    for source in sources:
+        for game in map(make_game, source.games):
+            state, teacher = game.start(Key(recipe.seed)), make_player(source.teacher, game)
+            if source.played_by:
+                make_player(source.played_by, game)
+                AskedAgent(teacher).draw(state, state.to_act[0], Key(recipe.seed))
+            for style in source.styles or (recipe.style,):
+                make_style(style).messages(state.view(state.to_act[0]))
 
 
 def _cast(recipe: PolicyRecipe, settings: SFTStageSettings, game: Game[Any]) -> Cast:
@@ -152,6 +169,13 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
     return Supervised("sft", artifacts, policy, examples, settings, order, decoding_settings(recipe), every)
 
 
+def _self_play(settings: SFTStageSettings, games: tuple[str, ...]) -> Sequence[SourceSettings]:
+    """Return the self-play of the teacher as a source; nothing without one."""
+    if not settings.teacher:
+        return ()
+    return (SourceSettings(games=games, teacher=settings.teacher, num_examples=settings.num_examples),)
+
+
 def _examples(
     recipe: PolicyRecipe,
     settings: SFTStageSettings,
@@ -161,11 +185,15 @@ def _examples(
     run: RunFolder,
 ) -> Iterator[list[Example]]:
     """Yield the training examples of every game in units with a common prefix; held-out demonstrations are left out."""
-    for game in games:
-        if settings.teacher:
-            for unit in teacher_decisions(game, settings.teacher, settings.num_examples, key, make_style(recipe.style)):
+    for source in settings.sources or _self_play(settings, recipe.games):
+        imitated = Imitated(source.teacher, source.played_by, source.held_out)
+        styles = [make_style(style) for style in source.styles or (recipe.style,)]
+        for game in map(make_game, source.games):
+            for unit in teacher_decisions(game, imitated, source.num_examples, key, styles):
                 yield [demonstrated(engine, example.messages, example.reply) for example in unit]
-            continue
+    if settings.sources or settings.teacher:
+        return
+    for game in games:
         if settings.file:
             for taught in file_decisions(settings.file, game, settings.num_examples, key, run):
                 yield [demonstrated(engine, taught.messages, taught.reply)]
