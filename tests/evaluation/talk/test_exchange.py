@@ -220,3 +220,11 @@ def test_there_is_no_exchange_after_the_last():
     loops = Enumeration(ONCE, ("random", "random"), 0, 0)
     with pytest.raises(BadParameter, match="Seat 0 says nothing in exchange 2"):
         exchange_figures(TalkTree(loops.game, loops.players), 0, 1)
+
+
+def test_a_promise_binds_the_first_decision_alone():
+    """One talk before two rounds: the alternating player keeps its word in the first alone."""
+    game = "talk(ipd(rounds=2), interval=2, who=[0], intents=[move])"
+    loops = Enumeration(game, ("honest(AlternateDefect)", "random"), 0, 0)
+    found = exchange_figures(TalkTree(loops.game, loops.players), 0)
+    assert (found.keeping, found.keeping_lift, found.met) == (1.0, 0.0, None)
