@@ -1,0 +1,71 @@
+"""Runs of docs/results/press.md, resumable: `python experiments/press.py runs/press honesty`, and its other parts.
+
+Call it from the project's root, in a clean clone. Finished runs are skipped, interrupted runs are resumed.
+`python experiments/press.py runs/press table` writes docs/results/press.json and prints the tables of the page.
+
+`honesty`  Result 1: self-play in the sender-receiver game at three biases from an honest start, at bias 0 from an
+           untrained model, and against a believer at bias 1; two dilemmas with talk and without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from experiment import command_line, run
+
+from stratagem.sweeps.planned_run import PlannedRun
+
+RECIPES = Path("recipes/press")
+SEEDS = range(8)
+BIASES = ("0.5", "1", "2")
+DILEMMAS = {"stag": "ish(rounds=1)", "dilemma": "ipd(rounds=1)"}
+"""Dilemmas of one round by name."""
+Changes = Mapping[str, str]
+
+
+def sender_receiver(bias: str, rounds: int = 1) -> str:
+    """Return the game's text."""
+    return f"sender-receiver(bias={bias})" if rounds == 1 else f"sender-receiver(bias={bias}, rounds={rounds})"
+
+
+def games(text: str) -> Changes:
+    """Return the change of the games of a recipe."""
+    return {"games": f'["{text}"]'}
+
+
+def honest_start(folder: Path) -> tuple[PlannedRun, Changes]:
+    """Return the run of the honest SFT model, which all biases share, and the changes that start from it."""
+    made = PlannedRun("honest-sft", (RECIPES / "sender-receiver.toml",), {"grpo.iterations": "1"}, first=True)
+    return made, {"model": f"run:{folder / made.name}@start", "sft.epochs": "0"}
+
+
+def honesty(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """Self-play and play against a believer in the sender-receiver game, and dilemmas with talk and without."""
+    sft, start = honest_start(folder)
+    yield sft
+    recipe, dilemma = (RECIPES / "sender-receiver.toml",), (RECIPES / "dilemma.toml",)
+    believer = {**games(sender_receiver("1")), **start, "grpo.opponents": "{ Honest = 1.0 }"}
+    untrained = {**games(sender_receiver("0")), "sft.epochs": "0"}
+    for seed in seeds:
+        own = {"seed": str(seed)}
+        for bias in BIASES:
+            yield PlannedRun(f"self-{bias}-{seed}", recipe, {**games(sender_receiver(bias)), **start, **own})
+        yield PlannedRun(f"believer-1-{seed}", recipe, {**believer, **own})
+        yield PlannedRun(f"untrained-0-{seed}", recipe, {**untrained, **own})
+        for name, game in DILEMMAS.items():
+            yield PlannedRun(f"{name}-talk-{seed}", dilemma, {**games(f"talk({game})"), **own})
+            yield PlannedRun(f"{name}-silent-{seed}", dilemma, {**games(game), **own})
+
+
+STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {"honesty": honesty}
+
+
+def main() -> None:
+    """Make the runs of a part."""
+    arguments = command_line(__doc__, STUDIES, seeds=SEEDS).parse_args()
+    run(STUDIES[arguments.study](arguments.folder, arguments.seeds), arguments)
+
+
+if __name__ == "__main__":
+    main()
