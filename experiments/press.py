@@ -5,6 +5,10 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 
 `honesty`  Result 1: self-play in the sender-receiver game at three biases from an honest start, at bias 0 from an
            untrained model, and against a believer at bias 1; two dilemmas with talk and without.
+`deception` Result 2: SEPO at bias 1 from the honest start, with the penalty for deception and without.
+`credit`   Result 3: the effect of a message as its advantage, against silence and against alternatives, and the return
+           of the episode, from an untrained model. An episode with branches costs twice as much, so groups are half as
+           large.
 """
 
 from __future__ import annotations
@@ -22,6 +26,14 @@ BIASES = ("0.5", "1", "2")
 DILEMMAS = {"stag": "ish(rounds=1)", "dilemma": "ipd(rounds=1)"}
 """Dilemmas of one round by name."""
 Changes = Mapping[str, str]
+WEIGHTS = {"without": "0", "with": "2"}
+"""Weights of the penalty for deception, by arm."""
+CREDITS: Mapping[str, Changes] = {
+    "episode": {"grpo.advantage": "group_mean(normalize_std=False)", "grpo.group_size": "8"},
+    "silence": {"grpo.advantage": "message_effect(instead=silence)"},
+    "alternatives": {"grpo.advantage": "message_effect(instead=alternatives)", "grpo.message_alternatives": "1"},
+}
+"""Changes of each arm of the third result."""
 
 
 def sender_receiver(bias: str, rounds: int = 1) -> str:
@@ -58,7 +70,29 @@ def honesty(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
             yield PlannedRun(f"{name}-silent-{seed}", dilemma, {**games(game), **own})
 
 
-STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {"honesty": honesty}
+def deception(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """SEPO with the penalty for deception and without, from the honest start."""
+    sft, start = honest_start(folder)
+    yield sft
+    changes = {"model": start["model"]}
+    for seed in seeds:
+        for name, weight in WEIGHTS.items():
+            own = {**changes, "sepo.deception_weight": weight, "seed": str(seed)}
+            yield PlannedRun(f"sepo-{name}-{seed}", (RECIPES / "deception.toml",), own)
+
+
+def credit(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """Messages credited by the return of the episode, and by their effect."""
+    for seed in seeds:
+        for name, changes in CREDITS.items():
+            yield PlannedRun(f"credit-{name}-{seed}", (RECIPES / "credit.toml",), {**changes, "seed": str(seed)})
+
+
+STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
+    "honesty": honesty,
+    "deception": deception,
+    "credit": credit,
+}
 
 
 def main() -> None:

@@ -53,6 +53,12 @@ def factored():
     )  # fmt: skip
 
 
+def answered():
+    """Messages, of which another one in their place is worth what is usual."""
+    usual = {"payoff": np.full(4, 5.25)}
+    return paid(group=NO_GROUP, round=NO_GROUP, message=np.full(4, True), silenced=usual, redrawn=usual)
+
+
 def expected():
     """A value head knows what is usual."""
     return paid(value=np.full(4, 5.25))
@@ -69,6 +75,8 @@ CASES = {
     "whitened(mean_over=round)": lambda: paid(value=np.zeros(4), round=NO_GROUP),
     "scaled": expected,
     "per_order": weighed,
+    "message_effect": answered,
+    "message_effect(instead=alternatives)": answered,
     "step_win_rate": lambda: won(1.0),
     "beta": lambda: won(1.0),
     "discounted": lambda: won(1.0),

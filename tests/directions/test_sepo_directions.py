@@ -15,9 +15,11 @@ from stratagem.algorithms.sepo import collector as sepo_module
 from stratagem.algorithms.sepo.collector import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.algorithms.sepo.settings import SEPOSettings
+from stratagem.evaluation.talk.sender_receiver import sender_receiver_figures
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
+from stratagem.training.collector import merge
 from stratagem.training.online import policy_of
 
 DEAR = 1e4
@@ -159,6 +161,26 @@ def test_a_shared_penalty_moves_nothing(kind, weight):
     assert sepo(penalty_credit="shared", **{weight: DEAR})[2] == sepo(penalty_credit="shared")[2]
 
 
+def lies(player, game):
+    """Measure the deceptive statements to a believer, of those that the policy knows to be true or false."""
+    return sender_receiver_figures(game, player, "Honest").deception.rate
+
+
+@pytest.mark.parametrize("advantage", ["per_round", "message_effect"])
+def test_deception_lowers_the_statements_that_deceive(advantage):
+    """At bias 1 an exaggeration pays the sender and costs a believer."""
+    settings = {"penalty_credit": "none", "groups_per_batch": 6, "group_size": 6, "advantage": advantage}
+    recipe = SEPORecipe.read({
+        "games": ["sender-receiver(bias=1)"], "temperature": 1.0, "pools": {"train": ["Honest"]},
+        "sepo": {**ALONE, **settings, "deception_weight": DEAR},
+    })  # fmt: skip
+    trained, game = policy_of(recipe, load("tiny")), make_game(recipe.games[0])
+    before, own = lies(trained.player, game), recipe.pools_of(game)
+    collected = SEPOCollector(recipe.sepo, game, trained.player, Key(1), own_pools=own).collect(0)
+    trained.learn(merge([collected]).examples)
+    assert lies(trained.player, game) < before - 1e-4
+
+
 def test_every_way_to_credit_a_penalty_has_a_direction_case():
     assert set(get_args(SEPOSettings.model_fields["penalty_credit"].annotation)) == {
         "probe",
@@ -170,7 +192,7 @@ def test_every_way_to_credit_a_penalty_has_a_direction_case():
     weights = SEPOSettings(exploitability_weight=1.0, collusion_weight=1.0, externality_weight=1.0).weights(
         make_game("ipd")
     )
-    assert set(weights) == {"exploit", "collusion", "externality"}
+    assert set(weights) == {"exploit", "collusion", "externality", "deception"}
 
 
 def test_the_charge_leads_back_to_the_reference():

@@ -29,6 +29,7 @@ from stratagem.play.records import Episode
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.algorithm import OnlineAlgorithm, check_opponents
 from stratagem.training.collector import RolloutBatch
+from stratagem.training.message_branches import check_messages, play_branches
 from stratagem.training.objective import ObjectiveSettings
 from stratagem.training.provided import REINFORCE, Provided
 from stratagem.training.recipe import OpponentsRecipe
@@ -60,6 +61,8 @@ class REINFORCESettings(ObjectiveSettings):
     advantage: NamedAdvantage = read_advantage("role_baseline(ema_decay=0.95)")
     """Advantage estimator, by name with its parameters. The default compares an episode with the moving average of its
     seat; `group_mean` and `rloo` compare it with the same seat in the other episodes of the batch."""
+    message_alternatives: int = Field(default=2, ge=1)
+    """Messages that are drawn in the place of each message, where the estimator compares it with alternatives."""
     optimizer_steps: int = Field(default=1, ge=1)
     """Optimizer steps of an iteration, over which its examples are split."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5)
@@ -99,14 +102,16 @@ class SelfPlay:
         """Play the episodes of an iteration, and estimate the advantage of each decision."""
         name, count = f"{self.match.game.spec.name}/{iteration}", self.settings.episodes_per_batch
         key = self.key.at("iteration", iteration)
-        episodes = played(group_setups(self.match, 1, count, key, name=name, same_start=False))
-        rows = select_decisions(episodes, range(self.match.game.spec.seats))
-        estimate = self.settings.advantage.value(
-            decision_columns(rows, episodes, {TERM: round_payoffs}), self.baselines
-        )
+        setups = list(group_setups(self.match, 1, count, key, name=name, same_start=False))
+        episodes, slots = played(setups), range(self.match.game.spec.seats)
+        rows, estimator = select_decisions(episodes, slots), self.settings.advantage.value
+        plays = ((setup, episode, slots) for setup, episode in zip(setups, episodes, strict=True))
+        branches = play_branches(estimator.columns, plays, self.settings.message_alternatives)
+        estimate = estimator(decision_columns(rows, episodes, {TERM: round_payoffs}, branches), self.baselines)
         self.baselines = dict(estimate.state)
         counts, terms = dict(estimate.counts), frozenset(estimate.centred_terms)
-        return RolloutBatch(training_examples(rows, estimate), self._metrics(episodes), episodes, counts, terms)
+        examples, every = training_examples(rows, estimate), [*episodes, *branches.episodes.values()]
+        return RolloutBatch(examples, self._metrics(episodes), every, counts, terms)
 
     def _metrics(self, episodes: Sequence[Episode]) -> dict[str, float]:
         """Mean return of each seat, and the mean number of decisions of an episode."""
@@ -133,6 +138,7 @@ class REINFORCEAlgorithm(OnlineAlgorithm[REINFORCERecipe]):
         super().check()
         for game in self.games:
             check_opponents(self.recipe, game, exact=True)
+            check_messages(self.recipe.reinforce.advantage, game)
 
     def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> SelfPlay:
         return SelfPlay(self.recipe.reinforce, game, player, key)

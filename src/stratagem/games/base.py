@@ -37,6 +37,17 @@ class Part(NamedTuple):
     reward: float
 
 
+class Claim(NamedTuple):
+    """Statement about the state of a game, as its speaker knows it."""
+
+    true: bool | None
+    """None where the speaker does not know."""
+    truths: tuple[str, ...]
+    """Messages with the true statements of the same form, to the same readers."""
+    readers: tuple[Seat, ...]
+    """Other seats that read it."""
+
+
 class Stakes(NamedTuple):
     """Two yardsticks of a seat, a round: what mutual cooperation pays, and what a passive opponent leaves it."""
 
@@ -173,6 +184,14 @@ class Game(ABC, Generic[F]):
     def default_action(self, facts: F) -> str:
         """Return the action that is played for an absent seat: by default the first legal action."""
         return self.choices(facts).first
+
+    def silence(self, facts: F) -> str | None:
+        """Return the action that says nothing, where a seat sends a message; None where it moves."""
+        return None
+
+    def claim(self, facts: F, message: str) -> Claim | None:
+        """Return the statement that a message of this seat makes; None where it makes none."""
+        return None
 
     def one_round(self) -> Game[F] | None:
         """Return the same game cut to one round, where rounds know nothing of each other; None where they do."""

@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from stratagem.errors import BadParameter
-from stratagem.games.base import Game, Json, RoundResult, Seat, State, View, pending
+from stratagem.games.base import Claim, Game, Json, RoundResult, Seat, State, View, pending
 from stratagem.games.choices import Flat
 from stratagem.games.disguise.invention import invent
 from stratagem.games.key import Chance, Key
@@ -206,6 +206,14 @@ class SenderReceiver(Game[SenderReceiverFacts]):
 
     def default_action(self, facts: SenderReceiverFacts) -> str:
         return self.default(facts.seat)
+
+    def silence(self, facts: SenderReceiverFacts) -> str | None:
+        return SILENT if facts.seat == SENDER else None
+
+    def claim(self, facts: SenderReceiverFacts, message: str) -> Claim | None:
+        if facts.state is None or message not in self.meanings:
+            return None
+        return Claim(self.meanings[message] == facts.state, (self.messages[facts.state],), (RECEIVER,))
 
     def state_key(self, facts: SenderReceiverFacts) -> str:
         """Return the state and the message as far as the seat knows them: rounds leave nothing behind."""

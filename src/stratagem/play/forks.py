@@ -15,12 +15,15 @@ from stratagem.play.records import Decision, Episode, Purpose
 
 
 def steps(
-    episode: Episode, parents: Mapping[str, Episode] | None = None
+    episode: Episode, parents: Mapping[str, Episode] | None = None, beginning: State[Any] | None = None
 ) -> Iterator[tuple[State[Any], list[Decision]]]:
-    """Yield every turn of a recorded episode: the state before it, and the decisions played there."""
+    """Yield every turn of a recorded episode: the state before it, and the decisions played there.
+
+    `beginning` is its first state, where that is at hand; it is played on.
+    """
     if not episode.decisions and any(episode.num_decisions):
         raise BadRecord(f"Episode {episode.id} was recorded without its decisions, so it cannot be played again.")
-    state = _beginning(episode, parents or {})
+    state = beginning or _beginning(episode, parents or {})
     for _, rows in groupby(episode.decisions, key=lambda row: row.turn):
         decisions = list({row.seat: row for row in rows}.values())  # of several attempts, the last was played
         yield state.fork(), decisions

@@ -15,6 +15,7 @@ _KEYS = {
     "exploit": "exploitability_weight",
     "collusion": "collusion_weight",
     "externality": "externality_weight",
+    "deception": "deception_weight",
 }
 """Names of the weights in a recipe."""
 

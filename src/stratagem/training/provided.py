@@ -92,18 +92,20 @@ def _listed(words: list[str]) -> str:
 
 _POLICY = needs(("advantage", "old_logprobs", "sampler_logprobs"), ("divisor",), ("reference_logprobs", "entropies"))
 """Inputs of the algorithms that train a policy on its own rollouts."""
+_MESSAGES = ("message", "silenced", "redrawn")
+"""Columns about messages, for which branches are played where an estimator asks for them."""
 GRPO = Provided(
     name="GRPO",
     loss=_POLICY,
-    advantage=frozenset({"group", "round", "role", "weight"}),
+    advantage=frozenset({"group", "round", "role", "weight", *_MESSAGES}),
     weights="`reward_weights`",
 )
 LEAGUE = Provided(name="a league", loss=GRPO.loss, advantage=GRPO.advantage, weights=GRPO.weights)
-REINFORCE = Provided(name="REINFORCE", loss=_POLICY, advantage=frozenset({"group", "round", "role"}))
+REINFORCE = Provided(name="REINFORCE", loss=_POLICY, advantage=frozenset({"group", "round", "role", *_MESSAGES}))
 SEPO = Provided(
     name="SEPO",
     loss=_POLICY,
-    advantage=frozenset({"group", "round", "role"}),
+    advantage=frozenset({"group", "round", "role", *_MESSAGES}),
     weights="`exploitability_weight`, `collusion_weight` and `externality_weight`",
 )
 SHAPELLM = Provided(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from stratagem.learning.example import Example, example_from_call
 from stratagem.learning.gradient_signal import HALF, TERM
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Decision, Episode, Purpose
+from stratagem.training.message_branches import NO_BRANCHES, MessageBranches, Totals
 
 Term = Callable[[Episode, Seat], Mapping[int, float]]
 """Reward term: value of each round of an episode for a seat, by round number."""
@@ -91,7 +93,10 @@ def sampled_call(decision: Decision) -> Call | None:
 
 
 def decision_columns(
-    rows: Sequence[SelectedDecision], episodes: Sequence[Episode], terms: Mapping[str, Term]
+    rows: Sequence[SelectedDecision],
+    episodes: Sequence[Episode],
+    terms: Mapping[str, Term],
+    branches: MessageBranches = NO_BRANCHES,
 ) -> Decisions:
     """Return the columns of decisions that an advantage estimator reads.
 
@@ -117,7 +122,21 @@ def decision_columns(
         roles=roles,
         keep=np.array([row.decision.keep for row in rows], dtype=np.bool_),
         terms={name: np.array(column) for name, column in columns.items()},
+        **branches.columns([(episodes[row.episode], row.decision) for row in rows], list(terms), totals_of(terms)),
     )
+
+
+def totals_of(terms: Mapping[str, Term]) -> Totals:
+    """Return the function that sums reward terms over the rounds of an episode."""
+
+    def totals(episode: Episode, seat: Seat, since: Decision | None) -> Mapping[str, float]:
+        first = 0 if since is None else since.round
+        return {
+            name: math.fsum(value for number, value in term(episode, seat).items() if number >= first)
+            for name, term in terms.items()
+        }
+
+    return totals
 
 
 def training_examples(rows: Sequence[SelectedDecision], estimate: AdvantageEstimate) -> list[Example]:

@@ -9,7 +9,7 @@ from stratagem.errors import BadParameter, StratagemError
 from stratagem.learning.advantages.base import Decisions
 from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
 
-MORE = ("per_round(unit=episode)", "per_order(combine=multiply)")
+MORE = ("message_effect(instead=alternatives)", "per_round(unit=episode)", "per_order(combine=multiply)")
 SIZE = 8
 NUMBERS = np.arange(SIZE)
 WHOLE = {
@@ -21,6 +21,9 @@ WHOLE = {
     "outcome": (NUMBERS % 3) / 2.0,
     "value": NUMBERS / 4.0,
     "weight": NUMBERS - 3.0,
+    "message": NUMBERS % 2 == 0,
+    "silenced": {"payoff": np.cos(NUMBERS)},
+    "redrawn": {"payoff": NUMBERS / 5.0},
 }
 
 

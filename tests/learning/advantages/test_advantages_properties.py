@@ -40,6 +40,9 @@ def decisions(draw):
         outcome=rng.choice([0.0, 0.5, 1.0], size),
         value=rng.normal(size=size),
         weight=rng.normal(size=size),
+        message=rng.random(size) < 0.5,
+        silenced={"payoff": rng.normal(size=size), "exploit": rng.normal(size=size)},
+        redrawn={"payoff": rng.normal(size=size), "exploit": rng.normal(size=size)},
         terms={"payoff": np.array(payoffs), "exploit": rng.normal(size=size)},
     )
 
@@ -81,7 +84,11 @@ def test_the_order_between_episodes_and_the_codes_do_not_matter(name, given, see
         outcome=given.outcome[order],
         value=given.value[order],
         weight=given.weight[order],
-        terms={term: column[order] for term, column in given.terms.items()},
+        message=given.message[order],
+        **{
+            name: {term: column[order] for term, column in getattr(given, name).items()}
+            for name in ("terms", "silenced", "redrawn")
+        },
     )
     found = ESTIMATORS[name]()(moved).advantage
     assert np.allclose(found, ESTIMATORS[name]()(given).advantage[order], atol=1e-6)

@@ -17,6 +17,7 @@ from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.algorithm import OnlineAlgorithm, check_opponents
+from stratagem.training.message_branches import check_messages
 
 
 class GRPOAlgorithm(OnlineAlgorithm[GRPORecipe]):
@@ -29,6 +30,7 @@ class GRPOAlgorithm(OnlineAlgorithm[GRPORecipe]):
         recipe = self.recipe
         for game in self.games:
             check_game(recipe.grpo, game)
+            check_messages(recipe.grpo.advantage, game)
             check_opponents(recipe, game, recipe.grpo.prefix_player, *(recipe.grpo.opponents.keys() - {SELF}))
 
     def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> GRPOCollector:

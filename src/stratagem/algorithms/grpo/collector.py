@@ -27,11 +27,12 @@ from stratagem.learning.example import Example, example_from_call
 from stratagem.learning.gradient_signal import HALF, TERM
 from stratagem.play.forks import forks, last_asked
 from stratagem.play.match import Match, Setup
-from stratagem.play.records import Episode
+from stratagem.play.records import Decision, Episode
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.collector import RolloutBatch
+from stratagem.training.message_branches import MessageBranches, play_branches
 from stratagem.training.rollouts import sampled_call
 from stratagem.workers.shards import played
 
@@ -146,13 +147,14 @@ class GRPOCollector:
     def make_batch(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> RolloutBatch:
         """Estimate the advantages of the rollouts, and return their training examples."""
         pieces = list(self._pieces(groups, episodes))
-        decisions = self._decisions(pieces).weighted(self.settings.reward_weights)
+        branches = self._branches(groups, episodes)
+        decisions = self._decisions(pieces, episodes, branches).weighted(self.settings.reward_weights)
         estimate = self.settings.advantage.value(decisions, self._estimator_state)
         self._estimator_state = dict(estimate.state)
         examples = self._examples(pieces, estimate)
-        with_prefixes = [*(group.parent for group in groups), *episodes]
+        every = [*(group.parent for group in groups), *episodes, *branches.episodes.values()]
         counts = {**estimate.counts, **self._clip_counts(estimate), **self._seat_counts(groups)}
-        return RolloutBatch(examples, self._metrics(pieces), with_prefixes, counts, frozenset(estimate.centred_terms))
+        return RolloutBatch(examples, self._metrics(pieces), every, counts, frozenset(estimate.centred_terms))
 
     def state(self) -> dict[str, Any]:
         """State of the advantage estimator, such as its baselines."""
@@ -187,11 +189,30 @@ class GRPOCollector:
         """Yield the pieces of the trained seats' actions, by episode and seat."""
         for number, episode in enumerate(episodes):
             group = groups[number // self.settings.group_size]
-            seats = range(self.game.spec.seats) if group.lineup.self_play else (group.seat,)
-            for seat in seats:
+            for seat in self._trained(group):
                 yield from pieces_of(number, episode, (seat,))
 
-    def _decisions(self, pieces: Sequence[Piece]) -> Decisions:
+    def _trained(self, group: Group) -> Sequence[Seat]:
+        """Return the seats that are trained on the rollouts of a group."""
+        return range(self.game.spec.seats) if group.lineup.self_play else (group.seat,)
+
+    def _branches(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> MessageBranches:
+        """Play the branches at messages, if the estimator asks for them."""
+        plays = (
+            (setup, episode, [group.slots[seat] for seat in self._trained(group)])
+            for setup, episode, group in zip(
+                self.setups(groups), episodes, _repeated(groups, self.settings.group_size), strict=True
+            )
+        )
+        return play_branches(self.settings.advantage.value.columns, plays, self.settings.message_alternatives)
+
+    def _totals(self, episode: Episode, seat: Seat, since: Decision | None) -> dict[str, float]:
+        """Sum the reward terms of a seat, from the time of a decision on."""
+        first = 0 if since is None else since.clock
+        pieces = [piece for piece in pieces_of(0, episode, (seat,)) if piece.decision.clock >= first]
+        return {name: math.fsum(getattr(piece, name) for piece in pieces) for name in self.settings.reward_weights}
+
+    def _decisions(self, pieces: Sequence[Piece], episodes: Sequence[Episode], branches: MessageBranches) -> Decisions:
         """Return the estimator's columns; a seat's trajectory is compared with the same seat's in its group."""
         seats = self.game.spec.seats
         own = np.array([piece.episode * seats + piece.seat for piece in pieces], dtype=np.int64)
@@ -208,6 +229,9 @@ class GRPOCollector:
             keep=np.array([piece.keep for piece in pieces], dtype=np.bool_),
             terms=terms,
             weight=np.array([piece.parts for piece in pieces]),
+            **branches.columns(
+                [(episodes[piece.episode], piece.decision) for piece in pieces], list(terms), self._totals
+            ),
         )
 
     def _examples(self, pieces: Sequence[Piece], estimate: AdvantageEstimate) -> list[Example]:
@@ -258,6 +282,11 @@ class GRPOCollector:
         decisions = len({id(piece.decision) for piece in pieces}) / count
         metrics = {f"{game}/{name}": mean for name, mean in means.items()}
         return metrics | {f"{game}/reward": reward, f"{game}/decisions": decisions}
+
+
+def _repeated(groups: Sequence[Group], size: int) -> Iterator[Group]:
+    """Yield each group once for each of its rollouts."""
+    return (group for group in groups for _ in range(size))
 
 
 def _by_token(values: np.ndarray[Any, Any], pieces: Sequence[int | None]) -> tuple[float, ...]:

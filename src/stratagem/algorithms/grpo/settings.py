@@ -76,6 +76,8 @@ class BranchedRolloutSettings(ObjectiveSettings):
     `per_round` compares what comes from a turn on, or from a time of the game's clock, with the same turn of the other
     rollouts; `role_baseline` compares an episode with the moving average of its seat; `per_order` adds an order's own
     reward."""
+    message_alternatives: int = Field(default=2, ge=1)
+    """Messages that are drawn in the place of each message, where the estimator compares it with alternatives."""
     advantage_clip: float = Field(default=0.0, ge=0.0)
     """Advantages are clipped to [-c, c]; 0 clips nothing."""
     optimizer_steps: int = Field(default=1, ge=1)

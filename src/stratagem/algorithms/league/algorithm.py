@@ -30,6 +30,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.training.algorithm import PolicyAlgorithm, check_opponents
 from stratagem.training.artifacts import Artifacts, publish
 from stratagem.training.evaluation import Final, Validation, save_policies
+from stratagem.training.message_branches import check_messages
 from stratagem.training.online import decoding_settings
 from stratagem.training.stage import Batch, Metrics, Stage, State
 
@@ -44,6 +45,7 @@ class LeagueAlgorithm(PolicyAlgorithm[LeagueRecipe]):
         if game.spec.seats < 2:
             raise CannotCompute(f"{game.spec.name} has one seat, so nobody can meet anybody in it.")
         check_game(recipe.league, game)
+        check_messages(recipe.league.advantage, game)
         super().check()
         check_opponents(recipe, game, *recipe.members.values(), recipe.league.prefix_player, exact=True)
 

@@ -28,8 +28,14 @@ from stratagem.players.pools import pools
 from stratagem.players.uniform import uniform
 from stratagem.prompting.catalogue import make_style
 from stratagem.training.by_game import check_games_of
+from stratagem.training.message_branches import check_messages
 
-KEYS = {"exploit": "exploitability_weight", "collusion": "collusion_weight", "externality": "externality_weight"}
+KEYS = {
+    "exploit": "exploitability_weight",
+    "collusion": "collusion_weight",
+    "externality": "externality_weight",
+    "deception": "deception_weight",
+}
 """Settings of the penalties' weights."""
 _LEGAL = 0.9
 """Assumed rate of legal replies of a mode that allows illegal ones."""
@@ -73,6 +79,7 @@ def check_games(recipe: SEPORecipe, games: Sequence[Game[Any]]) -> None:
     check_games_of("pools", recipe.pools, games)
     for game in games:
         check_pools(recipe, game)
+        check_messages(recipe.sepo.advantage, game)
     check_terms(recipe, games)
     for game in games:
         check_illegal(recipe, game)
@@ -113,7 +120,7 @@ def check_terms(recipe: SEPORecipe, games: Sequence[Game[Any]]) -> None:
         if weight > 0.0 and all(term in of_game for of_game in missing):
             raise BadParameter(f"`sepo.{KEYS[term]}` acts in no game: in {games[0].spec.name} {missing[0][term]}.")
     for game, of_game in zip(games, missing, strict=True):
-        wanted = {**weights_of(game)._asdict(), **sepo.given_weights}
+        wanted = {**weights_of(game)._asdict(), "deception": 0.0, **sepo.given_weights}
         for term, why in of_game.items():
             if wanted[term] > 0.0:
                 said = f"The penalty of {term} is inactive in {game.spec.name}: {why}."

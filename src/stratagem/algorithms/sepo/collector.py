@@ -2,9 +2,9 @@
 
 The objective is
 
-    J = U - alpha E - beta C - gamma X
+    J = U - alpha E - beta C - gamma X - delta D
 
-with payoff U, exploitability E, collusion risk C and externality X. U and X are measured in rollouts
+with payoff U, exploitability E, collusion risk C, externality X and deception D. U, X and D are measured in rollouts
 against the train pool, E and C in probes: episodes against adversaries. The advantage of a rollout is estimated by
 round over the other rollouts of its group, each reward term centred by itself.
 
@@ -26,6 +26,7 @@ from itertools import chain, islice
 from typing import Any
 
 from stratagem.algorithms.sepo.best_responder import BestResponder, StatedPolicy, best_responder, mean_kl
+from stratagem.algorithms.sepo.deception import Deceptions, deceptions
 from stratagem.algorithms.sepo.penalties import colluded, mean_pay, paid, penalty, shortfall, signalled, told
 from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.evaluation.best_response import BUDGET
@@ -43,8 +44,12 @@ from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.players.pools import NONE, pools
 from stratagem.training.collector import RolloutBatch
+from stratagem.training.message_branches import NO_BRANCHES, MessageBranches, play_branches
 from stratagem.training.rollouts import Term, decision_columns, group_setups, select_decisions, training_examples
 from stratagem.workers.shards import played
+
+_OF_ROLLOUTS = frozenset({"externality", "deception"})
+"""Penalties that are measured in the rollouts themselves."""
 
 
 class SEPOCollector:
@@ -80,6 +85,10 @@ class SEPOCollector:
         """Seat of the best response, where there are more than two."""
         self._gain: float | None = None
         """Gain of the best response there, a round, where it was computed in this iteration."""
+        self._branches = NO_BRANCHES
+        """Branches at the messages of this iteration, for an estimator that compares messages."""
+        self._deceptions = Deceptions()
+        """Deceptive statements of this iteration."""
         self._counts: Counter[str] = Counter()
         self._estimator_states: dict[str, State] = {}
 
@@ -91,10 +100,13 @@ class SEPOCollector:
         opponents = [("train", opponent) for opponent in self._pools["train"]]
         opponents += self._adversaries(iteration) if self.settings.penalty_credit != "none" else []
         matches = self._play(opponents, key, iteration)
+        self._branches = self._play_branches(matches)
+        self._deceptions = self._find_deceptions(matches, key)
         rollouts = [match for match in matches if match.kind == "train"]
         probes = [match for match in matches if match.kind != "train"]
         parts = [*self._rollout_examples(rollouts, probes), *(self._probe_examples(probes) if self._by_probe else ())]
         episodes = [episode for match in (*rollouts, *probes) for episode in match.episodes]
+        episodes += self._branches.episodes.values()
         examples = [example for part in parts for example in part]
         metrics, inactive = self._metrics(rollouts, probes), self._inactive(probes)
         return RolloutBatch(examples, metrics, episodes, dict(self._counts), self.terms, inactive)
@@ -122,7 +134,7 @@ class SEPOCollector:
         """Reward terms with a weight."""
         weighted = {name for name, weight in self.weights.items() if weight}
         without_probes = self.settings.penalty_credit == "none"
-        return frozenset({"payoff"} | (weighted & {"externality"} if without_probes else weighted))
+        return frozenset({"payoff"} | (weighted & _OF_ROLLOUTS if without_probes else weighted))
 
     @property
     def _by_probe(self) -> bool:
@@ -133,9 +145,21 @@ class SEPOCollector:
         setups = [list(self._setups(kind, opponent, key, iteration)) for kind, opponent in opponents]
         finished = iter(played(chain.from_iterable(setups)))
         return [
-            _OpponentEpisodes(kind, opponent.name, list(islice(finished, len(own))))
+            _OpponentEpisodes(kind, opponent.name, own, list(islice(finished, len(own))))
             for (kind, opponent), own in zip(opponents, setups, strict=True)
         ]
+
+    def _play_branches(self, matches: Sequence[_OpponentEpisodes]) -> MessageBranches:
+        """Play the branches at messages of all rollouts and probes, if the estimator asks for them."""
+        plays = ((setup, episode, (0,)) for match in matches for setup, episode in match.plays)
+        return play_branches(self.settings.advantage.value.columns, plays, self.settings.message_alternatives)
+
+    def _find_deceptions(self, matches: Sequence[_OpponentEpisodes], key: Key) -> Deceptions:
+        """Find the deceptive statements of the rollouts and their branches; none without a weight."""
+        if not self.weights["deception"]:
+            return Deceptions()
+        plays = [play for match in matches if match.kind == "train" for play in match.plays]
+        return deceptions(plays, self.settings.deception_pairs, key.at("deception"), self.budget)
 
     def _setups(self, kind: str, opponent: Player, key: Key, iteration: int) -> Iterator[Setup]:
         seats = self.game.spec.seats
@@ -197,6 +221,8 @@ class SEPOCollector:
             weights = {"payoff": 1.0}
             if self.weights["externality"]:
                 terms["externality"], weights["externality"] = signalled("externality"), -self.weights["externality"]
+            if self.weights["deception"]:
+                terms["deception"], weights["deception"] = self._deceptions.term, -self.weights["deception"]
             if self.settings.penalty_credit in ("rollout", "shared"):
                 for kind in ("exploit", "collusion"):
                     if term := self._penalty_term(group, [probe for probe in probes if probe.kind == kind], kind):
@@ -214,7 +240,7 @@ class SEPOCollector:
         penalties = {e.id: mean if shared else own for e, own in zip(rollouts.episodes, by_rollout, strict=True)}
 
         def term(episode: Episode, seat: Seat) -> Mapping[int, float]:
-            return dict.fromkeys(range(len(episode.rounds)), penalties[episode.id])
+            return dict.fromkeys(range(len(episode.rounds)), penalties[episode.probe_of or episode.id])
 
         return term
 
@@ -251,7 +277,7 @@ class SEPOCollector:
         advantage_weight: float = 1.0,
     ) -> list[Example]:
         rows = select_decisions(group.episodes)
-        decisions = decision_columns(rows, group.episodes, terms).weighted(weights)
+        decisions = decision_columns(rows, group.episodes, terms, self._branches).weighted(weights)
         against = f"{group.kind}/{group.opponent}"
         estimate = self.settings.advantage.value(decisions, self._estimator_states.get(against, FRESH))
         self._estimator_states[against] = dict(estimate.state)
@@ -270,6 +296,8 @@ class SEPOCollector:
         metrics = {f"{game}/pay": _mean(mean_pay(episode) for episode in episodes)}
         if self.weights["externality"]:
             metrics[f"{game}/externality"] = _mean(told("externality", episode) for episode in episodes)
+        if self.weights["deception"]:
+            metrics[f"{game}/deception"] = self._deceptions.rate
         if self._gain is not None:
             metrics[f"{game}/best_response_gain"] = self._gain
         if self._kl is not None:
@@ -300,7 +328,13 @@ class _OpponentEpisodes:
 
     kind: str
     opponent: str
+    setups: list[Setup]
     episodes: list[Episode]
+
+    @property
+    def plays(self) -> Iterator[tuple[Setup, Episode]]:
+        """Each episode with its setup."""
+        return zip(self.setups, self.episodes, strict=True)
 
 
 def _mean(values: Iterable[float]) -> float:

@@ -73,6 +73,12 @@ class SEPOSettings(ObjectiveSettings):
     """Weight of the collusion penalty (SEPO's beta); None is the game's own."""
     externality_weight: float | None = Field(default=None, ge=0.0)
     """Weight of the externality penalty (SEPO's gamma); None is the game's own."""
+    deception_weight: float = Field(default=0.0, ge=0.0)
+    """Weight of the deception penalty: deceptive statements of the policy's rollouts, a round; 0 leaves it out."""
+    deception_pairs: int = Field(default=8, ge=2)
+    """Pairs of branches that compare a false statement with the true ones, where exact figures are not there."""
+    message_alternatives: int = Field(default=2, ge=1)
+    """Messages that are drawn in the place of each message, where the estimator compares it with alternatives."""
     signal_every: int = Field(default=5, ge=0)
     """Iterations between two measurements of the reward terms' gradients; 0 measures none."""
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-5)
@@ -90,13 +96,14 @@ class SEPOSettings(ObjectiveSettings):
             "exploit": self.exploitability_weight,
             "collusion": self.collusion_weight,
             "externality": self.externality_weight,
+            "deception": self.deception_weight or None,
         }
         return {name: weight for name, weight in weights.items() if weight is not None}
 
     def weights(self, game: Game[Any], own_pools: Pools = NONE) -> dict[str, float]:
         """Return the weight of each penalty in a game; 0 for a penalty that cannot be measured there."""
         missing = missing_terms(game, own_pools, self.penalty_source)
-        weights: dict[str, float] = {**weights_of(game)._asdict(), **self.given_weights}
+        weights: dict[str, float] = {**weights_of(game)._asdict(), "deception": 0.0, **self.given_weights}
         return {name: 0.0 if name in missing else weight for name, weight in weights.items()}
 
     def asks_best_responses(self, game: Game[Any]) -> bool:

@@ -12,11 +12,12 @@ from functools import cached_property
 from typing import Any
 
 from stratagem.errors import CannotCompute
-from stratagem.games.base import Seat, View
+from stratagem.games.base import Claim, Seat, View
 from stratagem.games.choices import Choices
 from stratagem.games.disguise.substitution import Substitution, lemma
 from stratagem.games.disguise.vocabulary import action_words, entry_of, known_words, vocabulary_of
 from stratagem.games.spec import GameSpec
+from stratagem.games.talk.language import Statement
 from stratagem.games.talk.message import MOVE, SILENT, Message, TalkFacts, key_of
 from stratagem.games.talk.rules import TalkRules
 from stratagem.games.talk.state import TalkState
@@ -57,6 +58,22 @@ class Talk(TalkRules):
 
     def default_action(self, facts: TalkFacts) -> str:
         return self.game.default_action(facts.inner) if facts.exchange == MOVE else SILENT
+
+    def silence(self, facts: TalkFacts) -> str | None:
+        return None if facts.exchange == MOVE else SILENT
+
+    def claim(self, facts: TalkFacts, message: str) -> Claim | None:
+        if facts.exchange == MOVE:
+            return None
+        inner, sent = self.inner_view(facts), self.message(facts.round, facts.seat, message)
+        said = self.spoken_language.read(sent.text) if sent.text else None
+        if not isinstance(said, Statement):
+            return None
+        head = message[: len(message) - len(sent.text)]
+        alike = [other for other in self.sayable(inner) if isinstance(other, Statement) and other.form == said.form]
+        truths = tuple(f"{head}{other.text}" for other in alike if other.truth(inner))
+        others = [seat for seat in range(self.game.spec.seats) if seat != facts.seat]
+        return Claim(said.truth(inner), truths, tuple(seat for seat in others if sent.seen_by(seat)))
 
     def info_key(self, facts: TalkFacts) -> str:
         return f"{self.game.info_key(facts.inner)}{self._said(facts, facts.messages)}{self._wait(facts)}"

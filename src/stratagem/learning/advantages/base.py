@@ -6,7 +6,7 @@ Texts come as codes (`coded`), so that a million rows are sorted and counted as 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +24,9 @@ State = Mapping[str, float]
 FRESH: State = MappingProxyType({})
 _CODES = ("episode", "group", "round", "state", "action", "role")
 _FIGURES = ("outcome", "value", "weight")
+_FLAGS = ("keep", "message")
+_TABLES = ("terms", "silenced", "redrawn")
+"""Columns by reward term."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +59,22 @@ class Decisions:
     """Estimate of the value head before the decision."""
     weight: Floats | None = None
     """Weight of the row itself, as of an order."""
+    message: Bools | None = None
+    """True where the decision is a message."""
+    silenced: Mapping[str, Floats] | None = None
+    """Return of each reward term from the round of a message on, with silence in its place; 0 for other decisions."""
+    redrawn: Mapping[str, Floats] | None = None
+    """The same with other messages that the policy draws in its place, the mean over them."""
 
     def __post_init__(self) -> None:
-        self._set("terms", {name: _figures(name, column) for name, column in self.terms.items()})
-        for name in (*_CODES, *_FIGURES, "keep"):
+        for table in _TABLES:
+            if (columns := getattr(self, table)) is not None:
+                self._set(table, {name: _figures(name, column) for name, column in columns.items()})
+        for name in (*_CODES, *_FIGURES, *_FLAGS):
             if (column := getattr(self, name)) is not None:
                 kind = np.int64 if name in _CODES else np.bool_
                 self._set(name, _figures(name, column) if name in _FIGURES else np.asarray(column, dtype=kind))
-        for name, column in (*self._columns().items(), *self.terms.items()):
+        for name, column in (*self._columns().items(), *self._by_term()):
             if column.shape != (len(self),):
                 raise BadParameter(f"The column `{name}` has shape {column.shape}, and `episode` has {len(self)} rows.")
         if self.outcome is not None and len(self) and not 0.0 <= self.outcome.min() <= self.outcome.max() <= 1.0:
@@ -76,15 +87,25 @@ class Decisions:
         return len(self.episode)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns with a row for each decision, without the reward terms."""
-        named = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("terms", "roles")}
+        """Return the columns with a row for each decision, without those by reward term."""
+        named = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in (*_TABLES, "roles")}
         return {name: column for name, column in named.items() if column is not None}
+
+    def _by_term(self) -> Iterator[tuple[str, Floats]]:
+        """Yield the columns by reward term."""
+        for table in _TABLES:
+            yield from (getattr(self, table) or {}).items()
+
+    def _each_table(self, change: Callable[[Mapping[str, Floats]], Mapping[str, Floats]]) -> dict[str, Any]:
+        """Return the tables of columns by reward term, each changed."""
+        tables = {name: getattr(self, name) for name in _TABLES}
+        return {name: change(columns) for name, columns in tables.items() if columns is not None}
 
     def only(self, rows: Bools) -> Decisions:
         """Select rows; all selected rows are kept."""
-        terms = {name: column[rows] for name, column in self.terms.items()}
+        tables = self._each_table(lambda columns: {name: column[rows] for name, column in columns.items()})
         columns: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
-        return replace(self, **{**columns, "terms": terms, "keep": None})
+        return replace(self, **{**columns, **tables, "keep": None})
 
     def codes(self, name: str) -> Ints:
         """Return a column of codes; an error names a missing one."""
@@ -96,23 +117,29 @@ class Decisions:
         column: Floats = self._needed(name)
         return column
 
-    def _needed(self, name: str) -> NDArray[Any]:
-        column: NDArray[Any] | None = getattr(self, name)
+    def flags(self, name: str) -> Bools:
+        """Return a column of flags; an error names a missing one."""
+        column: Bools = self._needed(name)
+        return column
+
+    def counterfactual(self, name: str) -> Mapping[str, Floats]:
+        """Return the columns `silenced` or `redrawn`, by reward term; an error names a missing one."""
+        columns: Mapping[str, Floats] = self._needed(name)
+        return columns
+
+    def _needed(self, name: str) -> Any:
+        column = getattr(self, name)
         if column is None:
             raise BadParameter(f"This advantage estimator needs the column `{name}`, which these decisions lack.")
         return column
 
     def weighted_terms(self, weights: Mapping[str, float] | None) -> dict[str, Floats]:
         """Return the weighted reward terms; without weights all terms count once."""
-        weights = dict.fromkeys(self.terms, 1.0) if weights is None else weights
-        for name in weights:
-            if name not in self.terms:
-                raise UnknownName("term of the reward", name, self.terms)
-        return {name: weight * self.terms[name] for name, weight in weights.items()}
+        return _weighted(self.terms, weights)
 
     def weighted(self, weights: Mapping[str, float]) -> Decisions:
         """Replace the reward terms by their weighted terms."""
-        return replace(self, terms=self.weighted_terms(weights))
+        return replace(self, **self._each_table(lambda columns: _weighted(columns, weights)))
 
     def reward(self, weights: Mapping[str, float] | None) -> Floats:
         """Sum the weighted reward terms."""
@@ -176,6 +203,14 @@ def coded(values: Iterable[Hashable]) -> tuple[Ints, tuple[Any, ...]]:
     table: dict[Hashable, int] = {}
     codes = np.fromiter((table.setdefault(value, len(table)) for value in values), dtype=np.int64)
     return codes, tuple(table)
+
+
+def _weighted(terms: Mapping[str, Floats], weights: Mapping[str, float] | None) -> dict[str, Floats]:
+    weights = dict.fromkeys(terms, 1.0) if weights is None else weights
+    for name in weights:
+        if name not in terms:
+            raise UnknownName("term of the reward", name, terms)
+    return {name: weight * terms[name] for name, weight in weights.items()}
 
 
 def _figures(name: str, column: object) -> Floats:

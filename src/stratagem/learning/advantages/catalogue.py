@@ -13,6 +13,7 @@ from stratagem.learning.advantages.beta import Beta
 from stratagem.learning.advantages.discounted import Discounted
 from stratagem.learning.advantages.gae import GAE
 from stratagem.learning.advantages.group_mean import GroupMean
+from stratagem.learning.advantages.message_effect import MessageEffect
 from stratagem.learning.advantages.per_order import PerOrder
 from stratagem.learning.advantages.per_round import PerRound
 from stratagem.learning.advantages.role_baseline import RoleBaseline
@@ -33,6 +34,7 @@ ESTIMATORS: dict[str, Callable[..., AdvantageEstimator]] = {
     "spag": SPAGReward,
     "per_order": PerOrder,
     "role_baseline": RoleBaseline,
+    "message_effect": MessageEffect,
     "whitened": Whitened,
     "scaled": Scaled,
     "rloo": partial(GroupMean, normalize_std=False, leave_one_out=True),

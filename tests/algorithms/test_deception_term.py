@@ -1,0 +1,100 @@
+"""Deceptive statements of rollouts: exact figures, branches in their place, and recipes without any."""
+
+import math
+
+import pytest
+
+from stratagem.algorithms.sepo import deception
+from stratagem.algorithms.sepo.checks import check_games
+from stratagem.algorithms.sepo.deception import deceptions
+from stratagem.algorithms.sepo.recipe import SEPORecipe
+from stratagem.errors import BadParameter, CannotCompute
+from stratagem.evaluation.talk.deceptive import deceptive_statements
+from stratagem.evaluation.talk.talk_tree import TalkTree
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
+from stratagem.players.catalogue import make_player
+from stratagem.workers.shards import played
+
+KUHN = "talk(kuhn(hands=1), before=round, intents=[state], who=[0])"
+CASES = [
+    ("sender-receiver(bias=1)", "Exaggerator", "Honest", 5 / 6),
+    ("sender-receiver(bias=1)", "Exaggerator", "Babbler", 0.0),
+    ("sender-receiver(bias=1)", "Inverter", "Inverter", 0.0),
+    ("sender-receiver(bias=1)", "Honest", "Honest", 0.0),
+    (KUHN, "liar(NashApprox)", "believer(NashApprox)", None),
+]
+"""Game, speaker, reader, and the rate of deception; None is that of the game tree."""
+
+
+def rollouts(game, speaker, reader, number=36):
+    match = Match(game, [make_player(speaker, game), make_player(reader, game)])
+    setups = [Setup(id=f"e{n}", match=match, slots=(0, 1), key=Key(n)) for n in range(number)]
+    return list(zip(setups, played(setups), strict=True))
+
+
+def expected(game, speaker, reader, plays):
+    """Return the rate over these deals by the exact verdicts."""
+    verdicts = deceptive_statements(game, [make_player(name, game) for name in (speaker, reader)], 0)
+    lies = [verdicts.get((row.info_key, row.action), False) for _, e in plays for row in e.decisions[:1]]
+    return sum(lies) / len(lies)
+
+
+@pytest.mark.parametrize(("text", "speaker", "reader", "rate"), CASES)
+def test_deceptions_are_exact_where_both_state_their_policies(text, speaker, reader, rate, monkeypatch):
+    game = make_game(text)
+    plays = rollouts(game, speaker, reader)
+    monkeypatch.setattr(deception, "_measured", lambda lies, *rest: {} if not lies else pytest.fail("branches"))
+    found = deceptions(plays, 8, Key(0), 500_000)
+    assert found.judged == len(plays)
+    assert found.rate == pytest.approx(expected(game, speaker, reader, plays))
+    if rate is not None:
+        assert found.rate == pytest.approx(rate, abs=0.15 if rate else 0.0)
+
+
+@pytest.mark.parametrize(("text", "speaker", "reader", "rate"), CASES)
+def test_deceptions_by_branches_agree_with_the_exact_ones(text, speaker, reader, rate, monkeypatch):
+    """Deals are redrawn for the speaker, so a lie that the luck of one deal rewards is none."""
+    game = make_game(text)
+    plays = rollouts(game, speaker, reader, 12)
+    right = expected(game, speaker, reader, plays)
+
+    def refused(*given):
+        raise CannotCompute("too large")
+
+    monkeypatch.setattr(deception, "deceptive_statements", refused)
+    assert deceptions(plays, 60, Key(1), 0).rate == pytest.approx(right)
+
+
+def test_deceptive_statements_add_up_to_the_figure_of_the_tree():
+    game = make_game(KUHN)
+    players = [make_player("liar(NashApprox)", game), make_player("believer(NashApprox)", game)]
+    verdicts, tree = deceptive_statements(game, players, 0), TalkTree(game, players)
+    sent = [(one.probability, verdicts.get((one.known.view.info_key, one.line))) for one in tree.sent(0)]
+    assert sum(p for p, verdict in sent if verdict) == pytest.approx(tree.figures(0).deception)
+    assert tree.figures(0).deception > 0.5
+
+
+def test_deceptive_statements_count_once_a_round():
+    game = make_game("sender-receiver(bias=1, rounds=2)")
+    ((_, episode),) = plays = rollouts(game, "Exaggerator", "Honest", 1)
+    found = deceptions(plays, 4, Key(0), 500_000)
+    states = [row.action for row in episode.decisions if row.seat == 0]
+    top = [number for number, row in enumerate(states) if found.by_round["e0"].get(number)]
+    assert found.term(episode, 0) == dict.fromkeys(top, 1.0)
+    assert found.deceptive == len(top) > 0
+
+
+def test_rate_of_deception_is_undefined_without_statements():
+    assert math.isnan(deceptions([], 4, Key(0), 0).rate)
+
+
+def test_deception_weight_needs_statements():
+    def recipe(game):
+        return SEPORecipe.read({"games": [game], "sepo": {"deception_weight": 1.0}})
+
+    with pytest.raises(BadParameter, match="deception_weight` acts in no game: in ipd its messages state nothing"):
+        check_games(recipe("ipd"), [make_game("ipd")])
+    with pytest.raises(BadParameter, match="acts in no game"):
+        check_games(recipe("talk(ipd)"), [make_game("talk(ipd)")])
