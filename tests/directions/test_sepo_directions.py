@@ -15,7 +15,6 @@ from stratagem.algorithms.sepo import collector as sepo_module
 from stratagem.algorithms.sepo.collector import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.algorithms.sepo.settings import SEPOSettings
-from stratagem.evaluation.talk.sender_receiver import sender_receiver_figures
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.load import load
@@ -162,23 +161,26 @@ def test_a_shared_penalty_moves_nothing(kind, weight):
 
 
 def lies(player, game):
-    """Measure the deceptive statements to a believer, of those that the policy knows to be true or false."""
-    return sender_receiver_figures(game, player, "Honest").deception.rate
+    """Return the probability that the lower state of two is told as the higher."""
+    deal = next(state for key in range(9) if (state := game.start(Key(key))).drawn == 0)
+    return dict(player.policy(deal.view(0)))["STATE 1"]
 
 
-@pytest.mark.parametrize("advantage", ["per_round", "message_effect"])
+@pytest.mark.parametrize("advantage", ["per_round(normalize_std=False)", "message_effect"])
 def test_deception_lowers_the_statements_that_deceive(advantage):
-    """At bias 1 an exaggeration pays the sender and costs a believer."""
-    settings = {"penalty_credit": "none", "groups_per_batch": 6, "group_size": 6, "advantage": advantage}
+    """Of two states, the lower one told as the higher pays the sender and costs a believer."""
+    settings = {"penalty_credit": "none", "groups_per_batch": 8, "group_size": 8, "advantage": advantage}
+    text = "sender-receiver(states=2, bias=1)"
     recipe = SEPORecipe.read({
-        "games": ["sender-receiver(bias=1)"], "temperature": 1.0, "pools": {"train": ["Honest"]},
+        "games": [text], "temperature": 1.0, "pools": {"train": ["Honest"]},
         "sepo": {**ALONE, **settings, "deception_weight": DEAR},
     })  # fmt: skip
-    trained, game = policy_of(recipe, load("tiny")), make_game(recipe.games[0])
-    before, own = lies(trained.player, game), recipe.pools_of(game)
-    collected = SEPOCollector(recipe.sepo, game, trained.player, Key(1), own_pools=own).collect(0)
+    trained, game = policy_of(recipe, load("tiny")), make_game(text)
+    before = lies(trained.player, game)
+    collected = SEPOCollector(recipe.sepo, game, trained.player, Key(1), own_pools=recipe.pools_of(game)).collect(0)
+    assert 0.1 < collected.metrics["sender-receiver/deception"] < 0.9
     trained.learn(merge([collected]).examples)
-    assert lies(trained.player, game) < before - 1e-4
+    assert lies(trained.player, game) < before - 1e-3
 
 
 def test_every_way_to_credit_a_penalty_has_a_direction_case():
