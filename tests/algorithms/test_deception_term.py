@@ -10,6 +10,8 @@ from stratagem.algorithms.sepo.deception import deceptions
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.talk.deceptive import deceptive_statements
+from stratagem.evaluation.talk.exchange import Exchange
+from stratagem.evaluation.talk.exchange_figures import exchange_figures
 from stratagem.evaluation.talk.talk_tree import TalkTree
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -70,10 +72,10 @@ def test_deceptions_by_branches_agree_with_the_exact_ones(text, speaker, reader,
 def test_deceptive_statements_add_up_to_the_figure_of_the_tree():
     game = make_game(KUHN)
     players = [make_player("liar(NashApprox)", game), make_player("believer(NashApprox)", game)]
-    verdicts, tree = deceptive_statements(game, players, 0), TalkTree(game, players)
-    sent = [(one.probability, verdicts.get((one.known.view.info_key, one.line))) for one in tree.sent(0)]
-    assert sum(p for p, verdict in sent if verdict) == pytest.approx(tree.figures(0).deception)
-    assert tree.figures(0).deception > 0.5
+    verdicts, table = deceptive_statements(game, players, 0), TalkTree(game, players)
+    sent = [(one.probability, verdicts.get((one.known.view.info_key, one.line))) for one in Exchange(table, 0).sent]
+    assert sum(p for p, verdict in sent if verdict) == pytest.approx(exchange_figures(table, 0).deception)
+    assert exchange_figures(table, 0).deception > 0.5
 
 
 def test_deceptive_statements_count_once_a_round():

@@ -44,7 +44,7 @@ KUHN = "kuhn(hands=1)"
 RATE = {"learning_rate": 3e-3}
 RECIPES = {"grpo": GRPORecipe, "sepo": SEPORecipe, "league": LeagueRecipe, "reinforce": REINFORCERecipe}
 POLICY_LOSSES = {"policy_gradient", "sepo", "grpo", "dr_grpo", "dapo"}
-BY_PLAY = {"group_mean", "per_round", "role_baseline", "rloo"}
+BY_PLAY = {"group_mean", "message_effect", "per_round", "role_baseline", "rloo"}
 ADVANTAGES = {"grpo": BY_PLAY | {"per_order"}, "league": BY_PLAY | {"per_order"}, "sepo": BY_PLAY, "reinforce": BY_PLAY}
 NESTED = ("whitened(of=group_mean)", "scaled(of=rloo)")
 
@@ -100,7 +100,7 @@ def test_what_no_algorithm_has_is_said():
         (
             "sepo",
             {"advantage": "whitened(of=group_mean(weights={}))"},
-            "by `exploitability_weight`, `collusion_weight` and `externality_weight`: leave",
+            "by `exploitability_weight`, `collusion_weight`, `externality_weight` and `deception_weight`: leave",
         ),
         (
             "grpo",
@@ -203,9 +203,13 @@ def test_a_loss_and_an_estimator_of_another_package_are_named_by_the_same_keys(m
     assert "advantage_weighted" in sys.modules
 
 
+@pytest.mark.parametrize(("instead", "other"), [("silence", "redrawn"), ("alternatives", "silenced")])
 @pytest.mark.parametrize("stage", SIZE)
-def test_the_columns_that_an_algorithm_says_it_has_are_there(monkeypatch, stage):
-    """Both of decisions and of examples; those of a loss's own pass are added by the learner."""
+def test_the_columns_that_an_algorithm_says_it_has_are_there(monkeypatch, stage, instead, other):
+    """Both of decisions and of examples; those of a loss's own pass are added by the learner.
+
+    Columns about messages are there if they are asked for, even where there were none.
+    """
     seen, estimate = [], PerRound.estimate
 
     def looked_at(self, decisions, state):
@@ -213,10 +217,10 @@ def test_the_columns_that_an_algorithm_says_it_has_are_there(monkeypatch, stage)
         return estimate(self, decisions, state)
 
     monkeypatch.setattr(PerRound, "estimate", looked_at)
-    _, play = collector(stage, {**SIZE[stage], "advantage": "per_round"})
+    _, play = collector(stage, {**SIZE[stage], "advantage": f"message_effect(of=per_round, instead={instead})"})
     example, *_ = merge([play.collect(0)]).examples
     provided = RECIPES[stage].model_fields[stage].default.provided
-    assert all(getattr(decisions, name) is not None for decisions in seen for name in provided.advantage)
+    assert all(getattr(decisions, name) is not None for decisions in seen for name in provided.advantage - {other})
     there = needs({*example.columns, "old_logprobs"}, example.row, ("reference_logprobs", "entropies"))
     assert provided.loss <= there
 

@@ -127,11 +127,6 @@ class Ask:
         key = self._table_key if number is None else self._table_key.at("within", number)
         return Ask(self.view, key, self.slot, self.turn, self.attempt, shown, self.past, self.recall)
 
-    def redraw(self, number: int) -> Ask:
-        """Return the same turn with other draws, numbered from 1."""
-        key = self._table_key.at("redraw", number)
-        return Ask(self.view, key, self.slot, self.turn, self.attempt, self._state, self.past, self.recall)
-
     def peek(self) -> State[Any]:
         """Return a copy of the true state, for players whose traits say `sees_hidden`.
 

@@ -54,7 +54,7 @@ class SaysInstead:
     def turn(self, ask: Ask) -> Turn:
         if ask.turn != self.at:
             return self.player.turn(ask)
-        return Move(self.line) if self.line is not None else self.player.turn(ask.redraw(self.draw))
+        return Move(self.line) if self.line is not None else self.player.turn(ask.within(self.traits, self.draw))
 
     def policy(self, view: View[Any]) -> Mix:
         return self.player.policy(view)
@@ -126,14 +126,15 @@ class MessageBranches:
     """Setups of the branches by column, by the identity of the message's decision; none where it was silence."""
     episodes: Mapping[str, Episode]
     """Played branches by name."""
+    names: tuple[str, ...] = ()
+    """Columns that were asked for."""
 
     def columns(self, rows: Sequence[tuple[Episode, Decision]], terms: Sequence[str], total: Totals) -> dict[str, Any]:
-        """Return the columns of `Decisions` about messages, of decisions that are rows; none without branches."""
-        if not self.of:
+        """Return the columns of `Decisions` about messages, of decisions that are rows; none if none was asked for."""
+        if not self.names:
             return {}
         found = [self.of.get(id(decision)) for _, decision in rows]
-        names = sorted({name for own in found if own is not None for name in own})
-        tables = {name: np.zeros((len(rows), len(terms))) for name in names}
+        tables = {name: np.zeros((len(rows), len(terms))) for name in self.names}
         for number, ((episode, decision), own) in enumerate(zip(rows, found, strict=True)):
             for name, setups in (own or {}).items():
                 tables[name][number] = self._mean(episode, decision, setups, terms, total)
@@ -167,7 +168,7 @@ def play_branches(wanted: Collection[str], plays: Iterable[Played], alternatives
         for message in messages_of(setup, episode, slots)
     }
     setups = [setup for own in branches.values() for some in own.values() for setup in some]
-    return MessageBranches(branches, {episode.id: episode for episode in played(setups)})
+    return MessageBranches(branches, {episode.id: episode for episode in played(setups)}, tuple(asked))
 
 
 def check_messages(advantage: Named[AdvantageEstimator], game: Game[Any]) -> None:

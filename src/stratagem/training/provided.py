@@ -106,7 +106,7 @@ SEPO = Provided(
     name="SEPO",
     loss=_POLICY,
     advantage=frozenset({"group", "round", "role", *_MESSAGES}),
-    weights="`exploitability_weight`, `collusion_weight` and `externality_weight`",
+    weights="`exploitability_weight`, `collusion_weight`, `externality_weight` and `deception_weight`",
 )
 SHAPELLM = Provided(
     name="ShapeLLM",

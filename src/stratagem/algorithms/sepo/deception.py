@@ -16,7 +16,7 @@ from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.talk.deceptive import LEAST, Deceptive, deceives, deceptive_statements
+from stratagem.evaluation.talk.deceptive import LEAST, Deceptive, deceptive_statements, is_deceptive
 from stratagem.games.base import Claim, Seat, State
 from stratagem.games.key import Key
 from stratagem.play.match import Setup
@@ -125,7 +125,7 @@ def _measured(lies: Mapping[LieKey, Lie], pairs: int, key: Key) -> dict[LieKey, 
         rows = [[next(finished) for _ in pair] for pair in setups[name]]
         gains = [_change(row, [lie.message.decision.seat]) for row in rows]
         changes = [_change(row, lie.claim.readers) for row in rows]
-        verdicts[name] = deceives(*map(_beyond_chance, (gains, changes)))
+        verdicts[name] = is_deceptive(*map(_beyond_chance, (gains, changes)))
     return verdicts
 
 

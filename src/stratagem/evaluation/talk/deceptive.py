@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stratagem.errors import CannotCompute
+from stratagem.evaluation.talk.exchange import Exchange
+from stratagem.evaluation.talk.exchange_figures import deceives
 from stratagem.evaluation.talk.sender_receiver import signalling
 from stratagem.evaluation.talk.talk_tree import TalkTree
 from stratagem.games.base import Game, Seat
@@ -43,25 +45,18 @@ def _of_sender(game: SenderReceiver, sender: Player, receiver: Player) -> Decept
         for message, meant in game.meanings.items():
             if meant != state:
                 own, other = _change(talk.value(state, message), talk.value(state, game.messages[state]))
-                found[game.info_key(facts), message] = deceives(own, other)
+                found[game.info_key(facts), message] = is_deceptive(own, other)
     return found
 
 
 def _of_talk(game: Talk, players: Sequence[Player], speaker: Seat, budget: int) -> Deceptive:
-    sent = TalkTree(game, players, budget).sent(speaker)
-    values = {(one.known.view.info_key, one.line): one.values for one in sent}
-    found = {}
-    for one in sent:
-        claim = game.claim(one.known.view.facts, one.line)
-        if claim is not None and claim.true is False and claim.truths:
-            truths = [values[one.known.view.info_key, truth] for truth in claim.truths]
-            mean = [sum(column) / len(truths) for column in zip(*truths, strict=True)]
-            changes = _change(one.values, mean)
-            found[one.known.view.info_key, one.line] = deceives(changes[speaker], changes[1 - speaker])
-    return found
+    sent = Exchange(TalkTree(game, players, budget), speaker).sent
+    return {
+        (one.known.view.info_key, one.line): bool(deceives(one, sent, speaker)) for one in sent if one.truth is False
+    }
 
 
-def deceives(gain: float, change: float, least: float = LEAST) -> bool:
+def is_deceptive(gain: float, change: float, least: float = LEAST) -> bool:
     """Return whether a false statement deceives that adds so much to the speaker's return and to the reader's."""
     return gain > least and change < -least
 
@@ -70,4 +65,4 @@ def _change(said: Sequence[float], true: Sequence[float]) -> list[float]:
     return [one - other for one, other in zip(said, true, strict=True)]
 
 
-__all__ = ["Deceptive", "deceives", "deceptive_statements"]
+__all__ = ["LEAST", "Deceptive", "deceptive_statements", "is_deceptive"]
