@@ -18,6 +18,7 @@ import shutil
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def figures(game: str, player: str, seed: int) -> dict[str, dict[str, Any]]:
     (told,) = sg.evaluate(game, [player], episodes=EPISODES, seed=seed, progress=False).to_json()["games"]
     (row,) = [row for row in told["players"] if not row["player"].startswith("random")]
     found = {name: value for name, value in row["metrics"].items() if value is not None}
-    if row.get("exact"):
+    if "exploitability" in (row.get("exact") or {}):
         found["exploitability"] = {"mean": row["exact"]["exploitability"], "se": 0.0, "exact": True}
     return {name: {key: value[key] for key in ("mean", "se", "exact")} for name, value in found.items()}
 
@@ -61,7 +62,7 @@ def build(runs: Path) -> None:
         card = {
             **about,
             "commit": info.commit,
-            "command": info.command.replace(str(runs), "runs"),
+            "command": _placeless(run, info.command),
             "seed": info.seed,
             "episodes": EPISODES,
             "figures": measured,
@@ -77,19 +78,39 @@ def copy(run: Path, folder: Path) -> None:
     kept = {label: told.models[label] for label in LABELS if label in told.models}
     step = next(label for label, model in told.models.items() if label.isdecimal() and model == kept["best"])
     folder.mkdir(parents=True)
-    write_run_models(folder, RunModels(models={**kept, step: kept["best"]}, speaks=told.speaks, titles=told.titles))
-    shutil.copy(run / "config.toml", folder / "config.toml")
-    for part in {part for model in kept.values() for part in _parts(model)}:
-        shutil.copytree(run / part, folder / part)
+    moved = {label: _moved(model) for label, model in {**kept, step: kept["best"]}.items()}
+    write_run_models(folder, RunModels(models=moved, speaks=told.speaks, titles=told.titles))
+    (folder / "config.toml").write_text(_placeless(run, (run / "config.toml").read_text("utf-8")), "utf-8")
+    for source, target in {part for model in kept.values() for part in _parts(model)}:
+        shutil.copytree(run / source, folder / target)
 
 
-def _parts(model: RunModel) -> Iterator[str]:
-    """Return the folders of a model inside its run."""
+def _placeless(run: Path, text: str) -> str:
+    """Leave out where the runs lay on the machine that made them."""
+    return text.replace(str(run.resolve().parent), "runs/sepo")
+
+
+def _parts(model: RunModel) -> Iterator[tuple[str, str]]:
+    """Return the folders of a model, and their places in the zoo; a base can lie in another run."""
     base = parse_model(model.model)
     if base.kind == "dir":
-        yield base.where
+        yield base.where, _place(base.where)
     if model.adapter:
-        yield model.adapter
+        yield model.adapter, model.adapter
+
+
+def _place(where: str) -> str:
+    return "base/model" if Path(where).is_absolute() else where
+
+
+def _moved(model: RunModel) -> RunModel:
+    """Name the base of a model at its place in the zoo."""
+    base = parse_model(model.model)
+    return (
+        model
+        if base.kind != "dir"
+        else model.model_copy(update={"model": str(replace(base, where=_place(base.where)))})
+    )
 
 
 def digests(folder: Path) -> dict[str, str]:
