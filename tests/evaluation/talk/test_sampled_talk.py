@@ -113,6 +113,8 @@ def test_a_policy_that_differs_has_an_effect():
     found = sampled_effect(arms)
     assert found.effect.mean == pytest.approx((1.0 + 0.5 + 0.0) / 3)
     assert found.placebo.mean == 0.0
+    readers_of_two = sampled_effect(arms, [0, 1, 1])
+    assert (readers_of_two.effect.mean, readers_of_two.effect.n) == (pytest.approx((1.0 + 0.25) / 2), 2)
 
 
 def test_any_number_of_seats_and_open_text_are_measured_by_play():

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from stratagem.evaluation.statistics import Estimate, with_interval
+from stratagem.evaluation.statistics import Estimate, clustered, students
 from stratagem.evaluation.talk.effect import variation
 
 Draws = Sequence[Hashable]
@@ -31,18 +31,27 @@ class Effect(NamedTuple):
     """Total variation between message and placebo: the bias of samples of this size."""
 
 
-def sampled_effect(arms: Sequence[Arms]) -> Effect:
-    """Estimate the total variation of policies from draws at independent histories, with intervals by Student's t.
+def sampled_effect(arms: Sequence[Arms], messages: Sequence[int] = ()) -> Effect:
+    """Estimate the total variation of policies from draws at some histories, with intervals by Student's t.
+
+    Histories are independent, or those with one number in `messages` are one observation, as readers of one message.
 
     The total variation of two samples is above 0 even if their policies are equal. So that of two samples after the
     same message is taken off. Where the policies differ, more is taken off than the bias there: the estimate errs on
     the low side.
     """
     against = [(_between(one.message, one.silence), _between(one.message, one.placebo)) for one in arms]
+    numbers = messages or range(len(arms))
     return Effect(
-        with_interval([silence - placebo for silence, placebo in against]),
-        with_interval([placebo for _, placebo in against]),
+        by_message(numbers, [silence - placebo for silence, placebo in against]),
+        by_message(numbers, [placebo for _, placebo in against]),
     )
+
+
+def by_message(numbers: Sequence[int], values: Sequence[float]) -> Estimate:
+    """Estimate the mean over messages of the means over the readers of each."""
+    pairs = zip(numbers, values, strict=True)
+    return students(clustered(pairs, lambda pair: pair[1], lambda pair: pair[0]))
 
 
 def _between(one: Draws, other: Draws) -> float:

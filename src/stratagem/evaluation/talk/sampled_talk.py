@@ -19,7 +19,7 @@ from stratagem.evaluation.talk.deaf import DeafTo, Missing
 from stratagem.evaluation.talk.effect import variation
 from stratagem.evaluation.talk.instead import instead
 from stratagem.evaluation.talk.ledger import Ledger, Said, ledger
-from stratagem.evaluation.talk.placebo import Arms, Effect, sampled_effect
+from stratagem.evaluation.talk.placebo import Arms, Effect, by_message, sampled_effect
 from stratagem.games.base import Seat
 from stratagem.games.key import Key
 from stratagem.games.talk import MOVE, SILENT, Statement, Talk, TalkState
@@ -122,12 +122,10 @@ class TalkPlay:
         asker = Asker(self.reader, self.plan.key.at("effect", self.seat), self.plan.replies, self.plan.queue)
         if not asker.states:
             arms = (asker.draws(with_it, "message"), asker.draws(without, "silence"), asker.draws(with_it, "placebo"))
-            return sampled_effect([Arms(*row) for row in zip(*arms, strict=True)])
+            return sampled_effect([Arms(*row) for row in zip(*arms, strict=True)], [number for number, _ in rows])
         mixes = zip(asker.mixes(with_it, "message"), asker.mixes(without, "silence"), strict=True)
-        apart: dict[int, list[float]] = {}
-        for (number, _), (one, other) in zip(rows, mixes, strict=True):
-            apart.setdefault(number, []).append(variation(one, other))
-        return Effect(with_interval([math.fsum(values) / len(values) for values in apart.values()]), exactly(0.0))
+        apart = [variation(one, other) for one, other in mixes]
+        return Effect(by_message([number for number, _ in rows], apart), exactly(0.0))
 
     def _answers(self, drawn: Drawn) -> Iterator[Position]:
         """Yield the first move of each reader after a message, as long as it is remembered."""
