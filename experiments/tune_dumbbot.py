@@ -5,6 +5,9 @@ of DumbBot's terms, and the percentage with which it strays. A candidate's fitne
 squares of one seat over games on the fast board, seats rotated, on deals that all candidates of a generation share.
 What comes out is a best response to DumbBot and not a better player in general.
 
+`--measure FILE` plays the registered `dumbbot-tuned` on deals that no tuning has seen, and DumbBot itself as the control,
+in games to 1905 and to 1908, and writes the shares.
+
 After each generation the folder has its state, from which the program goes on. `--print` writes the weights as they
 stand in `players/diplomacy/tuned.py`. Needs the extra `fast`; a generation takes about 15 seconds of one core.
 """
@@ -16,7 +19,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +33,11 @@ from stratagem.games.key import Key
 from stratagem.players.diplomacy.appraisal import SEASONS, Weights
 from stratagem.players.diplomacy.fast.games import play_games
 from stratagem.players.diplomacy.fast.values import neighbourhood, weights_array
+from stratagem.players.diplomacy.tuned import STRAYS, TUNED
+from stratagem.provenance import provenance
 
 Floats = NDArray[np.float64]
-SEATS, FINE, STRAYS = 7, 10, 50
+SEATS, FINE, PASSES = 7, 10, 50
 """Number of seats; factor that leaves small weights room for change; DumbBot's percentage of the next best."""
 TERMS: Mapping[str, tuple[str, ...]] = {
     "S": ("attack", "vacant", "defence", "strength", "competition", "near", "next", "second", "far"),
@@ -53,7 +58,7 @@ class Bot(NamedTuple):
 def bot_of(logs: Floats) -> Bot:
     """Return the DumbBot whose weights are the original ones times these factors."""
     factor = dict(zip(NAMES, np.exp(logs).tolist(), strict=True))
-    return Bot({s: _scaled(w, s, factor) for s, w in SEASONS.items()}, min(100, round(STRAYS * factor["strays"])))
+    return Bot({s: _scaled(w, s, factor) for s, w in SEASONS.items()}, min(100, round(PASSES * factor["strays"])))
 
 
 def _scaled(weights: Weights, season: str, factor: Mapping[str, float]) -> Weights:
@@ -76,7 +81,7 @@ def _scaled(weights: Weights, season: str, factor: Mapping[str, float]) -> Weigh
     )
 
 
-ORIGINAL = Bot(dict(SEASONS), STRAYS)
+ORIGINAL = Bot(dict(SEASONS), PASSES)
 
 
 def shares(bot: Bot, key: Key, games: int, until: int = 1905) -> tuple[Floats, NDArray[np.bool_]]:
@@ -151,10 +156,42 @@ class Strategy:
             setattr(self, name, np.array(value) if isinstance(value, list) else value)
 
 
+def measured(bot: Bot, until: int, games: int) -> dict[str, Any]:
+    """Return the share and the first places of a bot among six DumbBots, with standard errors over deals."""
+    share, first = shares(bot, Key(1).at("measure", until), games, until)
+    deals = games // SEATS
+
+    def estimate(values: Floats) -> dict[str, float]:
+        by_deal = values.astype(float).reshape(deals, SEATS).mean(axis=1)
+        return {"mean": float(by_deal.mean()), "se": float(by_deal.std(ddof=1) / np.sqrt(deals))}
+
+    return {"until": until, "games": games, "sum of squares": estimate(share), "first": estimate(first)}
+
+
+def measure(path: Path, games: int) -> None:
+    """Measure `dumbbot-tuned` and DumbBot, print the figures, and write them."""
+    bots = {"dumbbot-tuned": Bot(dict(TUNED), STRAYS), "dumbbot": ORIGINAL}
+    rows = [
+        {"player": name, "opponents": "six of dumbbot", **measured(bot, until, games)}
+        for until in (1905, 1908)
+        for name, bot in bots.items()
+    ]
+    for row in rows:
+        share, first = row["sum of squares"], row["first"]
+        print(
+            row["until"],
+            row["player"],
+            f"{share['mean']:.3f} ± {share['se']:.3f}  {first['mean']:.3f} ± {first['se']:.3f}",
+        )
+    command = f"python experiments/tune_dumbbot.py --measure docs/results/{path.name} --games {games}"
+    write_file(path, json.dumps({**provenance(), "command": command, "null": 1 / SEATS, "rows": rows}, indent=1) + "\n")
+
+
 def main() -> None:
     """Run the generations that are missing."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("runs/tune"))
+    parser.add_argument("--measure", type=Path, metavar="FILE", help="measure the registered player and stop")
     parser.add_argument("--generations", type=int, default=25)
     parser.add_argument("--population", type=int, default=16)
     parser.add_argument("--games", type=int, default=420, help="games a candidate")
@@ -171,6 +208,9 @@ def main() -> None:
         return
     if not is_compiled():
         raise SystemExit("The fast board needs numba: pip install 'stratagem[fast]'.")
+    if arguments.measure is not None:
+        measure(arguments.measure, arguments.games - arguments.games % SEATS)
+        return
     arguments.folder.mkdir(parents=True, exist_ok=True)
     key = Key(arguments.seed).at("tune")
     while strategy.generation < arguments.generations:
