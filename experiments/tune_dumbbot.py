@@ -5,8 +5,8 @@ of DumbBot's terms, and the percentage with which it strays. A candidate's fitne
 squares of one seat over games on the fast board, seats rotated, on deals that all candidates of a generation share.
 What comes out is a best response to DumbBot and not a better player in general.
 
-`--measure FILE` plays the registered `dumbbot-tuned` on deals that no tuning has seen, and DumbBot itself as the control,
-in games to 1905 and to 1908, and writes the shares.
+`--measure FILE` plays the registered `dumbbot-tuned`, and DumbBot itself as the control, on deals that no tuning has
+seen, in games to 1905 and to 1908, and writes the shares.
 
 After each generation the folder has its state, from which the program goes on. `--print` writes the weights as they
 stand in `players/diplomacy/tuned.py`. Needs the extra `fast`; a generation takes about 15 seconds of one core.
