@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tested_with_vllm import ROOT, TESTS, digest, is_current
+from tested_with_vllm import PLAYER, ROOT, SOURCES, TESTS, digest, imported, is_current
 
 
 @pytest.fixture
@@ -41,6 +41,23 @@ def test_note_is_current_for_the_sources_that_it_names(folders, tmp_path):
     assert is_current(note, folders)
     (folders[0] / "a.py").write_text("a = 2\n")
     assert not is_current(note, folders)
+
+
+def test_sources_are_what_a_language_model_plays_through():
+    names = {path.name for path in imported(PLAYER)}
+    assert {"language.py", "model_player.py", "modes.py", "scoring.py", "speaker.py"} <= names
+    assert not {"kuhn.py", "tree_search.py", "catalogue.py", "talkers.py"} & names
+    assert set(imported(PLAYER)) < set(SOURCES)
+
+
+def test_imports_are_followed_within_a_folder(tmp_path):
+    folder = tmp_path / "players"
+    folder.mkdir()
+    (folder / "a.py").write_text("from x.players.b import B\nimport json\n")
+    (folder / "b.py").write_text("def f():\n    import x.players.c\n")
+    (folder / "c.py").write_text("from x.players.a import A\nfrom x.games.d import D\n")
+    (folder / "d.py").write_text("")
+    assert [path.name for path in imported(folder / "a.py")] == ["a.py", "b.py", "c.py"]
 
 
 def test_every_file_of_tests_is_there():

