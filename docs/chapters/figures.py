@@ -26,6 +26,9 @@ def metrics() -> str:
         "Metrics marked with * are also printed by seat, where seats have names, as the powers of Diplomacy, and with "
         "`--by-seat`. Tables by seat have no null.",
         table(("metric", "better", "unit", "null", "definition"), (_metric(name, m) for name, m in ours.items())),
+        "`honesty`, `kept`, `betrayal` and `messages` take a reader of free text: `--metric 'kept(reader=rules)'`. The "
+        "evaluation then prints how often the reader is right: see "
+        "[Reading free text](../explanation/talk.md#reading-free-text).",
         "## Weights of `safety`",
         table(
             ("family", "exploit", "collusion", "externality"),
