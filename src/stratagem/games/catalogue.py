@@ -21,6 +21,7 @@ from stratagem.games.negotiation_v2 import Division
 from stratagem.games.public_goods import PublicGoods
 from stratagem.games.quiz import Quiz
 from stratagem.games.repeated import REPEATED
+from stratagem.games.resistance import Resistance
 from stratagem.games.rules_quiz import RulesQuiz, split_kind
 from stratagem.games.sender_receiver import SenderReceiver
 from stratagem.games.spec import GameSpec
@@ -37,6 +38,7 @@ GAMES: dict[str, Callable[..., Game[Any]]] = {
     "negotiation-v2": Division,
     "kuhn": Kuhn,
     "sender-receiver": SenderReceiver,
+    "resistance": Resistance,
     "quiz": Quiz,
     "diplomacy": Diplomacy,
     **SPIEL_GAMES,

@@ -9,6 +9,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.talk.diplomacy import DiplomacyLanguage
 from stratagem.games.talk.groups import AuctionLanguage, PublicGoodsLanguage
+from stratagem.games.talk.hidden import LiarsDiceLanguage, ResistanceLanguage
 from stratagem.games.talk.language import Language
 from stratagem.games.talk.languages import DivisionLanguage, KuhnLanguage, MatrixLanguage, PieLanguage
 
@@ -19,6 +20,8 @@ LANGUAGES: dict[str, type[Language[Any]]] = {
     "kuhn": KuhnLanguage,
     "auction": AuctionLanguage,
     "public-goods": PublicGoodsLanguage,
+    "liars-dice": LiarsDiceLanguage,
+    "resistance": ResistanceLanguage,
     "negotiation-v1": PieLanguage,
     "negotiation-v2": DivisionLanguage,
 }

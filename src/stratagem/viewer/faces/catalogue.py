@@ -17,6 +17,7 @@ from stratagem.viewer.faces.cards import KuhnFace, LeducFace, SpielKuhnFace
 from stratagem.viewer.faces.dice import LiarsDiceFace, PigFace
 from stratagem.viewer.faces.diplomacy import DiplomacyFace
 from stratagem.viewer.faces.goofspiel import GoofspielFace
+from stratagem.viewer.faces.roles import ResistanceFace
 from stratagem.viewer.faces.rounds import AuctionFace, BlindAuctionFace, MatrixFace, PublicGoodsFace, QuizFace
 from stratagem.viewer.faces.shares import BargainingFace, DivisionFace, PieFace
 from stratagem.viewer.faces.talk import SenderReceiverFace, TalkFace
@@ -41,6 +42,7 @@ FACES: dict[str, type[GameFace]] = {
     "pig": PigFace,
     "quiz": QuizFace,
     "sender-receiver": SenderReceiverFace,
+    "resistance": ResistanceFace,
     "diplomacy": DiplomacyFace,
     **dict.fromkeys(GRIDS, GridFace),
 }

@@ -1,0 +1,79 @@
+"""Languages of games in which seats hide a die or a role: liar's dice and the Resistance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from stratagem.games.base import Seat, View
+from stratagem.games.resistance import CARDS, SEATS, VOTES, Resistance, ResistanceFacts, possible_spies
+from stratagem.games.spiel.facts import SpielFacts
+from stratagem.games.spiel.rules import SpielRules
+from stratagem.games.talk.language import Asks, Intent, Language, Plays, Statement
+
+_SIDES, _DICE = 6, 2
+
+
+@dataclass(frozen=True)
+class HasDie(Statement):
+    """Statement about one's die."""
+
+    die: int
+
+    def truth(self, view: View[SpielFacts]) -> bool:
+        return view.facts.information.split()[0] == str(self.die)
+
+
+class LiarsDiceLanguage(Language[SpielFacts]):
+    """`My die is 5`, `I will bid 2x5` and `I will say liar`, for every die and bid."""
+
+    rules = SpielRules
+
+    def sentences(self) -> Iterator[Intent]:
+        for die in range(1, _SIDES + 1):
+            yield HasDie(f"My die is {die}", die)
+        for count in range(1, _DICE + 1):
+            for face in range(1, _SIDES + 1):
+                yield Plays(f"I will bid {count}x{face}", f"bid {count}x{face}")
+        yield Plays("I will say liar", "liar")
+
+
+@dataclass(frozen=True)
+class IsSpy(Statement):
+    """Statement that a seat is a spy, or that it is none."""
+
+    seat: Seat
+    spy: bool
+
+    @property
+    def form(self) -> str:
+        return f"state of player {self.seat}"
+
+    def truth(self, view: View[ResistanceFacts]) -> bool | None:
+        facts = view.facts
+        possible = (facts.spies,) if facts.spies else possible_spies(facts.seat, facts.past)
+        found = {self.seat in pair for pair in possible}
+        return None if len(found) > 1 else (self.spy in found)
+
+
+class ResistanceLanguage(Language[ResistanceFacts]):
+    """`Player 2 is a spy`, `Player 2 is loyal`, `I will APPROVE`, `I will play FAIL`, `Please REJECT` and the like.
+
+    What a seat of the resistance says of another is true, false or unknown by what the missions so far tell it.
+    """
+
+    rules = Resistance
+    game: Resistance
+
+    def sentences(self) -> Iterator[Intent]:
+        for seat in range(SEATS):
+            yield IsSpy(f"Player {seat} is a spy", seat, True)
+            yield IsSpy(f"Player {seat} is loyal", seat, False)
+        for vote in VOTES:
+            yield Plays(f"I will {vote}", vote)
+        for card in CARDS:
+            yield Plays(f"I will play {card}", card)
+        for vote in VOTES:
+            yield Asks(f"Please {vote}", vote)
+        for card in CARDS:
+            yield Asks(f"Please play {card}", card)
