@@ -1,1 +1,1 @@
-"""Figures of messages from stated policies: information, honesty, deception, effect; exact and pure functions."""
+"""Figures of messages: information, honesty, deception, promises, effects, gullibility; exact, and by play."""

@@ -15,13 +15,13 @@ from typing import TypeVar
 import numpy as np
 
 from stratagem.evaluation.talk.effect import message_effect, variation
-from stratagem.evaluation.talk.exchange import Binding, Exchange
+from stratagem.evaluation.talk.exchange import Exchange
+from stratagem.evaluation.talk.exchange_promises import Kept, grouped
 from stratagem.evaluation.talk.information import action_information, mutual_information
 from stratagem.evaluation.talk.signalling import Signalling
 from stratagem.evaluation.talk.talk_tree import Sent, TalkTree, quieted
 from stratagem.games.base import Seat
 from stratagem.games.talk import SILENT
-from stratagem.games.talk.language import Kind
 from stratagem.players.base import Mix
 
 K = TypeVar("K")
@@ -87,7 +87,7 @@ def exchange_figures(table: TalkTree, speaker: Seat, number: int = 0) -> TalkFig
     spoken = math.fsum(one.probability for one in sent if one.line != SILENT)
     answered = _answered(exchange)
     seats, deaf = [speaker, 1 - speaker], table.deaf(1 - speaker)
-    promises, requests = (_Kept(exchange, kind) for kind in ("move", "ask"))
+    promises, requests = (Kept(exchange, kind) for kind in ("move", "ask"))
     returns, jammed = table.values[0], table.jammed
     return TalkFigures(
         messages=spoken / took_place if took_place else 0.0,
@@ -126,47 +126,6 @@ def deceives(said: Sent, sent: Sequence[Sent], speaker: Seat) -> bool | None:
     return said.values[speaker] > own + _LEAST and said.values[1 - speaker] < other - _LEAST
 
 
-class _Kept:
-    """Promises, or requests, of an exchange in expectation."""
-
-    def __init__(self, exchange: Exchange, kind: Kind) -> None:
-        self._exchange = exchange
-        self._bound = [one for one in exchange.bindings(kind) if one.weight > 0.0]
-
-    def _mean(self, value: Callable[[Binding], float]) -> float | None:
-        total = math.fsum(one.weight for one in self._bound)
-        return math.fsum(one.weight * value(one) for one in self._bound) / total if total else None
-
-    def _here(self, one: Binding) -> float:
-        return self._exchange.kept(one.number, one.intent) or 0.0
-
-    @property
-    def probability(self) -> float | None:
-        return self._mean(self._here)
-
-    @property
-    def lift(self) -> float | None:
-        return self._mean(lambda one: self._here(one) - self._after_silence(one))
-
-    def _after_silence(self, one: Binding) -> float:
-        row = self._exchange.table.row(self._exchange.unheard(one.number))
-        return self._exchange.kept(one.number, one.intent, row) or 0.0
-
-    @property
-    def by_chance(self) -> float | None:
-        """Probability with what was said shuffled over the decisions that it binds at one history."""
-        hits, tries = [], []
-        for group in _grouped(self._bound, lambda one: one.history).values():
-            total = math.fsum(one.weight for one in group)
-            for where in group:
-                for what in group:
-                    if (kept := self._exchange.kept(where.number, what.intent)) is not None:
-                        weight = where.weight * what.weight / total
-                        hits.append(weight * kept)
-                        tries.append(weight)
-        return math.fsum(hits) / math.fsum(tries) if tries else None
-
-
 def _answered(exchange: Exchange) -> list[tuple[float, Signalling]]:
     """Return the reader's first moves by what it knows beside the message, and by the message; by public history."""
     table = exchange.table
@@ -179,7 +138,7 @@ def _answered(exchange: Exchange) -> list[tuple[float, Signalling]]:
         known = prior.setdefault(history, {})
         known[beside] = known.get(beside, 0.0) + float(table.reach[table.nodes[number]].sum())
         answers.setdefault(history, {})[beside, exchange.line(slot)] = table.row(number)
-    groups = _grouped(exchange.sent, lambda one: one.history)
+    groups = grouped(exchange.sent, lambda one: one.history)
     weights = {history: math.fsum(one.probability for one in groups[history]) for history in prior}
     return [
         (weights[history], _signalling(prior[history], groups[history], answers[history]))
@@ -264,16 +223,9 @@ def _told(one: Sent) -> tuple[tuple[str, str], Sent]:
     return (one.known.view.info_key, one.line), one
 
 
-def _grouped(items: Iterable[K], key: Callable[[K], int]) -> dict[int, list[K]]:
-    groups: dict[int, list[K]] = {}
-    for item in items:
-        groups.setdefault(key(item), []).append(item)
-    return groups
-
-
 def _by_history(sent: Sequence[Sent], figure: Callable[[Sequence[Sent]], float]) -> float:
     """Return the mean over public histories of a figure of the messages after each."""
-    groups = _grouped(sent, lambda one: one.history).values()
+    groups = grouped(sent, lambda one: one.history).values()
     weighed = [(math.fsum(one.probability for one in group), group) for group in groups]
     return _weighted(
         (p, figure([one._replace(probability=one.probability / p) for one in group])) for p, group in weighed if p > 0.0
@@ -296,7 +248,7 @@ def _added(pairs: Iterable[tuple[K, Sent]]) -> dict[K, float]:
 
 def _shuffled(sent: Sequence[Sent]) -> list[Sent]:
     """Return the messages with the probabilities that they have when they are shuffled over deals."""
-    return [one for group in _grouped(sent, lambda one: one.history).values() for one in _shuffled_group(group)]
+    return [one for group in grouped(sent, lambda one: one.history).values() for one in _shuffled_group(group)]
 
 
 def _shuffled_group(sent: Sequence[Sent]) -> Iterator[Sent]:
