@@ -1,7 +1,7 @@
 // One episode, turn by turn: the board, the log, and the words behind the decisions.
 import { html, useEffect, useMemo, useRef, useState } from './preact-htm.js';
 import { Board } from './board.js';
-import { api, go, link, short, signed, useJson, visible } from './data.js';
+import { api, count, go, link, short, signed, useJson, visible } from './data.js';
 import { Log } from './log.js';
 import { WhatIf } from './whatif.js';
 import { Conversation } from './conversation.js';
@@ -96,7 +96,7 @@ function Player({ episode, query }) {
   };
   useKeys({ ArrowLeft: () => jump(position - 1), ArrowRight: () => jump(position + 1), Home: () => jump(0), End: () => jump(last), ' ': play });
   const turn = position ? episode.turns[position - 1] : null;
-  const told = turn ? `Turn ${position} of ${last}${episode.rounds.length > 1 ? `, round ${turn.round + 1}` : ''}` : `Start of ${last} turns`;
+  const told = turn ? `Turn ${position} of ${last}${episode.rounds.length > 1 ? `, round ${turn.round + 1}` : ''}` : `Start of ${count(last, 'turn')}`;
   return html`<div class=${`replay ${episode.face === 'diplomacy' ? 'spread' : ''}`}>
     <section class="stage" aria-label="Board">
       <div class="head"><h2>${told}</h2>${position === last && html`<span class="dim">${episode.finished ? 'end of the game' : 'play stopped here'}</span>`}</div>
