@@ -171,7 +171,7 @@ def _interval(row: Row) -> str:
 
 def _time(row: Row) -> str:
     seconds = row["seconds_per_move"]
-    return f"{seconds * 1000:.2g} ms" if seconds < 1.0 else f"{seconds:.2g} s"
+    return f"{float(f'{seconds * 1000:.2g}'):g} ms" if seconds < 1.0 else f"{seconds:.2g} s"
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -181,7 +181,11 @@ def table(rows: Sequence[Row]) -> str:
     for row in rows:
         by_player.setdefault(row["player"], {})[row["opponent"]] = row
     body = (
-        [f"`{name}`", _time(own[max(own)]), *(_interval(own[one]) if one in own else "not run" for one in opponents)]
+        [
+            f"`{name}`",
+            _time(next(iter(own.values()))),
+            *(_interval(own[one]) if one in own else "not run" for one in opponents),
+        ]
         for name, own in by_player.items()
     )
     return markdown(["player", "time a move", *(f"against `{one}`" for one in opponents)], body)
