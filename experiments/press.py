@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from experiment import command_line, run
+from press_table import table
 
 from stratagem.sweeps.planned_run import PlannedRun
 
@@ -97,7 +98,10 @@ STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
 
 def main() -> None:
     """Make the runs of a part."""
-    arguments = command_line(__doc__, STUDIES, seeds=SEEDS).parse_args()
+    arguments = command_line(__doc__, [*STUDIES, "table"], seeds=SEEDS).parse_args()
+    if arguments.study == "table":
+        table(arguments.folder)
+        return
     run(STUDIES[arguments.study](arguments.folder, arguments.seeds), arguments)
 
 
