@@ -19,7 +19,9 @@ from stratagem.sweeps.plan import Plan
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted(path for path in (ROOT / "recipes").rglob("*.toml") if path.parent.name != "sweeps")
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TYPES = ROOT / "docs" / "reference" / "extensions.md"
+"""Page of parameters of Python, which are no keys of a recipe: `bound` there is that of a draw."""
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {TYPES})]
 ROOTS = [algorithm_of({"algorithm": name}).recipe_type for name in ALGORITHMS.names()]
 
 EXCUSED = {
