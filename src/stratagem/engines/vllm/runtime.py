@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import random
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -150,8 +151,21 @@ def _import() -> None:
         threads.submit(import_module, "vllm.v1.engine.llm_engine").result()
 
 
+def _let_vllm_look() -> None:
+    """Give the library of LLVM, where numba has loaded it, the dictionary that vLLM's search of all modules reads.
+
+    vLLM asks every attribute of every module for `vars`. That library answers each name with a function of its own, and
+    the start would end in an AttributeError after a game on the fast Diplomacy board.
+    """
+    loaded = sys.modules.get("llvmlite.binding.ffi")
+    kind = type(loaded.lib) if loaded else None
+    if loaded and kind and "__dict__" not in vars(kind):
+        loaded.lib.__class__ = type(kind.__name__, (kind,), {"__slots__": (), "__dict__": property(lambda library: {})})
+
+
 def _start(folder: Path, dtype: str, settings: VLLMSettings) -> Any:
     _import()
+    _let_vllm_look()
     from vllm.engine.arg_utils import EngineArgs
     from vllm.v1.engine.llm_engine import LLMEngine
     from vllm.v1.executor import Executor
