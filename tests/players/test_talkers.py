@@ -7,6 +7,7 @@ from stratagem.games import Key, make_game
 from stratagem.games.talk import SILENT
 from stratagem.players.catalogue import make_player, patterns
 from stratagem.players.hearers import SPEAKERS
+from stratagem.players.resistance import CABALS
 from stratagem.players.rings import RINGS
 
 IPD = make_game("talk(ipd(rounds=3))")
@@ -21,7 +22,7 @@ def said(game, *lines):
     return state
 
 
-@pytest.mark.parametrize("talker", [name for name in SPEAKERS if name not in RINGS])
+@pytest.mark.parametrize("talker", [name for name in SPEAKERS if name not in RINGS | CABALS])
 def test_a_name_makes_the_player_again(talker):
     player = make_player(f"{talker}(TitForTat)", IPD)
     assert make_player(player.name, IPD).name == player.name

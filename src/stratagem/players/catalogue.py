@@ -11,6 +11,7 @@ from stratagem.errors import BadParameter, UnknownName, WrongKind
 from stratagem.file_modules import classes_of, file_name_of
 from stratagem.games.auction import Auction
 from stratagem.games.base import Game
+from stratagem.games.resistance import Resistance
 from stratagem.games.talk import Talk
 from stratagem.models.reference import KINDS, NAMED
 from stratagem.named_files import split_name
@@ -20,10 +21,12 @@ from stratagem.players import (
     iterated_classics,
     iterated_zd,
     kuhn,
+    liars_dice,
     negotiation_v1,
     negotiation_v2,
     public_goods,
     quiz,
+    resistance,
     sender_receiver,
     uniform,
 )
@@ -32,6 +35,7 @@ from stratagem.players.disguised import disguised
 from stratagem.players.hearers import SPEAKERS
 from stratagem.players.human import keyboard
 from stratagem.players.patterns import FAMILIES, PATTERNS
+from stratagem.players.resistance import CABALS
 from stratagem.players.rings import RINGS
 from stratagem.players.tabular import TablePlayer
 from stratagem.players.talkers import heard, talk_of
@@ -151,6 +155,9 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "public-goods/ConditionalContributor": public_goods.ConditionalContributor,
     "public-goods/GrimContributor": public_goods.GrimContributor,
     "public-goods/Punisher": public_goods.Punisher,
+    "liars-dice/Probabilist": liars_dice.Probabilist,
+    "resistance/Naive": resistance.Naive,
+    "resistance/Deducer": resistance.Deducer,
     "sender-receiver/Honest": sender_receiver.Honest,
     "sender-receiver/Babbler": sender_receiver.Babbler,
     "sender-receiver/Equilibrium": sender_receiver.Equilibrium,
@@ -236,6 +243,7 @@ def patterns(game: Game[Any]) -> list[str]:
         "openspiel:uniform_random": game.twin() is None,
         **{f"{talker}(PLAYER)": not isinstance(game, Talk) for talker in SPEAKERS},
         **{f"{ring}(PLAYER)": not (isinstance(game, Talk) and isinstance(game.game, Auction)) for ring in RINGS},
+        **{f"{cabal}(PLAYER)": not (isinstance(game, Talk) and isinstance(game.game, Resistance)) for cabal in CABALS},
     }
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 

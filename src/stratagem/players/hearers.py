@@ -15,6 +15,7 @@ from stratagem.games.talk.languages import HasCard
 from stratagem.options import within
 from stratagem.players.base import Mix, Traits, shown
 from stratagem.players.iterated import DEFECT
+from stratagem.players.resistance import CABALS
 from stratagem.players.rings import RINGS
 from stratagem.players.talkers import TALKERS, Talker, check_game, given, mixed, spoken, talk_of
 from stratagem.players.uniform import LISTABLE
@@ -123,7 +124,7 @@ class Grim(Talker):
 
 HEARERS: dict[str, type[Talker]] = {hearer.label: hearer for hearer in (Believer, Obliging, Grim)}
 """Hearers by name."""
-SPEAKERS = TALKERS | HEARERS | RINGS
+SPEAKERS = TALKERS | HEARERS | RINGS | CABALS
 """Players of games with talk that go around a player of the game without it, by name."""
 
 

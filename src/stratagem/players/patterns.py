@@ -41,6 +41,8 @@ FAMILIES = {
     "negotiation-v2": "negotiation-v2",
     "kuhn": "kuhn",
     "public-goods": "public-goods",
+    "liars-dice": "liars-dice",
+    "resistance": "resistance",
     "sender-receiver": "sender-receiver",
     "quiz": "quiz and rules:GAME",
     "diplomacy": "diplomacy",

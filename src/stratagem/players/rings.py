@@ -7,6 +7,7 @@ only the one with the highest bids in earnest.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +25,24 @@ from stratagem.players.talkers import Talker, check_game, talk_of
 _LOW = BIDS[0]
 
 
+class Confidant(Talker):
+    """Talker that speaks to one seat alone where that is possible, and else to all."""
+
+    @abstractmethod
+    def reader(self, view: View[TalkFacts]) -> Seat:
+        """Return the seat that it speaks to."""
+
+    def _mix(self, view: View[TalkFacts], stated: Iterator[Mix]) -> Mix:
+        talk = talk_of(view.game, self.label)
+        if view.facts.exchange == MOVE:
+            return self.moves(talk, view, next(stated))
+        texts = self.says(talk, view)
+        head = talk.naming.head(self.reader(view)) if talk.addresses and any(texts) else ""
+        return {f"{head}{text}" if text else SILENT: p for text, p in texts.items()}
+
+
 @dataclass(frozen=True)
-class Ring(Talker):
+class Ring(Confidant):
     """Tells its `partner`, a seat, its value; bids as its player if the partner's is lower, and LOW if it is higher.
 
     Of equal values the lower seat bids. In further exchanges before a bid the one that steps aside promises to bid LOW.
@@ -63,16 +80,8 @@ class Ring(Talker):
     def moves(self, talk: Talk, view: View[TalkFacts], mix: Mix) -> Mix:
         return {_LOW: 1.0} if self._steps_aside(talk, view) else mix
 
-    def addressed(self, talk: Talk, view: View[TalkFacts], texts: Mix) -> Mix:
-        """Return the lines that say this to the partner alone where that is possible, and else to all."""
-        head = talk.naming.head(self.partner) if talk.addresses else ""
-        return {f"{head}{text}" if text else SILENT: p for text, p in texts.items()}
-
-    def _mix(self, view: View[TalkFacts], stated: Iterator[Mix]) -> Mix:
-        talk = talk_of(view.game, self.label)
-        if view.facts.exchange == MOVE:
-            return self.moves(talk, view, next(stated))
-        return self.addressed(talk, view, self.says(talk, view))
+    def reader(self, view: View[TalkFacts]) -> Seat:
+        return self.partner
 
     def _steps_aside(self, talk: Talk, view: View[TalkFacts]) -> bool:
         """Return whether the partner has named a higher value, or an equal one from a lower seat."""
