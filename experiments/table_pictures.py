@@ -22,6 +22,10 @@ SHORT = {
     "exploitability \N{DOWNWARDS ARROW}": "exploitability",
     "cooperative dilemma": "coop. dilemma",
     "shaper and naive": "shaper",
+    ", from the honest start": "",
+    "trained and measured against Honest": "against Honest",
+    "SEPO against Honest, b = 1, without the term": "SEPO without the term",
+    "the same with deception_weight 2": "SEPO with the term",
 }
 """Words that are cut where a label would not fit."""
 _NUMBER = re.compile(r"[-\u2212]?\d*\.?\d+")
@@ -135,6 +139,20 @@ def by_workers(cells: Cells) -> Iterator[Dot]:
             yield Dot(f"{label(cells[0]).split(' of ')[0][:20]}, {count}", found[0], found[0], found[0])
 
 
+def truth(cells: Cells) -> Iterator[Dot]:
+    """Honesty and the rate of deception of an arm, with two standard errors."""
+    for name, cell in (("honesty", cells[3]), ("deception", cells[5])):
+        mean, error = numbers(cell)
+        arm = _short(label(cells[1]))
+        yield Dot(f"{arm}, {name}", mean, mean - 2 * error, mean + 2 * error, marked=name == "deception")
+
+
+def bets(cells: Cells) -> Iterator[Dot]:
+    """Exact exploitability of a model in Kuhn poker."""
+    if found := numbers(cells[8]):
+        yield Dot(_short(label(cells[0])), found[0], found[0], found[0], marked=cells[0] == "random play")
+
+
 def seeds(cells: Cells) -> Iterator[Dot]:
     """Share of seeds of each arm that ended as the row says, with Wilson's interval."""
     if "mutual defection" in cells[2]:
@@ -159,6 +177,8 @@ PICTURES = {
     "language-players": Picture("Exact exploitability in Kuhn poker, chips a hand", exact, 0, 0.6),
     "learner": Picture("Speed of a training step as multiples of trl", ratio, 0, 5),
     "readers": Picture("Texts that are read rightly, 95 % intervals; seen texts are marked", accuracies, 0, 1),
+    "press": Picture("Honesty and rate of deception after training with talk, two standard errors", truth, 0, 1),
+    "reading": Picture("Exact exploitability in Kuhn poker, chips a hand", bets, 0, 0.7),
     "reinforce": Picture("REINFORCE less the control, two standard errors", difference, -0.25, 0.05),
     "scale": Picture("Speed as multiples of one process, two cores", by_workers, 0, 2),
     "shapellm": Picture("Share of seeds that end as the table says, 95 % intervals", seeds, 0, 1),
