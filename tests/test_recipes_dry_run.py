@@ -43,7 +43,7 @@ def parts_of(command):
 def documented():
     """Commands of the pages that train by shipped recipes."""
     for path in PAGES:
-        for command in COMMAND.findall(path.read_text("utf-8")):
+        for command in COMMAND.findall(re.sub(r"\\\n\s*", "", path.read_text("utf-8"))):
             names, _ = parts_of(command)
             own = any(name.endswith(".toml") and not name.startswith("recipes/") for name in names)
             here = not names or "examples/" in command  # names a file of the project's folder, or is no whole command

@@ -246,8 +246,8 @@ class Paid:
 def test_only_an_adversary_of_the_pool_may_gain_nothing(source, charged):
     recipe = SEPORecipe.read({"games": ["kuhn(hands=1)"], "sepo": {"penalty_source": source}})
     sepo = SEPOCollector(recipe.sepo, make_game("kuhn(hands=1)"), make_player("random", make_game("kuhn")), Key(0))
-    lucky = OpponentEpisodes("exploit", "worst", [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
-    unlucky = OpponentEpisodes("exploit", "other", [Paid(((-2.0, 2.0),))])
+    lucky = OpponentEpisodes("exploit", "worst", [], [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
+    unlucky = OpponentEpisodes("exploit", "other", [], [Paid(((-2.0, 2.0),))])
     assert [sepo._is_active(lucky), sepo._is_active(unlucky)] == [charged, True]
     assert sepo._inactive([lucky]) == (set() if charged else {"exploit"})
     assert sepo._inactive([lucky, unlucky]) == set()

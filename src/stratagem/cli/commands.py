@@ -50,7 +50,7 @@ COMMANDS = {
     ),
     "talk": Listed(
         "stratagem.cli.talk:talk",
-        "Measure the first message between two players: its truth, its information, deception, its effect.",
+        "Measure the messages between two players: truth, promises, information, deception, effect and gullibility.",
     ),
     "collusion": Listed(
         "stratagem.cli.collusion:collusion",
