@@ -1,5 +1,5 @@
 // One episode, turn by turn: the board, the log, and the words behind the decisions.
-import { html, useEffect, useMemo, useRef, useState } from './preact-htm.js';
+import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact-htm.js';
 import { Board } from './board.js';
 import { api, count, go, link, short, signed, useJson, visible } from './data.js';
 import { Log } from './log.js';
@@ -25,7 +25,7 @@ function usePosition(query, last) {
 function useKeys(keys) {
   const held = useRef(keys);
   held.current = keys;
-  useEffect(() => {
+  useLayoutEffect(() => {  // a key that is pressed as soon as the page is seen counts
     const press = (event) => {
       if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest('input:not([type=range]), textarea, select, summary, [role=tab]')) return;
       if (event.key === ' ' && event.target.closest('button, a')) return;
