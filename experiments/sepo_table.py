@@ -29,7 +29,9 @@ from sepo import ARMS, GAMES
 from sepo_paper import PAPER, PRINTED
 
 from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import mean
+from stratagem.evaluation.report import scale_of
+from stratagem.evaluation.statistics import Estimate, mean
+from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoiseTracker
 from stratagem.runs.folder import RunFolder
@@ -53,6 +55,24 @@ ARM_CONTROLS = {
 ARM_CONTROLS["none-own"] = "none-togo"
 """Arm that each arm is compared with: the one without penalty of the same reward."""
 ARM_FAMILY = Family("the arms of one game", tuple(f"{arm} less {control}" for arm, control in ARM_CONTROLS.items()))
+
+HEADLINE = {
+    "random play (chance level)": ("none-togo", "random"),
+    "after SFT, before SEPO": ("none-togo", "Base"),
+    "SEPO without a penalty (control)": ("none-togo", "last"),
+    "penalty by the best response": ("best-togo", "last"),
+    "penalty by the pool": ("probe-togo", "last"),
+    "penalty by the pool, credited to the rollout": ("rollout-togo", "last"),
+}
+"""Rows of the first table: arm and stage in Kuhn poker."""
+HEADLINE_COLUMNS = (
+    "policy",
+    "payoff",
+    "exploitability, pool's estimate",
+    "exploitability, exact",
+    "exact, less the control",
+    "Holm p",
+)
 
 
 def merged_by_game(old: Games, runs: Sequence[FinishedRun]) -> dict[str, dict[str, list[Row]]]:
@@ -187,6 +207,22 @@ def arm_differences(runs: Mapping[str, Sequence[Row]]) -> dict[str, dict[int, fl
     }
 
 
+def headline_rows(runs: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
+    """A row for each policy in Kuhn poker, in chips a hand: payoff, the pool's figure beside the exact one, the control."""
+    units = {"pay": scale_of(make_game("kuhn")) or 1.0, "exact": 1.0}
+    units["exploit"] = 2.0 * units["pay"]
+    tests = paired_tests(ARM_FAMILY, arm_differences(runs), sign_flips(Key(0).at("sepo")))
+    for title, (arm, stage) in HEADLINE.items():
+        stages = [run["stages"][stage] for run in runs[arm]]
+        test = tests.get(f"{arm} less {ARM_CONTROLS.get(arm)}") if stage == "last" else None
+        figures = ([round(own[name] / units[name], 9) for own in stages] for name in ("pay", "exploit", "exact"))
+        yield [title, *map(over_seeds, figures), *(_difference(test.estimate, test.holm_p) if test else (DASH, DASH))]
+
+
+def _difference(estimate: Estimate, holm_p: float | None) -> tuple[str, str]:
+    return f"{number(estimate.mean)} [{number(estimate.low)}, {number(estimate.high)}]", number(holm_p)
+
+
 def control_differences(data: Games) -> dict[str, dict[int, float]]:
     """Return SEPO less the run without its penalties, in all games; the chosen checkpoints."""
     gaps = {
@@ -210,6 +246,8 @@ def print_game(game: str, runs: Mapping[str, Sequence[Row]]) -> None:
         heads = ["arm", "seeds", "exact, start", "exact, last", "exact, chosen", "exploit, pool", "pay", "safety"]
         heads += ["KL to the start", "direction", "verdicts"]
         print(f"\n### {game}, arms\n\n{markdown(heads, arm_rows(runs))}\n")
+        if game == "kuhn":
+            print(f"{markdown(HEADLINE_COLUMNS, headline_rows(runs))}\n")
         heads = ["difference, exact, last", *COMPARED]
         print(f"{markdown(heads, compared(ARM_FAMILY, arm_differences(runs)))}\n")
 

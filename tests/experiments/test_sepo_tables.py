@@ -63,6 +63,14 @@ def test_page_has_the_comparisons_of_the_published_arms():
         assert markdown(["difference, exact, last", *sepo_table.COMPARED], rows) in page
 
 
+def test_pages_begin_with_the_figures_of_the_published_arms():
+    data = json.loads((ROOT / "docs/results/sepo.json").read_text("utf-8"))
+    rows = list(sepo_table.headline_rows(data["kuhn"]))
+    for name, shown in (("docs/results/sepo.md", rows), ("README.md", rows[:-1])):
+        assert f"\n{markdown(sepo_table.HEADLINE_COLUMNS, shown)}\n\n" in (ROOT / name).read_text("utf-8")
+    assert rows[0][1:4] == ["-.222", ".271", ".458"], "random play, as `stratagem eval kuhn` prints it"
+
+
 def test_finished_runs_are_added_by_game_name_and_seed(tmp_path):
     player = {"player": "a", "metrics": {"pay": {"mean": 1.0}, "nra": None}, "exact": {"exploitability": 0.03}}
     games = {"games": [{"players": [player, {**player, "player": "b", "exact": {}}]}]}
