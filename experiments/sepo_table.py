@@ -208,7 +208,7 @@ def arm_differences(runs: Mapping[str, Sequence[Row]]) -> dict[str, dict[int, fl
 
 
 def headline_rows(runs: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
-    """A row for each policy in Kuhn poker, in chips a hand: payoff, the pool's figure beside the exact one, the control."""
+    """A row a policy in Kuhn poker (chips a hand): payoff, the pool's figure, the exact one, the difference."""
     units = {"pay": scale_of(make_game("kuhn")) or 1.0, "exact": 1.0}
     units["exploit"] = 2.0 * units["pay"]
     tests = paired_tests(ARM_FAMILY, arm_differences(runs), sign_flips(Key(0).at("sepo")))
