@@ -286,7 +286,6 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
 
 
 IMPOSSIBLE = {
-    "two games of one name": ({"games": ["kuhn", "kuhn(hands=1)"]}, "one name"),
     "one seat": ({"games": ["quiz"], "sft": {"epochs": 0}}, "quiz has one seat"),
     "a table of no game": ({"pools": {"ipd": {"train": ["random"]}}}, "`pools.ipd` is of no game of this recipe"),
     "players of another game": ({"pools": {"train": ["ipd/TitForTat"]}}, "The pool train of kuhn cannot have"),

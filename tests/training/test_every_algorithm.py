@@ -9,6 +9,7 @@ import stratagem.engines.open as open_module
 import stratagem.models.load as loading
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of, bound
+from stratagem.errors import BadParameter
 from stratagem.learning.monitor import CheckFailed
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import shards
@@ -99,6 +100,14 @@ def test_a_report_can_be_made(made):
     assert data.curves
     assert data.findings is not None
     assert not data.broken
+
+
+@pytest.mark.parametrize("name", ["sepo", "grpo", "reinforce", "scopal"])
+def test_two_games_of_one_name_are_refused_at_the_start(name, tmp_path):
+    twice = recipe(name, games=["nim", "kuhn(hands=1)", "kuhn(hands=2)"])
+    with pytest.raises(BadParameter, match="2 of the `games` are kuhn, and their figures would have one name"):
+        bound(twice, RunFolder(tmp_path))
+    assert not list(tmp_path.iterdir())
 
 
 STRICT = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -80,4 +81,13 @@ def check_games_of(setting: str, table: Mapping[str, Any], games: Sequence[Game[
     if unknown := [name for name in _split(table)[1] if name not in names]:
         raise BadParameter(
             f"`{setting}.{unknown[0]}` is of no game of this recipe, whose games are {', '.join(names)}."
+        )
+
+
+def check_one_of_a_name(games: Sequence[Game[Any]], remedy: str = "leave one out") -> None:
+    """Refuse two games of one name: their episodes and figures have the name of the game."""
+    counted = Counter(game.spec.name for game in games)
+    if twice := [name for name, count in counted.items() if count > 1]:
+        raise BadParameter(
+            f"{counted[twice[0]]} of the `games` are {twice[0]}, and their figures would have one name: {remedy}."
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,10 +67,7 @@ class CountedStandIn(StandIn):
 
 
 def check_games(recipe: SEPORecipe, games: Sequence[Game[Any]]) -> None:
-    """Refuse pools and penalties that a game cannot have, two games of one name, and metrics without a figure."""
-    counted = Counter(game.spec.name for game in games)
-    if twice := [name for name, count in counted.items() if count > 1]:
-        raise BadParameter(f"Two of the games are {twice[0]}, and their figures would have one name: leave one out.")
+    """Refuse pools and penalties that a game cannot have, and metrics without a figure."""
     memory = make_style(recipe.style).memory
     kind = StandIn if MODES[recipe.mode].exact else CountedStandIn
     policy = kind(Traits(stochastic=True, memory=memory, fallible=recipe.mode == "single", price=PRICE))
