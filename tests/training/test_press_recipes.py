@@ -8,20 +8,14 @@ from stratagem.runs.metrics import read_metrics
 from stratagem.training.shipped import shipped_recipes
 
 SMALL = {"iterations": "1", "groups_per_batch": "1", "group_size": "2"}
-EVERYDAY = {"press/sender-receiver"}
-"""Recipes that are trained in the everyday tests, too."""
-RECIPES = [
-    pytest.param(recipe, id=recipe.name, marks=() if recipe.name in EVERYDAY else pytest.mark.long)
-    for recipe in shipped_recipes()
-    if recipe.group == "press"
-]
+RECIPES = [recipe for recipe in shipped_recipes() if recipe.group == "press"]
 
 
-@pytest.mark.parametrize("recipe", RECIPES)
+@pytest.mark.long
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: recipe.name)
 def test_recipe_of_press_trains_from_start_to_end(recipe, tmp_path):
     stage = read_any([recipe.path], {}).stage_name
-    changes = {f"{stage}.{key}": value for key, value in SMALL.items()}
-    small = read_any([recipe.path], changes)
+    small = read_any([recipe.path], {f"{stage}.{key}": value for key, value in SMALL.items()})
     if small.sft:
         sources = tuple(source.model_copy(update={"num_examples": 8}) for source in small.sft.sources)
         small = small.model_copy(update={"sft": small.sft.model_copy(update={"epochs": 1, "sources": sources})})
