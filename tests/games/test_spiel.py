@@ -8,9 +8,14 @@ import pyspiel
 import pytest
 
 from stratagem.errors import BadParameter, BadRecord, CannotCompute, IllegalAction, UnknownName
+from stratagem.games.catalogue import describe, make_game
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
 from stratagem.games.spiel import SPIEL_GAMES, spiel
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import play
+from stratagem.players.base import Move
+from stratagem.players.tabular import TablePlayer
 
 LOADABLE = sorted(kind.short_name for kind in pyspiel.registered_games() if kind.default_loadable)
 REFUSED = {
@@ -24,6 +29,16 @@ REFUSED = {
     "tarok": "draws its chance unseen",
     "crossword": "cannot list its legal actions",
 }
+
+
+class Silent(TablePlayer):
+    """Says nothing legal."""
+
+    def __init__(self):
+        super().__init__({})
+
+    def turn(self, ask):
+        return Move(None, "illegal")
 
 
 def joint_action(state, key):
@@ -333,6 +348,23 @@ def test_the_spec_says_what_the_engine_says():
     assert (pig.perfect_information, pig.rounds, pig.on_illegal, pig.retries) == (True, 1, "forfeit", 1)
     assert spiel("hanabi").spec.utility == "common"
     assert spiel("hex(board_size=3)").spec.name == "spiel:hex(board_size=3)"
+
+
+@pytest.mark.parametrize("retries", [0, 2])
+def test_retries_are_a_parameter_of_named_games(retries):
+    game = make_game(f"tic-tac-toe(retries={retries})")
+    assert (game.spec.retries, describe(game)) == (retries, f"tic-tac-toe(retries={retries})")
+    assert pickle.loads(pickle.dumps(game)) == game != make_game("tic-tac-toe")
+    assert make_game("tic-tac-toe").spec.retries == 1
+    silent = Match(game, [TablePlayer({}, missing="uniform"), Silent()])
+    (episode,) = play([Setup(id="0", match=silent, slots=(0, 1), key=Key(0))])
+    assert (len(episode.decisions), episode.payoffs) == (2 + retries, [1.0, -1.0])
+
+
+@pytest.mark.parametrize("value", ["-1", "half", "0.5", "True"])
+def test_bad_retries_are_refused_by_name(value):
+    with pytest.raises(BadParameter, match="tic-tac-toe needs `retries` of at least 0"):
+        make_game(f"tic-tac-toe(retries={value})")
 
 
 def test_games_are_values_and_can_be_sent_to_other_processes():

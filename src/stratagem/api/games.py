@@ -110,7 +110,8 @@ def _listed() -> list[Game[Any]]:
 
 def card(game: Game[Any]) -> Json:
     """Return the declaration of a game as JSON."""
-    known = fields(game)  # type: ignore[arg-type]
+    # `spiel:NAME(...)` has parameters of OpenSpiel alone, which are in its name
+    known = () if getattr(game, "face", game) is None else fields(game)  # type: ignore[arg-type]
     values = {field.name: getattr(game, field.name) for field in known if field.name not in _OWN}
     parameters = {name: describe(value) if isinstance(value, Game) else value for name, value in values.items()}
     return asdict(game.spec) | {"signals": signal_names(game), "call": describe(game), "parameters": parameters}

@@ -10,8 +10,8 @@ from stratagem.games.spiel.face import Face
 from stratagem.games.spiel.faces import FACES
 
 
-def _faced(face: Face) -> SpielGame:
-    return SpielGame(text=face.text, face=face)
+def _faced(face: Face, retries: int = 1) -> SpielGame:
+    return SpielGame(text=face.text, face=face, retries=retries)
 
 
 SPIEL_GAMES: dict[str, Callable[..., SpielGame]] = {name: partial(_faced, face) for name, face in FACES.items()}

@@ -24,7 +24,7 @@ class SpielGame(SpielRules):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the parameters only; the engine is loaded again."""
-        return partial(SpielGame, text=self.text, face=self.face), ()
+        return partial(SpielGame, text=self.text, face=self.face, retries=self.retries), ()
 
     def start(self, chance: Chance) -> SpielState:
         state = SpielState(self, chance)

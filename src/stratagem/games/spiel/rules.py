@@ -13,6 +13,7 @@ from stratagem.games.spiel.engine import Engine, load
 from stratagem.games.spiel.face import Face, PlainFace
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.games.spiel.menu import Menu, menu_of
+from stratagem.options import whole
 
 _KEPT_MENUS = 4096
 """Number of cached menus of a seat; more are made anew, since memory matters more than a microsecond."""
@@ -26,9 +27,12 @@ class SpielRules(Game[SpielFacts]):
     """OpenSpiel's text of the game with its parameters: `tic_tac_toe`, `breakthrough(rows=8,columns=3)`."""
     face: Face | None = None
     """Texts and action names; the engine's own where there is no face."""
+    retries: int = 1
+    """Number of retries after an illegal reply, before the game is lost."""
 
     def __post_init__(self) -> None:
         load(self.text)
+        whole(self.look.name or self.text, "retries", self.retries, 0)
 
     @cached_property
     def engine(self) -> Engine:
@@ -78,7 +82,7 @@ class SpielRules(Game[SpielFacts]):
             markov=engine.perfect,
             symmetric=look.symmetric,
             on_illegal="forfeit",
-            retries=1,
+            retries=self.retries,
             unit="points a game",
         )
 
