@@ -1,0 +1,160 @@
+"""Self-play in tic-tac-toe that collapses, and what prevents it: runs, exact curves, table and picture of the page.
+
+`python experiments/collapse.py runs/collapse play` makes the runs that are missing: first the model after SFT, from
+which all begin, then every arm of a seed before the next seed. `python experiments/collapse.py runs/collapse table`
+measures the finished runs that docs/results/collapse.json does not have yet, writes it and the picture, and prints the
+table. Call it from the project's root, in a clean clone.
+
+The family of tests was declared before the runs of seeds 0 to 4: each arm less the control, in the regret after the
+last iteration and in the largest regret of the measured iterations after the first, by Student's t over pairs of one
+seed, with Holm's correction. Settings were chosen with seed 100 of the control alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from collapse_measures import Figures, figures, table_of
+from collapse_picture import picture
+from experiment import command_line, run
+from result_tables import FinishedRun, Row, finished, interval, markdown, number, read_results, write_results
+
+from stratagem.evaluation.family import Family
+from stratagem.evaluation.statistics import with_interval
+from stratagem.models.run_models import read_run_models
+from stratagem.provenance import provenance
+from stratagem.sweeps.paired import BySeed, PairedTest, paired, paired_tests, students
+from stratagem.sweeps.planned_run import PlannedRun
+
+ARMS: Mapping[str, str] = {
+    "self": "plain self-play",
+    "role-baseline": "role baseline",
+    "ema": "KL to a moving average",
+    "frozen": "half against a frozen copy",
+    "pfsp": "half against a league",
+    "entropy": "entropy bonus",
+}
+"""Arms with their names on the page; each is a recipe."""
+CONTROL, START = "self", "start-model"
+POINTS = ("end", "worst")
+RECIPES = Path("recipes/collapse")
+OUT = Path("docs/results/collapse.json")
+TESTS = {f"{arm}, {point}": (arm, point) for arm in ARMS if arm != CONTROL for point in POINTS}
+FAMILY = Family("arms less plain self-play, in regret", tuple(TESTS))
+
+
+def runs(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """Plan the model after SFT, and then all arms of every seed."""
+    control = RECIPES / f"{CONTROL}.toml"
+    yield PlannedRun(f"{START}-0", (control,), {"league.iterations": "1"}, first=True)
+    begin = {"model": f"run:{folder}/{START}-0@start", "sft.epochs": "0"}
+    for seed in seeds:
+        for arm in ARMS:
+            yield PlannedRun(f"{arm}-{seed}", (RECIPES / f"{arm}.toml",), {**begin, "seed": str(seed)})
+
+
+def measured(folder: Path) -> dict[str, Row]:
+    """Return the rows of all finished runs; those that the JSON lacks are measured, and it is written after each."""
+    rows: dict[str, Row] = read_results(OUT).get("runs", {})
+    done = {f"{run.stem}-{run.seed}": run for run in finished(folder)}
+    first = done.pop(f"{START}-0")
+    table = table_of(f"run:{first.path}@start")
+    for name, one in {f"{START}-0": first, **done}.items():
+        if name not in rows:
+            steps = {"0": table} if one is first else {step: table_of(model) for step, model in snapshots(one)}
+            curve = {step: figures(own, table) for step, own in steps.items()}
+            rows[name] = {"arm": one.stem, "seed": one.seed, **_provenance(one), "curve": curve}
+            write_results(OUT, {"made by": provenance(), "runs": rows})
+            print(name, flush=True)
+    return rows
+
+
+def snapshots(one: FinishedRun) -> Iterator[tuple[str, str]]:
+    """Yield the iterations of the saved policies of a run, each with its model; also of those that left the league."""
+    base = read_run_models(one.path).models["start"].model
+    for path in sorted((one.path / "league" / "members").glob("main-*")):
+        yield str(int(path.name.rpartition("-")[2])), f"{base}+adapter:{path}"
+
+
+def _provenance(one: FinishedRun) -> Row:
+    own = one.provenance()
+    return {**own, "command": own["command"].replace(str(one.path.parent), "runs/collapse")}
+
+
+def curves(rows: Mapping[str, Row], arm: str, name: str = "regret") -> dict[int, list[tuple[int, float]]]:
+    """Return a figure of an arm over the iterations, by seed; it begins with the model after SFT."""
+    begin = rows[f"{START}-0"]["curve"]["0"][name]
+    own = (row for row in rows.values() if row["arm"] == arm)
+    return {
+        row["seed"]: [(0, begin), *((int(step), point[name]) for step, point in row["curve"].items())] for row in own
+    }
+
+
+def at(rows: Mapping[str, Row], arm: str, point: str, name: str = "regret") -> BySeed:
+    """Return a figure of an arm by seed: after the last iteration, or its largest after the first."""
+    lines = curves(rows, arm, name)
+    return {seed: line[-1][1] if point == "end" else max(y for _, y in line[1:]) for seed, line in lines.items()}
+
+
+def tested(rows: Mapping[str, Row]) -> dict[str, PairedTest]:
+    """Test the arms that share two seeds with the control."""
+    differences = {
+        name: gap
+        for name, (arm, point) in TESTS.items()
+        if len(gap := paired(at(rows, arm, point), at(rows, CONTROL, point))) > 1
+    }
+    return paired_tests(FAMILY, differences, students)
+
+
+HEADS = ["arm", "seeds", "regret, end", "less control", "p (Holm)", "regret, worst", "less control", "p (Holm)"]
+SHOWN = ("payoff against the start", "payoff against random", "payoff against perfect", "exploitability")
+PLAYED = ("forfeits", "illegal in self-play", "length", "entropy in self-play", "regret in self-play")
+
+
+def tables(rows: Mapping[str, Row]) -> Iterator[str]:
+    """Format the tests, and the other figures after the last iteration."""
+    tests = tested(rows)
+    yield markdown(HEADS, (_tested_row(rows, tests, arm) for arm in ARMS))
+    others = [*SHOWN, *PLAYED]
+    begin: Figures = rows[f"{START}-0"]["curve"]["0"]
+    means = [[ARMS[arm], *(_mean([*at(rows, arm, "end", name).values()]) for name in others)] for arm in ARMS]
+    yield markdown(["arm", *others], [["start", *(number(begin[name]) for name in others)], *means])
+
+
+def _tested_row(rows: Mapping[str, Row], tests: Mapping[str, PairedTest], arm: str) -> list[str]:
+    cells = [ARMS[arm], str(len(at(rows, arm, "end")))]
+    for point in POINTS:
+        test = tests.get(f"{arm}, {point}")
+        cells.append(_mean([*at(rows, arm, point).values()]))
+        cells += ["", ""] if test is None else [_mean([*test.by_seed.values()]), number(test.holm_p)]
+    return cells
+
+
+def _mean(values: Sequence[float]) -> str:
+    """Format a mean with its 95 % interval over seeds."""
+    if not values:
+        return ""
+    estimate = with_interval(values)
+    return f"{number(estimate.mean)} {interval(estimate, '.3f')}".strip()
+
+
+def table(folder: Path) -> None:
+    """Measure, write the JSON and the picture, and print the tables."""
+    rows = measured(folder)
+    named = {ARMS[arm]: curves(rows, arm) for arm in ARMS}
+    OUT.with_suffix(".svg").write_text(picture(named), encoding="utf-8")
+    print(*tables(rows), sep="\n\n")
+
+
+def main() -> None:
+    """Make the runs, or the table."""
+    arguments = command_line(__doc__, ["play", "table"]).parse_args()
+    if arguments.study == "table":
+        table(arguments.folder)
+        return
+    run(runs(arguments.folder, arguments.seeds), arguments)
+
+
+if __name__ == "__main__":
+    main()
