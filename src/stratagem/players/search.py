@@ -8,33 +8,24 @@ What is hidden is drawn from the belief of the seat (`players.beliefs`), so the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from stratagem.engines.base import Call, Request
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.games.base import Game, Seat, State, View
+from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.options import whole
-from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn, draw
-from stratagem.players.beliefs import worlds
+from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
 from stratagem.players.edits import changed
 from stratagem.players.human import at_keyboard
-from stratagem.players.search_state import Search
+from stratagem.players.rollouts import Rollouts
 from stratagem.players.wrappers import check_player
 
 _TRIES = 4
 """Largest number of draws for an edit that was not tried before."""
 Searching = Generator[Request, Call, Move]
-
-
-class World(NamedTuple):
-    """State that the seat may be in, with a key for the players' draws, and the moves of the other seats now."""
-
-    state: State[Any]
-    key: Key
-    moves: Mapping[Seat, str | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +118,7 @@ class RolloutSearch:
                 f"{game.spec.name} does not say what a position is worth before the end: leave `horizon_phases` at 0."
             )
         for player in self.simulated:
-            _Rollouts(self, state.view(state.to_act[0])).move(player, state, state.to_act[0], Key(0), 0)
+            Rollouts(self, state.view(state.to_act[0])).move(player, state, state.to_act[0], Key(0), 0)
 
     def turn(self, ask: Ask) -> Turn:
         search = self._search(ask)
@@ -146,7 +137,7 @@ class RolloutSearch:
         candidates = yield from self._proposals(ask)
         if len(candidates) == 1 and not self.num_edits:
             return Move(candidates[0])
-        rollouts = _Rollouts(self, ask.view)
+        rollouts = Rollouts(self, ask.view)
         rollouts.meet(ask)
         values = {candidate: rollouts.value(candidate) for candidate in candidates}
         best = max(values, key=lambda action: values[action])  # of equal ones the first
@@ -175,89 +166,6 @@ class RolloutSearch:
 
 _DEFAULTS = {field.name: field.default for field in fields(RolloutSearch) if type(field.default) is int}
 """Numeric options, which a name leaves out where they are the default."""
-
-
-class _Rollouts:
-    """Rollouts of one decision, and the stated probabilities of models in them, each computed once."""
-
-    def __init__(self, search: RolloutSearch, view: View[Any]) -> None:
-        self.search = search
-        self.seat = view.seat
-        self._own, *self._others = search.simulated
-        self._stated: dict[tuple[str, Seat, str], Mix] = {}
-        self._worlds: Sequence[World] = ()
-        self._turn = 0
-        self._until: int | None = None
-
-    def meet(self, ask: Ask) -> None:
-        """Draw the worlds in which all candidates are played on."""
-        self._turn = ask.turn
-        self._worlds = list(self._drawn(ask))
-        if self.search.horizon_phases and self._worlds:
-            self._until = self._worlds[0].state.clock(ask.turn) + self.search.horizon_phases
-
-    def _drawn(self, ask: Ask) -> Iterator[World]:
-        number = self.search.num_chance_draws
-        model = Search(ask.view, ask.key, 1, reply=self._reply) if ask.view.game.spec.private_information else None
-        states = [ask.redrawn(ask.key.at("state"))] if model is None else list(worlds(ask, model, number))
-        for n in range(number if states else 0):
-            key = ask.key.at("draw", n)
-            state = states[n % len(states)].fork(key.at("chance"))
-            yield World(state, key, self._moves(state, key, self._turn, [s for s in state.to_act if s != self.seat]))
-
-    def value(self, action: str) -> float:
-        """Return the mean return of an action over the worlds; 0 where there is none."""
-        returns = [self._return(world, action) for world in self._worlds]
-        return sum(returns) / len(returns) if returns else 0.0
-
-    def _return(self, world: World, action: str) -> float:
-        state, turn = world.state.fork(), self._turn
-        moves, total = {**world.moves, self.seat: action}, 0.0
-        while True:
-            total += state.play(moves).payoffs[self.seat]
-            turn += 1
-            if state.over:
-                return total
-            if self._until is not None and state.clock(turn) >= self._until:
-                return total + (state.standing() or (0.0,) * state.game.spec.seats)[self.seat]
-            moves = self._moves(state, world.key, turn, state.to_act)
-
-    def _moves(self, state: State[Any], key: Key, turn: int, seats: Sequence[Seat]) -> dict[Seat, str | None]:
-        return {seat: self.move(self._player(seat, key), state, seat, key, turn) for seat in seats}
-
-    def _player(self, seat: Seat, key: Key) -> Player:
-        if seat == self.seat:
-            return self._own
-        return self._others[key.at("opponent", seat).integer(len(self._others))]
-
-    def _reply(self, state: State[Any], seat: Seat, key: Key) -> str | None:
-        """Draw a past move of another seat, for the belief."""
-        return self.move(self._player(seat, key), state, seat, key, 0)
-
-    def move(self, player: Player, state: State[Any], seat: Seat, key: Key, turn: int) -> str | None:
-        """Return the move of a player; None stands for one that is not legal."""
-        view, traits = state.view(seat), player.traits
-        shown = state if traits.sees_hidden or traits.searches else None
-        ask = Ask(view, key, seat, turn, 0, shown)
-        answer = player.turn(ask) if traits.price == 1 else None
-        if isinstance(answer, Move):
-            return answer.action if answer.action in view.choices else None
-        mix = self._mix(player, view)
-        if ask.key.at("illegal").unit() >= sum(mix.values()):  # of a fallible model
-            return None
-        return draw(mix, ask.key)
-
-    def _mix(self, player: Player, view: View[Any]) -> Mix:
-        place = player.name, view.seat, view.info_key
-        if place not in self._stated:
-            try:
-                self._stated[place] = player.policy(view)
-            except CannotCompute as error:
-                raise BadParameter(
-                    f"A rollout cannot wait for {player.name}: name a scripted `rollout_player` and scripted "
-                    f"`opponents`. {error}"
-                ) from error
-        return self._stated[place]
 
 
 def _continued(search: Searching, request: Request) -> Searching:

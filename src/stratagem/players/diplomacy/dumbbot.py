@@ -7,17 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, TypeGuard
 
 from stratagem.games.choices import Sheet
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.board import WAIVE
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import Node, province
-from stratagem.players.base import Ask, Move
+from stratagem.games.diplomacy.state import DiplomacyState
+from stratagem.players.base import Ask, Move, Player
 from stratagem.players.diplomacy.appraisal import Appraisal
 from stratagem.players.diplomacy.base import Commander, Dice
 from stratagem.players.diplomacy.campaign import Campaign, ranked
+from stratagem.players.rollouts import Batch, Returns
 
 _ALTERNATIVE, _STEEPNESS = 50, 500
 """Percentages: probability of the next best candidate, and its decline with the gap in value."""
@@ -46,6 +48,11 @@ def best(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -
     return candidates[0]
 
 
+def _is_compiled(player: Player) -> TypeGuard[DumbBot]:
+    """Return whether kernels write the sheets of a player."""
+    return isinstance(player, DumbBot) and type(player).turn is DumbBot.turn and player.strays is not None
+
+
 @dataclass(frozen=True)
 class DumbBot(Commander):
     """Moves to the greatest sum of nearby values, supports what it would run into, and strays at random.
@@ -69,6 +76,18 @@ class DumbBot(Commander):
 
         facts = ask.view.facts
         return Move(written(facts.board, facts.power, ask.key, self.appraisal, self.strays))
+
+    def plays_on(self, batch: Batch) -> Returns | None:
+        """Play rollouts of DumbBots in one call of compiled code; None without the fast board, or where others play."""
+        state = batch.worlds[0].state
+        if not isinstance(state, DiplomacyState) or not hasattr(state.board, "cells"):
+            return None
+        bots = [[player for player in seats if _is_compiled(player)] for seats in batch.players]
+        if any(len(some) < len(seats) for some, seats in zip(bots, batch.players, strict=True)):
+            return None
+        from stratagem.players.diplomacy.fast.rollouts import CompiledRollouts  # loads numba
+
+        return CompiledRollouts(batch, bots)
 
     def lines(self, facts: DiplomacyFacts, game: Diplomacy, dice: Dice) -> Iterable[str]:
         eyes = self.appraisal(game.map, game.centers, facts.board, facts.power)

@@ -18,7 +18,7 @@ def written(board: ArrayBoard, power: str, key: Key, appraisal: type[Appraisal],
     """Return the sheet that DumbBot writes with this key; None where one of its retreats is not possible."""
     cells = board.cells
     orders, possible = order_alone(
-        chart(), neighbourhood(), cells, names().power[power], np.uint64(key.value), _weights(appraisal), strays
+        chart(), neighbourhood(), cells, names().power[power], np.uint64(key.value), weights_of(appraisal), strays
     )
     if not possible:
         return None
@@ -37,7 +37,7 @@ _known: dict[type[Appraisal], Longs] = {}
 """Weights by class of values."""
 
 
-def _weights(appraisal: type[Appraisal]) -> Longs:
+def weights_of(appraisal: type[Appraisal]) -> Longs:
     """Return the weights of a class of values, cached."""
     if appraisal not in _known:
         _known[appraisal] = weights_array(appraisal.seasons)

@@ -1,0 +1,119 @@
+"""Rollouts of DumbBots from one position in one call of compiled code: the returns that `players.rollouts` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stratagem.games.diplomacy.fast.array_board import ArrayBoard
+from stratagem.games.diplomacy.fast.cells import CLOCK, KIND, NUM_POWERS, OVER, OWNER, PHASE, POWER, UNIT, WIN, YEAR
+from stratagem.games.diplomacy.fast.chart import NO, Chart, Ints, chart
+from stratagem.games.diplomacy.fast.compiled import compiled
+from stratagem.games.diplomacy.fast.phases import play_phase
+from stratagem.games.diplomacy.fast.text import orders_array
+from stratagem.games.diplomacy.position import PHASES
+from stratagem.games.diplomacy.state import DiplomacyState
+from stratagem.players.diplomacy.dumbbot import DumbBot
+from stratagem.players.diplomacy.fast.games import is_counted, play_turn
+from stratagem.players.diplomacy.fast.sheets import weights_of
+from stratagem.players.diplomacy.fast.values import Longs, Neighbourhood, neighbourhood
+from stratagem.players.rollouts import Batch, World
+
+_NEVER = 1 << 30
+_YEAR = len(PHASES)
+
+
+class CompiledRollouts:
+    """Function that returns an action's return in each world of a batch."""
+
+    def __init__(self, batch: Batch, players: Sequence[Sequence[DumbBot]]) -> None:
+        """Take the worlds of one position of a game on the fast board."""
+        state = batch.worlds[0].state
+        assert isinstance(state, DiplomacyState)
+        assert isinstance(state.board, ArrayBoard)
+        self._start = state.board.cells
+        self._others = np.stack([_orders(world) for world in batch.worlds])
+        self._keys = np.array([world.key.at("player").value for world in batch.worlds], np.uint64)
+        self._weights = np.stack([[weights_of(player.appraisal) for player in seats] for seats in players])
+        self._strays = np.array([[player.strays for player in seats] for seats in players], np.int64)
+        self._limits = state.game.until, _NEVER if batch.until is None else batch.until
+        self._batch = batch
+
+    def __call__(self, action: str) -> list[float]:
+        own = orders_array(action.split("\n"))
+        orders = np.where(own[:, KIND, None] > 0, own, self._others)
+        until, clock = self._limits
+        returns = returns_of(
+            chart(),
+            neighbourhood(),
+            self._start,
+            orders,
+            self._keys,
+            self._batch.turn + 1,
+            until,
+            clock,
+            self._batch.seat,
+            self._weights,
+            self._strays,
+        )
+        return list(returns.tolist())
+
+
+def _orders(world: World) -> Ints:
+    """Return the orders of the other seats now."""
+    state, lines = world.state, list[str]()
+    for seat, action in world.moves.items():
+        given = state.game.default_action(state.view(seat).facts) if action is None else action
+        lines += given.split("\n")
+    return orders_array(lines)
+
+
+@compiled
+def returns_of(
+    chart: Chart,
+    near: Neighbourhood,
+    start: Ints,
+    orders: Ints,
+    keys: NDArray[np.uint64],
+    turn: int,
+    until: int,
+    clock: int,
+    power: int,
+    weights: Longs,
+    alternatives: Longs,
+) -> NDArray[np.float64]:
+    """Return a power's share of the sum of squares in each world, after these orders and then DumbBots.
+
+    A world is played on from the turn after the orders, until the count of the year `until` or the phase `clock`.
+    """
+    returns, result = np.zeros(len(keys)), np.zeros(start.shape[1], np.int32)
+    for world in range(len(keys)):
+        board, now = start.copy(), turn
+        play_phase(chart, board, orders[world].copy(), result)
+        while not is_counted(board, until) and board[CLOCK, YEAR] * _YEAR + board[CLOCK, PHASE] < clock:
+            play_turn(chart, near, board, keys[world], now, weights[world], alternatives[world])
+            now += 1
+        returns[world] = share_of(board, power, is_counted(board, until))
+    return returns
+
+
+@compiled
+def share_of(board: Ints, power: int, ended: bool) -> float:
+    """Return a power's share of the sum of squares; before the end a unit in a centre owns it."""
+    counts, total, most, winners = np.zeros(NUM_POWERS, np.int64), 0, 0, 0
+    for p in range(board.shape[1]):
+        owner = board[OWNER, p]
+        if not ended and owner >= NO and board[UNIT, p] >= 0:
+            owner = board[POWER, p]
+        if owner >= 0:
+            counts[owner] += 1
+    for other in range(NUM_POWERS):
+        total += counts[other] * counts[other]
+        most = max(most, counts[other])
+    for other in range(NUM_POWERS):
+        winners += counts[other] == most
+    if (board[CLOCK, OVER] == 1) if ended else (most >= WIN and winners == 1):
+        return 1.0 if counts[power] == most else 0.0
+    return counts[power] * counts[power] / total if total else 1.0 / NUM_POWERS
