@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, TypeGuard
+from typing import ClassVar
 
 from stratagem.games.choices import Sheet
 from stratagem.games.diplomacy import Diplomacy
@@ -48,9 +48,11 @@ def best(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -
     return candidates[0]
 
 
-def _is_compiled(player: Player) -> TypeGuard[DumbBot]:
-    """Return whether kernels write the sheets of a player."""
-    return isinstance(player, DumbBot) and type(player).turn is DumbBot.turn and player.strays is not None
+def _compiled(player: Player) -> tuple[type[Appraisal], int] | None:
+    """Return what kernels need to write the sheets of a player; None where it has other rules."""
+    if not isinstance(player, DumbBot) or type(player).turn is not DumbBot.turn or player.strays is None:
+        return None
+    return player.appraisal, player.strays
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,8 @@ class DumbBot(Commander):
         state = batch.worlds[0].state
         if not isinstance(state, DiplomacyState) or not hasattr(state.board, "cells"):
             return None
-        bots = [[player for player in seats if _is_compiled(player)] for seats in batch.players]
-        if any(len(some) < len(seats) for some, seats in zip(bots, batch.players, strict=True)):
+        bots = [[rules for player in seats if (rules := _compiled(player))] for seats in batch.players]
+        if any(len(known) < len(seats) for known, seats in zip(bots, batch.players, strict=True)):
             return None
         from stratagem.players.diplomacy.fast.rollouts import CompiledRollouts  # loads numba
 

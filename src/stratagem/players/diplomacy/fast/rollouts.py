@@ -15,12 +15,14 @@ from stratagem.games.diplomacy.fast.phases import play_phase
 from stratagem.games.diplomacy.fast.text import orders_array
 from stratagem.games.diplomacy.position import PHASES
 from stratagem.games.diplomacy.state import DiplomacyState
-from stratagem.players.diplomacy.dumbbot import DumbBot
+from stratagem.players.diplomacy.appraisal import Appraisal
 from stratagem.players.diplomacy.fast.games import is_counted, play_turn
 from stratagem.players.diplomacy.fast.sheets import weights_of
 from stratagem.players.diplomacy.fast.values import Longs, Neighbourhood, neighbourhood
 from stratagem.players.rollouts import Batch, World
 
+Rules = tuple[type[Appraisal], int]
+"""Values of a DumbBot, and its percentage of the next best candidate."""
 _NEVER = 1 << 30
 _YEAR = len(PHASES)
 
@@ -28,16 +30,16 @@ _YEAR = len(PHASES)
 class CompiledRollouts:
     """Function that returns an action's return in each world of a batch."""
 
-    def __init__(self, batch: Batch, players: Sequence[Sequence[DumbBot]]) -> None:
-        """Take the worlds of one position of a game on the fast board."""
+    def __init__(self, batch: Batch, bots: Sequence[Sequence[Rules]]) -> None:
+        """Take the worlds of one position of a game on the fast board, and the bot of each seat by world."""
         state = batch.worlds[0].state
         assert isinstance(state, DiplomacyState)
         assert isinstance(state.board, ArrayBoard)
         self._start = state.board.cells
         self._others = np.stack([_orders(world) for world in batch.worlds])
         self._keys = np.array([world.key.at("player").value for world in batch.worlds], np.uint64)
-        self._weights = np.stack([[weights_of(player.appraisal) for player in seats] for seats in players])
-        self._strays = np.array([[player.strays for player in seats] for seats in players], np.int64)
+        self._weights = np.stack([[weights_of(appraisal) for appraisal, _ in seats] for seats in bots])
+        self._strays = np.array([[strays for _, strays in seats] for seats in bots], np.int64)
         self._limits = state.game.until, _NEVER if batch.until is None else batch.until
         self._batch = batch
 
