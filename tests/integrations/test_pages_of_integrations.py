@@ -38,6 +38,13 @@ def test_blocks_print_what_the_page_shows(name, packages, tmp_path):
     assert printed == shown
 
 
+def test_the_settings_of_trl_exist():
+    pytest.importorskip("trl")
+    names = {}
+    run("coming-from-trl", names, HOW_TO)
+    assert names["settings"].num_generations == 8
+
+
 def test_blocks_of_openenv_serve_and_train(tmp_path):
     for package in ("openenv", "trl"):
         pytest.importorskip(package)
