@@ -13,7 +13,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
-_OWN = "write one in a file and name it FILE.py:CLASS, as in docs/how-to"
+_OWN = "write one in a file and name it FILE.py:CLASS, as in docs/how-to/name-a-file.md"
 _LISTED = 60
 """Largest number of names that a message lists."""
 _LONGEST = 200
@@ -41,10 +41,10 @@ def _made_again(kind: type[StratagemError], args: tuple[Any, ...], state: dict[s
 class UnknownName(StratagemError):
     """Name that is in no table; the message lists the nearest names.
 
-    With `file` it says how to name one of the user's own.
+    With `file` it says how to name one of the user's own; `note` says what else has the name.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], *, file: bool = False) -> None:
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, file: bool = False, note: str = "") -> None:
         self.known = names = sorted(known)
         by_folded = {known_name.casefold(): known_name for known_name in names}
         name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
@@ -54,7 +54,7 @@ class UnknownName(StratagemError):
         else:
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             hint = f"there are {', '.join(names[:_LISTED]) or 'none'}{more}{f'; {_OWN}' if file else ''}."
-        super().__init__(f"There is no {kind} called {name!r}: {hint}")
+        super().__init__(f"There is no {kind} called {name!r}{note}: {hint}")
 
 
 class BadParameter(StratagemError):

@@ -212,7 +212,7 @@ def test_a_command_runs_only_at_the_word_of_the_user(tmp_path, monkeypatch):
         ("agent(cmd:x, timeout=-1)", "needs `timeout` of at least 0"),
         ("agent(cmd:x, concurrent=1.5)", "needs `concurrent` of at least 0, a whole number"),
         ("agent(http:http://localhost/act, env=[HOME])", "`env` is for a process"),
-        ("http:http://example.com/act", "would be spoken to in plain http"),
+        ("http:http://example.com/act", "is reached by plain http"),
     ],
 )  # fmt: skip
 def test_a_wrong_name_of_an_agent_is_one_sentence(text, sentence):

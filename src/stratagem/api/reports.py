@@ -67,7 +67,7 @@ def report(of: Reported, out: str | Path | None = None) -> Report:
     place = of.path if isinstance(of, Run) else of.folder if isinstance(of, Record) else Path(of)
     if is_figures(place):
         return Report(write_figures(place, target), figures_summary(place))
-    run = RunFolder.open(place)
+    run = RunFolder.open(place, ", and reports are also made of records, evaluations and tournaments")
     return Report(write_report(run, target), summary(run))
 
 

@@ -106,7 +106,8 @@ def _stopped_run(
     if len(given) > 1:
         raise BadParameter("A run continues with its own recipe: give its folder alone.")
     first = given[0]
-    run = first.folder if isinstance(first, Run) else RunFolder.open(as_path(first, "run"))
+    hint = ", and a stopped run goes on from its folder, as in runs/NAME, without a recipe"
+    run = first.folder if isinstance(first, Run) else RunFolder.open(as_path(first, "run"), hint)
     if force:
         resume_by_force(run)
     return run, recipe_of(run)

@@ -27,7 +27,7 @@ class Stage:
 
 
 def stages(texts: Sequence[Ids], group: Sequence[int], start: int) -> list[Stage]:
-    """Return the stages for the texts of a group, which are known up to `start` and not at all beyond."""
+    """Return the stages of a group of texts that share their first `start` tokens, which are cached already."""
     result = list[Stage]()
     waiting = [(list(group), start, result)] if len(group) > 1 else []
     for some, begun, among in waiting:

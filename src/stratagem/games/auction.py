@@ -121,7 +121,9 @@ class Auction(Game[AuctionFacts]):
     state = AuctionState
 
     rounds: int = 6
+    """Number of auctions in an episode."""
     seats: int = 2
+    """Number of bidders."""
     price: Literal["first", "second"] = "first"
     """Bid that the winner pays: its own, or the second-highest."""
 

@@ -102,6 +102,7 @@ class MatrixGame(Game[MatrixFacts]):
     labels: tuple[str, ...] = ("A", "B")
     """Action names of seat 0, and of seat 1 where it has no labels of its own."""
     labels_second: tuple[str, ...] | None = None
+    """Action names of seat 1; None gives it those of seat 0."""
     rounds: int = 20
     """Largest number of rounds."""
     continuation: float = 1.0

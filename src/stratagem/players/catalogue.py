@@ -323,7 +323,15 @@ def _resolve(name: str, game: Game[Any]) -> str:
         alike = [key for key in keys if key.casefold() == spelt.casefold()]
         if len(alike) == 1:
             return _admitted(alike[0], game)
-    raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)], file=True)
+    note = _played_by(name)
+    raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)], file=True, note=note)
+
+
+def _played_by(name: str) -> str:
+    """Return the families of games that have a player of this name, in brackets; empty where there is none."""
+    ends = f"/{name.casefold()}"
+    families = [key.rpartition("/")[0] for key in _registry.names() if key.casefold().endswith(ends)]
+    return f" (it plays {' and '.join(families)})" if families else ""
 
 
 def names_beside(game: Game[Any]) -> list[str]:

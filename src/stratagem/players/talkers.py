@@ -177,7 +177,7 @@ def talk_of(game: Game[Any], owner: str) -> Talk:
 
 
 def check_game(owner: str, game: Game[Any], *known: type[Game[Any]]) -> None:
-    """Refuse a game with talk around a game that is none of these."""
+    """Refuse a game unless it is talk around one of the known games."""
     if not isinstance(inner := talk_of(game, owner).game, known):
         names = " and ".join(kind.__name__ for kind in known)
         raise BadParameter(f"{owner} plays talk around {names}, not around {inner.spec.name}.")

@@ -107,10 +107,10 @@ class RunFolder:
         return cls(path)
 
     @classmethod
-    def open(cls, path: Path) -> Self:
-        """Open an existing run."""
+    def open(cls, path: Path, hint: str = "") -> Self:
+        """Open an existing run; `hint` ends the sentence that says there is none."""
         if not (path / _INFO).is_file():
-            raise BadRecord(f"There is no run at {path}: a run is a folder with {_INFO} and {_CONFIG}.")
+            raise BadRecord(f"There is no run at {path}: a run is a folder with {_INFO} and {_CONFIG}{hint}.")
         return cls(path)
 
     @property

@@ -62,7 +62,7 @@ def check_encrypted(url: str) -> None:
     """Refuse plain http beyond this machine: everybody on the way reads the prompts and the key."""
     if urlsplit(url).scheme == "http" and not is_loopback(host_of(url)):
         raise BadParameter(
-            f"The server at {url} would be spoken to in plain http, which everybody on the way can read: "
+            f"The server at {url} is reached by plain http, so everybody on the way can read what is sent: "
             "say https://, or forward a port of this machine to it and say http://localhost:PORT/v1."
         )
 

@@ -111,7 +111,7 @@ class Facts(ScoreRow):
 
 @dataclass(eq=False)
 class Unread(ScoreRow):
-    """Request that could not be read, or that went otherwise than its guide."""
+    """Request that could not be read, or whose tokens left its guide."""
 
     def entries(self) -> Entries:
         return NOTHING

@@ -174,7 +174,7 @@ class TalkPlay:
             yield "lie", self._setups(drawn, "lie", self._after(drawn, true), self.reader)
 
     def _truths(self, drawn: Drawn) -> list[str]:
-        """Return the true statements of the form of a false one, as lines to the same reader."""
+        """Return the true statements that could replace a false one: same form, same reader; else none."""
         said, talk = drawn.said, self.game
         if not isinstance(said.intent, Statement) or said.truth is not False:
             return []

@@ -18,11 +18,11 @@ from stratagem.options import within
 class Whitened(AdvantageEstimator):
     """Another estimator's advantages less their mean, divided by their standard deviation over all rows of the batch.
 
-    Reference: `masked_whiten` of trl 0.11, by which its PPO and ShapeLLM's train; returns stay as they are.
+    Reference: `masked_whiten` of trl 0.11, used by its PPO and by ShapeLLM's; returns stay as they are.
     With the mean over each round, the mean is that of the same round in all episodes: it is a baseline for the return
     that is still to come. A round that one episode alone reached has advantage 0.
     Where all rewards are nearly equal the division amplifies noise: `advantage_std_floor` bounds it.
-    When not: where all advantages of a batch may truly be of one sign, as in probes, the shift turns some round.
+    When not: where all advantages of a batch may truly be of one sign, as in probes, the shift reverses some.
     """
 
     replaced: ClassVar[Mapping[str, str]] = {"within": "mean_over", "least": "advantage_std_floor"}
