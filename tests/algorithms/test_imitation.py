@@ -12,6 +12,7 @@ from stratagem.games.key import Key
 from stratagem.games.solver import solve
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play
+from stratagem.play.store import record
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
@@ -104,6 +105,31 @@ def test_answer_key_is_right_and_of_quizzes_alone():
         make_player("quiz/AnswerKey", make_game("nim"))
 
 
+def recorded(folder, *names):
+    """Record a game of kuhn-spiel from each seat."""
+    game = make_game("kuhn-spiel")
+    match = Match(game, [make_player(name, game) for name in names])
+    setups = [Setup(id=str(n), match=match, slots=(n % 2, 1 - n % 2), key=Key(n // 2)) for n in range(8)]
+    list(record(play(setups), folder))
+    return {"teacher": names[0], "records": (str(folder),)}
+
+
+def test_decisions_of_the_teacher_are_learnt_from_recorded_games(tmp_path):
+    """The other player's decisions are left out, and the games come again after the last one."""
+    options = recorded(tmp_path, "first-legal", "random")
+    made = list(chain.from_iterable(units("kuhn-spiel", count=20, **options)))
+    number = next(n for n in range(1, 20) if made[n:] == made[: 20 - n])
+    assert 8 <= number <= 16
+    assert {example.reply for example in made} == {"PASS"}
+
+
+@pytest.mark.parametrize(("game", "teacher"), [("kuhn-spiel", "cfr:10"), ("nim", "first-legal")])
+def test_records_without_the_teacher_or_the_game_are_one_sentence(tmp_path, game, teacher):
+    options = recorded(tmp_path, "first-legal", "random") | {"teacher": teacher}
+    with pytest.raises(StratagemError, match=rf"No game of {game} in .* has decisions of .*{teacher}@1"):
+        units(game, count=1, **options)
+
+
 SOURCES = [
     {"games": ["nim", "tic-tac-toe"], "teacher": "first-legal", "played_by": "random", "num_examples": 3},
     {"games": ["rules:nim"], "teacher": "AnswerKey", "num_examples": 2, "styles": ["plain"]},
@@ -133,6 +159,8 @@ def test_run_learns_from_a_mixture_of_sources(tmp_path):
         ({"sources": [{**SOURCES[0], "games": ["nimm"]}]}, "nimm"),
         ({"sources": [{**SOURCES[0], "styles": ["plane"]}]}, "plane"),
         ({"sources": [{**SOURCES[0], "played_by": "randon"}]}, "randon"),
+        ({"sources": [{**SOURCES[0], "records": ["x"]}]}, "`records` and `played_by` cannot both"),
+        ({"sources": [{**SOURCES[1], "records": ["none"]}]}, "no recorded episodes in none"),
         (
             {"sources": [{**SOURCES[0], "played_by": "random", "teacher": "tiny"}]},
             "tiny answers by requests",

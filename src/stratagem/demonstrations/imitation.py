@@ -1,4 +1,4 @@
-"""Imitation of a teacher: training examples from its self-play, in all seats, or from situations of others' play.
+"""Imitation of a teacher: training examples from its self-play in all seats, from others' play, or from recorded games.
 
 Simultaneous decisions, as those of seven powers, are one unit: their prompts share a prefix.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import count
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from stratagem.demonstrations.scripted import reply
@@ -18,10 +19,13 @@ from stratagem.games.key import Key
 from stratagem.play.forks import steps
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play
+from stratagem.play.store import read_episodes
 from stratagem.players.asked_agent import AskedAgent
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.base import Message, Style
 
+Unit = list[tuple[View[Any], str]]
+"""Situations of one turn, with the teacher's actions."""
 _FRUITLESS = 1000
 """Number of games in a row without an example after which there are none."""
 
@@ -41,6 +45,8 @@ class Imitated(NamedTuple):
     """Player of all seats; empty for the teacher."""
     held_out: float = 0.0
     """Share of the situations that are left out."""
+    records: tuple[str, ...] = ()
+    """Folders of recorded games, in which the teacher's decisions are learnt; nothing is played then."""
 
 
 def teacher_decisions(
@@ -70,8 +76,10 @@ def is_held_out(view: View[Any], share: float) -> bool:
     return int.from_bytes(digest, "big") < share * 2.0**64
 
 
-def _units(game: Game[Any], imitated: Imitated, key: Key) -> Iterator[list[tuple[View[Any], str]]]:
+def _units(game: Game[Any], imitated: Imitated, key: Key) -> Iterator[Unit]:
     """Yield the units of game after game, without end."""
+    if imitated.records:
+        yield from _recorded(game, imitated)
     fruitless = 0
     for number in count():
         units = [unit for unit in _episode(game, imitated, key, number) if unit]
@@ -81,7 +89,25 @@ def _units(game: Game[Any], imitated: Imitated, key: Key) -> Iterator[list[tuple
             raise BadParameter(f"{imitated.teacher} gives no example of {describe(game)} in {fruitless} games.")
 
 
-def _episode(game: Game[Any], imitated: Imitated, key: Key, number: int) -> Iterator[list[tuple[View[Any], str]]]:
+def _recorded(game: Game[Any], imitated: Imitated) -> Iterator[Unit]:
+    """Yield the units of recorded games, again after the last one, without end."""
+    teacher = make_player(imitated.teacher, game)
+    name, text, found = f"{teacher.name}@{teacher.traits.version}", describe(game), True
+    while found:
+        found = False
+        for episode in (one for folder in imitated.records for one in read_episodes(Path(folder), calls=False)):
+            seats = {seat for seat, player in enumerate(episode.players) if player == name}
+            for state, rows in steps(episode) if seats and episode.game == text else ():
+                own = [(state.view(row.seat), row.action) for row in rows if row.seat in seats]
+                unit = [
+                    (v, action) for v, action in own if action is not None and not is_held_out(v, imitated.held_out)
+                ]
+                found = found or bool(unit)
+                yield from [unit] if unit else []
+    raise BadParameter(f"No game of {text} in {', '.join(imitated.records)} has decisions of {name}.")
+
+
+def _episode(game: Game[Any], imitated: Imitated, key: Key, number: int) -> Iterator[Unit]:
     """Play a game, and yield the situations of each turn with the teacher's actions there."""
     player, text = imitated.played_by or imitated.teacher, describe(game)
     match, slots = Match(game, [make_player(player, game)] * game.spec.seats), tuple(range(game.spec.seats))

@@ -92,12 +92,21 @@ class SourceSettings(FiniteSettings):
     """Player whose actions are learnt."""
     played_by: str = ""
     """Player of all seats in the games whose situations the teacher is asked about; without one, the teacher."""
+    records: tuple[str, ...] = ()
+    """Folders of records of games that were played before; with any, the teacher's decisions there are learnt, and no
+    game is played."""
     num_examples: int = Field(default=4000, ge=1)
     """Number of examples; of each game."""
     styles: tuple[str, ...] = ()
     """Prompt styles; the examples have them in turn. Without any, they have the recipe's `style`."""
     held_out: float = Field(default=0.0, ge=0.0, lt=1.0)
     """Share of the situations that are left out, so that they are new to the model in a test."""
+
+    @model_validator(mode="after")
+    def _played_or_recorded(self) -> Self:
+        if self.records and self.played_by:
+            raise ValueError("`records` and `played_by` cannot both say which games are used: give one of them")
+        return self
 
 
 class SFTStageSettings(SFTSettings):

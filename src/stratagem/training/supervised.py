@@ -129,11 +129,17 @@ def _check_sources(recipe: PolicyRecipe, sources: Sequence[SourceSettings]) -> N
     for source in sources:
         for game in map(make_game, source.games):
             state, teacher = game.start(Key(recipe.seed)), make_player(source.teacher, game)
+            if source.records:
+                next(teacher_decisions(game, _imitated(source), 1, Key(recipe.seed), [make_style(recipe.style)]))
             if source.played_by:
                 make_player(source.played_by, game)
                 AskedAgent(teacher).draw(state, state.to_act[0], Key(recipe.seed))
             for style in source.styles or (recipe.style,):
                 make_style(style).messages(state.view(state.to_act[0]))
+
+
+def _imitated(source: SourceSettings) -> Imitated:
+    return Imitated(source.teacher, source.played_by, source.held_out, source.records)
 
 
 def _cast(recipe: PolicyRecipe, settings: SFTStageSettings, game: Game[Any]) -> Cast:
@@ -186,7 +192,7 @@ def _examples(
 ) -> Iterator[list[Example]]:
     """Yield the training examples of every game in units with a common prefix; held-out demonstrations are left out."""
     for source in settings.sources or _self_play(settings, recipe.games):
-        imitated = Imitated(source.teacher, source.played_by, source.held_out)
+        imitated = _imitated(source)
         styles = [make_style(style) for style in source.styles or (recipe.style,)]
         for game in map(make_game, source.games):
             for unit in teacher_decisions(game, imitated, source.num_examples, key, styles):
