@@ -30,6 +30,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_additional_pages = {"index": "landing.html"}
 html_copy_source = False
+html_use_index = False
 html_show_copyright = False
 html_show_sourcelink = False
 html_sidebars = {
