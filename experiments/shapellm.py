@@ -7,6 +7,8 @@ report of one takes its seeds together. The other studies:
 `table`           The paper's main table with `tiny`: five seeds, and ten where a baseline has several equilibria.
 `clock-tabular`   Two exact tables: who updates once a trial x how the first seat begins, in all games.
 `clock-tiny`      The same with `tiny`; the first seat is told the same in all arms.
+`shapers`         LOLA, SOS, M-FOS and advantage alignment by exact values, in all games: each against a naive learner
+                  and against itself, beside two naive learners and beside a table that updates once a trial.
 `loss-tiny`       The prisoner's dilemma with `tiny` over 300 trials, at the full rates, a third and a sixth of them.
 """
 
@@ -17,7 +19,7 @@ from functools import partial
 from itertools import product
 
 from experiment import command_line, run
-from shapellm_recipes import FOLDERS, composed, start
+from shapellm_recipes import FOLDERS, RECIPES, SHAPERS, composed, start
 
 from stratagem.sweeps.planned_run import PlannedRun
 
@@ -66,6 +68,37 @@ TELLS_COUNTS = {"seats.one.memory": "trial", "seats.one.style": "shapellm-occurr
 """A naive learner that is told what a shaper is told."""
 
 
+def shapers(seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """Tables with exact values: who learns at the first seat x who learns at the second x game, from equal starts."""
+    for seed, game in product(seeds, GAMES):
+        for first, second in SHAPER_PAIRS:
+            changes = {"seed": str(seed), "game": GAMES[game], **SHAPER_SETTINGS.get(first, {})}
+            changes |= {"seats.one.learner": first, "seats.two.learner": second}
+            changes |= {"seats.two.generations": GENERATIONS} if second == "mfos" else {}
+            name = "clock" if first == "tabular" else first
+            yield PlannedRun(f"shapers-{game}-{name}-{second}-{seed}", (SHAPERS_ALONE,), changes)
+    for seed, (first, second) in product(seeds, PUBLISHED_PAIRS):
+        if seed < PUBLISHED_SEEDS:
+            changes = {"seed": str(seed), "seats.one.learner": first, "seats.two.learner": second}
+            yield PlannedRun(f"shapers-published-{first}-{second}-{seed}", (SHAPERS_ALONE, PUBLISHED), changes)
+
+
+SHAPERS_ALONE, PUBLISHED = RECIPES / "shapers" / "exact.toml", RECIPES / "shapers" / "published.toml"
+PUBLISHED_PAIRS, PUBLISHED_SEEDS = (("exact", "exact"), ("lola", "lola"), ("mfos", "exact")), 5
+"""Pairs of the published game, whose long episodes take longer."""
+SHAPER_PAIRS = (
+    ("exact", "exact"),
+    *((shaper, second) for shaper in SHAPERS for second in ("exact", shaper)),
+    ("tabular", "exact"),
+)
+GENERATIONS = "25"
+SHAPER_SETTINGS: Mapping[str, Mapping[str, str]] = {
+    "mfos": {"seats.one.generations": GENERATIONS},
+    "tabular": {"environments": "5", "seats.one.update_every": "trial", "seats.one.learning_rate": "0.6"},
+}
+"""A step of a sampled table at rate 12.5 is about one of the exact learner at 1; once a trial, a twentieth of it."""
+
+
 def loss_tiny(seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """A shaper of `tiny` in the prisoner's dilemma over 300 trials, by learning rate of both seats."""
     for seed, share in product(seeds, (6, 3, 1)):
@@ -100,6 +133,7 @@ STUDIES: Mapping[str, Callable[[Iterable[int]], Iterator[PlannedRun]]] = {
     "clock-tabular": clock_tabular,
     "clock-tiny": clock_tiny,
     "loss-tiny": loss_tiny,
+    "shapers": shapers,
     **{study: partial(compositions, study) for study in FOLDERS},
 }
 

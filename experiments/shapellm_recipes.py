@@ -8,6 +8,8 @@ from pathlib import Path
 
 RECIPES = Path("recipes/shapellm")
 GAMES = ("ipd", "icg", "imp", "c-ipd", "ish")
+SHAPERS = ("lola", "sos", "mfos", "advantage-alignment")
+"""Kinds of learners that shape an opponent by exact values."""
 VARIED = ("ipd", "icg", "imp")
 """Games in which the paper varies opponents, memory and prompts."""
 VARIANTS = {"25": "25-shaper", "50": "50-shaper", "75": "75-shaper", "switched": "switched", "table": "table"}

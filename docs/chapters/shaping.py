@@ -14,6 +14,7 @@ from stratagem.algorithms.shapellm.seat_settings import (
     ShaperSettings,
     TabularSettings,
 )
+from stratagem.algorithms.shapellm.shapers.catalogue import SHAPERS
 from stratagem.learning.kl_controller import AdaptiveKLSettings
 from stratagem.learning.minibatches import Batches
 from stratagem.learning.proximal import PPOSettings
@@ -26,6 +27,7 @@ SEATS: dict[str, type[Settings]] = {
     "frozen": FrozenSettings,
     "scripted": ScriptedSettings,
     "tabular": TabularSettings,
+    **{str(settings.model_fields["learner"].default): settings for settings in SHAPERS},
 }
 OWN: dict[str, type[Settings]] = {
     "ppo": PPOSettings,

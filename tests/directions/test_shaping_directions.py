@@ -5,11 +5,13 @@ from typing import get_args
 import pytest
 import torch
 
+from stages import run_trial
 from stratagem.algorithms.shapellm.algorithm import bases_of
+from stratagem.algorithms.shapellm.kinds import SeatSettings
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat import UpdateData
-from stratagem.algorithms.shapellm.seat_settings import SeatSettings
 from stratagem.algorithms.shapellm.seats import SeatFactory
+from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -26,6 +28,8 @@ SEATS = {
     "tabular": {"learner": "tabular"},
 }
 LEARNING = ["naive", "shaper"]
+EXACT = ["exact", "lola", "sos", "advantage-alignment"]
+TWO_ROUNDS = "ipd-shapellm(labels=(C, D), rounds=2)"
 
 
 @pytest.fixture
@@ -65,7 +69,7 @@ def moved(seat, game, stages):
 
 def test_every_learning_seat_has_a_direction_case():
     kinds = {get_args(one.model_fields["learner"].annotation)[0] for one in get_args(get_args(SeatSettings)[0])}
-    assert kinds == {*SEATS, "frozen", "scripted"}
+    assert kinds == {*SEATS, *EXACT, "mfos", "frozen", "scripted"}, "of mfos, its generations are tested by themselves"
 
 
 @pytest.mark.parametrize("opponent", ["ipd/AlwaysCooperate", "ipd/AlwaysDefect"])
@@ -73,6 +77,19 @@ def test_every_learning_seat_has_a_direction_case():
 def test_own_payoff_raises_the_action_that_pays(seated, kind, opponent):
     seat, game = seated(kind)
     assert moved(seat, game, [games(seat, game, opponent)]) > 1e-4
+
+
+@pytest.mark.parametrize("opponent", ["ipd/AlwaysCooperate", "ipd/AlwaysDefect"])
+@pytest.mark.parametrize("kind", EXACT)
+def test_exact_values_raise_the_action_that_pays(kind, opponent):
+    """The opponent does not learn: its log-odds of 40 do not move, so shapers are naive against it."""
+    seats = {"learner": {"learner": kind}, "other": {"learner": "scripted", "player": opponent}}
+    recipe = ShapeLLMRecipe.read({"game": TWO_ROUNDS, "seats": seats, "episodes": 1, "environments": 1})
+    game = make_game(TWO_ROUNDS)
+    made = SeatFactory(recipe, game, {}).seats()
+    seat, before = made["learner"], defects(made["learner"], game)
+    run_trial(Trials(game, made, 1, 1, Key(0)), 0)
+    assert defects(seat, game) - before > 1e-2
 
 
 @pytest.mark.parametrize("centre", ["batch", "turn"])

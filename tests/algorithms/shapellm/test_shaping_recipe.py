@@ -12,6 +12,7 @@ from stratagem.errors import BadParameter, UnknownName
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder
 
+SOS = {"learner": "sos"}
 TWO = {"shaper": {"learner": "shaper"}, "naive": {"learner": "naive"}}
 
 
@@ -85,6 +86,7 @@ def test_shapellm_recipe_is_written_and_read_again(tmp_path):
             "`target_policies` train the base .* no seat is on one",
         ),
         ({"trials": 0}, "trials"),
+        ({"seats": {"one": {"learner": "lola", "update_every": 2}}}, "`seats.one` learns every 2 episodes"),
         ({"environments": 1, "seats": {**TWO, "one": {"learner": "tabular"}}}, r"`seats.one` .*: take at least 2"),
         (
             {
@@ -112,6 +114,19 @@ def test_wrong_shapellm_settings_are_rejected(changes, said):
         ({"seats": {"shaper": TWO["shaper"]}}, "2 seats, and the recipe has 1: shaper"),
         ({"seats": {**TWO, "naive": {"learner": "naive", "memory": "episode"}}}, "The seat naive: memory=episode"),
         ({"seats": {**TWO, "naive": {"learner": "scripted", "player": "kuhn/NashApprox"}}}, "The seat naive"),
+        ({"seats": {**TWO, "naive": {"learner": "lola"}}}, "The seat naive: .*five probabilities, and shaper has none"),
+        ({"seats": {"one": {"learner": "mfos"}, "two": {"learner": "tabular", "memory": "episode"}}}, "two has none"),
+        (
+            {
+                "seats": {"one": {"learner": "sos"}, "two": {"learner": "scripted", "player": "ipd/Pavlov"}},
+                "game": "auction",
+            },
+            "one: Memory-one",
+        ),
+        (
+            {"seats": {"one": {"learner": "sos"}, "two": {"learner": "scripted", "player": "ipd/TitForTwoTats"}}},
+            "two has none",
+        ),
     ],
 )
 def test_unplayable_seats_are_rejected_before_the_run(changes, said, tmp_path):

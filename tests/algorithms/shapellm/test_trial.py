@@ -32,7 +32,7 @@ class Noted(Seat):
         self.given = []
 
     def update(self, data):
-        stages, slot, key = data
+        stages, slot, key = data[:3]
         self.given.append(([[episode.id for episode in stage] for stage in stages], slot, key.value))
         return {"number": float(len(self.given))}
 

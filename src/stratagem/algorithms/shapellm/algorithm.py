@@ -29,7 +29,8 @@ from stratagem.algorithms.shapellm.metrics import (
 )
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat_settings import PPOLearnerSettings
-from stratagem.algorithms.shapellm.seats import SeatFactory, check_seats, check_speech
+from stratagem.algorithms.shapellm.seats import SeatFactory, check_seats, check_speech, meta_learners
+from stratagem.algorithms.shapellm.shapers.mfos_stage import MetaStage, meta_policies
 from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.engines.caches import reset_caches
 from stratagem.games.base import Game
@@ -60,15 +61,22 @@ class ShapeLLMAlgorithm(Algorithm[ShapeLLMRecipe]):
 
     @property
     def num_steps(self) -> int:
-        return self.recipe.sft_steps + self.recipe.trials
+        return self.recipe.sft_steps + self.recipe.meta_steps + self.recipe.trials
 
     def stages(self) -> Sequence[Callable[[], Stage]]:
         recipe, several = self.recipe, len(self.recipe.bases) > 1
-        stages = []
+        stages: list[Callable[[], Stage]] = []
         for number, text in enumerate(recipe.bases if recipe.target_policies else ()):
             own, name = kl_sft_recipe(recipe, text), f"kl_sft-{number}" if several else "kl_sft"
             stages.append(partial(kl_sft, own, self.run, str(number), name=name, strict=self.strict))
+        if recipe.meta_steps:
+            stages.append(partial(meta_stage, recipe, self.run))
         return [*stages, lambda: TrialStage(recipe, self.run, strict=self.strict)]
+
+
+def meta_stage(recipe: ShapeLLMRecipe, run: RunFolder) -> Stage:
+    """Return the stage that trains the meta-policies of M-FOS seats."""
+    return MetaStage(meta_learners(recipe, make_game(recipe.game)), run, recipe.checkpoint_every)
 
 
 def kl_sft_recipe(recipe: ShapeLLMRecipe, model: str) -> KLSFTRecipe:
@@ -104,7 +112,8 @@ class TrialStage(Stage):
         self.game: Game[Any] = make_game(recipe.game)
         self.key = Key(recipe.seed).at("shaping")
         self.artifacts = artifacts_of(recipe, run)
-        self.seats = SeatFactory(recipe, self.game, bases_of(recipe, run), strict=strict).seats()
+        factory = SeatFactory(recipe, self.game, bases_of(recipe, run), strict, meta_policies(run))
+        self.seats = factory.seats()
         self.policies = self.seats
         self.num_steps = recipe.trials
         self.trials = Trials(self.game, self.seats, recipe.environments, recipe.episodes, self.key)
@@ -154,7 +163,7 @@ class TrialStage(Stage):
         for name, seat in self.recipe.seats.items():
             if isinstance(seat, PPOLearnerSettings):
                 artifacts = self.artifacts[self.recipe.base_of(seat)]
-                steps = artifacts.checkpoints(name, after=self.recipe.sft_steps)
+                steps = artifacts.checkpoints(name, after=self.recipe.sft_steps + self.recipe.meta_steps)
                 decoding = {"speaks": decoding_settings(seat)}
                 own = labelled(Saved(*artifacts.base_and_start(), steps), name)
                 models |= {label: model.model_copy(update=decoding) for label, model in own.items()}

@@ -10,19 +10,20 @@ from pydantic import Field, model_validator
 
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, KLSFTSettings
 from stratagem.algorithms.kl_sft.target_policies import TargetPolicy
+from stratagem.algorithms.shapellm.kinds import KINDS, SeatSettings
 from stratagem.algorithms.shapellm.seat_settings import (
     FrozenSettings,
     ModelSettings,
     PPOLearnerSettings,
-    SeatSettings,
     TabularSettings,
     episodes_between,
 )
+from stratagem.algorithms.shapellm.shapers.mfos import MFOSSettings
+from stratagem.algorithms.shapellm.shapers.seat import MemoryOneSettings
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings
 from stratagem.training.recipe_file import AnyRecipe, over
 
-_KINDS = ("naive", "shaper", "frozen", "scripted", "tabular")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _TAKEN = "lora_"
 
@@ -83,8 +84,8 @@ class ShapeLLMRecipe(AnyRecipe):
             raise ValueError(
                 "`defaults` has a table for a kind of learner, as [defaults.naive], and `seats` one for each seat"
             )
-        if unknown := set(usual) - set(_KINDS):
-            raise ValueError(f"`defaults` has {', '.join(sorted(unknown))}, and there are {', '.join(_KINDS)}")
+        if unknown := set(usual) - set(KINDS):
+            raise ValueError(f"`defaults` has {', '.join(sorted(unknown))}, and there are {', '.join(KINDS)}")
         whole = {name: over(usual.get(str(seat.get("learner")), {}), seat) for name, seat in seats.items()}
         return {**{name: value for name, value in data.items() if name != "defaults"}, "seats": whole}
 
@@ -95,8 +96,9 @@ class ShapeLLMRecipe(AnyRecipe):
                 raise ValueError(
                     f"a seat cannot be called {name!r}: take letters, digits, - and _, a letter first, no part of lora_"
                 )
-            if isinstance(seat, PPOLearnerSettings | TabularSettings):
+            if isinstance(seat, PPOLearnerSettings | TabularSettings | MemoryOneSettings):
                 self._check_update_every(name, episodes_between(seat.update_every, self.episodes))
+            if isinstance(seat, PPOLearnerSettings | TabularSettings):
                 self._check_environments(name, seat)
             if isinstance(seat, PPOLearnerSettings):
                 self._check_learner(name, seat)
@@ -145,6 +147,11 @@ class ShapeLLMRecipe(AnyRecipe):
             return 0
         one = KLSFTRecipe(target_policies=self.target_policies, kl_sft=self.kl_sft)
         return one.steps * len(self.bases)
+
+    @property
+    def meta_steps(self) -> int:
+        """Number of generations in which the meta-policies of M-FOS are trained."""
+        return max((seat.generations for seat in self.seats.values() if isinstance(seat, MFOSSettings)), default=0)
 
     @property
     def bases(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from stratagem.games.key import Key
 from stratagem.play.records import Decision, Episode
@@ -23,10 +23,16 @@ class UpdateData(NamedTuple):
     episodes: TrialEpisodes
     slot: int
     key: Key
+    log_odds: tuple[tuple[float, ...], ...] = ()
+    """Log-odds of each seat's first action, in the first round and after each joint action, as they were played; only
+    for seats that need them."""
 
 
 class Seat:
     """Player and memory of a seat; this class is never updated."""
+
+    needs_policies: ClassVar[bool] = False
+    """True if it learns from the policies of all seats."""
 
     def __init__(self, player: Player, memory: str = "none", every: int = 0) -> None:
         """`every` is the number of episodes between updates; 0 is never."""

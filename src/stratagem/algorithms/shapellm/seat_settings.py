@@ -163,13 +163,10 @@ class TabularSettings(PromptSettings):
     initial_probability: Share | tuple[Share, Share, Share, Share, Share] = 0.5
     """Initial probability of the first action, in every row; the other actions share the rest. Five numbers are for
     the first round and after each joint action, as in the tables of target policies."""
+    initial_std: float = Field(default=0.0, ge=0.0)
+    """Standard deviation of the noise on the initial logit of the first action; drawn from the seed for each row."""
     discount: float = Field(default=1.0, ge=0.0, le=1.0)
     """Discount factor gamma."""
-
-
-SeatSettings = Annotated[
-    NaiveSettings | ShaperSettings | FrozenSettings | ScriptedSettings | TabularSettings, Field(discriminator="learner")
-]
 
 
 def episodes_between(update_every: UpdateEvery, episodes: int) -> int:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from torch import Tensor
+
 from stratagem.algorithms.shapellm.bases import Base
+from stratagem.algorithms.shapellm.kinds import SeatSettings
 from stratagem.algorithms.shapellm.language_seat import LanguageSeat, decoding_settings
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat import Seat
@@ -16,10 +19,13 @@ from stratagem.algorithms.shapellm.seat_settings import (
     PPOLearnerSettings,
     PromptSettings,
     ScriptedSettings,
-    SeatSettings,
     TabularSettings,
     episodes_between,
 )
+from stratagem.algorithms.shapellm.shapers.catalogue import SHAPERS
+from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame, two_by_two
+from stratagem.algorithms.shapellm.shapers.mfos import MetaLearner, MFOSSeat, MFOSSettings
+from stratagem.algorithms.shapellm.shapers.seat import MemoryOneSeat, MemoryOneSettings
 from stratagem.algorithms.shapellm.tabular_seat import TabularLearner, TabularSeat
 from stratagem.engines.open import Served, served
 from stratagem.errors import BadParameter
@@ -49,8 +55,30 @@ def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
                 TabularLearner(make_style(seat.style), seat.initial_probability).row(game.start(Key(0)).view(slot))
             if isinstance(seat, ScriptedSettings):
                 make_player(seat.player, game)
+            if isinstance(seat, MemoryOneSettings):
+                two_by_two(game)
+                _check_opponent(list(recipe.seats)[1 - slot], list(recipe.seats.values())[1 - slot], game)
         except BadParameter as error:
             raise BadParameter(f"The seat {name}: {error}") from error
+
+
+def _check_opponent(name: str, opponent: SeatSettings, game: Game[Any]) -> None:
+    """Refuse an opponent whose policy is not one probability for each last joint action."""
+    match opponent:
+        case MemoryOneSettings():
+            known = True
+        case TabularSettings():
+            known = opponent.memory in ("none", "last")
+        case ScriptedSettings():
+            traits = make_player(opponent.player, game).traits
+            known = traits.exact and traits.memory in (0, 1)
+        case _:
+            known = False
+    if not known:
+        raise BadParameter(
+            f"it learns from the opponent's five probabilities, and {name} has none: give {name} a learner with "
+            "exact values, a table with the memory last, or a scripted player that remembers one round."
+        )
 
 
 def check_speech(recipe: ShapeLLMRecipe, game: Game[Any], bases: Mapping[str, Base]) -> None:
@@ -82,25 +110,46 @@ class SeatFactory:
     bases: Mapping[str, Base]
     """Bases by the recipe's names."""
     strict: bool = False
+    meta_policies: Mapping[str, Tensor] = field(default_factory=dict)
+    """Weights of the trained meta-policies of M-FOS by seat."""
 
     def seats(self) -> dict[str, Seat]:
         """Make the seats by name, in their state before the first trial."""
-        return {name: self._seat(name, seat) for name, seat in self.recipe.seats.items()}
+        return {name: self._seat(name, seat, slot) for slot, (name, seat) in enumerate(self.recipe.seats.items())}
 
-    def _seat(self, name: str, seat: SeatSettings) -> Seat:
+    def _seat(self, name: str, seat: SeatSettings, slot: int) -> Seat:
         if isinstance(seat, ScriptedSettings):
             return Seat(make_player(seat.player, self.game))
         if isinstance(seat, FrozenSettings):
             return Seat(self._frozen(name, seat), seat.memory)
+        if isinstance(seat, MemoryOneSettings):
+            return self._exact(name, seat, slot)
         every = episodes_between(seat.update_every, self.recipe.episodes)
         if isinstance(seat, TabularSettings):
-            return TabularSeat(name, seat, every)
+            return TabularSeat(name, seat, every, self._key(name))
         return self._learning(name, seat, every)
+
+    def _key(self, name: str) -> Key:
+        return Key(self.recipe.seed).at("seat", name)
+
+    def _exact(self, name: str, seat: MemoryOneSettings, slot: int) -> MemoryOneSeat[Any]:
+        if isinstance(seat, MFOSSettings):
+            return MFOSSeat(name, seat, self.game, slot, self._key(name), self.meta_policies.get(name))
+        return SHAPERS[type(seat)](name, seat, self.game, slot, self._key(name))
 
     def _frozen(self, name: str, seat: FrozenSettings) -> ModelPlayer:
         engine, adapter = engine_of(self.recipe, seat, self.bases)
         return model_player(decoding_settings(seat), engine, adapter, name)
 
     def _learning(self, name: str, seat: PPOLearnerSettings, every: int) -> LanguageSeat:
-        base, key = self.bases[self.recipe.base_of(seat)], Key(self.recipe.seed).at("seat", name)
-        return LanguageSeat(name, seat, base, every, key, strict=self.strict)
+        base = self.bases[self.recipe.base_of(seat)]
+        return LanguageSeat(name, seat, base, every, self._key(name), strict=self.strict)
+
+
+def meta_learners(recipe: ShapeLLMRecipe, game: Game[Any]) -> dict[str, MetaLearner]:
+    """Make the learners of the meta-policies of all M-FOS seats."""
+    return {
+        name: MetaLearner(seat, MemoryOneGame.of(game, slot, seat.discount), Key(recipe.seed).at("meta", name))
+        for slot, (name, seat) in enumerate(recipe.seats.items())
+        if isinstance(seat, MFOSSettings)
+    }

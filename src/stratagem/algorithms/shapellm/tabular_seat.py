@@ -24,6 +24,7 @@ from stratagem.algorithms.shapellm.seat import Seat, Transition, UpdateData, mer
 from stratagem.algorithms.shapellm.seat_settings import TabularSettings
 from stratagem.errors import BadParameter
 from stratagem.games.base import View
+from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixFacts
 from stratagem.play.forks import steps
 from stratagem.players.base import Ask, Mix, Move, Traits, draw
@@ -34,6 +35,7 @@ from stratagem.training.stage import Metrics
 
 Row = dict[str, float]
 """Logits by action."""
+_KEY = Key(0)
 
 
 @dataclass
@@ -45,6 +47,10 @@ class TabularLearner:
     name: str = "tabular"
     rows: dict[str, Row] = field(default_factory=dict)
     """Logits by prompt."""
+    std: float = 0.0
+    """Standard deviation of the noise on the first action's logit in a new row."""
+    key: Key = _KEY
+    """Key of the noise."""
 
     @property
     def traits(self) -> Traits:
@@ -68,17 +74,20 @@ class TabularLearner:
             actions = list(view.choices)
             first = self.first if isinstance(self.first, float) else self.first[_state(view)]
             rest = (1.0 - first) / max(1, len(actions) - 1)
-            self.rows[prompt] = {a: math.log(first if not n else rest) for n, a in enumerate(actions)}
+            row = {a: math.log(first if not n else rest) for n, a in enumerate(actions)}
+            row[actions[0]] += self.std * self.key.at("row", prompt).rng().gauss() if self.std else 0.0
+            self.rows[prompt] = row
         return self.rows[prompt]
 
 
 class TabularSeat(Seat):
     """Seat that trains a tabular policy."""
 
-    def __init__(self, name: str, settings: TabularSettings, every: int) -> None:
-        """`every` is the number of episodes between updates."""
+    def __init__(self, name: str, settings: TabularSettings, every: int, key: Key = _KEY) -> None:
+        """`every` is the number of episodes between updates; `key` draws the noise on the initial policy."""
         self.settings = settings
-        self.table = TabularLearner(make_style(settings.style), settings.initial_probability, name)
+        style, first = make_style(settings.style), settings.initial_probability
+        self.table = TabularLearner(style, first, name, std=settings.initial_std, key=key)
         super().__init__(self.table, settings.memory, every)
 
     def update(self, data: UpdateData) -> Metrics:

@@ -5,10 +5,11 @@ A seat's memory is reset after a trial; the weights of all seats are kept.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stratagem.algorithms.shapellm.metrics import first_log_odds
 from stratagem.algorithms.shapellm.seat import Seat, TrialEpisodes, UpdateData
 from stratagem.engines.caches import reset_caches
 from stratagem.games.base import Game
@@ -40,9 +41,17 @@ class Trials:
         for index in range(self.episodes):
             trial.append(played(self._setups(match, trial, key, number)))
             yield Batch(trial[-1])
-            for slot, (name, seat) in enumerate(self.seats.items()):
-                if seat.every and not (index + 1) % seat.every:
-                    yield Batch(policy=name, data=UpdateData(trial[-seat.every :], slot, key.at("learn", slot, index)))
+            due = [(slot, name) for slot, (name, seat) in enumerate(self.seats.items()) if _is_due(seat, index)]
+            log_odds = self._log_odds([name for _, name in due])
+            for slot, name in due:
+                since = trial[-self.seats[name].every :]
+                yield Batch(policy=name, data=UpdateData(since, slot, key.at("learn", slot, index), log_odds))
+
+    def _log_odds(self, learners: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """Return the policies of all seats before the first of these learners is updated, if one needs them."""
+        if not any(self.seats[name].needs_policies for name in learners):
+            return ()
+        return tuple(first_log_odds(self.game, slot, seat) for slot, seat in enumerate(self.seats.values()))
 
     def _setups(self, match: Match, trial: TrialEpisodes, key: Key, number: int) -> Iterator[Setup]:
         """Yield the setup of the next episode in every environment, with each seat's memory."""
@@ -58,3 +67,8 @@ class Trials:
                 group=f"trial-{number}/{environment}",
                 pasts=tuple(carried(seat.memory, earlier, slot) for slot, seat in enumerate(self.seats.values())),
             )
+
+
+def _is_due(seat: Seat, index: int) -> bool:
+    """Return whether a seat is updated after this episode of the trial."""
+    return bool(seat.every) and not (index + 1) % seat.every

@@ -1,0 +1,1 @@
+"""Opponent shaping between memory-one policies with exact values: LOLA, SOS, M-FOS and advantage alignment."""

@@ -1,0 +1,95 @@
+"""M-FOS: returns of a meta-episode by hand, extortion of a naive learner, and a run of its two stages."""
+
+import pytest
+import torch
+
+from stratagem.algorithms.shapellm.algorithm import OUTCOME, ShapeLLMAlgorithm
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame
+from stratagem.algorithms.shapellm.shapers.mfos import MetaLearner, MetaPolicy, MFOSSeat, MFOSSettings, meta_returns
+from stratagem.algorithms.shapellm.shapers.mfos_stage import meta_policies
+from stratagem.algorithms.shapellm.shapers.seat import naive_gradient
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.runs.folder import RunFolder
+
+GAME = make_game("ipd-shapellm")
+SMALL = MFOSSettings(hidden_units=3, meta_steps=4, meta_episodes=2, population=4, generations=3)
+
+
+def exact(slot=0):
+    return MemoryOneGame.of(GAME, slot, 1.0)
+
+
+def test_meta_returns_are_the_values_along_naive_learning():
+    """One candidate, one meta-episode: the policy answers, the payoff counts, the opponent takes a naive step."""
+    settings = SMALL.model_copy(update={"meta_episodes": 1, "opponent_learning_rate": 0.7})
+    policy, game = MetaPolicy(3), exact(1)
+    weights = torch.linspace(-1.0, 1.0, policy.size, dtype=torch.float64)[None]
+    told = meta_returns(game, policy, weights, settings, Key(4))
+    generator = torch.Generator().manual_seed(Key(4).integer(2**62))
+    own, other = torch.randn(2, 1, 5, generator=generator, dtype=torch.float64)[:, 0]
+    total = torch.zeros(2, dtype=torch.float64)
+    for _ in range(settings.meta_steps):
+        own = policy.act(weights, own[None, None], other[None, None])[0, 0]
+        total += torch.stack(game.values(own, other))
+        other = other + 0.7 * naive_gradient(game.swapped(), other, own)
+    assert torch.allclose(told[:, 0], total / 4 / 20)
+
+
+def test_meta_learner_comes_to_exploit_a_naive_learner():
+    settings = MFOSSettings(generations=10, population=8, meta_episodes=4, meta_steps=25)
+    learner = MetaLearner(settings, exact(), Key(0))
+    found = [learner.update(number) for number in range(settings.generations)]
+    assert found[-1]["meta/pay"] > found[0]["meta/pay"] + 0.5
+    assert found[-1]["meta/pay"] > found[-1]["meta/opponent_pay"] + 0.3
+
+
+def test_meta_learner_continues_from_its_state():
+    whole, first, second = (MetaLearner(SMALL, exact(), Key(1)) for _ in range(3))
+    for number in range(3):
+        whole.update(number)
+    first.update(0)
+    second.restore(first.state())
+    for number in (1, 2):
+        second.update(number)
+    assert torch.equal(second.weights, whole.weights)
+
+
+def test_untrained_seat_plays_the_middle_of_the_policies():
+    seat = MFOSSeat("m", SMALL, GAME, 0, Key(0))
+    assert torch.equal(seat.step(torch.ones(5).double(), torch.ones(5).double()), torch.zeros(5).double())
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    seats = {
+        "one": {"learner": "mfos", "initial_std": 1.0, **SMALL.model_dump(exclude_unset=True)},
+        "two": {"learner": "scripted", "player": "ipd/TitForTat"},
+    }
+    recipe = ShapeLLMRecipe.read(
+        {
+            "game": "ipd-shapellm(rounds=2)",
+            "seats": seats,
+            "trials": 2,
+            "environments": 1,
+            "episodes": 2,
+            "final_evaluation": {"episodes": 1},
+        }
+    )
+    run = RunFolder.create(tmp_path_factory.mktemp("mfos") / "run", recipe, 0, "")
+    ShapeLLMAlgorithm(recipe, run).train()
+    return recipe, run
+
+
+def test_run_trains_meta_policies_before_the_trials(trained):
+    recipe, run = trained
+    assert (run.path / OUTCOME).is_file()
+    assert recipe.meta_steps == 3
+    assert list(meta_policies(run)) == ["one"]
+    expected = MetaLearner(
+        recipe.seats["one"], MemoryOneGame.of(make_game(recipe.game), 0, 1.0), Key(0).at("meta", "one")
+    )
+    for number in range(3):
+        expected.update(number)
+    assert torch.equal(meta_policies(run)["one"], expected.weights)
