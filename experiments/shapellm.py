@@ -91,7 +91,7 @@ SHAPER_PAIRS = (
     *((shaper, second) for shaper in SHAPERS for second in ("exact", shaper)),
     ("tabular", "exact"),
 )
-GENERATIONS = "25"
+GENERATIONS = "20"
 SHAPER_SETTINGS: Mapping[str, Mapping[str, str]] = {
     "mfos": {"seats.one.generations": GENERATIONS},
     "tabular": {"environments": "5", "seats.one.update_every": "trial", "seats.one.learning_rate": "0.6"},

@@ -5,6 +5,7 @@ import pytest
 from stratagem.algorithms.shapellm.interest import all_memory_one, interests
 from stratagem.algorithms.shapellm.seat import Seat
 from stratagem.algorithms.shapellm.seat_settings import TabularSettings
+from stratagem.algorithms.shapellm.shapers.seat import ExactSeat, ExactSettings
 from stratagem.algorithms.shapellm.tabular_seat import TabularSeat
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -41,6 +42,17 @@ def test_interests_are_measured_in_the_learners_seat():
     told = interests(game, seats, 10, Key(1))
     assert told["t"]["possible"] == 1.0
     assert told["t"]["first"] == 1
+
+
+@pytest.mark.parametrize("slot", [0, 1])
+def test_interests_of_exact_learners_need_no_games(slot):
+    """Against who always goes in chicken, swerving pays 1 and an even mixture 1 in two rounds of four, else -5."""
+    game = make_game("icg(rounds=4)")
+    seats = {"t": ExactSeat("t", ExactSettings(), game, slot, Key(0)), "o": Seat(make_player("AlwaysDefect", game))}
+    told = interests(game, dict(list(seats.items())[:: 1 - 2 * slot]), 0, Key(1))["t"]
+    assert told["possible"] == pytest.approx(1.0)
+    assert told["earned"] == pytest.approx((1.0 - 5.0) / 2)
+    assert told["first"] == 0
 
 
 def test_interests_are_empty_in_other_games():

@@ -1,7 +1,8 @@
 """Regret of each learner: its payoff against the others' final policies, and that of the best memory-one policy.
 
 The best policy is searched among the 32 deterministic memory-one policies of two actions, so an unrestricted best
-response may earn more. It is selected by some games and measured in others, which avoids selection bias.
+response may earn more. It is selected by some games and measured in others, which avoids selection bias. Where a seat
+learns by exact values, all of these are exact, and no game is played.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from stratagem.algorithms.shapellm.metrics import payoff_metrics
+import torch
+
+from stratagem.algorithms.shapellm.metrics import CERTAIN, first_log_odds, payoff_metrics
 from stratagem.algorithms.shapellm.seat import Seat
+from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame
 from stratagem.games.base import Game, Json, View
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixFacts, MatrixGame
@@ -52,6 +56,8 @@ def interests(game: Game[Any], seats: Mapping[str, Seat], games: int, key: Key) 
     """Return for every learning seat its payoff per step, and that of the best memory-one policy in its place."""
     if not isinstance(game, MatrixGame) or {len(game.seat_labels(seat)) for seat in (0, 1)} != {_ACTIONS}:
         return {}
+    if any(seat.needs_policies for seat in seats.values()):
+        return {name: _exact(game, list(seats.values()), slot) for slot, name in enumerate(seats) if seats[name].every}
     result: Json = {}
     for slot, (name, seat) in enumerate(seats.items()):
         if seat.every:
@@ -62,6 +68,17 @@ def interests(game: Game[Any], seats: Mapping[str, Seat], games: int, key: Key) 
             result[name] = {"earned": pair[0], "possible": pair[1], "first": policies[best].first}
             result[name]["after"] = policies[best].after
     return result
+
+
+def _exact(game: MatrixGame, seats: Sequence[Seat], slot: int) -> Json:
+    """Return the same for one seat by the exact values of memory-one policies."""
+    own, other = (torch.tensor(first_log_odds(game, at, seats[at]), dtype=torch.float64) for at in (slot, 1 - slot))
+    policies, values = list(all_memory_one()), MemoryOneGame.of(game, slot, 1.0)
+    choices = torch.tensor([[policy.first, *policy.after[0], *policy.after[1]] for policy in policies])
+    pays = values.values(CERTAIN * (1.0 - 2.0 * choices), other.expand(len(policies), -1))[0] / values.length
+    best = policies[int(pays.argmax())]
+    earned = values.values(own, other)[0].item() / values.length
+    return {"earned": earned, "possible": pays.max().item(), "first": best.first, "after": best.after}
 
 
 def _pays(

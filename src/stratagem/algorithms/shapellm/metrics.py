@@ -20,9 +20,10 @@ from stratagem.players.model_player import ModelPlayer
 from stratagem.training.stage import Metrics
 
 START = "start"
-_RAREST = math.exp(-40.0)
 NULL = "null"
 """Joint action of a round in which a seat had no legal action (a null action)."""
+CERTAIN = 40.0
+"""Log-odds of an action that is taken for certain."""
 
 
 def payoff_metrics(episodes: Sequence[Episode], names: Sequence[str]) -> Metrics:
@@ -90,12 +91,13 @@ def policy_metrics(game: Game[Any], seats: Mapping[str, Seat]) -> Metrics:
 
 
 def first_log_odds(game: Game[Any], slot: int, seat: Seat) -> tuple[float, ...]:
-    """Return the log-odds of a seat's first of two actions in each of `memory_one_views`, at most 40 either way."""
+    """Return the log-odds of a seat's first of two actions in each of `memory_one_views`, at most `CERTAIN`."""
     views = list(memory_one_views(game, slot).values())
     chances = [
         [mix.get(action, 0.0) for action in view.choices] for view, mix in zip(views, _mixes(seat, views), strict=True)
     ]
-    return tuple(math.log(max(first, _RAREST) / max(second, _RAREST)) for first, second in chances)
+    rarest = math.exp(-CERTAIN)
+    return tuple(math.log(max(first, rarest) / max(second, rarest)) for first, second in chances)
 
 
 def empirical_policy_metrics(game: Game[Any], seats: Mapping[str, Seat], episodes: Sequence[Episode]) -> Metrics:
