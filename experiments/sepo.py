@@ -6,6 +6,7 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 `control`  The same without the penalties for exploitability and collusion, from the SFT model of the main run.
 `arms`     Who the penalty is credited to x what a round is worth, in ipd and kuhn, from one SFT model a seed.
 `pool`     Four of these arms in kuhn with many seeds: does the pool's figure see exploitability?
+`leduc`    Two of them in Leduc poker: the control, and the penalty by the best response.
 `bits`     Two of them from ten copies of one SFT model, in each of which one weight has its last bit flipped.
 """
 
@@ -26,7 +27,8 @@ from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPES, MODELS = Path("recipes/sepo"), Path("recipes/models")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
-GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}, "kuhn": {}}
+LEDUC = "leduc"
+GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}}
 """The games of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
 CREDITS: Mapping[str, Mapping[str, str]] = {
     "none": {"sepo.penalty_credit": "none"},
@@ -82,6 +84,11 @@ def pool(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     yield from _arms(folder, seeds, ("kuhn",), POOL_ARMS)
 
 
+def leduc(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """The control and the penalty by the best response in Leduc poker, by the recipe as it is."""
+    yield from _arms(folder, seeds, (LEDUC,), ("none-togo", "best-togo"), every={})
+
+
 def bits(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """Arms of seed 0 in kuhn from perturbed copies of its SFT model, named by the copy in the place of the seed."""
     yield from _arms(folder, [0], ("kuhn",), ())
@@ -113,16 +120,22 @@ EVERY = {"sepo.signal_every": "1", "sepo.best_response_every": "1"}
 """Signals are measured and adversaries renewed in every iteration."""
 
 
-def _arms(folder: Path, seeds: Iterable[int], games: tuple[str, ...], names: tuple[str, ...]) -> Iterator[PlannedRun]:
-    """The SFT model of a seed, and the arms that start from it and are measured at every step."""
+def _arms(
+    folder: Path,
+    seeds: Iterable[int],
+    games: tuple[str, ...],
+    names: tuple[str, ...],
+    every: Mapping[str, str] = EVERY,
+) -> Iterator[PlannedRun]:
+    """The SFT model of a seed, and the arms that start from it and are measured as often as `every` says."""
     for seed in seeds:
         for game in games:
-            parts, own = recipes(game, "tiny"), {"seed": str(seed), **GAME_CHANGES[game]}
+            parts, own = recipes(game, "tiny"), {"seed": str(seed), **GAME_CHANGES.get(game, {})}
             sft = f"{game}-sft-{seed}"
             yield PlannedRun(sft, parts, {**own, "sepo.iterations": "1"})
             start = {"model": f"run:{folder / sft}@start", "sft.epochs": "0"}
             for name in names:
-                yield PlannedRun(f"{game}-{name}-{seed}", parts, {**own, **EVERY, **start, **ARMS[name]})
+                yield PlannedRun(f"{game}-{name}-{seed}", parts, {**own, **every, **start, **ARMS[name]})
 
 
 STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
@@ -130,6 +143,7 @@ STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "control": controls,
     "arms": arms,
     "pool": pool,
+    "leduc": leduc,
     "bits": bits,
     "smollm2": lambda folder, seeds: main_runs(folder, seeds, "smollm2"),
 }
