@@ -28,6 +28,8 @@ _POLICY = TypeAdapter(Policy)
 _MODELS = TypeAdapter(Models)
 SFT_PREFIXES = ("sft/", "kl_sft/", "kl_sft-")
 """Prefixes of the metrics of SFT."""
+META = "meta/"
+"""Prefix of the metrics of meta-policies, which are trained before the trials."""
 
 
 class RunData:
@@ -73,11 +75,13 @@ class RunData:
 
     @cached_property
     def curves(self) -> dict[str, Curve]:
-        """All metrics by name; steps are counted from the end of SFT, except for those of SFT."""
+        """All metrics by name; steps are counted from the end of SFT and of meta-policies, but for theirs."""
+        meta = (curve.steps[-1] for name, curve in self._metrics.items() if name.startswith(META))
+        before = max(self.sft_steps, *meta, 0)
         return {
             name: curve
-            if name.startswith(SFT_PREFIXES)
-            else Curve([step - self.sft_steps for step in curve.steps], curve.values)
+            if name.startswith((*SFT_PREFIXES, META))
+            else Curve([step - before for step in curve.steps], curve.values)
             for name, curve in self._metrics.items()
         }
 

@@ -11,6 +11,7 @@ from stratagem.algorithms.shapellm.shapers.mfos_stage import meta_policies
 from stratagem.algorithms.shapellm.shapers.seat import naive_gradient
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.reports.run_data import RunData
 from stratagem.runs.folder import RunFolder
 
 GAME = make_game("ipd-shapellm")
@@ -41,8 +42,8 @@ def test_meta_learner_comes_to_exploit_a_naive_learner():
     settings = MFOSSettings(generations=10, population=8, meta_episodes=4, meta_steps=25)
     learner = MetaLearner(settings, exact(), Key(0))
     found = [learner.update(number) for number in range(settings.generations)]
-    assert found[-1]["meta/pay"] > found[0]["meta/pay"] + 0.5
-    assert found[-1]["meta/pay"] > found[-1]["meta/opponent_pay"] + 0.3
+    assert found[-1]["pay"] > found[0]["pay"] + 0.5
+    assert found[-1]["pay"] > found[-1]["opponent_pay"] + 0.3
 
 
 def test_meta_learner_continues_from_its_state():
@@ -93,3 +94,9 @@ def test_run_trains_meta_policies_before_the_trials(trained):
     for number in range(3):
         expected.update(number)
     assert torch.equal(meta_policies(run)["one"], expected.weights)
+
+
+def test_trials_are_counted_from_the_end_of_the_meta_policies(trained):
+    curves = RunData(trained[1]).curves
+    assert list(curves["meta/one/pay"].steps) == [1, 2, 3]
+    assert list(curves["two/pay"].steps) == [1, 2]

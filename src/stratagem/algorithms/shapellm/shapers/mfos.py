@@ -115,7 +115,7 @@ class MetaLearner:
         offsets = settings.noise_std * torch.cat([noise, -noise])
         returns = meta_returns(self.game, self.policy, self.weights + offsets, settings, key.at("starts"))
         self._ascend(_ranked(returns[0], noise) / settings.noise_std, generation + 1)
-        return {"meta/pay": returns[0].mean().item(), "meta/opponent_pay": returns[1].mean().item()}
+        return {"pay": returns[0].mean().item(), "opponent_pay": returns[1].mean().item()}
 
     def _ascend(self, gradient: Tensor, number: int) -> None:
         self.mean = _DECAY * self.mean + (1.0 - _DECAY) * gradient

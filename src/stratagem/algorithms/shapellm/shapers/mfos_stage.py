@@ -25,7 +25,7 @@ class MetaStage(Stage):
     def __init__(self, learners: Mapping[str, MetaLearner], run: RunFolder, save_every: int) -> None:
         """`save_every` is the number of generations between two checkpoints."""
         self.learners = learners
-        self.policies = learners
+        self.policies = {f"meta/{name}": learner for name, learner in learners.items()}
         self.run = run
         self.save_every = save_every
         self.num_steps = max(learner.settings.generations for learner in learners.values())
@@ -33,7 +33,7 @@ class MetaStage(Stage):
     def batches(self, step: int) -> Iterator[Batch]:
         for name, learner in self.learners.items():
             if step < learner.settings.generations:
-                yield Batch(policy=name, data=step)
+                yield Batch(policy=f"meta/{name}", data=step)
 
     def saves(self, step: int) -> bool:
         return not step % self.save_every
