@@ -223,6 +223,7 @@ def test_page_of_a_run_has_its_curves_and_checks(client):
     assert data["curves"]["loss"] == {**loss, "unit": "", "chance": None}
     assert data["curves"]["kuhn/exact/exploitability"]["unit"] == "chips a hand"
     assert (data["findings"]["inert_clip"]["step"], data["faults"], data["notes"]) == (1, 0, 1)
+    assert data["findings"]["inert_clip"]["shard"] == 0, "the games of the first step are in shard 0"
     assert data["record"] == "runs/first/record"
     assert data["findings"]["inert_clip"]["first"] == f"Look {HOSTILE}"
 

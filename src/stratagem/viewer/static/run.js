@@ -67,7 +67,7 @@ export function Run({ name }) {
       ${run.policy && html`<a href=${link('/policy', { run: name, ...run.policy })}>Its policy</a>`}
       <a href=${pageOf(name)}>Its report</a></p>
     ${findings.length > 0 && html`<section aria-labelledby="checks"><h2 id="checks">Checks</h2><ul class="plain">${findings.map(([check, finding]) =>
-      html`<li><span class=${`badge ${finding.level === 'fault' ? 'bad' : ''}`}>${visible(finding.level)}</span> <b>${visible(check)}</b>, ${count(finding.count, 'time')}${finding.step == null ? '' : ', first at '}${finding.step == null ? '' : run.record == null ? `step ${finding.step}` : html`<a href=${link('/decisions', { record: run.record, step: finding.step })}>step ${finding.step}</a>`}: ${visible(finding.first)}</li>`)}</ul></section>`}
+      html`<li><span class=${`badge ${finding.level === 'fault' ? 'bad' : ''}`}>${visible(finding.level)}</span> <b>${visible(check)}</b>, ${count(finding.count, 'time')}${finding.step == null ? '' : ', first at '}${finding.step == null ? '' : run.record == null || finding.shard == null ? `step ${finding.step}` : html`<a href=${link('/decisions', { record: run.record, step: finding.shard })}>step ${finding.step}</a>`}: ${visible(finding.first)}</li>`)}</ul></section>`}
     <${Curves} curves=${run.curves} best=${run.best_step} noted=${noted} />
     <${Notes} key=${`note ${name}`} run=${run} />
     <${Report} key=${`report ${name}`} name=${name} />
