@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 
 import nox
 
@@ -12,8 +13,14 @@ nox.options.default_venv_backend = "venv"
 nox.options.reuse_existing_virtualenvs = True
 
 
-@nox.session(python=[version for version in VERSIONS if shutil.which(f"python{version}")])
+def starts(program: str) -> bool:
+    """Return whether a program is installed and starts; the names that pyenv puts on the path may lead to nothing."""
+    return bool(shutil.which(program)) and not subprocess.run([program, "--version"], capture_output=True).returncode
+
+
+@nox.session(python=[version for version in VERSIONS if starts(f"python{version}")])
 def tests(session: nox.Session) -> None:
-    """Install the package with its models, and run the tests."""
+    """Install the package with its models, and run the tests: of `FOLDERS`, or what `nox -- tests/play` names."""
     session.install("-c", "constraints.txt", "-e", ".[dev,models]")
-    session.run("python", "-m", "pytest", "-n", "2", *(f"tests/{name}" for name in FOLDERS), *session.posargs)
+    chosen = session.posargs or ("-n", "2", *(f"tests/{name}" for name in FOLDERS))
+    session.run("python", "-m", "pytest", *chosen)

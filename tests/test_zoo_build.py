@@ -43,6 +43,18 @@ def test_a_model_takes_from_its_run_what_it_names_and_no_more(run, tmp_path):
     assert set(read_run_models(tmp_path / "kept").models) == {"start", "best", "last", "7"}
 
 
+def test_a_seat_of_a_run_with_several_learners_is_copied_without_the_others(run, tmp_path):
+    told = json.loads((run / "models.json").read_text("utf-8"))
+    seats = {f"{label}/{seat}": model for label, model in told["models"].items() for seat in ("shaper", "naive")}
+    own = {**seats, "start/naive": {"model": "dir:elsewhere"}}
+    del own["best/shaper"]
+    (run / "models.json").write_text(json.dumps({**told, "models": own}))
+    zoo.copy(run, tmp_path / "kept", "shaper")
+    models = read_run_models(tmp_path / "kept").models
+    assert set(models) == {"start", "best", "last", "7"}
+    assert models["best"] == models["last"]
+
+
 def test_a_changed_file_changes_the_digests(run, tmp_path):
     zoo.copy(run, tmp_path / "kept")
     before = zoo.digests(tmp_path / "kept")
@@ -69,5 +81,5 @@ def test_a_figure_may_differ_by_its_sampling_error_alone(told, found, differs):
 def test_every_model_names_its_run_its_game_and_its_page():
     root = Path(__file__).parents[1]
     for name, about in zoo.tomllib.loads((root / "zoo" / "models.toml").read_text("utf-8")).items():
-        assert about.keys() == {"run", "game", "page", "what"}, name
+        assert about.keys() - {"seat"} == {"run", "game", "page", "what"}, name
         assert (root / "docs" / "results" / f"{about['page']}.md").exists()

@@ -54,7 +54,7 @@ def build(runs: Path) -> None:
     for name, about in tomllib.loads((HERE / "models.toml").read_text("utf-8")).items():
         run, folder = runs / about["run"], PACKAGE / name
         shutil.rmtree(folder, ignore_errors=True)
-        copy(run, folder)
+        copy(run, folder, about.get("seat", ""))
         info = RunFolder.open(run).info()
         if info.dirty:
             sys.exit(f"{run} was made by a tree with changes, so its commit does not say how.")
@@ -72,14 +72,20 @@ def build(runs: Path) -> None:
         print(f"{name}: {sum(path.stat().st_size for path in _files(folder)) / 1e6:.1f} MB")
 
 
-def copy(run: Path, folder: Path) -> None:
-    """Copy the settings of a run, and the models of `LABELS` with the folders that they name."""
+def copy(run: Path, folder: Path, seat: str = "") -> None:
+    """Copy the settings of a run, and the models of `LABELS` with the folders that they name.
+
+    Where several seats learnt, `seat` is the one that is copied. A run that chose no best checkpoint has its last.
+    """
     told = read_run_models(run)
-    kept = {label: told.models[label] for label in LABELS if label in told.models}
-    step = next(label for label, model in told.models.items() if label.isdecimal() and model == kept["best"])
+    models = {label.removesuffix(f"/{seat}"): model for label, model in told.models.items() if label.endswith(seat)}
+    kept = {label: models[label] for label in LABELS if label in models}
+    kept.setdefault("best", kept["last"])
+    step = next(label for label, model in models.items() if label.isdecimal() and model == kept["best"])
     folder.mkdir(parents=True)
     moved = {label: _moved(model) for label, model in {**kept, step: kept["best"]}.items()}
-    write_run_models(folder, RunModels(models=moved, speaks=told.speaks, titles=told.titles))
+    titles = {label: title for label, title in told.titles.items() if label in moved}
+    write_run_models(folder, RunModels(models=moved, speaks=told.speaks, titles=titles))
     (folder / "config.toml").write_text(_placeless(run, (run / "config.toml").read_text("utf-8")), "utf-8")
     for source, target in {part for model in kept.values() for part in _parts(model)}:
         shutil.copytree(run / source, folder / target)
