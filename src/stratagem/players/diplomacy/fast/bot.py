@@ -26,7 +26,7 @@ from stratagem.games.diplomacy.fast.cells import (
 )
 from stratagem.games.diplomacy.fast.chart import Chart, Ints
 from stratagem.games.diplomacy.fast.compiled import compiled
-from stratagem.games.diplomacy.fast.phases import due
+from stratagem.games.diplomacy.fast.phases import count_of, due
 from stratagem.players.diplomacy.fast.dice import Words, below, new_dice
 from stratagem.players.diplomacy.fast.march import march
 from stratagem.players.diplomacy.fast.picks import pick, rank, without
@@ -50,6 +50,8 @@ def order(
     False where a retreat that it wants is not possible, so that all its dislodged units disband.
     """
     phase, dice = board[CLOCK, PHASE], new_dice(key)
+    if _is_idle(chart, board, power):
+        return True
     season = 0 if phase <= SPRING_RETREATS else 2 if phase == WINTER else 1
     rivals = competition_of(able, power)
     values = values_of(chart, near, board, power, weights[season], able, rivals)
@@ -61,9 +63,18 @@ def order(
         number = due(chart, board, power)
         if number < 0:
             _remove(board, power, -number, values, dice, alternative, orders)
-        elif number > 0:
+        else:
             _build(chart, board, power, number, values, dice, alternative, orders)
     return True
+
+
+@compiled
+def _is_idle(chart: Chart, board: Ints, power: int) -> bool:
+    """Return whether a power has nothing to order, so that no value is needed."""
+    phase = board[CLOCK, PHASE]
+    if phase == WINTER:
+        return bool(due(chart, board, power) == 0)
+    return bool(count_of(board[POWER if phase in (SPRING, FALL) else LOSER], power) == 0)
 
 
 @compiled

@@ -21,22 +21,28 @@ ATTACK, DEFENCE, STRENGTH, COMPETITION, GUARD, VACANT, PROXIMITY = range(7)
 
 
 class Neighbourhood(NamedTuple):
-    """By node, the provinces next to it, each with the one or two nodes of it that can be entered from here."""
+    """By node, the provinces next to it, each by a node of it that can be entered from here."""
 
-    first: Ints
+    first: NDArray[np.uint64]
     """First row of a node's provinces; the next node's is its end."""
-    pairs: Ints
-    """The two nodes; twice the same where there is one."""
+    nodes: NDArray[np.uint64]
+    """The node of a province."""
+    coasts: NDArray[np.uint64]
+    """Nodes next to two coasts of one province: the node, the coast that stands in `nodes`, and the other one."""
 
 
 @lru_cache(maxsize=1)
 def neighbourhood() -> Neighbourhood:
-    """Return the neighbourhood of every node, cached."""
+    """Return the neighbourhood of every node, cached; unsigned, since kernels look signed numbers up more slowly."""
     groups = neighbours_of(STANDARD).groups
     size = len(groups)
-    pairs = [[int(g[0]), int(g[-1])] for own in groups for g in own if g[0] < size]
-    counts = [sum(g[0] < size for g in own) for own in groups]
-    return Neighbourhood(np.cumsum([0, *counts]).astype(np.int32), np.array(pairs, np.int32))
+    entered = [[(int(g[0]), int(g[-1])) for g in own if g[0] < size] for own in groups]
+    coasts = [(node, one, other) for node, own in enumerate(entered) for one, other in own if one != other]
+    return Neighbourhood(
+        np.cumsum([0, *map(len, entered)]).astype(np.uint64),
+        np.array([one for own in entered for one, _ in own], np.uint64),
+        np.array(coasts, np.uint64),
+    )
 
 
 def weights_array(seasons: Mapping[str, Weights]) -> Longs:
@@ -119,6 +125,11 @@ def _spread(near: Neighbourhood, level: Longs) -> Longs:
     for node in range(len(level)):
         total = level[node]
         for row in range(near.first[node], near.first[node + 1]):
-            total += max(level[near.pairs[row, 0]], level[near.pairs[row, 1]])
-        result[node] = total // 5
+            total += level[near.nodes[row]]
+        result[node] = total
+    for row in range(len(near.coasts)):
+        node, one, other = near.coasts[row]
+        result[node] += max(0, level[other] - level[one])
+    for node in range(len(level)):
+        result[node] //= 5
     return result
