@@ -157,6 +157,23 @@ def test_equal_candidates_leave_the_choice_of_the_first_player():
         assert decide(make_player("search(random)", game), state, Key(seed)) == decide(Random(), state, Key(seed))
 
 
+def test_candidates_behind_after_the_first_draws_are_dropped():
+    """Fewer rollouts of others are played, and none that were not before; the first candidate has all draws."""
+    from stratagem.players.search import RolloutSearch
+
+    counts = []
+    for first in (0, 2, 8, 100):
+        log, state = [], make_game("tic-tac-toe").start(Key(0))
+        for move in ("A1", "C3", "B1"):
+            state.play({state.to_act[0]: move})
+        search = RolloutSearch(
+            players=(Random(),), opponents=(Asked(log),), num_edits=9, num_chance_draws=16, num_first_draws=first
+        )
+        assert decide(search, state, Key(5)) == "C1"
+        counts.append(len([1 for _, turn, *_ in log if turn == 1]))
+    assert counts[0] == counts[3] >= counts[2] > counts[1] > 16
+
+
 def test_a_horizon_stops_rollouts():
     """With a horizon of one phase no player of a rollout is asked again."""
     from stratagem.players.search import RolloutSearch
@@ -216,6 +233,7 @@ def test_requests_of_a_proposer_go_to_the_scheduler():
     [
         ("kuhn", "search", r"write search\(PLAYER\)"),
         ("kuhn", "search()", r"write search\(PLAYER\)"),
+        ("kuhn", "search(random, num_first_draws=-1)", "`num_first_draws` of at least 0"),
         ("kuhn", "search(random, num_candidates=0)", "`num_candidates` of at least 1"),
         ("kuhn", "search(random, num_edits=many)", "`num_edits` of at least 0, a whole number, not 'many'"),
         ("kuhn", "search(random, draws=3)", "cannot be made so"),

@@ -13,6 +13,8 @@ from stratagem.players.base import Ask, Mix, Move, Player, draw
 from stratagem.players.beliefs import worlds
 from stratagem.players.search_state import Search
 
+_ALL = slice(None)
+
 
 class World(NamedTuple):
     """State that the seat may be in, with a key for the players' draws, and the moves of the other seats now."""
@@ -33,8 +35,8 @@ class Simulation(Protocol):
     def simulated(self) -> tuple[Player, ...]: ...
 
 
-Returns = Callable[[str], Sequence[float]]
-"""Return of an action in each of some worlds."""
+Returns = Callable[[str, slice], Sequence[float]]
+"""Return of an action in each of these worlds."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,12 @@ class Rollouts:
             state = states[n % len(states)].fork(key.at("chance"))
             yield World(state, key, self._moves(state, key, self._turn, [s for s in state.to_act if s != self.seat]))
 
-    def value(self, action: str) -> float:
-        """Return the mean return of an action over the worlds; 0 where there is none."""
-        returns = self._returns(action)
-        return sum(returns) / len(returns) if returns else 0.0
+    def returns(self, action: str, which: slice = _ALL) -> Sequence[float]:
+        """Return the return of an action in each of these worlds; nothing where there is none."""
+        return self._returns(action, which)
 
-    def _one_by_one(self, action: str) -> list[float]:
-        return [self._return(world, action) for world in self._worlds]
+    def _one_by_one(self, action: str, which: slice = _ALL) -> list[float]:
+        return [self._return(world, action) for world in self._worlds[which]]
 
     def _return(self, world: World, action: str) -> float:
         state, turn = world.state.fork(), self._turn

@@ -8,7 +8,7 @@ What is hidden is drawn from the belief of the seat (`players.beliefs`), so the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
@@ -45,6 +45,9 @@ class RolloutSearch:
     """Number of changes of the best candidate that are tried."""
     num_chance_draws: int = 8
     """Number of rollouts of each candidate, each with chance of its own."""
+    num_first_draws: int = 0
+    """Number of rollouts after which a candidate behind the best so far is dropped, and again after twice as many, and
+    so on; 0 drops none."""
     horizon_phases: int = 0
     """Game time after which a rollout stops and counts as if the game ended; 0 plays to the end."""
     opponents: tuple[Player, ...] = ()
@@ -53,8 +56,8 @@ class RolloutSearch:
     """Player of the own seat after the candidate; by default the first of the players."""
 
     def __post_init__(self) -> None:
-        for option, least in (("num_candidates", 1), ("num_edits", 0), ("num_chance_draws", 1), ("horizon_phases", 0)):
-            whole("search", option, getattr(self, option), least)
+        for option in _DEFAULTS:
+            whole("search", option, getattr(self, option), int(option in ("num_candidates", "num_chance_draws")))
 
     @property
     def name(self) -> str:
@@ -139,15 +142,29 @@ class RolloutSearch:
             return Move(candidates[0])
         rollouts = Rollouts(self, ask.view)
         rollouts.meet(ask)
-        values = {candidate: rollouts.value(candidate) for candidate in candidates}
-        best = max(values, key=lambda action: values[action])  # of equal ones the first
+        best, most = candidates[0], rollouts.returns(candidates[0])
+        tried = {*candidates}
+        for action in candidates[1:]:
+            if (found := self._better(rollouts, action, most)) is not None:
+                best, most = action, found
         for edit in range(self.num_edits):
             tries = (changed(best, choices, ask.key.at("edit", edit, n)) for n in range(_TRIES))
-            action = next((one for one in tries if one not in values), None)
-            if action is not None:
-                values[action] = rollouts.value(action)
-                best = max(best, action, key=lambda one: values[one])
+            action = next((one for one in tries if one not in tried), best)
+            tried.add(action)
+            if action != best and (found := self._better(rollouts, action, most)) is not None:
+                best, most = action, found
         return Move(best)
+
+    def _better(self, rollouts: Rollouts, action: str, most: Sequence[float]) -> Sequence[float] | None:
+        """Return the returns of an action that is better than the best so far; None for another one."""
+        found: list[float] = []
+        end = self.num_first_draws or len(most)
+        while len(found) < len(most):
+            found += rollouts.returns(action, slice(len(found), min(end, len(most))))
+            if sum(found) < sum(most[: len(found)]):
+                return None
+            end *= 2
+        return found if sum(found) > sum(most) else None
 
     def _proposals(self, ask: Ask) -> Generator[Request, Call, list[str]]:
         """Return what the players propose: first what each would play now, then further draws of those that mix."""

@@ -28,7 +28,7 @@ _YEAR = len(PHASES)
 
 
 class CompiledRollouts:
-    """Function that returns an action's return in each world of a batch."""
+    """Function that returns an action's return in these worlds of a batch."""
 
     def __init__(self, batch: Batch, bots: Sequence[Sequence[Rules]]) -> None:
         """Take the worlds of one position of a game on the fast board, and the bot of each seat by world."""
@@ -43,22 +43,22 @@ class CompiledRollouts:
         self._limits = state.game.until, _NEVER if batch.until is None else batch.until
         self._batch = batch
 
-    def __call__(self, action: str) -> list[float]:
+    def __call__(self, action: str, which: slice = slice(None)) -> list[float]:
         own = orders_array(action.split("\n"))
-        orders = np.where(own[:, KIND, None] > 0, own, self._others)
+        orders = np.where(own[:, KIND, None] > 0, own, self._others[which])
         until, clock = self._limits
         returns = returns_of(
             chart(),
             neighbourhood(),
             self._start,
             orders,
-            self._keys,
+            self._keys[which],
             self._batch.turn + 1,
             until,
             clock,
             self._batch.seat,
-            self._weights,
-            self._strays,
+            self._weights[which],
+            self._strays[which],
         )
         return list(returns.tolist())
 
