@@ -157,21 +157,27 @@ def test_equal_candidates_leave_the_choice_of_the_first_player():
         assert decide(make_player("search(random)", game), state, Key(seed)) == decide(Random(), state, Key(seed))
 
 
-def test_candidates_behind_after_the_first_draws_are_dropped():
-    """Fewer rollouts of others are played, and none that were not before; the first candidate has all draws."""
+@pytest.mark.parametrize(("first", "played"), [(0, [4, 4, 4]), (1, [4, 1, 2]), (2, [4, 4, 2]), (100, [4, 4, 4])])
+def test_candidates_behind_after_the_first_draws_are_dropped(first, played):
+    """The first candidate has all draws; the others are compared on the same draws, after one, two, four rollouts."""
     from stratagem.players.search import RolloutSearch
 
-    counts = []
-    for first in (0, 2, 8, 100):
-        log, state = [], make_game("tic-tac-toe").start(Key(0))
-        for move in ("A1", "C3", "B1"):
-            state.play({state.to_act[0]: move})
-        search = RolloutSearch(
-            players=(Random(),), opponents=(Asked(log),), num_edits=9, num_chance_draws=16, num_first_draws=first
-        )
-        assert decide(search, state, Key(5)) == "C1"
-        counts.append(len([1 for _, turn, *_ in log if turn == 1]))
-    assert counts[0] == counts[3] >= counts[2] > counts[1] > 16
+    returns = {"A": [1.0, 0.0, 1.0, 0.0], "B": [0.0, 1.0, 1.0, 1.0], "C": [1.0, -1.0, 9.0, 9.0]}
+
+    class Known:
+        played = 0
+
+        def returns(self, action, which):
+            self.played += len(returns[action][which])
+            return returns[action][which]
+
+    search, counts = RolloutSearch(players=(Random(),), num_first_draws=first), [4]
+    for action in "BC":
+        known = Known()
+        found = search._better(known, action, returns["A"])
+        assert found == (returns[action] if known.played == 4 else None)
+        counts.append(known.played)
+    assert counts == played
 
 
 def test_a_horizon_stops_rollouts():
