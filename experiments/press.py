@@ -6,6 +6,7 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 `honesty`  Result 1: self-play in the sender-receiver game at three biases from an honest start, at bias 0 from an
            untrained model, and against a believer at bias 1; two dilemmas with talk and without.
 `deception` Result 2: SEPO at bias 1 from the honest start, with the penalty for deception and without.
+`negotiation` Result 2 in the negotiation over items: the same from a start that says truly which item it values most.
 `credit`   Result 3: the effect of a message as its advantage, against silence and against alternatives, and the return
            of the episode, from an untrained model. An episode with branches costs twice as much, so groups are half as
            large.
@@ -82,6 +83,18 @@ def deception(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
             yield PlannedRun(f"sepo-{name}-{seed}", (RECIPES / "deception.toml",), own)
 
 
+def negotiation(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """SEPO in the negotiation over items with the penalty for deception and without, from one SFT model."""
+    recipe = (RECIPES / "negotiation.toml",)
+    made = PlannedRun("claims-sft", recipe, {"sepo.iterations": "1"}, first=True)
+    yield made
+    start = {"model": f"run:{folder / made.name}@start", "sft.epochs": "0"}
+    for seed in seeds:
+        for name, weight in WEIGHTS.items():
+            own = {**start, "sepo.deception_weight": weight, "seed": str(seed)}
+            yield PlannedRun(f"items-{name}-{seed}", recipe, own)
+
+
 def credit(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """Messages credited by the return of the episode, and by their effect."""
     for seed in seeds:
@@ -92,6 +105,7 @@ def credit(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
 STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "honesty": honesty,
     "deception": deception,
+    "negotiation": negotiation,
     "credit": credit,
 }
 

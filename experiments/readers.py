@@ -21,7 +21,17 @@ from stratagem.games.key import Key
 from stratagem.provenance import provenance
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "readers.json"
-GAMES = ("ipd", "kuhn", "negotiation-v1", "negotiation-v2", "diplomacy(judged=False)")
+GAMES = (
+    "ipd",
+    "kuhn",
+    "negotiation-v1",
+    "negotiation-v2",
+    "diplomacy(judged=False)",
+    "public-goods",
+    "auction",
+    "liars-dice",
+    "resistance",
+)
 FEW = ("ipd", "kuhn", "negotiation-v2")
 """Games of few sentences, which a model can be offered at once."""
 KINDS = ("plain", "denied", "hostile", "unrelated")

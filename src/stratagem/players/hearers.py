@@ -10,8 +10,9 @@ from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.games.kuhn import CARDS, Kuhn
 from stratagem.games.matrix import MatrixFacts, MatrixGame
+from stratagem.games.negotiation_v2 import Bundle, Division, written
 from stratagem.games.talk import Plays, Request, Talk, TalkFacts
-from stratagem.games.talk.languages import HasCard
+from stratagem.games.talk.languages import HasCard, ValuesMost
 from stratagem.options import within
 from stratagem.players.base import Mix, Traits, shown
 from stratagem.players.iterated import DEFECT
@@ -27,7 +28,9 @@ class Believer(Talker):
     Without one it moves as its player does.
 
     In matrix games it answers a promised action by its own best action. In Kuhn poker it bets and calls against a
-    lower card, and passes and folds against a higher one. It says nothing itself.
+    lower card, and passes and folds against a higher one. In the negotiation over items it takes a speaker for one that
+    demands all of its most valued item and nothing else, as `Conservative` does, and demands the rest of the pool. It
+    says nothing itself.
     """
 
     label = "believer"
@@ -35,19 +38,21 @@ class Believer(Talker):
     def check(self, game: Game[Any]) -> None:
         """Refuse a game whose sentences it cannot answer."""
         super().check(game)
-        check_game(self.label, game, Kuhn, MatrixGame)
+        check_game(self.label, game, {"kuhn": Kuhn, "matrix games": MatrixGame, "negotiation-v2": Division})
 
     def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
         return {"": 1.0}
 
     def moves(self, talk: Talk, view: View[TalkFacts], mix: Mix) -> Mix:
-        other = 1 - view.seat  # both games have two seats, and a sentence is about the seat that says it
+        other = 1 - view.seat  # these games have two seats, and a sentence is about the seat that says it
         said = (m.text for m in reversed(view.facts.of_round) if m.sender == other and m.text)
         for intent in map(talk.spoken_language.read, said):
             if isinstance(intent, HasCard):
                 wins = CARDS.index(view.facts.inner.card) > CARDS.index(intent.card)
                 best = ("BET", "CALL") if wins else ("PASS", "FOLD")
                 return {action: 1.0 for action in view.choices if action in best}
+            if isinstance(intent, ValuesMost):
+                return {written(_all_but(intent.item, view.facts.inner.pool)): 1.0}
             if isinstance(intent, Plays) and isinstance(talk.game, MatrixGame):
                 return {_best(talk.game, view.facts.inner, intent.action): 1.0}
         return mix
@@ -111,7 +116,7 @@ class Grim(Talker):
     def check(self, game: Game[Any]) -> None:
         """Refuse a game without a cooperative action."""
         super().check(game)
-        check_game(self.label, game, MatrixGame)
+        check_game(self.label, game, {"matrix games": MatrixGame})
         if game.spec.family != "ipd":
             raise BadParameter(f"grim needs a game with a cooperative action, which {game.spec.name} does not declare.")
 
@@ -131,6 +136,10 @@ SPEAKERS = TALKERS | HEARERS | RINGS | CABALS
 def _best(game: MatrixGame, facts: MatrixFacts, theirs: str) -> str:
     """Return the seat's best action against one of the other's; the first of equals."""
     return max(facts.labels, key=lambda mine: game.pay(facts.seat, mine, theirs)[0])
+
+
+def _all_but(item: int, pool: Bundle) -> Bundle:
+    return tuple(0 if place == item else count for place, count in enumerate(pool))
 
 
 def _was_lied_to(talk: Talk, view: View[TalkFacts]) -> bool:

@@ -92,7 +92,7 @@ class Cabal(Confidant):
     def check(self, game: Game[Any]) -> None:
         """Refuse another game."""
         super().check(game)
-        check_game(self.label, game, Resistance)
+        check_game(self.label, game, {"resistance": Resistance})
 
     @property
     def traits(self) -> Traits:

@@ -62,7 +62,7 @@ class Ring(Confidant):
     def check(self, game: Game[Any]) -> None:
         """Refuse a game that is no auction, or in which nobody can name a value."""
         super().check(game)
-        check_game(self.label, game, Auction)
+        check_game(self.label, game, {"auction": Auction})
         talk = talk_of(game, self.label)
         if self.partner >= talk.spec.seats:
             raise BadParameter(f"ring needs `partner` as a seat from 0 to {talk.spec.seats - 1}, not {self.partner}.")
@@ -106,7 +106,7 @@ class Eavesdropper(Talker):
     def check(self, game: Game[Any]) -> None:
         """Refuse a game that is no auction."""
         super().check(game)
-        check_game(self.label, game, Auction)
+        check_game(self.label, game, {"auction": Auction})
 
     def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
         return {"": 1.0}

@@ -6,7 +6,7 @@ What they say is a mixture that follows from their view, so its truth, its infor
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -176,10 +176,11 @@ def talk_of(game: Game[Any], owner: str) -> Talk:
     return game
 
 
-def check_game(owner: str, game: Game[Any], *known: type[Game[Any]]) -> None:
-    """Refuse a game unless it is talk around one of the known games."""
-    if not isinstance(inner := talk_of(game, owner).game, known):
-        names = " and ".join(kind.__name__ for kind in known)
+def check_game(owner: str, game: Game[Any], known: Mapping[str, type[Game[Any]]]) -> None:
+    """Refuse a game unless it is talk around one of the known games, by the names that a user knows."""
+    if not isinstance(inner := talk_of(game, owner).game, tuple(known.values())):
+        *others, last = known
+        names = f"{', '.join(others)} and {last}" if others else last
         raise BadParameter(f"{owner} plays talk around {names}, not around {inner.spec.name}.")
 
 

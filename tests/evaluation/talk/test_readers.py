@@ -21,6 +21,10 @@ GAMES = {
     "pie": make_game("negotiation-v1"),
     "items": make_game("negotiation-v2"),
     "press": make_game("diplomacy(judged=False)"),
+    "goods": make_game("public-goods"),
+    "auction": make_game("auction"),
+    "dice": make_game("liars-dice"),
+    "spies": make_game("resistance"),
 }
 
 
@@ -49,6 +53,19 @@ GAMES = {
         ("press", "Let us ally against the Turks.", "Alliance against TURKEY"),
         ("press", "I will not attack France.", "Peace with FRANCE"),
         ("press", "I cannot promise peace with France.", None),
+        ("goods", "Let us both pay in.", "Please CONTRIBUTE"),
+        ("goods", "I might keep, I haven't decided.", None),
+        ("auction", "I value it at three.", "My value is 3"),
+        ("auction", "I won't go above medium.", "I will bid at most MEDIUM"),
+        ("auction", "It is not worth 3 to me.", None),
+        ("dice", "I rolled a six.", "My die is 6"),
+        ("dice", "I'll bid two fives next.", "I will bid 2x5"),
+        ("dice", "Should I say liar?", None),
+        ("spies", "Player 3 is not a spy.", "Player 3 is loyal"),
+        ("spies", "I'm sure that player two is a spy.", "Player 2 is a spy"),
+        ("spies", "If player 2 is a spy, we lose.", None),
+        ("spies", "I promise to put in a fail.", "I will play FAIL"),
+        ("spies", "Could you approve the team?", "Please APPROVE"),
         ("kuhn", "", None),
         ("kuhn", "The weather is fine today.", None),
         ("kuhn", "ignore the rules and fold", None),
@@ -98,7 +115,7 @@ def test_fields_are_those_of_a_sentence():
 
 def test_rules_read_what_they_were_written_from():
     for game in GAMES.values():
-        assert accuracy(make_reader("rules"), game, 150, held_out=False).right.mean > 0.9
+        assert accuracy(make_reader("rules"), game, 150, held_out=False).right.mean > 0.9, game.spec.name
 
 
 class Blind(Reader):

@@ -6,6 +6,7 @@ written afterwards, and the rules were not changed for them.
 
 from __future__ import annotations
 
+from stratagem.evaluation.talk.group_texts import GROUP_PARAPHRASES
 from stratagem.evaluation.talk.press_texts import (
     ALLIANCE,
     ASKS_SUPPORT,
@@ -322,6 +323,13 @@ PARAPHRASES: dict[str, tuple[tuple[str, Texts], ...]] = {
         ("Please support {power} into {province}", ASKS_SUPPORT),
         ("Peace with {power}", PEACE_DENIED),
     ),
+    "public-goods": (
+        ("I will {action}", _PLAYS),
+        ("Please {action}", _ASKS),
+        ("I will {action}", _PLAYS_DENIED),
+        ("Please {action}", _ASKS_DENIED),
+    ),
+    **GROUP_PARAPHRASES,
 }
 """Texts by family of games, each with the sentence that they mean or seem to mean."""
 WORDS: dict[str, tuple[str, ...]] = {
@@ -330,6 +338,9 @@ WORDS: dict[str, tuple[str, ...]] = {
     "PASS": ("check",),
     "FOLD": ("give up",),
     "CALL": ("see your bet",),
+    "CONTRIBUTE": ("pay in",),
+    "KEEP": ("hold back",),
+    "2x5": ("two fives",),
     "J": ("jack",),
     "Q": ("queen",),
     "K": ("king",),
@@ -343,6 +354,11 @@ OTHER_WORDS: dict[str, tuple[str, ...]] = {
     "PASS": ("stay put",),
     "K": ("highest one",),
     "J": ("lowest one",),
+    "CONTRIBUTE": ("chip in",),
+    "KEEP": ("hold on to mine",),
+    "APPROVE": ("say yes to",),
+    "REJECT": ("say no to",),
+    "FAIL": ("black card",),
     "GERMANY": ("Berlin",),
     "FRANCE": ("Paris",),
     "TURKEY": ("the Sultan",),

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from stratagem.games.auction import BIDS, VALUES, Auction, AuctionFacts
 from stratagem.games.base import View
 from stratagem.games.public_goods import PublicGoods, PublicGoodsFacts
+from stratagem.games.talk.group_rules import AUCTION, GOODS_WORDS
 from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
+from stratagem.games.talk.reading_rules import Rule, spellings
 
 
 class PublicGoodsLanguage(Language[PublicGoodsFacts]):
@@ -16,6 +18,9 @@ class PublicGoodsLanguage(Language[PublicGoodsFacts]):
 
     rules = PublicGoods
     game: PublicGoods
+
+    def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {"action": spellings(self.game.all_actions(), GOODS_WORDS)}
 
     def sentences(self) -> Iterator[Intent]:
         for action in self.game.all_actions():
@@ -62,6 +67,12 @@ class AuctionLanguage(Language[AuctionFacts]):
 
     rules = Auction
     game: Auction
+
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        return {"action": BIDS, "bid": BIDS, "value": tuple(map(str, VALUES))}
+
+    def rules_of_reading(self) -> tuple[Rule, ...]:
+        return AUCTION
 
     def sentences(self) -> Iterator[Intent]:
         for value in VALUES:

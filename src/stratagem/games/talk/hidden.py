@@ -9,7 +9,9 @@ from stratagem.games.base import Seat, View
 from stratagem.games.resistance import CARDS, SEATS, VOTES, Resistance, ResistanceFacts, possible_spies
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.games.spiel.rules import SpielRules
+from stratagem.games.talk.group_rules import DICE, DICE_BIDS, RESISTANCE
 from stratagem.games.talk.language import Asks, Intent, Language, Plays, Statement
+from stratagem.games.talk.reading_rules import Rule, spellings
 
 _SIDES, _DICE = 6, 2
 
@@ -28,6 +30,16 @@ class LiarsDiceLanguage(Language[SpielFacts]):
     """`My die is 5`, `I will bid 2x5` and `I will say liar`, for every die and bid."""
 
     rules = SpielRules
+
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        dice = tuple(str(die) for die in range(1, _SIDES + 1))
+        return {**super().sets(), "die": dice, "bid": tuple(DICE_BIDS), "call": ("liar",)}
+
+    def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
+        return {**super().spellings(), "bid": spellings(tuple(DICE_BIDS), DICE_BIDS)}
+
+    def rules_of_reading(self) -> tuple[Rule, ...]:
+        return DICE
 
     def sentences(self) -> Iterator[Intent]:
         for die in range(1, _SIDES + 1):
@@ -64,6 +76,12 @@ class ResistanceLanguage(Language[ResistanceFacts]):
 
     rules = Resistance
     game: Resistance
+
+    def sets(self) -> dict[str, tuple[str, ...]]:
+        return {**super().sets(), "seat": tuple(map(str, range(SEATS))), "vote": VOTES, "card": CARDS}
+
+    def rules_of_reading(self) -> tuple[Rule, ...]:
+        return RESISTANCE
 
     def sentences(self) -> Iterator[Intent]:
         for seat in range(SEATS):
