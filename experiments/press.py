@@ -7,6 +7,7 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
            untrained model, and against a believer at bias 1; two dilemmas with talk and without.
 `deception` Result 2: SEPO at bias 1 from the honest start, with the penalty for deception and without.
 `negotiation` Result 2 in the negotiation over items: the same from a start that says truly which item it values most.
+`shaping`  Two tables in chicken, of which the shaper may speak, and the same in silence.
 `credit`   Result 3: the effect of a message as its advantage, against silence and against alternatives, and the return
            of the episode, from an untrained model. An episode with branches costs twice as much, so groups are half as
            large.
@@ -95,6 +96,13 @@ def negotiation(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
             yield PlannedRun(f"items-{name}-{seed}", recipe, own)
 
 
+def shaping(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """Shaping in chicken, with one seat that may speak and in silence."""
+    for seed in seeds:
+        for name, changes in {"words": {}, "silent": {"game": "icg(rounds=1)"}}.items():
+            yield PlannedRun(f"shaping-{name}-{seed}", (RECIPES / "shaping.toml",), {**changes, "seed": str(seed)})
+
+
 def credit(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """Messages credited by the return of the episode, and by their effect."""
     for seed in seeds:
@@ -106,6 +114,7 @@ STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "honesty": honesty,
     "deception": deception,
     "negotiation": negotiation,
+    "shaping": shaping,
     "credit": credit,
 }
 

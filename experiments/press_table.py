@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from result_tables import FinishedRun, Row, finished, markdown, write_results
+from press_negotiation import READER, negotiation_figures
+from result_tables import FinishedRun, Row, finished, markdown, merged, read_results, write_results
 
 from stratagem.evaluation.family import Family
 from stratagem.evaluation.statistics import with_interval
@@ -17,11 +18,13 @@ from stratagem.runs.metrics import read_metrics
 from stratagem.sweeps.paired import BySeed, PairedTest, paired, paired_tests, sign_flips
 
 OUT = Path("docs/results/press.json")
-READERS = {"self": "", "untrained": "", "believer": "Honest", "sepo": "Honest"}
+READERS = {"self": "", "untrained": "", "believer": "Honest", "sepo": "Honest", "items": READER}
 """Reader of the sender's messages by kind of run; empty for the policy itself."""
+STARTS = ("honest", "claims")
+"""Runs whose SFT model the others begin from."""
 LAST = 10
 """Iterations at the end of a run whose mean is its final return."""
-LIFT, RETURN = "honesty less chance", "final return"
+LIFT, RETURN, GAP = "honesty less chance", "final return", "payoff of the shaper less the other's"
 PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "honesty": {
         "honesty less chance, b = .5": ("self-0.5", "", LIFT),
@@ -35,6 +38,11 @@ PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "rate of deception, with less without": ("sepo-with", "sepo-without", "deception"),
         "return of the sender, with less without": ("sepo-with", "sepo-without", "sender's return"),
     },
+    "negotiation": {
+        "rate of deception over items, with less without": ("items-with", "items-without", "deception"),
+        "return of the sender over items, with less without": ("items-with", "items-without", "sender's return"),
+    },
+    "shaping": {"payoff of the shaper less the other's, words less silence": ("shaping-words", "shaping-silent", GAP)},
     "credit": {
         "mean return, effect against silence less episode": ("credit-silence", "credit-episode", "mean return"),
         "mean return, effect against alternatives less episode": (
@@ -45,17 +53,34 @@ PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
 }
 """Arm, control (none: 0) and figure of every declared test; information cannot be negative, so it is not tested."""
-SHOWN = ("honesty", "chance", "information", "deception", "sender's return", "receiver's return", RETURN, "mean return")
+SHOWN = (
+    "honesty",
+    "chance",
+    "information",
+    "deception",
+    "sender's return",
+    "receiver's return",
+    RETURN,
+    "mean return",
+    "shaper's payoff",
+    "naive payoff",
+    GAP,
+)
 
 
 def figures(run: FinishedRun) -> Row:
     """Return the figures of the last policy, exact in the sender-receiver game of one round."""
     kind, _, rest = run.stem.partition("-")
+    if kind == "shaping":
+        return shaping_figures(run)
     if kind not in READERS:
         values = next(curve.values for name, curve in read_metrics(run.folder).items() if name.endswith("/payoff"))
         return {RETURN: fmean(values[-LAST:]), "mean return": fmean(values)}
     player, bias = f"run:{run.path.resolve()}@last", "1" if kind == "sepo" else rest
-    of = sender_receiver_figures(f"sender-receiver(bias={bias})", player, READERS[kind] or player)
+    if kind == "items":
+        of = negotiation_figures(player)
+    else:
+        of = sender_receiver_figures(f"sender-receiver(bias={bias})", player, READERS[kind] or player)
     told, lied = of.honesty.share or 0.0, of.deception
     chance = of.honesty.chance or 0.0
     return {
@@ -70,10 +95,17 @@ def figures(run: FinishedRun) -> Row:
     }
 
 
+def shaping_figures(run: FinishedRun) -> Row:
+    """Return what each seat was paid in the final games, and the difference."""
+    (row,) = run.read("outcome.json")
+    first, second = (row["figures"][f"{seat}/pay"] for seat in ("shaper", "naive"))
+    return {"shaper's payoff": first, "naive payoff": second, GAP: first - second}
+
+
 def collected(folder: Path) -> Iterator[Row]:
     """Yield the figures of every finished run."""
     for run in finished(folder):
-        if run.stem != "honest":
+        if run.stem not in STARTS:
             yield {"arm": run.stem, "seed": run.seed, **figures(run), **run.provenance()}
 
 
@@ -96,8 +128,12 @@ def tested(rows: Sequence[Row]) -> Iterator[tuple[str, PairedTest]]:
 
 
 def table(folder: Path) -> None:
-    """Write the JSON, and print the tables of the page."""
-    rows = list(collected(folder))
+    """Add the runs of a folder to the JSON, and print the tables of the page."""
+    old: dict[str, list[Row]] = {}
+    for row in read_results(OUT).get("runs", []):
+        old.setdefault(row["arm"], []).append(row)
+    by_arm = merged(old, ((row["arm"], row) for row in collected(folder)))
+    rows = [row for arm in sorted(by_arm) for row in by_arm[arm]]
     tests = list(tested(rows))
     found = [
         {"family": name, "test": test.name, "seeds": len(test.by_seed), "difference": test.estimate.mean,

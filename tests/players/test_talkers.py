@@ -4,6 +4,7 @@ import pytest
 
 from stratagem.errors import BadParameter
 from stratagem.games import Key, make_game
+from stratagem.games.negotiation_v2 import written
 from stratagem.games.talk import SILENT
 from stratagem.players.catalogue import make_player, patterns
 from stratagem.players.hearers import SPEAKERS
@@ -170,3 +171,21 @@ def test_the_obliging_player_meets_a_request_at_its_rate():
 def test_the_obliging_player_refuses_games_without_requests_that_it_could_meet(game, sentence):
     with pytest.raises(BadParameter, match=sentence):
         make_player("obliging(first-legal)", make_game(game))
+
+
+@pytest.mark.parametrize(
+    ("line", "takes"), [("I value the hats most", (1, 0, 1)), ("I will demand no hats", ()), (SILENT, ())]
+)
+def test_a_believer_leaves_the_item_that_the_other_says_it_values_most(line, takes):
+    """It is the best answer to Conservative, which demands all of that item and nothing else."""
+    game = make_game("talk(negotiation-v2(rounds=1), before=round)")
+    state = said(game, line, SILENT)
+    pool = state.inner.pool
+    fair = make_player("FairNeg", game.game).policy(state.inner.view(1))
+    expected = {written(tuple(a * b for a, b in zip(takes, pool, strict=True))): 1.0} if takes else fair
+    assert make_player("believer(FairNeg)", game).policy(state.view(1)) == expected
+
+
+def test_hearers_name_the_games_that_they_play():
+    with pytest.raises(BadParameter, match="plays talk around kuhn, matrix games and negotiation-v2, not around leduc"):
+        make_player("believer(random)", make_game("talk(leduc, words=[hi])"))

@@ -63,13 +63,19 @@ class Source:
         """Draw a text that means a sentence, or that only seems to."""
         fitting = [pair for pair in texts_of(self.view.game) if pair[1].means is (kind == "plain")]
         sentence, texts = fitting[key.at("sentence").integer(len(fitting))]
-        intents = [(intent, words) for intent in self._intents if (words := fields_of(sentence, intent.text))]
+        found = ((intent, fields_of(sentence, intent.text)) for intent in self._intents)
+        intents = [(intent, words) for intent, words in found if words and self._are_of_sets(words)]
         if not intents:
             raise CannotCompute(f"{self.view.game.spec.name} offers no sentence like {sentence!r} here.")
         intent, words = intents[key.at("intent").integer(len(intents))]
         form = _one(texts.held_out if self.held_out else texts.seen, key.at("form"))
         text = self._filled(form, words, key.at("words"))
         return Paraphrase(text, intent if texts.means else None, kind, form)
+
+    def _are_of_sets(self, words: Mapping[str, str]) -> bool:
+        """Return whether each word is one of its field's set: `I will {vote}` does not make `I will play FAIL`."""
+        sets = self._language.sets()
+        return all(word in sets.get(name, (word,)) for name, word in words.items())
 
     @property
     def _intents(self) -> tuple[Intent, ...]:

@@ -50,7 +50,7 @@ AUCTION = (
             "do not (?:go|bid) above {bid}",
             f"keep your bid at {{bid}} {_OR_LESS}",
             f"{_PLEASE}stay at {{bid}} {_OR_LESS}",
-            "bid {bid} at most",
+            "let me have it: bid {bid} at most",
         ),
     ),
 )
@@ -77,7 +77,7 @@ DICE = (
         "I will say {call}",
         (
             f"{_WILL}(?:say|call) ~ {{call}}",
-            f"{_WILL}challenge you",
+            f"{_WILL}challenge you: {{call}}",
             "i do not believe you, so i will say {call}",
         ),
     ),

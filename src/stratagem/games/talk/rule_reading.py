@@ -68,14 +68,13 @@ class RuleReader:
         found = [(match, rule) for rule, pattern in self._patterns for match in pattern.finditer(clause)]
         reach = -1
         for match, rule in sorted(found, key=lambda one: (one[0].start(), -one[0].end())):
-            if match.end() > reach:
+            if match.end() > reach and (intent := self._intent(rule, match)) is not None:
                 reach = match.end()
-                intent = self._intent(rule, match)
-                if intent is not None and not _is_denied(clause, match.span(), intent):
+                if not _is_denied(clause, match.span(), intent):
                     yield intent
 
     def _intent(self, rule: Rule, match: re.Match[str]) -> Intent | None:
-        """Return the sentence of a rule with the words that were found."""
+        """Return the sentence of a rule with the words that were found; None where the language has none such."""
         words = {name: self._value(name, said) for name, said in match.groupdict().items() if said}
         return self.language.read(_FIELD.sub(lambda field: words.get(field[1], ""), rule.sentence))
 
