@@ -17,6 +17,7 @@ from stratagem.errors import Quit, StratagemError
 from stratagem.file_modules import broken_by
 from stratagem.garbage import fewer_collections, skip_last_collection
 from stratagem.named_files import naming
+from stratagem.workers.threads import spin_briefly
 
 PROGRAM = "stratagem"
 _WRONG: Any = typer.BadParameter.__mro__[2]
@@ -64,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command and exit with its status."""
     if arguments is None:
         use_error_console()
+        spin_briefly()
     given = sys.argv[1:] if arguments is None else arguments
     try:
         with fewer_collections(), naming(given):
