@@ -1,5 +1,6 @@
 """The fast board of Diplomacy against the engine: positions, results, sheets and whole games are equal."""
 
+import json
 import random
 from collections import Counter
 
@@ -12,7 +13,7 @@ from fast_boards import compared_game, differences, ordered, scattered, switched
 from stratagem.errors import IllegalAction
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy.board import Board
-from stratagem.games.diplomacy.engine import position_of
+from stratagem.games.diplomacy.engine import engine_at, position_of
 from stratagem.games.diplomacy.fast.array_board import ArrayBoard
 from stratagem.games.diplomacy.fast.text import board_array, order_code, orders_array
 from stratagem.play.match import Match
@@ -83,6 +84,25 @@ def _is_known(line):
         return bool(order_code(line))
     except LookupError:
         return False
+
+
+def test_unit_dislodged_without_a_retreat_is_no_result_of_winter():
+    """Austria removes the army that took Budapest from an army with the same name."""
+    state = json.loads(position_of(engine_at("standard")))
+    units = {
+        "AUSTRIA": ["A BOH", "A GAL", "A VIE"],
+        "RUSSIA": ["A BUD"],
+        "TURKEY": ["A RUM"],
+        "ITALY": ["A SER", "A TRI"],
+    }
+    state |= {"name": "F1903M", "units": {power: units.get(power, []) for power in state["units"]}}
+    state["centers"] = {power: ["VIE"] if power == "AUSTRIA" else [] for power in state["centers"]}
+    engine = engine_at("standard", json.dumps(state))
+    board = ArrayBoard.at(position_of(engine))
+    lines = ["A BOH H", "A GAL - BUD", "A VIE S A GAL - BUD"]
+    board, wrong = differences(engine, board, {"AUSTRIA": lines, "RUSSIA": ["A BUD H"]})
+    assert (wrong, board.phase) == ([], "W1903A")
+    assert differences(engine, board, {"AUSTRIA": ["A BUD D"]})[1] == []
 
 
 def test_fast_sheets_are_those_of_the_engine():

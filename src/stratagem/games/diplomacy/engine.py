@@ -119,7 +119,12 @@ def possible_orders(engine: Engine) -> dict[str, tuple[str, ...]]:
 
 
 def process(engine: Engine, orders: Mapping[str, Sequence[str]]) -> Results:
-    """Play the phase with these orders by power; an order that the engine finds invalid is refused."""
+    """Play the phase with these orders by power; an order that the engine finds invalid is refused.
+
+    A unit that was dislodged in Fall and had no retreat disbands in the results of Winter, under a name that another
+    unit may have by then. An engine that was set up in Winter does not know of it, so it is left out.
+    """
+    late = "disband" if engine.phase_type == "A" else ""
     for power, lines in orders.items():
         engine.set_orders(power, list(lines), expand=False)
     if engine.error:
@@ -128,7 +133,7 @@ def process(engine: Engine, orders: Mapping[str, Sequence[str]]) -> Results:
     engine.process()
     codes_by_unit = engine.result_history.last_value()
     return {
-        unit: tuple(sorted({code for code_object in codes if (code := _code(code_object))}))
+        unit: tuple(sorted({code for code_object in codes if (code := _code(code_object)) and code != late}))
         for unit, codes in codes_by_unit.items()
     }
 
