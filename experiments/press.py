@@ -7,7 +7,7 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
            untrained model, and against a believer at bias 1; two dilemmas with talk and without.
 `deception` Result 2: SEPO at bias 1 from the honest start, with the penalty for deception and without.
 `negotiation` Result 2 in the negotiation over items: the same from a start that says truly which item it values most.
-`shaping`  Two tables in chicken, of which the shaper may speak, and the same in silence.
+`shaping`  Two tables in chicken and in the stag hunt, of which the shaper may speak, and the same in silence.
 `credit`   Result 3: the effect of a message as its advantage, against silence and against alternatives, and the return
            of the episode, from an untrained model. An episode with branches costs twice as much, so groups are half as
            large.
@@ -28,6 +28,8 @@ SEEDS = range(8)
 BIASES = ("0.5", "1", "2")
 DILEMMAS = {"stag": "ish(rounds=1)", "dilemma": "ipd(rounds=1)"}
 """Dilemmas of one round by name."""
+SHAPED = {"chicken": "icg(rounds=1)", "stag": "ish(rounds=1)"}
+"""Games of shaping by words."""
 Changes = Mapping[str, str]
 WEIGHTS = {"without": "0", "with": "2"}
 """Weights of the penalty for deception, by arm."""
@@ -97,10 +99,12 @@ def negotiation(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
 
 
 def shaping(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
-    """Shaping in chicken, with one seat that may speak and in silence."""
+    """Shaping in chicken and in the stag hunt, with one seat that may speak and in silence."""
+    recipe = (RECIPES / "shaping.toml",)
     for seed in seeds:
-        for name, changes in {"words": {}, "silent": {"game": "icg(rounds=1)"}}.items():
-            yield PlannedRun(f"shaping-{name}-{seed}", (RECIPES / "shaping.toml",), {**changes, "seed": str(seed)})
+        for name, game in SHAPED.items():
+            for arm, text in {"words": f"talk({game}, who=[0], intents=[move])", "silent": game}.items():
+                yield PlannedRun(f"shaping-{name}-{arm}-{seed}", recipe, {"game": text, "seed": str(seed)})
 
 
 def credit(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:

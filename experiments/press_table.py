@@ -42,7 +42,18 @@ PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
         "rate of deception over items, with less without": ("items-with", "items-without", "deception"),
         "return of the sender over items, with less without": ("items-with", "items-without", "sender's return"),
     },
-    "shaping": {"payoff of the shaper less the other's, words less silence": ("shaping-words", "shaping-silent", GAP)},
+    "shaping": {
+        "shaper's payoff less the other's in chicken, words less silence": (
+            "shaping-chicken-words",
+            "shaping-chicken-silent",
+            GAP,
+        ),
+        "shaper's payoff in the stag hunt, words less silence": (
+            "shaping-stag-words",
+            "shaping-stag-silent",
+            "shaper's payoff",
+        ),
+    },
     "credit": {
         "mean return, effect against silence less episode": ("credit-silence", "credit-episode", "mean return"),
         "mean return, effect against alternatives less episode": (
@@ -97,7 +108,7 @@ def figures(run: FinishedRun) -> Row:
 
 def shaping_figures(run: FinishedRun) -> Row:
     """Return what each seat was paid in the final games, and the difference."""
-    (row,) = run.read("outcome.json")
+    (row,) = run.read("outcome.json")["rows"]
     first, second = (row["figures"][f"{seat}/pay"] for seat in ("shaper", "naive"))
     return {"shaper's payoff": first, "naive payoff": second, GAP: first - second}
 
