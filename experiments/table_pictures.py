@@ -149,8 +149,10 @@ def truth(cells: Cells) -> Iterator[Dot]:
 
 def bets(cells: Cells) -> Iterator[Dot]:
     """Exact exploitability of a model in Kuhn poker."""
-    if found := numbers(cells[8]):
-        yield Dot(_short(label(cells[0])), found[0], found[0], found[0], marked=cells[0] == "random play")
+    if found := numbers(cells[9]):
+        examples = f", {cells[2]}" if cells[2] else ""
+        name = _short(label(cells[0])) + examples
+        yield Dot(name, found[0], found[0], found[0], marked=cells[0] == "random play")
 
 
 def seeds(cells: Cells) -> Iterator[Dot]:
@@ -178,7 +180,7 @@ PICTURES = {
     "learner": Picture("Speed of a training step as multiples of trl", ratio, 0, 5),
     "readers": Picture("Texts that are read rightly, 95 % intervals; seen texts are marked", accuracies, 0, 1),
     "press": Picture("Honesty and rate of deception after training with talk, two standard errors", truth, 0, 1),
-    "reading": Picture("Exact exploitability in Kuhn poker, chips a hand", bets, 0, 0.7),
+    "reading": Picture("Exact exploitability in Kuhn poker, chips a hand, by model and examples", bets, 0, 0.7),
     "reinforce": Picture("REINFORCE less the control, two standard errors", difference, -0.25, 0.05),
     "scale": Picture("Speed as multiples of one process, two cores", by_workers, 0, 2),
     "shapellm": Picture("Share of seeds that end as the table says, 95 % intervals", seeds, 0, 1),
