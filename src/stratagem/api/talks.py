@@ -11,7 +11,7 @@ from stratagem.api.result import Grid, Result
 from stratagem.api.serving import serving
 from stratagem.api.tables import number
 from stratagem.api.talks_by_play import SampledTalkMeasure
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.talk.exchange_figures import TalkFigures, exchange_figures
 from stratagem.evaluation.talk.sampled_figures import sampled_figures
 from stratagem.evaluation.talk.sampled_talk import Plan
@@ -124,7 +124,10 @@ def talk(
         if episodes:
             return _by_play(made, players, Plan(episodes=episodes, key=Key(seed)))
         seats = [seat for seat in range(2) if seat in made.who]
-        spoken = {seat: _figures(made, players, seat, exchange, exact_budget) for seat in seats}
+        try:
+            spoken = {seat: _figures(made, players, seat, exchange, exact_budget) for seat in seats}
+        except CannotCompute as error:
+            raise CannotCompute(f"{error} Or give `episodes`, such as 200, for estimates by play.") from error
         return TalkMeasure(describe(made), players[0].name, players[1].name, _unit(made), spoken, exchange)
 
 
