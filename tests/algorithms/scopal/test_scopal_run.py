@@ -245,9 +245,10 @@ def test_policy_inside_a_search_is_asked_once_about_a_prompt():
 
 
 def test_scopal_takes_records_and_tables_of_others(tmp_path, whole):
-    plain = figures(whole)
-    records = trained(tmp_path / "a", recipe(interaction={"records": [str(whole.record)]}))
-    table = trained(tmp_path / "b", recipe(reward={"table": str(whole.path / "steps" / "0.parquet")}))
+    plain, evaluated = figures(whole), {"stages": "last", "episodes": 1}
+    records = {"interaction": {"records": [str(whole.record)]}, "final_evaluation": evaluated}
+    table = {"reward": {"table": str(whole.path / "steps" / "0.parquet")}, "final_evaluation": evaluated}
+    records, table = (trained(tmp_path / name, recipe(**told)) for name, told in (("a", records), ("b", table)))
     for run in (records, table):
         assert not shards(run.record)
         for name in ("bc/loss", "kto/loss"):
