@@ -24,6 +24,7 @@ SHORT = {
     "shaper and naive": "shaper",
     ", from the honest start": "",
     "trained and measured against Honest": "against Honest",
+    "dumbbot-ported-dipnet": "DipNet's port",
     "SEPO against Honest, b = 1, without the term": "SEPO without the term",
     "the same with deception_weight 2": "SEPO with the term",
 }
@@ -173,7 +174,7 @@ def accuracies(cells: Cells) -> Iterator[Dot]:
 
 def first_places(cells: Cells) -> Iterator[Dot]:
     """Share of games in which a player is first, with its interval, and the null of these games."""
-    name = f"{label(cells[0])}, against {label(cells[1])}, to {cells[2]}"
+    name = f"{label(cells[0])}: six {label(cells[1])}, {cells[2]}"
     if found := numbers(cells[6]):
         yield Dot(_short(name), *found)
     if null := numbers(cells[7]):
