@@ -79,7 +79,7 @@ def snapshots(one: FinishedRun) -> Iterator[tuple[str, str]]:
 
 def _provenance(one: FinishedRun) -> Row:
     own = one.provenance()
-    return {**own, "command": own["command"].replace(str(one.path.parent), "runs/collapse")}
+    return {**own, "command": own["command"].replace(str(one.path.resolve().parent), "runs/collapse")}
 
 
 def curves(rows: Mapping[str, Row], arm: str, name: str = "regret") -> dict[int, list[tuple[int, float]]]:

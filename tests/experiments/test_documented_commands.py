@@ -11,9 +11,9 @@ import pytest
 from stratagem.algorithms.catalogue import read_any
 
 ROOT = Path(__file__).resolve().parents[2]
-NAMES = "sepo|league|scopal|shapellm|reinforce|diplomacy_runs"
+NAMES = "sepo|league|scopal|shapellm|reinforce|diplomacy_runs|collapse"
 COMMAND = re.compile(rf"^python (experiments/(?:{NAMES})\.py .*)$|(experiments/(?:{NAMES})\.py [^`\n]*)`", re.MULTILINE)
-NEEDS_RUNS = ("sepo.py runs/sepo bits", "reinforce.py runs/reinforce table")
+NEEDS_RUNS = ("sepo.py runs/sepo bits", "reinforce.py runs/reinforce table", "collapse.py runs/collapse table")
 """Commands that read the results of earlier runs at once."""
 
 
