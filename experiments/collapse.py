@@ -18,7 +18,7 @@ from pathlib import Path
 from collapse_measures import Figures, figures, table_of
 from collapse_picture import picture
 from experiment import command_line, run
-from result_tables import FinishedRun, Row, finished, interval, markdown, number, read_results, write_results
+from result_tables import DASH, FinishedRun, Row, finished, interval, markdown, number, read_results, write_results
 
 from stratagem.evaluation.family import Family
 from stratagem.evaluation.statistics import with_interval
@@ -32,12 +32,14 @@ ARMS: Mapping[str, str] = {
     "role-baseline": "role baseline",
     "ema": "KL to a moving average",
     "frozen": "half against a frozen copy",
-    "pfsp": "half against a league",
+    "pfsp": "half against all copies, by PFSP",
     "entropy": "entropy bonus",
 }
 """Arms with their names on the page; each is a recipe."""
 CONTROL, START = "self", "start-model"
 POINTS = ("end", "worst")
+STEPS = range(20, 101, 20)
+"""Iterations whose policies are measured."""
 RECIPES = Path("recipes/collapse")
 OUT = Path("docs/results/collapse.json")
 TESTS = {f"{arm}, {point}": (arm, point) for arm in ARMS if arm != CONTROL for point in POINTS}
@@ -108,33 +110,54 @@ def tested(rows: Mapping[str, Row]) -> dict[str, PairedTest]:
 
 
 HEADS = ["arm", "seeds", "regret, end", "less control", "p (Holm)", "regret, worst", "less control", "p (Holm)"]
-SHOWN = ("payoff against the start", "payoff against random", "payoff against perfect", "exploitability")
-PLAYED = ("forfeits", "illegal in self-play", "length", "entropy in self-play", "regret in self-play")
+OTHERS = {
+    "payoff against the start": "payoff against the start",
+    "payoff against random": "random play",
+    "payoff against perfect": "perfect play",
+    "exploitability": "exploitability",
+    "forfeits": "forfeits",
+    "illegal in self-play": "illegal replies",
+    "length": "length",
+    "entropy in self-play": "entropy",
+    "regret in self-play": "regret on the way",
+}
+"""Other figures with their heads; the last five are of self-play."""
 
 
 def tables(rows: Mapping[str, Row]) -> Iterator[str]:
     """Format the tests, and the other figures after the last iteration."""
     tests = tested(rows)
     yield markdown(HEADS, (_tested_row(rows, tests, arm) for arm in ARMS))
-    others = [*SHOWN, *PLAYED]
     begin: Figures = rows[f"{START}-0"]["curve"]["0"]
-    means = [[ARMS[arm], *(_mean([*at(rows, arm, "end", name).values()]) for name in others)] for arm in ARMS]
-    yield markdown(["arm", *others], [["start", *(number(begin[name]) for name in others)], *means])
+    means = [[ARMS[arm], *(_mean([*at(rows, arm, "end", name).values()]) for name in OTHERS)] for arm in ARMS]
+    yield markdown(["arm", *OTHERS.values()], [["the start", *(number(begin[name]) for name in OTHERS)], *means])
+    yield markdown(["run", *map(str, STEPS)], (_curve_row(rows, name) for name in rows if name != f"{START}-0"))
+
+
+def _curve_row(rows: Mapping[str, Row], name: str) -> list[str]:
+    """Format what a run's policies lose and win over the iterations."""
+    curve = rows[name]["curve"]
+    points = (curve[str(step)] for step in STEPS)
+    shown = ("regret", "payoff against the start", "forfeits")
+    return [
+        f"{ARMS[rows[name]['arm']]}, seed {rows[name]['seed']}",
+        *(" / ".join(number(p[f], 2) for f in shown) for p in points),
+    ]
 
 
 def _tested_row(rows: Mapping[str, Row], tests: Mapping[str, PairedTest], arm: str) -> list[str]:
     cells = [ARMS[arm], str(len(at(rows, arm, "end")))]
     for point in POINTS:
-        test = tests.get(f"{arm}, {point}")
-        cells.append(_mean([*at(rows, arm, point).values()]))
-        cells += ["", ""] if test is None else [_mean([*test.by_seed.values()]), number(test.holm_p)]
+        own, test = at(rows, arm, point), tests.get(f"{arm}, {point}")
+        less = {} if arm == CONTROL else paired(own, at(rows, CONTROL, point))
+        cells += [_mean([*own.values()]), _mean([*less.values()]), number(test.holm_p if test else None)]
     return cells
 
 
 def _mean(values: Sequence[float]) -> str:
     """Format a mean with its 95 % interval over seeds."""
     if not values:
-        return ""
+        return DASH
     estimate = with_interval(values)
     return f"{number(estimate.mean)} {interval(estimate, '.3f')}".strip()
 

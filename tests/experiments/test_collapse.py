@@ -1,18 +1,21 @@
 """Exact figures of self-play in tic-tac-toe, against known counts of its games and against sampled replies."""
 
 import math
+from pathlib import Path
 
 import collapse
 import pytest
 import torch
 from collapse_measures import ASKED, GAME, Table, positions, self_play, spoken, views_of
 from collapse_picture import picture
+from result_tables import read_results
 
 from stratagem.evaluation.policies import stated
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.language import LanguagePlayer
 
+RESULTS = Path(__file__).resolve().parents[2] / "docs/results"
 GAMES = {5: 1440, 6: 5328, 7: 47952, 8: 72576, 9: 127872}
 """Number of games that end after so many moves: 255,168 in all."""
 
@@ -93,3 +96,11 @@ def test_picture_has_a_panel_for_each_arm_and_the_control_in_all():
     drawn = picture({name: collapse.curves(ROWS, arm) for arm, name in collapse.ARMS.items()})
     assert drawn.count("<polyline") == len(collapse.ARMS)  # the control in each of five panels, and one arm with runs
     assert all(name in drawn for name in collapse.ARMS.values())
+
+
+def test_page_and_picture_show_the_figures_of_the_json():
+    rows = read_results(RESULTS / "collapse.json")["runs"]
+    page = (RESULTS / "collapse.md").read_text("utf-8")
+    assert all(table in page for table in collapse.tables(rows))
+    drawn = picture({name: collapse.curves(rows, arm) for arm, name in collapse.ARMS.items()})
+    assert (RESULTS / "collapse.svg").read_text("utf-8") == drawn
