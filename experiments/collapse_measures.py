@@ -62,7 +62,9 @@ def positions() -> dict[str, Position]:
                     after[action] = _key(child)
                     later.setdefault(after[action], child)
             whole = (values.value(state, state.to_act[0]) - low) / (high - low)
-            found[key] = Position(state, {**values.regrets(state), None: whole}, after)
+            regrets: dict[str | None, float] = {None: whole}
+            regrets.update(values.regrets(state))
+            found[key] = Position(state, regrets, after)
         layer = later
     return found
 
@@ -116,7 +118,7 @@ def spoken(speaker: Speaker, views: Sequence[View[Any]]) -> list[Mix]:
         ScoreRequest(prompt=speaker.prompt(view), nodes=nodes, adapter=speaker.adapter, sampling=speaker.sampling)
         for view in views
     ]
-    mixes = []
+    mixes = list[Mix]()
     for view, (first, *second) in zip(views, speaker.engine.score(asked), strict=True):
         squares = {
             column + row: math.exp(before + logprob)
