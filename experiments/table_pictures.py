@@ -27,6 +27,8 @@ SHORT = {
     "dumbbot-ported-dipnet": "DipNet's port",
     "SEPO against Honest, b = 1, without the term": "SEPO without the term",
     "the same with deception_weight 2": "SEPO with the term",
+    "SEPO against believer(FairNeg) over items, without the term": "items without the term",
+    "over items with deception_weight 2": "items with the term",
 }
 """Words that are cut where a label would not fit."""
 _NUMBER = re.compile(r"[-\u2212]?\d*\.?\d+")
