@@ -139,7 +139,7 @@ def figures(runs: Sequence[Row]) -> list[str]:
 def _spread(values: Sequence[float]) -> str:
     """Format a mean with half of its 95 % interval over seeds."""
     estimate = with_interval(list(values))
-    return f"{estimate.mean:.2f}{_half(estimate)}"
+    return f"{round(estimate.mean, 2) + 0.0:.2f}{_half(estimate)}"
 
 
 def _half(estimate: Estimate) -> str:
@@ -150,7 +150,7 @@ def _tested(test: PairedTest | None) -> list[str]:
     if test is None:
         return [DASH, DASH]
     p = "too few seeds" if test.holm_p is None else f"{test.holm_p:.3f}"
-    return [f"{test.estimate.mean:+.2f} {interval(test.estimate)}".rstrip(), p]
+    return [f"{round(test.estimate.mean, 2) + 0.0:+.2f} {interval(test.estimate)}".rstrip(), p]
 
 
 def _called(kind: str) -> str:
