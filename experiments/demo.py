@@ -18,10 +18,10 @@ ROWS = {
     "NashConv/2 before SEPO": ("SFT", "exact"),
     "NashConv/2, chosen checkpoint": ("SEPO", "exact"),
     "NashConv/2, last checkpoint": ("last", "exact"),
-    "pay, chosen checkpoint": ("SEPO", "pay"),
-    "pool exploit, chosen checkpoint": ("SEPO", "exploit"),
+    "pay, common scale, chosen checkpoint": ("SEPO", "pay"),
+    "pool exploit, common scale, chosen": ("SEPO", "exploit"),
 }
-"""Stage and figure of each row; pay and exploit are on the scale of the recipes, on which an ante is worth 3."""
+"""Stage and figure of each row; pay and exploit are on the common scale, on which an ante is worth 3."""
 NEXT = (
     ("stratagem view runs/demo", "look at the run, its games and the words of the model"),
     ("stratagem play kuhn --players human run:runs/demo", "play against the model"),
