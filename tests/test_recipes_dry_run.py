@@ -9,6 +9,7 @@ import pytest
 
 from stratagem.algorithms.catalogue import bound, read_any
 from stratagem.cli.main import main
+from stratagem.errors import BadRecord
 from stratagem.runs.folder import RunFolder
 from stratagem.sweeps.plan import planned, read_plan
 from stratagem.training.shipped import recipe_path, shipped_recipes
@@ -17,6 +18,8 @@ ROOT = Path(__file__).parents[1]
 SHIPPED = list(shipped_recipes())
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMAND = re.compile(r"(?:^|`|\$ )(stratagem train [^`\n]+)", re.MULTILINE)
+AFTER_GAMES = {"diplomacy/searched": "runs/searched"}
+"""Recipes that learn from games which another command records, and the folder of the record."""
 MINE = "recipes/sepo/mine.toml"
 """Recipe that a reader of the guide writes; others that readers write are not in `recipes/`."""
 
@@ -57,7 +60,10 @@ def test_shipped_recipe_says_in_a_sentence_what_it_is(recipe):
     assert len(recipe.summary) <= 160
 
 
-@pytest.mark.parametrize("recipe", [one for one in SHIPPED if one.group != "sweeps"], ids=lambda recipe: recipe.name)
+ONE_COMMAND = [one for one in SHIPPED if one.group != "sweeps" and one.name not in AFTER_GAMES]
+
+
+@pytest.mark.parametrize("recipe", ONE_COMMAND, ids=lambda recipe: recipe.name)
 def test_shipped_recipe_can_be_trained_by_the_command_at_its_top(recipe, tmp_path):
     """As far as that can be told without the model that it names, which is replaced by one that needs no network."""
     command = command_of(recipe)
@@ -66,6 +72,16 @@ def test_shipped_recipe_can_be_trained_by_the_command_at_its_top(recipe, tmp_pat
     assert f"recipes/{recipe.name}.toml" in names
     made = read_any([recipe_path(name, ROOT) for name in names], {**changes, "model": "tiny"})
     bound(made, RunFolder(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", AFTER_GAMES)
+def test_shipped_recipe_names_the_games_that_it_lacks(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    recipe = recipe_path(f"recipes/{name}.toml", ROOT)
+    assert f"--record {AFTER_GAMES[name]}" in " ".join(recipe.read_text("utf-8").replace("\n#", "").split())
+    with pytest.raises(BadRecord, match=f"no recorded episodes in {AFTER_GAMES[name]}"):
+        bound(read_any([recipe], {"model": "tiny"}), RunFolder(tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
 
