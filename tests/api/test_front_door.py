@@ -77,7 +77,7 @@ def test_settings_are_the_parameters_of_the_function(function, settings, plan):
         function("kuhn", "random", episode=2)
 
 
-def test_a_package_with_the_name_of_a_function_is_called_in_its_place():
+def test_a_package_with_the_name_of_a_function_is_called_in_its_place(tmp_path):
     program = (
         "import stratagem as sg, stratagem.play.match as m, stratagem.players.base\n"
         "from stratagem.play.seating import rotated\n"
@@ -85,7 +85,7 @@ def test_a_package_with_the_name_of_a_function_is_called_in_its_place():
         "assert sg.games('kuhn').game == sg.game('kuhn') and sg.games.catalogue.GAMES\n"
         "assert sg.players('kuhn').rows() and sg.runs().rows() == [] and sg.engines().rows()\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True)
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)
     assert set(front.PACKAGES) == {name for name in front.FUNCTIONS if (ROOT / name).is_dir() and name != "recipes"}
     with pytest.raises(AttributeError, match="no attribute 'plays'"):
         sg.plays  # noqa: B018

@@ -144,7 +144,7 @@ def test_address_in_a_recipe_is_asked_only_if_allowed(server, tiny):
     [
         ("", "needs `address`, such as vllm-server"),
         ("localhost:8000", "is no address of a server: say http://HOST:PORT"),
-        ("http://example.com:8000", "plain http, which everybody on the way can read"),
+        ("http://example.com:8000", "plain http, so everybody on the way can read"),
         ("http://127.0.0.1:9", "cannot be reached .*: check that it runs, and the setting `address`"),
     ],
 )

@@ -102,5 +102,5 @@ def test_spies_gain_in_private_and_lose_in_public():
 
 @pytest.mark.parametrize("game", ["talk(ipd)", "talk(auction(seats=3))"])
 def test_a_cabal_plays_the_resistance_alone(game):
-    with pytest.raises(BadParameter, match="around Resistance"):
+    with pytest.raises(BadParameter, match="around resistance"):
         make_player("cabal(random)", make_game(game))

@@ -68,8 +68,8 @@ def test_an_eavesdropper_bids_best_against_what_it_hears(price, own, heard, bid)
 @pytest.mark.parametrize(
     ("game", "player", "sentence"),
     [
-        ("talk(ipd)", "ring(TitForTat)", "around Auction"),
-        ("talk(ipd)", "eavesdropper(TitForTat)", "around Auction"),
+        ("talk(ipd)", "ring(TitForTat)", "around auction"),
+        ("talk(ipd)", "eavesdropper(TitForTat)", "around auction"),
         ("talk(auction(seats=3))", "ring(Truthful, partner=3)", "seat from 0 to 2"),
         ("talk(auction(seats=3))", "ring(Truthful, partner=-1)", "`partner`"),
         ("talk(auction(seats=3), intents=[move])", "ring(Truthful)", "`intents` have state"),
