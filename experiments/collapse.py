@@ -155,10 +155,12 @@ def _tested_row(rows: Mapping[str, Row], tests: Mapping[str, PairedTest], arm: s
 
 
 def _mean(values: Sequence[float]) -> str:
-    """Format a mean with its 95 % interval over seeds."""
+    """Format a mean with its 95 % interval over seeds, or with both values, since an interval of two says nothing."""
     if not values:
         return DASH
     estimate = with_interval(values)
+    if len(values) == 2:
+        return f"{number(estimate.mean)} ({', '.join(map(number, values))})"
     return f"{number(estimate.mean)} {interval(estimate, '.3f')}".strip()
 
 

@@ -93,7 +93,9 @@ def test_keys_file_of_the_home_is_read_where_no_other_is_named(tmp_path, monkeyp
     ["http://api.ours.example/v1", "http://10.0.0.7:8000/v1", "http://0.0.0.0/v1", "http://localhost.evil/v1"],
 )
 def test_plain_http_beyond_this_machine_is_refused(url):
-    with pytest.raises(BadParameter, match="by plain http, so everybody on the way can read what is sent: say https://"):
+    with pytest.raises(
+        BadParameter, match="by plain http, so everybody on the way can read what is sent: say https://"
+    ):
         OpenAIEngine(f"api:m@{url}")
 
 
