@@ -16,8 +16,8 @@ _ROUNDS = "1000"
 def spin_briefly() -> None:
     """Let threads that wait for each other sleep soon, unless the user has said how they wait.
 
-    By default they spin 300,000 times. With as many busy threads as cores, a thread then spins in the time of the one
-    that it waits for: training beside other programs took ten times as long. Torch reads the variable at its import.
+    By default they spin 300,000 times. Beside other busy programs a thread then spins in the time of the one that it
+    waits for: benchmarks/busy_machine.py has the cost. Torch reads the variable at its import.
     """
     if not any(name in os.environ for name in _SPINNING):
         os.environ[_SPINNING[0]] = _ROUNDS
