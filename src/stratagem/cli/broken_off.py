@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import shlex
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from types import FrameType
 from typing import TypeVar
 
 import typer
@@ -17,6 +14,7 @@ from stratagem.api.evaluations import Evaluation
 from stratagem.api.plans import Plan
 from stratagem.api.play_settings import PlaySettings
 from stratagem.cli.console import errors
+from stratagem.cli.interrupts import Terminated, terminable
 from stratagem.cli.output import progress
 from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.engines.remote.terms import ServerFailed
@@ -25,10 +23,6 @@ from stratagem.play.records import Episode
 
 R = TypeVar("R")
 S = TypeVar("S", bound=PlaySettings)
-
-
-class Terminated(BaseException):
-    """Request to end the process."""
 
 
 def played(plan: Plan[S, R, Evaluation], show: Callable[[Evaluation], None], *, quiet: bool) -> R:
@@ -40,9 +34,9 @@ def played(plan: Plan[S, R, Evaluation], show: Callable[[Evaluation], None], *, 
 @contextmanager
 def stoppable(record: ResumableRecord, show: Callable[[list[Episode]], None]) -> Iterator[None]:
     """Print the results so far when the command is stopped; a server that failed gives no figures."""
-    before = _terminates()
     try:
-        yield
+        with terminable():
+            yield
     except (KeyboardInterrupt, Terminated) as stop:
         known = record.clean
         errors.print(f"Interrupted: these are the figures of {len(known)} finished episodes.", style="yellow")
@@ -60,22 +54,6 @@ def stoppable(record: ResumableRecord, show: Callable[[list[Episode]], None]) ->
     except ServerFailed:
         _print_continuation(record)
         raise
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)
-
-
-def _terminates() -> Callable[[int, FrameType | None], object] | int | None:
-    """Raise SIGTERM as an exception where that is possible; return the earlier handler."""
-    if threading.current_thread() is not threading.main_thread():
-        return None
-    before = signal.getsignal(signal.SIGTERM)
-    signal.signal(signal.SIGTERM, _raise)
-    return before
-
-
-def _raise(number: int, frame: FrameType | None) -> None:
-    raise Terminated
 
 
 def _print_continuation(record: ResumableRecord) -> None:

@@ -12,6 +12,7 @@ import typer
 from stratagem import __version__
 from stratagem.cli.commands import SEVERAL, Commands
 from stratagem.cli.console import errors, use_error_console
+from stratagem.cli.interrupts import raised_again
 from stratagem.cli.parameters import as_options
 from stratagem.errors import Quit, StratagemError
 from stratagem.file_modules import broken_by
@@ -68,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         spin_briefly()
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        with fewer_collections(), naming(given):
+        with raised_again(), fewer_collections(), naming(given):
             status = app(spread(given), prog_name=PROGRAM, standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except _WRONG as error:

@@ -1,0 +1,57 @@
+"""Interrupts that arrive at any moment, one in which Python discards exceptions too."""
+
+import signal
+import sys
+import time
+import weakref
+
+import pytest
+
+from stratagem.cli.interrupts import Terminated, raised_again, terminable
+
+
+class Thing:
+    """Object that a weak reference can refer to."""
+
+
+def interrupted_in_a_callback(number):
+    """Deliver a signal while the callback of a weak reference runs, then work on."""
+    thing = Thing()
+    reference = weakref.ref(thing, lambda _: signal.raise_signal(number))
+    del thing
+    assert reference() is None
+    for _ in range(200):
+        time.sleep(0.01)
+    return "nobody heard of it"
+
+
+@pytest.mark.parametrize(("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)])
+def test_an_interrupt_in_a_callback_is_not_lost(number, error):
+    begun = time.monotonic()
+    with pytest.raises(error), raised_again(), terminable():
+        interrupted_in_a_callback(number)
+    assert time.monotonic() - begun < 1
+
+
+def test_everything_is_as_before_afterwards():
+    def found():
+        return sys.unraisablehook, *(signal.getsignal(one) for one in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT))
+
+    before = found()
+    with raised_again(), terminable():
+        assert found() != before
+    with pytest.raises(KeyboardInterrupt), raised_again(), terminable():
+        interrupted_in_a_callback(signal.SIGINT)
+    assert found() == before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_other_discarded_errors_are_reported_as_ever(monkeypatch):
+    heard = []
+    monkeypatch.setattr(sys, "unraisablehook", heard.append)
+    with raised_again():
+        thing = Thing()
+        reference = weakref.ref(thing, lambda _: 1 / 0)
+        del thing
+    assert reference() is None
+    assert [one.exc_type for one in heard] == [ZeroDivisionError]
