@@ -7,6 +7,8 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 `arms`     Who the penalty is credited to x what a round is worth, in ipd and kuhn, from one SFT model a seed.
 `pool`     Four of these arms in kuhn with many seeds: does the pool's figure see exploitability?
 `leduc`    Two of them in Leduc poker: the control, and the penalty by the best response.
+`smollm2`  `main` with SmolLM2-135M.
+`smollm2-arms`  Three arms in kuhn with SmolLM2-135M: the control, and probes by the pool and by the best response.
 `bits`     Two of them from ten copies of one SFT model, in each of which one weight has its last bit flipped.
 """
 
@@ -89,6 +91,11 @@ def leduc(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     yield from _arms(folder, seeds, (LEDUC,), ("none-togo", "best-togo"), every={})
 
 
+def smollm2_arms(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """The control, the probes of the pool and those of the best response in kuhn, with SmolLM2-135M."""
+    yield from _arms(folder, seeds, ("kuhn",), ("none-togo", "probe-togo", "best-togo"), every={}, model="smollm2")
+
+
 def bits(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """Arms of seed 0 in kuhn from perturbed copies of its SFT model, named by the copy in the place of the seed."""
     yield from _arms(folder, [0], ("kuhn",), ())
@@ -126,16 +133,18 @@ def _arms(
     games: tuple[str, ...],
     names: tuple[str, ...],
     every: Mapping[str, str] = EVERY,
+    model: str = "tiny",
 ) -> Iterator[PlannedRun]:
     """The SFT model of a seed, and the arms that start from it and are measured as often as `every` says."""
     for seed in seeds:
         for game in games:
-            parts, own = recipes(game, "tiny"), {"seed": str(seed), **GAME_CHANGES.get(game, {})}
-            sft = f"{game}-sft-{seed}"
+            parts, own = recipes(game, model), {"seed": str(seed), **GAME_CHANGES.get(game, {})}
+            row = game if model == "tiny" else f"{game}-{model}"
+            sft = f"{row}-sft-{seed}"
             yield PlannedRun(sft, parts, {**own, "sepo.iterations": "1"})
             start = {"model": f"run:{folder / sft}@start", "sft.epochs": "0"}
             for name in names:
-                yield PlannedRun(f"{game}-{name}-{seed}", parts, {**own, **every, **start, **ARMS[name]})
+                yield PlannedRun(f"{row}-{name}-{seed}", parts, {**own, **every, **start, **ARMS[name]})
 
 
 STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
@@ -146,6 +155,7 @@ STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "leduc": leduc,
     "bits": bits,
     "smollm2": lambda folder, seeds: main_runs(folder, seeds, "smollm2"),
+    "smollm2-arms": smollm2_arms,
 }
 
 
