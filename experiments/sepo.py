@@ -7,6 +7,7 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 `arms`     Who the penalty is credited to x what a round is worth, in ipd and kuhn, from one SFT model a seed.
 `pool`     Four of these arms in kuhn with many seeds: does the pool's figure see exploitability?
 `leduc`    Two of them in Leduc poker: the control, and the penalty by the best response.
+`dice`     The same two in liar's dice, with one die of four faces each.
 `smollm2`  `main` with SmolLM2-135M.
 `smollm2-arms`  Three arms in kuhn with SmolLM2-135M: the control, and probes by the pool and by the best response.
 `bits`     Two of them from ten copies of one SFT model, in each of which one weight has its last bit flipped.
@@ -29,7 +30,7 @@ from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPES, MODELS = Path("recipes/sepo"), Path("recipes/models")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
-LEDUC = "leduc"
+LEDUC, DICE = "leduc", "dice"
 GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}}
 """The games of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
 CREDITS: Mapping[str, Mapping[str, str]] = {
@@ -49,7 +50,8 @@ ARMS: Mapping[str, Mapping[str, str]] = {
     "rollout-episode": {**CREDITS["rollout"], "sepo.advantage.unit": "episode"},
 }
 """`rollout-own` is the paper's; `rollout-episode` is its Appendix D; `none-*` are the control arms."""
-BIT_ARMS = ("none-togo", "best-togo")
+RESPONSE_ARMS = ("none-togo", "best-togo")
+"""The control, and the penalty by the best response."""
 WEIGHTS = "model.safetensors"
 POOL_ARMS = ("none-togo", "rollout-togo", "probe-togo", "best-togo")
 
@@ -88,7 +90,12 @@ def pool(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
 
 def leduc(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """The control and the penalty by the best response in Leduc poker, by the recipe as it is."""
-    yield from _arms(folder, seeds, (LEDUC,), ("none-togo", "best-togo"), every={})
+    yield from _arms(folder, seeds, (LEDUC,), RESPONSE_ARMS, every={})
+
+
+def dice(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """The same in liar's dice."""
+    yield from _arms(folder, seeds, (DICE,), RESPONSE_ARMS, every={})
 
 
 def smollm2_arms(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
@@ -102,7 +109,7 @@ def bits(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     for copy in range(10):
         start = perturbed(folder / "kuhn-sft-0" / "base" / "model", folder / f"kuhn-perturbed-{copy}", copy)
         changes = {"seed": "0", **EVERY, "model": f"dir:{start}", "sft.epochs": "0"}
-        for name in BIT_ARMS:
+        for name in RESPONSE_ARMS:
             yield PlannedRun(f"kuhn-{name}-bit-{copy}", recipes("kuhn", "tiny"), {**changes, **ARMS[name]})
 
 
@@ -153,6 +160,7 @@ STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "arms": arms,
     "pool": pool,
     "leduc": leduc,
+    "dice": dice,
     "bits": bits,
     "smollm2": lambda folder, seeds: main_runs(folder, seeds, "smollm2"),
     "smollm2-arms": smollm2_arms,

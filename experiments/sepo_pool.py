@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from result_tables import Row, markdown
 from scipy.stats import spearmanr
-from sepo import BIT_ARMS, POOL_ARMS
+from sepo import POOL_ARMS, RESPONSE_ARMS
 
 from stratagem.games.key import Key
 
@@ -98,7 +98,7 @@ def main() -> None:
     rows = (summary(seeds, name, arguments.rounds) for name, seeds in points.items())
     print(markdown(["checkpoints of", "seeds", "checkpoints", "Spearman", "95 %"], rows))
     heads = ["arm", "perturbations", "variance", "over seeds", "ratio"]
-    print(f"\n{markdown(heads, filter(None, (variances(arms, name) for name in BIT_ARMS)))}")
+    print(f"\n{markdown(heads, filter(None, (variances(arms, name) for name in RESPONSE_ARMS)))}")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ from result_tables import (
     table_command_line,
     write_results,
 )
-from sepo import ARMS, GAMES, LEDUC
+from sepo import ARMS, DICE, GAMES, LEDUC
 from sepo_paper import PAPER, PRINTED
 
 from stratagem.evaluation.family import Family
@@ -55,8 +55,11 @@ ARM_CONTROLS = {
 ARM_CONTROLS["none-own"] = "none-togo"
 """Arm that each arm is compared with: the one without penalty of the same reward."""
 ARM_FAMILY = Family("the arms of one game", tuple(f"{arm} less {control}" for arm, control in ARM_CONTROLS.items()))
-LEDUC_FAMILY = Family("the best response in Leduc poker", ("best-togo less none-togo",))
-"""One comparison, declared before its runs: exact exploitability after the last iteration."""
+RESPONSE_FAMILIES = {
+    game: Family(f"the best response in {title}", ("best-togo less none-togo",))
+    for game, title in ((LEDUC, "Leduc poker"), (DICE, "liar's dice"))
+}
+"""One comparison a game, declared before its runs: exact exploitability after the last iteration."""
 
 HEADLINE = {
     "random play (chance level)": ("none-togo", "random"),
@@ -81,7 +84,7 @@ def merged_by_game(old: Games, runs: Sequence[FinishedRun]) -> dict[str, dict[st
     """Merge runs by game, name and seed; a new one replaces an old one."""
     new: dict[str, list[tuple[str, Row]]] = {game: [] for game in old}
     for run in runs:
-        for game in (name for name in (*GAMES, LEDUC) if run.stem.startswith(f"{name}-")):
+        for game in (name for name in (*GAMES, *RESPONSE_FAMILIES) if run.stem.startswith(f"{name}-")):
             new.setdefault(game, []).append((run.stem.removeprefix(f"{game}-"), row(run)))
     return {game: merged(old.get(game, {}), rows) for game, rows in sorted(new.items())}
 
@@ -251,7 +254,7 @@ def print_game(game: str, runs: Mapping[str, Sequence[Row]]) -> None:
         if game == "kuhn":
             print(f"{markdown(HEADLINE_COLUMNS, headline_rows(runs))}\n")
         heads = ["difference, exact, last", *COMPARED]
-        family = LEDUC_FAMILY if game == LEDUC else ARM_FAMILY
+        family = RESPONSE_FAMILIES.get(game, ARM_FAMILY)
         print(f"{markdown(heads, compared(family, arm_differences(runs)))}\n")
 
 
