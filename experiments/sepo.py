@@ -10,6 +10,7 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 `dice`     The same two in liar's dice, with one die of four faces each.
 `smollm2`  `main` with SmolLM2-135M.
 `smollm2-arms`  Three arms in kuhn with SmolLM2-135M: the control, and probes by the pool and by the best response.
+`reasoned` The control and the best response in kuhn with SmolLM2-135M that reasons before its action.
 `bits`     Two of them from ten copies of one SFT model, in each of which one weight has its last bit flipped.
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +32,7 @@ from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPES, MODELS = Path("recipes/sepo"), Path("recipes/models")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
-LEDUC, DICE = "leduc", "dice"
+LEDUC, DICE, REASONED = "leduc", "dice", "kuhn-reasoned-smollm2"
 GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}}
 """The games of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
 CREDITS: Mapping[str, Mapping[str, str]] = {
@@ -103,6 +105,13 @@ def smollm2_arms(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     yield from _arms(folder, seeds, ("kuhn",), ("none-togo", "probe-togo", "best-togo"), every={}, model="smollm2")
 
 
+def reasoned(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """The control and the penalty by the best response in kuhn, with SmolLM2-135M that reasons before its action."""
+    for seed, name in product(seeds, ("none-togo", "best-togo")):
+        changes = {"seed": str(seed), **ARMS[name]}
+        yield PlannedRun(f"{REASONED}-{name}-{seed}", (RECIPES / f"{REASONED}.toml",), changes)
+
+
 def bits(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """Arms of seed 0 in kuhn from perturbed copies of its SFT model, named by the copy in the place of the seed."""
     yield from _arms(folder, [0], ("kuhn",), ())
@@ -164,6 +173,7 @@ STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "bits": bits,
     "smollm2": lambda folder, seeds: main_runs(folder, seeds, "smollm2"),
     "smollm2-arms": smollm2_arms,
+    "reasoned": reasoned,
 }
 
 
