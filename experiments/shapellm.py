@@ -7,6 +7,7 @@ report of one takes its seeds together. The other studies:
 `table`           The paper's main table with `tiny`: five seeds, and ten where a baseline has several equilibria.
 `clock-tabular`   Two exact tables: who updates once a trial x how the first seat begins, in all games.
 `clock-tiny`      The same with `tiny`; the first seat is told the same in all arms.
+`clock-smollm2`   The same with SmolLM2-135M in chicken.
 `shapers`         LOLA, SOS, M-FOS and advantage alignment by exact values, in all games: each against a naive learner
                   and against itself, beside two naive learners and beside a table that updates once a trial.
 `loss-tiny`       The prisoner's dilemma with `tiny` over 300 trials, at the full rates, a third and a sixth of them.
@@ -19,7 +20,7 @@ from functools import partial
 from itertools import product
 
 from experiment import command_line, run
-from shapellm_recipes import FOLDERS, RECIPES, SHAPERS, composed, start
+from shapellm_recipes import FOLDERS, RECIPES, SHAPERS, composed, of_pair, start
 
 from stratagem.sweeps.planned_run import PlannedRun
 
@@ -56,12 +57,20 @@ def clock_tabular(seeds: Iterable[int]) -> Iterator[PlannedRun]:
 
 def clock_tiny(seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """`tiny`: clock of the first seat x start of the first seat x game; the first seat is told the trial's counts."""
-    for seed, game, clock, begin in product(seeds, GAMES, CLOCKS, STARTS):
-        pair, memory = ("shaper", {}) if clock == "trial" else ("baseline", TELLS_COUNTS)
+    yield from _clock(seeds, tuple(GAMES), "tiny", {})
+
+
+def clock_smollm2(seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """SmolLM2-135M: clock of the first seat x start of the first seat, in chicken; SFT makes the starts."""
+    yield from _clock(seeds, ("icg",), "smollm2", {"game": "icg(labels=(S, G), rounds=10)"})
+
+
+def _clock(seeds: Iterable[int], games: Sequence[str], model: str, settings: Mapping[str, str]) -> Iterator[PlannedRun]:
+    for seed, game, clock, begin in product(seeds, games, CLOCKS, STARTS):
+        name, memory = ("shaper", {}) if clock == "trial" else ("baseline", TELLS_COUNTS)
         first = start(game, reciprocal=begin == "reciprocal", together=False)
-        changes = {"seed": str(seed), **memory, "target_policies": first}
-        recipes = composed("tiny")[f"{game}-{pair}"].recipes
-        yield PlannedRun(f"tiny-{game}-{clock}-{begin}-{seed}", recipes, changes)
+        changes = {"seed": str(seed), **settings, **memory, "target_policies": first}
+        yield PlannedRun(f"{model}-{game}-{clock}-{begin}-{seed}", of_pair(game, name, model).recipes, changes)
 
 
 TELLS_COUNTS = {"seats.one.memory": "trial", "seats.one.style": "shapellm-occurrence"}
@@ -132,6 +141,7 @@ STUDIES: Mapping[str, Callable[[Iterable[int]], Iterator[PlannedRun]]] = {
     "table": table,
     "clock-tabular": clock_tabular,
     "clock-tiny": clock_tiny,
+    "clock-smollm2": clock_smollm2,
     "loss-tiny": loss_tiny,
     "shapers": shapers,
     **{study: partial(compositions, study) for study in FOLDERS},

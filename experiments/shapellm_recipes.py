@@ -35,7 +35,7 @@ def composed(folder: str) -> dict[str, Composed]:
     if folder == "tabular":
         return dict(_tabular())
     if folder in ("llama", "smollm2"):
-        return {f"ipd-{pair}": _pair("ipd", pair, folder) for pair in ("baseline", "shaper")}
+        return {f"ipd-{pair}": of_pair("ipd", pair, folder) for pair in ("baseline", "shaper")}
     return dict(_paper(folder)) | (dict(_tiny()) if folder == "tiny" else {})
 
 
@@ -67,7 +67,8 @@ def _model(game: str, model: str) -> Path:
     return RECIPES / "models" / f"{name}.toml"
 
 
-def _pair(game: str, pair: str, model: str, changes: Mapping[str, str] | None = None) -> Composed:
+def of_pair(game: str, pair: str, model: str, changes: Mapping[str, str] | None = None) -> Composed:
+    """Compose a game, a pair of learners and a model."""
     parts = (RECIPES / "games" / f"{game}.toml", RECIPES / "pairs" / f"{pair}.toml", _model(game, model))
     return Composed(parts, changes or {})
 
@@ -80,30 +81,30 @@ def _paper(model: str) -> Iterator[tuple[str, Composed]]:
     """All experiments of the paper with one model."""
     for game in GAMES:
         for pair in ("baseline", "shaper"):
-            yield f"{game}-{pair}", _pair(game, pair, model)
+            yield f"{game}-{pair}", of_pair(game, pair, model)
     for game in VARIED:
-        yield f"{game}-enriched", _pair(game, "enriched", model)
+        yield f"{game}-enriched", of_pair(game, "enriched", model)
         for name, end in VARIANTS.items():
             yield f"{game}-{end}", _variant(game, name, model)
     yield "icg-enriched-labels", _variant("icg", "enriched-labels", model)
     for name, changes in ABLATIONS.items():
-        yield f"ipd-{name}", _pair("ipd", "shaper", model, changes)
+        yield f"ipd-{name}", of_pair("ipd", "shaper", model, changes)
 
 
 def _tiny() -> Iterator[tuple[str, Composed]]:
     """Experiments that are not in the paper."""
     for game in ("c-ipd", "imp", "ipd", "ish"):
         alike = {"target_policies": start(game, reciprocal=False)}
-        yield f"{game}-alike", _pair(game, "shaper", "tiny", alike)
-    yield "icg-reciprocal", _pair("icg", "shaper", "tiny", {"target_policies": start("icg", reciprocal=True)})
+        yield f"{game}-alike", of_pair(game, "shaper", "tiny", alike)
+    yield "icg-reciprocal", of_pair("icg", "shaper", "tiny", {"target_policies": start("icg", reciprocal=True)})
     for pair in ("baseline", "shaper"):
         clear = {"defaults.naive.ppo.advantage_mean_over": "turn"}
-        yield f"ipd-clear-{pair}", _pair("ipd", pair, "tiny", clear)
+        yield f"ipd-clear-{pair}", of_pair("ipd", pair, "tiny", clear)
         parts = tuple(RECIPES / part for part in ("games/imp.toml", f"pairs/{pair}.toml", "models/tiny.toml"))
         yield f"imp-biased-{pair}", Composed(parts, BIASED)
     for seat in ("naive", "shaper"):
-        yield f"ipd-qwen-{seat}", _pair("ipd", "shaper", "tiny", {f"seats.{seat}.model": "tiny-qwen"})
-    yield "ipd-tabular", _pair("ipd", "shaper", "tiny", {"seats.naive": TABLE})
+        yield f"ipd-qwen-{seat}", of_pair("ipd", "shaper", "tiny", {f"seats.{seat}.model": "tiny-qwen"})
+    yield "ipd-tabular", of_pair("ipd", "shaper", "tiny", {"seats.naive": TABLE})
 
 
 BIASED: Mapping[str, str] = {
