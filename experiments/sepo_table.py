@@ -25,7 +25,7 @@ from result_tables import (
     table_command_line,
     write_results,
 )
-from sepo import ARMS, DICE, GAMES, LEDUC
+from sepo import ARMS, DICE, GAMES, LEDUC, RESPONSE_ARMS
 from sepo_paper import PAPER, PRINTED
 
 from stratagem.evaluation.family import Family
@@ -77,6 +77,16 @@ HEADLINE_COLUMNS = (
     "exploitability, exact",
     "exact, less the control",
     "Holm p",
+)
+RESPONSE_COLUMNS = (
+    "policy",
+    "seeds",
+    "payoff",
+    "exploitability, exact",
+    "less the control",
+    "p",
+    "the chosen checkpoint's",
+    "KL to the start",
 )
 
 
@@ -224,8 +234,22 @@ def headline_rows(runs: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
         yield [title, *map(over_seeds, figures), *(_difference(test.estimate, test.holm_p) if test else (DASH, DASH))]
 
 
-def _difference(estimate: Estimate, holm_p: float | None) -> tuple[str, str]:
-    return f"{number(estimate.mean)} [{number(estimate.low)}, {number(estimate.high)}]", number(holm_p)
+def response_rows(game: str, runs: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
+    """A row a policy in Leduc poker or liar's dice: payoff and exact figure, the difference, the chosen checkpoint."""
+    tests = paired_tests(RESPONSE_FAMILIES[game], arm_differences(runs), sign_flips(Key(0).at("sepo")))
+    for title, (arm, stage) in HEADLINE.items():
+        if arm in RESPONSE_ARMS and arm in runs:
+            own, trained = runs[arm], stage == "last"
+            test = tests.get(f"{arm} less {ARM_CONTROLS.get(arm)}") if trained else None
+            figures = (over_seeds([run["stages"][stage][name] for run in own]) for name in ("pay", "exact"))
+            chosen = over_seeds([run["stages"]["SEPO"]["exact"] for run in own]) if trained else DASH
+            kl = over_seeds([run["curves"]["kl"] for run in own]) if trained else DASH
+            gap = _difference(test.estimate, test.p) if test else (DASH, DASH)
+            yield [title, str(len(own)), *figures, *gap, chosen, kl]
+
+
+def _difference(estimate: Estimate, p: float | None) -> tuple[str, str]:
+    return f"{number(estimate.mean)} [{number(estimate.low)}, {number(estimate.high)}]", number(p)
 
 
 def control_differences(data: Games) -> dict[str, dict[int, float]]:
@@ -253,6 +277,8 @@ def print_game(game: str, runs: Mapping[str, Sequence[Row]]) -> None:
         print(f"\n### {game}, arms\n\n{markdown(heads, arm_rows(runs))}\n")
         if game == "kuhn":
             print(f"{markdown(HEADLINE_COLUMNS, headline_rows(runs))}\n")
+        if game in RESPONSE_FAMILIES:
+            print(f"{markdown(RESPONSE_COLUMNS, response_rows(game, runs))}\n")
         heads = ["difference, exact, last", *COMPARED]
         family = RESPONSE_FAMILIES.get(game, ARM_FAMILY)
         print(f"{markdown(heads, compared(family, arm_differences(runs)))}\n")
