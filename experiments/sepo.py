@@ -11,6 +11,7 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 `smollm2`  `main` with SmolLM2-135M.
 `smollm2-arms`  Three arms in kuhn with SmolLM2-135M: the control, and probes by the pool and by the best response.
 `reasoned` The control and the best response in kuhn with SmolLM2-135M that reasons before its action.
+`front`    Five weights of the penalty in kuhn and in ipd, to see what a penalty costs.
 `bits`     Two of them from ten copies of one SFT model, in each of which one weight has its last bit flipped.
 """
 
@@ -56,6 +57,13 @@ RESPONSE_ARMS = ("none-togo", "best-togo")
 """The control, and the penalty by the best response."""
 WEIGHTS = "model.safetensors"
 POOL_ARMS = ("none-togo", "rollout-togo", "probe-togo", "best-togo")
+
+
+FRONT: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
+    "kuhn": ("sepo.exploitability_weight", "best-togo", ("0", "0.5", "1.5", "4.5", "13.5")),
+    "ipd": ("sepo.externality_weight", "none-togo", ("0", "0.6", "1.8", "5.4", "16.2")),
+}
+"""The penalty of a game, the arm that has it alone, and its weights; 0 is the control."""
 
 
 def recipes(game: str, model: str) -> tuple[Path, ...]:
@@ -110,6 +118,17 @@ def reasoned(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     for seed, name in product(seeds, ("none-togo", "best-togo")):
         changes = {"seed": str(seed), **ARMS[name]}
         yield PlannedRun(f"{REASONED}-{name}-{seed}", (RECIPES / f"{REASONED}.toml",), changes)
+
+
+def front(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """Weights of one penalty: exploitability in kuhn and externality in ipd, from one SFT model a seed."""
+    for seed in seeds:
+        for game, (setting, arm, weights) in FRONT.items():
+            yield from _arms(folder, [seed], (game,), ())
+            start = {"model": f"run:{folder / f'{game}-sft-{seed}'}@start", "sft.epochs": "0"}
+            changes = {"seed": str(seed), **GAME_CHANGES.get(game, {}), **EVERY, **start, **ARMS[arm]}
+            for weight in weights:
+                yield PlannedRun(f"{game}-front-{weight}-{seed}", recipes(game, "tiny"), {**changes, setting: weight})
 
 
 def bits(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
@@ -174,6 +193,7 @@ STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "smollm2": lambda folder, seeds: main_runs(folder, seeds, "smollm2"),
     "smollm2-arms": smollm2_arms,
     "reasoned": reasoned,
+    "front": front,
 }
 
 
