@@ -33,7 +33,7 @@ from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPES, MODELS = Path("recipes/sepo"), Path("recipes/models")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
-LEDUC, DICE, REASONED = "leduc", "dice", "kuhn-reasoned-smollm2"
+LEDUC, DICE, SMOLLM2, REASONED = "leduc", "dice", "kuhn-smollm2", "kuhn-reasoned-smollm2"
 GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}}
 """The games of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
 CREDITS: Mapping[str, Mapping[str, str]] = {

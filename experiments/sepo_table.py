@@ -25,7 +25,7 @@ from result_tables import (
     table_command_line,
     write_results,
 )
-from sepo import ARMS, DICE, GAMES, LEDUC, RESPONSE_ARMS
+from sepo import ARMS, DICE, GAMES, LEDUC, RESPONSE_ARMS, SMOLLM2
 from sepo_paper import PAPER, PRINTED
 
 from stratagem.evaluation.family import Family
@@ -60,6 +60,9 @@ RESPONSE_FAMILIES = {
     for game, title in ((LEDUC, "Leduc poker"), (DICE, "liar's dice"))
 }
 """One comparison a game, declared before its runs: exact exploitability after the last iteration."""
+SMOLLM2_FAMILY = Family("SmolLM2 in Kuhn poker", ("probe-togo less none-togo", "best-togo less none-togo"))
+FAMILIES = {**RESPONSE_FAMILIES, SMOLLM2: SMOLLM2_FAMILY}
+"""Comparisons of arms, by what stands before the arm in a run's name."""
 
 HEADLINE = {
     "random play (chance level)": ("none-togo", "random"),
@@ -94,7 +97,7 @@ def merged_by_game(old: Games, runs: Sequence[FinishedRun]) -> dict[str, dict[st
     """Merge runs by game, name and seed; a new one replaces an old one."""
     new: dict[str, list[tuple[str, Row]]] = {game: [] for game in old}
     for run in runs:
-        for game in (name for name in (*GAMES, *RESPONSE_FAMILIES) if run.stem.startswith(f"{name}-")):
+        for game in sorted((name for name in (*GAMES, *FAMILIES) if run.stem.startswith(f"{name}-")), key=len)[-1:]:
             new.setdefault(game, []).append((run.stem.removeprefix(f"{game}-"), row(run)))
     return {game: merged(old.get(game, {}), rows) for game, rows in sorted(new.items())}
 
@@ -280,7 +283,7 @@ def print_game(game: str, runs: Mapping[str, Sequence[Row]]) -> None:
         if game in RESPONSE_FAMILIES:
             print(f"{markdown(RESPONSE_COLUMNS, response_rows(game, runs))}\n")
         heads = ["difference, exact, last", *COMPARED]
-        family = RESPONSE_FAMILIES.get(game, ARM_FAMILY)
+        family = FAMILIES.get(game, ARM_FAMILY)
         print(f"{markdown(heads, compared(family, arm_differences(runs)))}\n")
 
 

@@ -7,6 +7,7 @@ import demo
 import numpy as np
 import pytest
 import sepo
+import sepo_front
 import sepo_pool
 import sepo_table
 from result_tables import finished, markdown
@@ -162,3 +163,35 @@ def test_correlation_is_scipys_and_its_interval_resamples_whole_seeds():
     assert sepo_pool.interval({0: seeds[0]}, sepo_pool.correlation, Key(0), rounds=20) == pytest.approx(
         (sepo_pool.correlation(seeds[0]),) * 2
     )
+
+
+def test_a_run_belongs_to_the_longest_game_in_its_name(tmp_path):
+    files = {"evaluation.json": {"rows": {}, "evaluation": {"games": [{"players": []}]}}}
+    for name in ("kuhn-smollm2-none-togo-0", "kuhn-smollm2-0", "kuhn-front-0.5-0"):
+        synthetic_run(tmp_path, name, (), files)
+    data = sepo_table.merged_by_game({}, list(finished(tmp_path)))
+    assert {game: set(runs) for game, runs in data.items()} == {
+        "kuhn": {"front-0.5", "smollm2"},
+        "kuhn-smollm2": {"none-togo"},
+    }
+
+
+def with_weight(pay, exact):
+    base = {"pay": 0.0, "exact": 0.1}
+    return [
+        {"seed": seed, "stages": {"Base": base, "last": {"pay": pay + move, "exact": exact + move}}}
+        for seed, move in enumerate((0.0, 0.01))
+    ]
+
+
+def test_weights_of_a_penalty_are_compared_with_weight_zero():
+    runs = {"front-0": with_weight(0.5, 0.3), "front-4.5": with_weight(0.4, 0.1)}
+    start, none, heavy = sepo_front.front_rows("kuhn", runs)
+    assert start == ["after SFT", "2", ".000", ".100"]
+    assert none == ["0", "2", ".505 \u00b1 .005", ".305 \u00b1 .005"]
+    assert heavy[0] == "4.5"
+    gaps = {name: gap for name, gap in sepo_front.front_differences("kuhn", runs).items() if gap}
+    assert gaps["pay, weight 4.5 less 0"] == pytest.approx({0: -0.1, 1: -0.1})
+    assert gaps["exact, weight 4.5 less 0"] == pytest.approx({0: -0.2, 1: -0.2})
+    for game in sepo.FRONT:
+        assert tuple(sepo_front.front_differences(game, {})) == sepo_front.family(game).comparisons
