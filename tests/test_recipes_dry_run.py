@@ -20,6 +20,8 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 COMMAND = re.compile(r"(?:^|`|\$ )(stratagem train [^`\n]+)", re.MULTILINE)
 AFTER_GAMES = {"diplomacy/searched": "runs/searched"}
 """Recipes that learn from games which another command records, and the folder of the record."""
+AFTER = re.compile(r"run:(\S+)@|(?<=reward.table=)(\S+)|recipes/diplomacy/(searched)")
+"""Outputs of other commands that a command of the pages trains from."""
 MINE = "recipes/sepo/mine.toml"
 """Recipe that a reader of the guide writes; others that readers write are not in `recipes/`."""
 
@@ -100,6 +102,10 @@ def test_documented_training_command_dry_runs_from_any_folder(command, tmp_path,
     with pytest.raises(SystemExit) as ended:
         main([*split(command, comments=True)[1:], "--dry-run", "--json"])
     printed = capsys.readouterr()
+    if after := AFTER.search(command):
+        assert ended.value.code == 2
+        assert next(filter(None, after.groups())) in printed.err
+        return
     assert ended.value.code == 0, printed.err
     assert "algorithm" in json.loads(printed.out)
 

@@ -28,6 +28,18 @@ class Deeper(Inner):
     needed: int
 
 
+class Walker(Settings):
+    gait: Literal["walk"] = "walk"
+
+
+class Runner(Settings):
+    gait: Literal["run"] = "run"
+
+
+class Moving(Settings):
+    legs: dict[str, Annotated[Walker | Runner, Field(discriminator="gait")]]
+
+
 class Outer(Settings):
     replaced: ClassVar[Mapping[str, str]] = {"inside": "inner"}
 
@@ -53,6 +65,12 @@ def test_a_mistake_where_several_types_may_stand_is_at_the_setting_itself(inner,
     data = {"inner": {"inner": inner}, "seats.one": {"seats": {"one": inner}}, "rows.0": {"rows": [inner]}}[place]
     with pytest.raises(BadParameter, match=f"^The setting {place}.{said}"):
         Outer.read(data)
+
+
+@pytest.mark.parametrize("leg", [{}, {"gait": "hop"}])
+def test_a_table_without_a_known_kind_is_told_the_kinds(leg):
+    with pytest.raises(BadParameter, match=r"^The setting legs.a cannot be \{.*\}: its `gait` is one of walk, run\.$"):
+        Moving.read({"legs": {"a": leg}})
 
 
 @pytest.mark.parametrize("data", [{"inner": {"clok": 1}}, {"seats": {"a": {"clok": 1}}}, {"rows": [{"clok": 1}]}])

@@ -122,13 +122,25 @@ def _first(cls: type[Settings], error: ValidationError) -> tuple[ErrorDetails, s
     same = [one for one, own in zip(every, paths, strict=True) if own == path]
     inside = [one for one, own in zip(every, paths, strict=True) if own[: len(path)] == path != own]
     if inside and path:
-        return inside[0], _reason(inside[0])
-    first, *others = map(_reason, same)
+        return inside[0], _reason(cls, inside[0])
+    first, *others = (_reason(cls, one) for one in same)
     return same[0], "; or ".join([first, *(reason.removeprefix("Input should be ") for reason in others)])
 
 
-def _reason(one: ErrorDetails) -> str:
-    return str(one["ctx"]["error"]) if "error" in one.get("ctx", {}) else one["msg"]
+def _reason(cls: type[Settings], one: ErrorDetails) -> str:
+    context = one.get("ctx", {})
+    if one["type"].startswith("union_tag"):
+        tag = context["discriminator"].strip("'")
+        return f"its `{tag}` is one of {', '.join(_tags(cls, one['loc'], tag))}"
+    return str(context["error"]) if "error" in context else one["msg"]
+
+
+def _tags(cls: type[Settings], loc: Sequence[str | int], tag: str) -> list[str]:
+    """Return the values of the tag that selects one of several settings."""
+    here: Any = cls
+    for step in loc:
+        here = _inside(here, step)
+    return [str(option.model_fields[tag].default) for option in _options(here) if _is_settings(option)]
 
 
 def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | int, type[Settings] | None]]:

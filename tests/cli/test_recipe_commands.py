@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from stratagem.engines import open as opening
 from stratagem.runs.folder import RunFolder
 
 GAME = 'algorithm = "grpo"\ngames = ["kuhn(hands=1)"]\nopponents = ["AlwaysBet"]\n[grpo]\niterations = 9\n'
@@ -50,6 +51,50 @@ def test_run_of_several_recipes_is_named_and_recorded_by_all(run, folder, monkey
 
 def test_resume_takes_one_folder_and_no_recipe(run, folder):
     assert "give its folder alone" in run("train", "runs/a", "short.toml", "--resume")[2]
+
+
+MODEL_SEAT = """algorithm = "shapellm"
+game = "ipd"
+trials = 1
+[seats.model]
+learner = "frozen"
+model = "tiny"
+[seats.other]
+learner = "scripted"
+player = "TitForTat"
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ('games=["kuhn(hands=1)", "kuhn(hands=2)"]', "2 of the `games` are kuhn"),
+        ('opponents=["tiny(mode=constrained)"]', "The mode constrained goes by the mark"),
+        ('opponents=["TitForTat"]', "TitForTat"),
+        ("model=dir:none", "There is no folder 'none'"),
+        ("model=gguf:none", "There is no file 'none'"),
+        ("model=tiny+adapter:none", "There is no folder 'none': an adapter"),
+    ],
+)
+def test_dry_run_and_start_refuse_the_same_recipe(run, folder, change, reason):
+    for more in ((), ("--dry-run",)):
+        status, _, said = run("train", "game.toml", "--set", change, *more)
+        assert (status, reason in said) == (2, True), said
+    assert not (folder / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "change"),
+    [(GAME, 'opponents=["tiny", "noise(tiny)", "search(tiny)"]'), (MODEL_SEAT, "seed=1")],
+    ids=["opponents", "seat"],
+)
+def test_dry_run_loads_no_model(run, folder, monkeypatch, text, change):
+    monkeypatch.setattr("stratagem.models.load._model", None)
+    monkeypatch.setattr(opening, "_local", opening._local.__wrapped__)
+    (folder / "game.toml").write_text(text)
+    status, printed, said = run("train", "game.toml", "--set", change, "--dry-run")
+    assert status == 0, said
+    assert "What needs the loaded model tiny is checked when the run starts." in printed
 
 
 @pytest.mark.parametrize("option", ["--resume", "--force"])

@@ -14,6 +14,7 @@ from stratagem.algorithms.scopal.algorithm import ScopalAlgorithm
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
 from stratagem.algorithms.shapellm.algorithm import ShapeLLMAlgorithm
 from stratagem.errors import BadParameter, UnknownName
+from stratagem.models.load import check_present
 from stratagem.registry import Registry
 from stratagem.runs.binding import check_recipe
 from stratagem.runs.folder import RunFolder
@@ -84,6 +85,13 @@ def recipe_of(run: RunFolder) -> AnyRecipe:
     check_recipe(run)
     bind_source_files(run.info().files)
     return read_any(run.path / "config.toml", own=False)
+
+
+def check_new(recipe: AnyRecipe, run: RunFolder) -> None:
+    """Refuse a recipe that cannot be trained, before its run is made."""
+    for text in recipe.bases:
+        check_present(text)
+    bound(recipe, run)
 
 
 def bound(recipe: AnyRecipe, run: RunFolder, *, strict: bool = False) -> Algorithm[Any]:

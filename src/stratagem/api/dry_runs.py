@@ -1,20 +1,23 @@
-"""Dry runs: `dry_run` resolves a recipe, and estimates the memory, the tokens and the time of its run."""
+"""Dry runs: `dry_run` checks a recipe, and estimates the memory, the tokens and the time of its run."""
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stratagem.api.arguments import names_of
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Grid, Result
-from stratagem.api.trainings import RecipeLike, read_recipe
+from stratagem.api.trainings import RUNS, RecipeLike, read_recipe
 from stratagem.engines.remote.hosts import named_by_file
 from stratagem.games.base import Json
+from stratagem.models.unloaded import NotLoaded, unloaded
 from stratagem.options import within
 from stratagem.runs.config_file import settings_toml
+from stratagem.runs.folder import RunFolder
 
 if TYPE_CHECKING:
     from stratagem.training.estimate import Estimate, Speed
@@ -34,6 +37,8 @@ class DryRun(Result):
     estimate: Estimate | None
     """None for an algorithm of another package."""
     speed: Speed
+    unchecked: tuple[str, ...] = ()
+    """Models whose checks are left to the start of the run, since a dry run loads none."""
 
     @property
     def toml(self) -> str:
@@ -79,10 +84,12 @@ class DryRun(Result):
         return [*memory, Grid("Estimate of tokens, at most", ("part", "number"), tokens)]
 
     def remarks(self) -> list[str]:
-        """Return the models of unknown size, and the time, each as a sentence."""
-        if self.estimate is None:
-            return []
+        """Return what is not checked, the models of unknown size, and the time, each as a sentence."""
         lines = []
+        if self.unchecked:
+            lines.append(f"What needs the loaded model {' or '.join(self.unchecked)} is checked when the run starts.")
+        if self.estimate is None:
+            return lines
         if self.estimate.unknown:
             lines.append(f"The sizes of {', '.join(self.estimate.unknown)} are not known without a download.")
         if self.seconds is None:
@@ -107,7 +114,9 @@ def dry_run(
     learn_speed: float = 0.0,
     allow_host: str | Sequence[str] = (),
 ) -> DryRun:
-    """Resolve recipes as `train` does, and estimate the memory and the tokens of their run; nothing is trained.
+    """Check recipes as `train` does before a run, and estimate the memory and the tokens; nothing is trained.
+
+    No model is loaded: whether a model can output the actions of a game is checked when the run starts.
 
     `decode_speed` is the number of sampled tokens a second, and `learn_speed` that of tokens of training; with both the
     time is estimated, too. `allow_host` are servers that the recipe may name.
@@ -116,7 +125,17 @@ def dry_run(
         within("dry_run", name, speed, 0.0)
     with named_by_file(names_of(allow_host, "host")):
         recipe = read_recipe(recipes, changes)
+        unchecked = _check(recipe)
         from stratagem.algorithms.estimates import estimated
         from stratagem.training.estimate import Speed
 
-        return DryRun(recipe, estimated(recipe), Speed(decode_speed, learn_speed))
+        return DryRun(recipe, estimated(recipe), Speed(decode_speed, learn_speed), unchecked)
+
+
+def _check(recipe: AnyRecipe) -> tuple[str, ...]:
+    """Refuse a recipe that cannot be trained; return the models whose checks are left to the start of the run."""
+    from stratagem.algorithms.catalogue import check_new
+
+    with unloaded() as models, suppress(NotLoaded):
+        check_new(recipe, RunFolder(RUNS / "new"))
+    return tuple(models)

@@ -115,9 +115,9 @@ def _stopped_run(
 
 def _new_run(folder: Path, recipe: AnyRecipe, command: str) -> RunFolder:
     """Make the folder of a run; a recipe that cannot be trained is refused before the folder exists."""
-    from stratagem.algorithms.catalogue import bound
+    from stratagem.algorithms.catalogue import check_new
 
-    bound(recipe, RunFolder(folder))
+    check_new(recipe, RunFolder(folder))
     return RunFolder.create(folder, recipe, recipe.seed, command)
 
 

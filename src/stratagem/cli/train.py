@@ -48,7 +48,11 @@ def train(
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Print the resolved recipe, estimate memory and tokens, and exit."),
+        typer.Option(
+            "--dry-run",
+            help="Check the recipe, print it with all settings, estimate memory and tokens, and exit. No model is "
+            "loaded: whether it can output the actions is checked when the run starts.",
+        ),
     ] = False,
     decode_speed: Annotated[
         float, typer.Option("--decode-speed", min=0.0, help="With --dry-run: sampled tokens a second, for the time.")

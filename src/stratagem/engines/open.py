@@ -21,6 +21,7 @@ from stratagem.errors import BadParameter
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.reference import BadModel, ModelRef, parse_model
 from stratagem.models.run_models import resolved
+from stratagem.models.unloaded import check_loads
 
 DEFAULT = Transformers()
 """Engine of weights on this machine where no other is chosen."""
@@ -162,6 +163,7 @@ def tallies() -> dict[str, Tally]:
 
 @cache
 def _local(base: ModelRef, spec: TrainableEngineSpec) -> TrainableEngine:
+    check_loads(base)
     return _opened(spec.serve(base), spec)
 
 

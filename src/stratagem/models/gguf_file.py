@@ -20,11 +20,16 @@ VERSION = 1
 
 def gguf_folder(path: Path) -> Path:
     """Return the folder that a GGUF file was converted into, converted now if needed."""
-    if not path.is_file():
-        raise BadModel(f"There is no file {str(path)!r}: gguf: takes the path of a GGUF file.")
+    check_file(path)
     if find_spec("gguf") is None:
         raise MissingExtra("A GGUF file", "models")
     return cached_folder(f"gguf-v{VERSION}-{path.stem}-{fingerprint(path)}", lambda folder: _convert(path, folder))
+
+
+def check_file(path: Path) -> None:
+    """Refuse a path at which there is no file."""
+    if not path.is_file():
+        raise BadModel(f"There is no file {str(path)!r}: gguf: takes the path of a GGUF file.")
 
 
 def _check(path: Path) -> None:

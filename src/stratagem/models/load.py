@@ -9,10 +9,11 @@ from typing import Any
 
 from stratagem.errors import MissingExtra
 from stratagem.manifest import check_within
+from stratagem.models.adapter_files import read_config
 from stratagem.models.adapters import load_adapter
 from stratagem.models.base import SIZES, base_folder
 from stratagem.models.folder import check_folder, folder_fingerprint, hub_folder, read_json
-from stratagem.models.gguf_file import gguf_folder
+from stratagem.models.gguf_file import check_file, gguf_folder
 from stratagem.models.language_model import LanguageModel, first_line
 from stratagem.models.quiet import quietly
 from stratagem.models.reference import BUILT_IN, DTYPES, BadModel, ModelRef, parse_model
@@ -20,11 +21,13 @@ from stratagem.models.run_models import resolved
 from stratagem.models.small import small_folder
 from stratagem.models.smollm2 import smollm2_folder
 from stratagem.models.tiny import tiny_folder
+from stratagem.models.unloaded import check_loads
 
 
 def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = None) -> LanguageModel:
     """Load the model of a reference with all its adapters, in evaluation mode and frozen; no adapter is active."""
     ref = resolved(parse_model(ref) if isinstance(ref, str) else ref)
+    check_loads(ref)
     _needs(ref)
     folder = folder_of(ref)
     device = device or _device()
@@ -39,6 +42,17 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     for adapter in ref.adapters:
         load_adapter(loaded, adapter.path, adapter.name)
     return loaded
+
+
+def check_present(text: str) -> None:
+    """Refuse a model whose folder, file or adapter is not on this machine; nothing is loaded or fetched."""
+    ref = resolved(parse_model(text))
+    if ref.kind in ("api", "dir"):
+        folder_of(ref)
+    if ref.kind == "gguf":
+        check_file(Path(ref.where).expanduser())
+    for adapter in ref.adapters:
+        read_config(Path(adapter.path).expanduser())
 
 
 def _source(ref: ModelRef) -> str:

@@ -15,12 +15,14 @@ from stratagem.engines.open import served
 from stratagem.engines.remote.protocol import check_extra
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game, View
+from stratagem.games.key import Key
 from stratagem.models.reference import NAMED, parse_model
 from stratagem.models.run_models import decoding_options, pinned
+from stratagem.models.unloaded import NotLoaded
 from stratagem.options import whole, within
 from stratagem.players.base import Ask, Asking, Mix, Scored, Traits, Turn, shown
 from stratagem.players.model_player import ModelPlayer
-from stratagem.players.modes import MODES
+from stratagem.players.modes import MODES, check_style
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
 
@@ -105,8 +107,11 @@ class LanguagePlayer:
 
     @cached_property
     def _player(self) -> ModelPlayer:
-        mode = self.mode or ("free" if parse_model(self.model).kind == "api" else "direct")
-        return ModelPlayer(name=self.name, speaker=self.speaker, mode=mode)
+        return ModelPlayer(name=self.name, speaker=self.speaker, mode=self._mode)
+
+    @property
+    def _mode(self) -> str:
+        return self.mode or ("free" if parse_model(self.model).kind == "api" else "direct")
 
     @cached_property
     def speaker(self) -> Speaker:
@@ -129,7 +134,11 @@ class LanguagePlayer:
 
     def check(self, game: Game[Any]) -> None:
         """Refuse a mode that the model, the style or the game does not admit, before it is played."""
-        self._player.check(game)
+        try:
+            self._player.check(game)
+        except NotLoaded:
+            state = game.start(Key(0))
+            check_style(self._mode, make_style(self.style), state.view(state.to_act[0]))
 
     def check_view(self, view: View[Any]) -> None:
         """Refuse a view that the mode or the style cannot read."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stratagem.algorithms.catalogue import bound, read_any, recipe_of
+from stratagem.algorithms.catalogue import check_new, read_any, recipe_of
 from stratagem.errors import StratagemError
 from stratagem.runs.folder import RunFolder
 from stratagem.training.recipe_file import AnyRecipe
@@ -47,7 +47,7 @@ class PlannedRun:
 
     def check_trainable(self) -> None:
         """Refuse settings that cannot be trained before anything is."""
-        bound(self.recipe(), RunFolder(Path(self.name)))
+        check_new(self.recipe(), RunFolder(Path(self.name)))
 
     def check_settings(self, folder: Path) -> None:
         """Refuse an existing run that was begun with other settings."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from stratagem.algorithms.catalogue import bound, recipe_of
+from stratagem.algorithms.catalogue import bound, check_new, recipe_of
 from stratagem.errors import StratagemError
 from stratagem.provenance import source
 from stratagem.runs.folder import RunFolder
@@ -109,7 +109,7 @@ def skipped(planned: PlannedRun, outcome: Literal["finished", "held"]) -> str:
 def _begin(planned: PlannedRun, folder: Path, command: str) -> RunFolder:
     """Create the folder of a run; where another process has just created it, take that."""
     recipe, path = planned.recipe(), folder / planned.name
-    bound(recipe, RunFolder(path))  # refused where it cannot be trained, before there is a folder
+    check_new(recipe, RunFolder(path))  # refused where it cannot be trained, before there is a folder
     try:
         return RunFolder.create(path, recipe, recipe.seed, command)
     except StratagemError:

@@ -181,6 +181,11 @@ class PolicyRecipe(AnyRecipe):
         return bool(self.checkpoint_every) and done % self.checkpoint_every == 0
 
     @property
+    def bases(self) -> tuple[str, ...]:
+        """Base model."""
+        return (self.model,)
+
+    @property
     def sft_steps(self) -> int:
         """Number of optimizer steps of SFT."""
         if self.sft is None:

@@ -52,6 +52,11 @@ class AnyRecipe(FiniteSettings):
         """Number of tables that are played together."""
         return self.tables_per_shard or getattr(self.engine.value, "rows", TABLES)
 
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """Base models that are trained, each once."""
+        return ()
+
 
 _DEEPEST = 32
 """Maximum depth of nested tables, and of files that extend files."""

@@ -81,6 +81,11 @@ class KLSFTRecipe(AnyRecipe):
         return model
 
     @property
+    def bases(self) -> tuple[str, ...]:
+        """Base model."""
+        return (self.model,)
+
+    @property
     def steps(self) -> int:
         """Number of optimizer steps; the prompts of a target policy are split evenly among its styles."""
         prompts = sum(

@@ -149,6 +149,11 @@ class ScopalRecipe(AnyRecipe):
             raise ValueError("a `model` with several adapters is several models: leave one")
         return self
 
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """Base model."""
+        return (self.model,)
+
     def stage(self, method: str) -> StageSettings:
         """Return the settings of a method."""
         settings: StageSettings = getattr(self, method)

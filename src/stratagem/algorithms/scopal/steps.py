@@ -142,6 +142,8 @@ def write_steps(steps: Steps, path: Path) -> None:
 
 def read_steps(path: Path) -> Steps:
     """Read the table in a file."""
+    if not path.is_file():
+        raise BadRecord(f"There is no file {path}: `stratagem steps` writes such tables.")
     try:
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:

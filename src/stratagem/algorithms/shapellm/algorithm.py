@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.run_models import RunModel
+from stratagem.models.unloaded import NotLoaded
 from stratagem.play.records import Episode
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
@@ -57,7 +59,8 @@ class ShapeLLMAlgorithm(Algorithm[ShapeLLMRecipe]):
     def check(self) -> None:
         game = make_game(self.recipe.game)
         check_seats(self.recipe, game)
-        check_speech(self.recipe, game, bases_of(self.recipe, self.run))
+        with suppress(NotLoaded):
+            check_speech(self.recipe, game, bases_of(self.recipe, self.run))
 
     @property
     def num_steps(self) -> int:
