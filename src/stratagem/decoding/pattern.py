@@ -15,6 +15,7 @@ from stratagem.decoding.characters import character_tokens
 from stratagem.decoding.spelling import end_of, spell
 from stratagem.decoding.trie import Node, grow
 from stratagem.decoding.vocabulary import Ids, Vocabulary
+from stratagem.decoding.walks import forced_tokens, text_after
 from stratagem.games.open_text import OpenText
 from stratagem.games.text_parts import Chain, Characters, Either, OneOf, Part, prefixed
 
@@ -155,11 +156,7 @@ class PatternCursor:
     @property
     def forced(self) -> list[int]:
         """The tokens that must come next, up to the next choice or the end; no model need be asked for them."""
-        run, ahead = list[int](), self.fork()
-        while len(allowed := ahead.allowed) == 1:
-            ahead.advance(allowed[0])
-            run.append(allowed[0])
-        return run
+        return forced_tokens(self)
 
     def advance(self, token: int) -> None:
         """Go one allowed token further."""
@@ -177,9 +174,7 @@ class PatternCursor:
     @property
     def text(self) -> str:
         """The text so far, decoded after its left context."""
-        vocabulary = self.walker.vocabulary
-        before = vocabulary.encode(self.walker.left)
-        return vocabulary.decode([*before, *self.tokens])[len(vocabulary.decode(before)) :]
+        return text_after(self.walker.vocabulary, self.walker.left, self.tokens)
 
     @property
     def action(self) -> str | None:

@@ -14,6 +14,7 @@ from stratagem.decoding.sheet import Lines
 from stratagem.decoding.spelling import end_of, spell
 from stratagem.decoding.trie import Node, chain, grow
 from stratagem.decoding.vocabulary import Ids, Vocabulary
+from stratagem.decoding.walks import forced_tokens, text_after
 from stratagem.games.choices import Choices, Sheet
 
 _BREAK = "\n"
@@ -87,11 +88,7 @@ class Cursor:
     @property
     def forced(self) -> list[int]:
         """The tokens that must come next, up to the next choice or the end; no model need be asked for them."""
-        run, ahead = list[int](), self.fork()
-        while len(allowed := ahead.allowed) == 1:
-            ahead.advance(allowed[0])
-            run.append(allowed[0])
-        return run
+        return forced_tokens(self)
 
     def advance(self, token: int) -> None:
         """Go one allowed token further."""
@@ -129,9 +126,7 @@ class Cursor:
     @property
     def text(self) -> str:
         """The text so far, decoded after its left context."""
-        vocabulary = self._walker.vocabulary
-        before = vocabulary.encode(self._walker.left)
-        return vocabulary.decode([*before, *self.tokens])[len(vocabulary.decode(before)) :]
+        return text_after(self._walker.vocabulary, self._walker.left, self.tokens)
 
     @property
     def action(self) -> str | None:

@@ -25,6 +25,7 @@ from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.players.base import Player
+from stratagem.players.begun import begun
 from stratagem.players.human import at_keyboard
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
@@ -172,12 +173,8 @@ class Served:
 
     def _run(self, turn: Turn) -> Answer:
         """Run a turn in this thread, and the rest of it at the desk if it asks a model."""
-        try:
-            request = next(turn)
-        except StopIteration as stop:
-            answer: Answer = stop.value
-            return answer
-        return self._desk.start(lambda: _continued(turn, request)).result()  # type: ignore[no-any-return]
+        rest = begun(turn)
+        return rest if isinstance(rest, Answer) else self._desk.start(lambda: rest).result()
 
 
 def _sampled(speaker: Speaker, temperature: float | None, top_p: float | None, max_tokens: int | None) -> Speaker:
@@ -203,14 +200,3 @@ def _has_model(player: object) -> bool:
 
 def _listed(turn: Callable[[], Turn]) -> Generator[Request, Call, list[Answer]]:
     return [(yield from turn())]
-
-
-def _continued(turn: Turn, request: Request) -> Turn:
-    """Go on with a turn that has yielded a request."""
-    while True:
-        call = yield request
-        try:
-            request = turn.send(call)
-        except StopIteration as stop:
-            answer: Answer = stop.value
-            return answer

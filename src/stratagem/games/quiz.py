@@ -126,20 +126,13 @@ class Quiz(Questions):
 
     @cached_property
     def spec(self) -> GameSpec:
-        return GameSpec(
+        return GameSpec.of_questions(
             name="quiz",
             family="quiz",
             summary="Questions for one seat: arithmetic, tracking, counting, sequences; a measure, not a game.",
             reference="after BIG-Bench Hard (Suzgun 2022), as SCO-PAL's Table 2 takes it",
-            seats=1,
-            simultaneous=False,
-            utility="general-sum",
             rounds=self.rounds,
-            bounds=(0.0, float(self.rounds)),
             chance=True,
-            private_information=False,
-            symmetric=True,
-            on_illegal="null",
         )
 
     def rules(self, seat: Seat) -> str:

@@ -213,19 +213,11 @@ class RulesQuiz(Questions):
 
     @cached_property
     def spec(self) -> GameSpec:
-        return GameSpec(
+        return GameSpec.of_questions(
             name=":".join(part for part in ("rules", self.kind, self.text) if part),
             family="quiz",
             summary=f"A question about the rules of {self.text}; a measure, not a game.",
-            seats=1,
-            simultaneous=False,
-            utility="general-sum",
-            rounds=1,
-            bounds=(0.0, 1.0),
             chance=True,
-            private_information=False,
-            symmetric=True,
-            on_illegal="null",
         )
 
     def drawn(self, number: int, chance: Chance) -> Item:

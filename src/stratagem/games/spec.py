@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Self
 
 Utility = Literal["zero-sum", "constant-sum", "general-sum", "common"]
 OnIllegal = Literal["null", "default", "forfeit"]
@@ -48,6 +48,27 @@ class GameSpec:
     """Unit of payoffs."""
     signals: tuple[str, ...] = ()
     """Names of the signals that the rules report of each round, one number a seat."""
+
+    @classmethod
+    def of_questions(
+        cls, *, name: str, family: str, summary: str, chance: bool, rounds: int = 1, reference: str = ""
+    ) -> Self:
+        """Declare questions to one seat, which gets 0 to 1 for each answer; one without a legal answer gets 0."""
+        return cls(
+            name=name,
+            family=family,
+            summary=summary,
+            reference=reference,
+            seats=1,
+            simultaneous=False,
+            utility="general-sum",
+            rounds=rounds,
+            bounds=(0.0, float(rounds)),
+            chance=chance,
+            private_information=False,
+            symmetric=True,
+            on_illegal="null",
+        )
 
     @property
     def perfect_information(self) -> bool:

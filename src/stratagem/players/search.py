@@ -18,6 +18,7 @@ from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.options import whole
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
+from stratagem.players.begun import begun
 from stratagem.players.edits import changed
 from stratagem.players.human import at_keyboard
 from stratagem.players.rollouts import Rollouts
@@ -124,13 +125,7 @@ class RolloutSearch:
             Rollouts(self, state.view(state.to_act[0])).move(player, state, state.to_act[0], Key(0), 0)
 
     def turn(self, ask: Ask) -> Turn:
-        search = self._search(ask)
-        try:
-            request = next(search)
-        except StopIteration as stop:
-            move: Move = stop.value
-            return move
-        return _continued(search, request)
+        return begun(self._search(ask))
 
     def _search(self, ask: Ask) -> Searching:
         """Yield the requests of the players that propose, and return the best candidate."""
@@ -183,17 +178,6 @@ class RolloutSearch:
 
 _DEFAULTS = {field.name: field.default for field in fields(RolloutSearch) if type(field.default) is int}
 """Numeric options, which a name leaves out where they are the default."""
-
-
-def _continued(search: Searching, request: Request) -> Searching:
-    """Go on with a search that has yielded a request."""
-    while True:
-        call = yield request
-        try:
-            request = search.send(call)
-        except StopIteration as stop:
-            move: Move = stop.value
-            return move
 
 
 def search(*players: Player, rollout_player: tuple[Player, ...] = (), **options: Any) -> Player:

@@ -46,20 +46,12 @@ class ReadingTask(Game[TaskFacts]):
 
     @cached_property
     def spec(self) -> GameSpec:
-        return GameSpec(
+        return GameSpec.of_questions(
             name=f"reading({self.game.spec.name})",
             family="reading",
             summary="A message, and the sentence that it means.",
             reference="-",
-            seats=1,
-            simultaneous=False,
-            utility="general-sum",
-            rounds=1,
-            bounds=(0.0, 1.0),
             chance=False,
-            private_information=False,
-            symmetric=True,
-            on_illegal="null",
         )
 
     def choices(self, facts: TaskFacts) -> Choices:
