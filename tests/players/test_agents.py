@@ -240,6 +240,10 @@ def slow(asking):
     return first(asking)
 
 
+def waiting(asking):
+    raise TimeoutError("of its own server")
+
+
 def test_a_function_is_a_player():
     player = sg.player(first, "kuhn(hands=1)")
     assert {row.action for row in rows(player)} == {"PASS"}
@@ -247,6 +251,7 @@ def test_a_function_is_a_player():
     assert {row.action for row in rows(sg.player(last, KUHN))} == {"BET"}
     assert asked(AgentPlayer(slow, timeout=0.05), episodes=1)["error", "timeout"] >= 1
     assert "raised ValueError: no idea about" in rows(AgentPlayer(broken), 1)[0].said
+    assert "raised TimeoutError: of its own server" in rows(AgentPlayer(waiting), 1)[0].said
     assert pickle.loads(pickle.dumps(player)) == player
     with pytest.raises(CannotCompute, match="does not state its probabilities"):
         player.policy(KUHN.start(Key(0)).view(0))

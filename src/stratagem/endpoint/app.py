@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from traceback import format_exception
 from typing import Any
 
 from starlette.applications import Starlette
@@ -22,10 +24,12 @@ from stratagem.endpoint.refusal import Refused, fault
 from stratagem.endpoint.responses import completion, model, models
 from stratagem.endpoint.served import Served
 from stratagem.endpoint.turns import Answer
-from stratagem.errors import UnknownName
+from stratagem.errors import StratagemError, UnknownName
+from stratagem.visible import visible
 
 MOST_BYTES = 1 << 22
 """Largest number of bytes of a request."""
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +123,9 @@ class Endpoint:
             answers = await _all(served.start(asked, place))
         except Refused:
             raise
-        except Exception as error:
+        except Exception as error:  # the caller is told a sentence, and the operator how it came
+            if not isinstance(error, StratagemError):
+                _log.error(visible("".join(format_exception(error))).rstrip())
             raise fault(error) from error
         return completion(asked, answers, place, served.name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from inspect import isawaitable, iscoroutinefunction
 from threading import Thread
@@ -27,11 +27,11 @@ class Functions:
     async def ask(self, question: Mapping[str, Any]) -> object:
         """Return the answer to a question, whatever it is."""
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self._timeout) as limit:
                 answer = await self._called(dict(question))
-        except TimeoutError:
-            raise Failure(f"gave no answer within {self._timeout:g} s", kind="timeout") from None
         except Exception as error:  # noqa: BLE001 - whatever it is, it is data
+            if limit.expired():  # a TimeoutError may also be the function's own
+                raise Failure(f"gave no answer within {self._timeout:g} s", kind="timeout") from None
             raise Failure(f"raised {type(error).__name__}: {quoted(_said(error))}") from None
         return {"action": answer} if isinstance(answer, str | list | tuple) else answer
 
@@ -62,10 +62,10 @@ def _on_thread(function: Function, question: dict[str, Any]) -> Future[object]:
             result: Exception = (
                 error if isinstance(error, Exception) else RuntimeError(f"it raised {type(error).__name__}")
             )
-            with suppress(Exception):
+            with suppress(InvalidStateError):  # nobody waits for it any more
                 future.set_exception(result)
         else:
-            with suppress(Exception):  # nobody waits for it any more
+            with suppress(InvalidStateError):
                 future.set_result(answer)
 
     Thread(target=work, name="stratagem-agent", daemon=True).start()

@@ -109,6 +109,6 @@ def _check_begun(game: ForeignGame) -> None:
             state.view(seat)
     except StratagemError:
         raise
-    except Exception as error:
+    except Exception as error:  # an environment of another package may raise anything
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:300]
         raise BadParameter(f"{game.name} cannot be begun: {reason}.") from error

@@ -90,7 +90,7 @@ def _checked(game: Game[object], make: object) -> GameFace:
     try:
         face = _beside(game, make) if isinstance(make, str) else make(game)  # type: ignore[operator]
         module = face.module.resolve()
-    except Exception as error:
+    except Exception as error:  # code of another package may raise anything
         raise BrokenFace(game, error) from error
     if not isinstance(face, GameFace):
         raise BrokenFace(game, "it is no subclass of GameFace")
