@@ -2,13 +2,16 @@
 
 import json
 import sys
+from io import StringIO
 from types import SimpleNamespace
 
 import plotly.graph_objects as go
 import pytest
+from rich.console import Console
 
 import stratagem as sg
 from stratagem.api.progress import counted
+from stratagem.api.tables import table
 from stratagem.players.uniform import Random
 
 HOSTILE = "<script>x</script>\x1b]52;c;AAAA\x07\u202e"
@@ -152,3 +155,17 @@ def test_progress_is_shown_by_tqdm_in_a_notebook_and_nowhere_without_a_terminal(
     sg.play("kuhn", "random", episodes=3, progress=False)
     (shown,) = bars
     assert (shown.text, shown.total, shown.n, shown.closed) == ("kuhn", 3, 2, True)
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_wide_table_stands_in_parts_in_a_terminal_alone(terminal):
+    grid = table("a title", "player", "", *(f"figure {number}" for number in range(5)))
+    grid.columns[1].justify = "left"
+    grid.add_row("one", "C", *("1.000 ±0.100" for _ in range(5)))
+    text = StringIO()
+    Console(file=text, width=44, force_terminal=terminal, color_system=None, soft_wrap=True).print(grid)
+    title, *lines = text.getvalue().splitlines()
+    assert title == "a title"
+    assert [line.count("±") for line in lines] == ([0, 2, 0, 2, 0, 1] if terminal else [0, 5])
+    assert [line.split()[0] for line in lines[1::2]] == ["one"] * (len(lines) // 2)
+    assert sum(line.count("figure") for line in lines) == 5

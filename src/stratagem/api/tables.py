@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from copy import copy
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
@@ -33,7 +35,7 @@ def number(value: float, digits: int = 3) -> str:
 
 
 class TitledTable(Table):
-    """Table under a title line, as wide as its figures need."""
+    """Table under a title line, as wide as its figures need; in a narrower terminal its columns stand in parts."""
 
     heading = ""
     figures = True
@@ -41,10 +43,29 @@ class TitledTable(Table):
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.heading:
             yield Text(self.heading, style="bold")
-        if self.figures:
-            endless = options.update(max_width=_ENDLESS)
-            options = options.update(max_width=Measurement.get(console, endless, self).maximum)
-        yield from super().__rich_console__(console, options)
+        if not self.figures:
+            yield from super().__rich_console__(console, options)
+            return
+        endless = options.update(max_width=_ENDLESS)
+        for part in self._parts(console, endless):
+            width = Measurement.get(console, endless, part).maximum
+            yield from Table.__rich_console__(part, console, options.update(max_width=width))
+
+    def _parts(self, console: Console, endless: ConsoleOptions) -> Iterator[Table]:
+        """Yield tables of some columns that fit a terminal, each with the texts at the left; a file gets one."""
+        number = next((index for index, column in enumerate(self.columns) if column.justify == "right"), 0)
+        names, figures = self.columns[:number], self.columns[number:]
+        part = copy(self)
+        part.columns = [*names]
+        for column in figures:
+            longer = copy(part)
+            longer.columns = [*part.columns, column]
+            fits = not console.is_terminal or Measurement.get(console, endless, longer).maximum <= console.width
+            if not fits and len(part.columns) > len(names):
+                yield part
+                longer.columns = [*names, column]
+            part = longer
+        yield part
 
 
 def table(title: str, *columns: str, numbers: bool = True) -> Table:

@@ -15,12 +15,13 @@ from stratagem.api.records import read_record
 from stratagem.cli import completion, options
 from stratagem.cli.broken_off import played
 from stratagem.cli.console import errors, out
+from stratagem.cli.evaluation_legend import legend
 from stratagem.cli.exploit import DEALS, Budget, By, Deals, Replies, curve_line, replies_cell, replies_line
 from stratagem.cli.other_words import in_other_words
 from stratagem.cli.output import cell, number, print_json, table, write_json
 from stratagem.errors import BadParameter
 from stratagem.evaluation.best_response import BUDGET
-from stratagem.evaluation.comparisons import NAME, both_exact, holm_p
+from stratagem.evaluation.comparisons import both_exact, holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.report import scale_of, unscaled
@@ -138,7 +139,7 @@ class EvaluationOutput(NamedTuple):
         adjusted = holm_p(results)
         for result in results:
             self._game(result, adjusted)
-        out.print(_legend(results, len(adjusted)), highlight=False, markup=False)
+        out.print(legend(results, len(adjusted)), highlight=False, markup=False)
 
     def _game(self, result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> None:
         out.print(_figures(result, list(result.rows[0].metrics)))
@@ -337,49 +338,3 @@ def _difference(result: GameResult, row: Row, holm: float | None) -> str:
     detectable = f"minimum detectable difference {number(difference.detectable)}"
     p = f"p = {difference.p_value:.4f}" + ("" if holm is None else f", Holm p = {holm:.4f}")
     return f"{title} on the same deals: pay {difference.estimate}, {p}, {detectable}"
-
-
-def _legend(results: Sequence[GameResult], comparisons: int) -> str:
-    """Explain the marks that occur in the tables."""
-    caption = [
-        "A bare figure is an exact expectation. ± is a standard error over deals (±? for a single deal).",
-        "a…b is a 95 % interval. – is undefined or not available.",
-    ]
-    if not all(_is_plain(result) for result in results):
-        caption[1] += " Pay, exploit, robust and safety are on the common"
-        caption += [
-            "scale, on which mutual cooperation has payoff 3. `exploit` is the mean advantage of a pool's adversaries,",
-            "`worst case` that of the best responder.",
-        ]
-    if any(row.scored for result in results for row in result.rows):
-        caption.append("Figures by log-probabilities have bounds a…b that hold for certain, no interval of confidence.")
-    validities = [row.validity for result in results for row in result.rows if row.validity]
-    if any(share.mean for validity in validities for share in validity.ends.values()):
-        caption.append(f"{', '.join(ENDS)} are ends of replies, each a part of one of the kinds before them.")
-    if any(row.bound for result in results for row in result.rows):
-        caption.append("≥ is a lower bound: the gain of an exploiter under a budget.")
-    if any(row.sampled for result in results for row in result.rows):
-        caption.append("Of an exploitability from replies each end is a limit that holds with 95 %.")
-    caption += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
-    caption += _metric_remarks(results)
-    if any(row.by_seat for result in results for row in result.rows):
-        caption.append(
-            "Figures by seat have no null, since seats differ. Compare them with another player at the same seat."
-        )
-    if comparisons >= 2:
-        caption.append(f"Holm p is adjusted for the {comparisons} comparisons of this evaluation: {NAME}.")
-    return "\n".join(caption)
-
-
-def _metric_remarks(results: Sequence[GameResult]) -> list[str]:
-    """Return the sentences that belong to printed figures, each once."""
-    shown = {(name, result.game): None for result in results for row in result.rows for name in row.metrics}
-    return list(dict.fromkeys(remark for name, game in shown if (remark := METRICS[name].remark(game))))
-
-
-def _null_cases(results: Sequence[GameResult]) -> dict[str, list[str]]:
-    """By case, the metrics whose null is its figure."""
-    cases: dict[str, list[str]] = {}
-    for name in dict.fromkeys(name for result in results for row in result.rows for name in row.nulls):
-        cases.setdefault(METRICS[name].null_case, []).append(name)
-    return cases
