@@ -91,7 +91,7 @@ def test_the_cost_counts_every_question_in_other_words_too():
         return question["choices"]["actions"][0]
 
     card = card_of(player(act, "kuhn"), decisions=400)
-    assert "kuhn.words" in card.by_name
+    assert "/ask/disguise(" in card.by_name["kuhn.words"].episode
     assert card.cost.decisions == len(asked)
     assert len(asked) <= 400 + 2 * 20  # the replay of the exploiting strategy
 

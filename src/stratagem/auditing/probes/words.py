@@ -54,8 +54,8 @@ class AskedOtherwise(ABC):
     def measure(self, task: Task) -> Measured:
         questions, other = gain_of(task).questions, self.other(task)
         number = max(task.decisions // 2, len(questions))
-        asker, own = asked_evenly(task, questions, task.agent, number)
-        _, changed = asked_evenly(task, questions, other, number)
+        _, own = asked_evenly(task, questions, task.agent, number)
+        asker, changed = asked_evenly(task, questions, other, number)
         figure = Figure(
             name=task.name(self.name),
             group="consistency",
