@@ -141,7 +141,7 @@ def test_stopped_run_goes_on_and_asks_nothing_twice(uninterrupted, tmp_path, cap
         (401, "answered with status 401: key revoked: it takes the key no longer, so nothing more is asked"),
         (402, "it takes the key no longer"),
         (500, "requests to http://127.0.0.1"),
-        (403, "more than the share of 0.05 that is borne"),
+        (403, "--max-failures 0.05 allows a smaller share"),
     ],
 )
 def test_server_that_fails_stops_the_run_and_is_no_figure(uninterrupted, tmp_path, capsys, command, status, says):

@@ -209,8 +209,9 @@ class RemoteEngine(StreamingEngine, Generic[C]):
         if not self._terms.bears(self.tally.num_errors, self.tally.num_requests + self._num_unanswered):
             share = self._terms.max_failures
             self._fail(
-                f"{self.tally.num_errors} of {self.tally.num_requests} requests to {self._place} failed, more than "
-                f"the share of {share:g} that is borne, so nothing more is asked; the last: {self._cause(failure)}."
+                f"{self.tally.num_errors} of {self.tally.num_requests} requests to {self._place} failed, and "
+                f"`max_failures={share:g}` allows a smaller share, so nothing more is asked; the last: "
+                f"{self._cause(failure)}."
             )
 
     @property

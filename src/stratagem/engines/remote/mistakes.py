@@ -31,7 +31,7 @@ def lacks(failure: Failure, model: str) -> bool:
 
 def cause(url: str, failure: Failure) -> str:
     """Describe the failure as a sentence without its end."""
-    return f"The server at {url} {failure.why.rstrip('. ')}"
+    return f"The server at {url} {failure.why.rstrip('.? ')}"
 
 
 def bad_server(
