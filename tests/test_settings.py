@@ -54,7 +54,7 @@ class Outer(Settings):
     [
         ({"clock": "episode"}, "clock cannot be 'episode': .* valid integer, .*; or 'trial'.$"),
         ({"clock": 0}, "clock cannot be 0: Input should be greater than or equal to 1; or 'trial'.$"),
-        ({"first": 2.0}, "first cannot be 2.0: Input should be less than 1; or a valid tuple.$"),
+        ({"first": 2.0}, "first cannot be 2.0: Input should be less than 1; or a list in brackets, as in .2.0..$"),
         ({"first": [0.1, 2.0]}, "first.1 cannot be 2.0: Input should be less than 1.$"),
         ({"first": [0.1]}, "first.1 must be given.$"),
         ({"rate": "fast"}, "rate cannot be 'fast': Input should be a valid number, .* as a number.$"),

@@ -41,11 +41,12 @@ def broken_by(error: BaseException) -> BrokenFile | None:
 def factory_of(kind: str, file: str, attribute: str, base: type[Any] | None) -> Callable[..., Any]:
     """Return a class or a function of a file; `base` is the class of what it makes."""
     if not attribute:
-        raise BadParameter(f"Name a class of the file {file}, as in {file}:CLASS.")
+        raise BadParameter(f"Name a class or a function of the file {file}, as in {file}:NAME.")
     module = file_module(file)
     known = [f"{file}:{name}" for name in _candidates(module, base)]
     if not hasattr(module, attribute):
-        raise UnknownName(kind, f"{file}:{attribute}", known)
+        functions = [f"{file}:{name}" for name, value in vars(module).items() if _is_own_function(name, value, module)]
+        raise UnknownName(kind, f"{file}:{attribute}", [*known, *functions])
     factory: Any = getattr(module, attribute)
     if not _can_make(factory, module, base):
         raise BadParameter(f"{file}:{attribute} is no {kind}: the file has {', '.join(known) or 'none'}.")
@@ -141,6 +142,10 @@ def _candidates(module: ModuleType, base: type[Any] | None) -> Iterator[str]:
         is_own = isclass(value) and value.__module__ == module.__name__ and name[0] != "_"
         if is_own and not isabstract(value) and _fits(value, base):
             yield name
+
+
+def _is_own_function(name: str, value: object, module: ModuleType) -> bool:
+    return isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
 
 
 def _can_make(value: object, module: ModuleType, base: type[Any] | None) -> bool:

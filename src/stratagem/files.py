@@ -38,6 +38,11 @@ def sync(*paths: Path) -> None:
             os.close(descriptor)
 
 
+def reason(error: Exception) -> str:
+    """Return why a file cannot be read, without the number and the path that an error of the disk repeats."""
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
 @contextmanager
 def telling(path: Path) -> Iterator[None]:
     """Turn errors of the disk into one sentence; libraries in Rust raise errors of their own, with its number."""

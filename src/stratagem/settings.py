@@ -132,6 +132,8 @@ def _reason(cls: type[Settings], one: ErrorDetails) -> str:
     if one["type"].startswith("union_tag"):
         tag = context["discriminator"].strip("'")
         return f"its `{tag}` is one of {', '.join(_tags(cls, one['loc'], tag))}"
+    if one["type"] in ("tuple_type", "list_type"):
+        return f"Input should be a list in brackets, as in {_shown([one['input']])}"
     return str(context["error"]) if "error" in context else one["msg"]
 
 

@@ -13,7 +13,7 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.result import Plotted
 from stratagem.api.transcript import Transcript, transcript
-from stratagem.errors import StratagemError, UnknownName
+from stratagem.errors import BadParameter, StratagemError
 from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Json
 from stratagem.play.forks import replay
@@ -61,7 +61,8 @@ class Episodes(Plotted):
         """Return an episode by its number, from 1, or by its id."""
         known = {e.id: e for e in self.episodes} | {str(number): e for number, e in enumerate(self.episodes, 1)}
         if str(which) not in known:
-            raise UnknownName("episode", str(which), [e.id for e in self.episodes])
+            numbers = f"its number, 1 to {len(self.episodes)}"
+            raise BadParameter(f"There is no episode called {str(which)!r}: name one by its id, or by {numbers}.")
         return known[str(which)]
 
     def transcript(self, which: int | str = 1) -> Transcript:

@@ -118,6 +118,12 @@ def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> It
             _write_shard(folder, number, shard)
 
 
+def no_episodes(folder: Path) -> BadRecord:
+    """Return the error about a folder without a record; that of a run is told where its record is."""
+    inside = f": those of the run are in {folder / 'record'}" if shards(folder / "record") else ""
+    return BadRecord(f"There are no recorded episodes in {folder}{inside}.")
+
+
 def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: bool = True) -> Iterator[Episode]:
     """Yield the episodes of these shards (by default all), with their decisions, as they were written.
 
@@ -125,7 +131,7 @@ def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: 
     """
     present = shards(folder)
     if numbers is None and not present:
-        raise BadRecord(f"There are no recorded episodes in {folder}.")
+        raise no_episodes(folder)
     for number in present if numbers is None else numbers:
         behind = calls_by_decision(_read(folder, "calls", number), _read(folder, "prompts", number)) if calls else {}
         decisions = _decisions(_read(folder, "decisions", number), behind)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stratagem.errors import BadParameter, BadRecord
+from stratagem.files import reason
 from stratagem.settings import Settings
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -41,7 +42,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise BadRecord(f"{path} cannot be read as TOML: {error}.") from error
+        raise BadRecord(f"{path} cannot be read as TOML: {reason(error)}.") from error
 
 
 def recipe_digest(data: Mapping[str, Any]) -> str:

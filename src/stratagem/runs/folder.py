@@ -13,6 +13,7 @@ from typing import Any, Literal, Self, TypeVar
 from pydantic import Field
 
 from stratagem.errors import BadRecord, StratagemError
+from stratagem.files import reason
 from stratagem.provenance import provenance, source
 from stratagem.runs.config_file import read_settings, read_toml, settings_digest, settings_toml
 from stratagem.runs.files import new_folder, write_file
@@ -214,7 +215,7 @@ def _read(cls: type[S], path: Path) -> S:
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise BadRecord(f"{path} cannot be read as JSON: {error}.") from error
+        raise BadRecord(f"{path} cannot be read as JSON: {reason(error)}.") from error
     if not isinstance(data, dict):
         raise BadRecord(f"{path} should hold a JSON object.")
     return cls.read(data, path.name)

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.errors import BadParameter
+from stratagem.files import reason
 from stratagem.runs.config_file import toml_value
 from stratagem.settings import Settings
 from stratagem.sweeps.planned_run import PlannedRun
@@ -96,7 +97,7 @@ def read_plan(path: Path) -> Plan:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise BadParameter(f"The sweep {path} cannot be read: {error}.") from error
+        raise BadParameter(f"The sweep {path} cannot be read: {reason(error)}.") from error
     except tomllib.TOMLDecodeError as error:
         raise BadParameter(f"The sweep {path} is no TOML: {error}.") from error
     return Plan.read(data)

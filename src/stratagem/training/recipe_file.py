@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, Field
 
 from stratagem.errors import BadParameter
+from stratagem.files import reason
 from stratagem.named_files import name_files
 from stratagem.players.modes import MODES
 from stratagem.settings import FiniteSettings
@@ -137,7 +138,7 @@ def _resolved(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError) as error:  # a link to itself, or a character that no path has
-        raise BadParameter(f"The recipe {str(path)!r} cannot be read: {error}.") from error
+        raise BadParameter(f"The recipe {str(path)!r} cannot be read: {reason(error)}.") from error
 
 
 def _toml(path: Path) -> dict[str, Any]:
@@ -147,7 +148,7 @@ def _toml(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise BadParameter(f"The recipe {path} is no TOML: {error}.") from error
     except (OSError, ValueError) as error:
-        raise BadParameter(f"The recipe {str(path)!r} cannot be read: {error}.") from error
+        raise BadParameter(f"The recipe {str(path)!r} cannot be read: {reason(error)}.") from error
     except RecursionError:
         raise BadParameter(f"The recipe {path} is nested too deep: at most {_DEEPEST} levels are read.") from None
     check_depth(data, f"The recipe {path}")

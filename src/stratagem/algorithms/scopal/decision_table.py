@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from stratagem.errors import BadRecord
 from stratagem.games.catalogue import make_game
 from stratagem.learning.advantages.base import Floats, Ints
-from stratagem.play.store import read_columns, shards
+from stratagem.play.store import no_episodes, read_columns, shards
 
 OWN_ACTIONS = ("free", "constrained", "scripted")
 """Origins of a player's own actions; any other action was chosen for it."""
@@ -120,8 +120,7 @@ def check_record(folder: Path) -> list[int]:
     """Return the numbers of a record's shards; a run's folder is refused with the path of its record."""
     if found := shards(folder):
         return found
-    inside = f": those of the run are in {folder / 'record'}" if shards(folder / "record") else ""
-    raise BadRecord(f"There are no recorded episodes in {folder}{inside}.")
+    raise no_episodes(folder)
 
 
 def _shards(folder: Path, index: int, players: Sequence[str], prefix: str) -> Iterator[pa.Table]:
