@@ -209,7 +209,10 @@ def arm_rows(runs: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
             name,
             str(len(own)),
             *(over_seeds([values[index] for values in exact]) for index in (0, -1)),
-            *(over_seeds([stage[key] for stage in stages]) for key in ("exact", "exploit", "pay", "safety")),
+            *(
+                over_seeds([stage[key] for stage in stages if key in stage])
+                for key in ("exact", "exploit", "pay", "safety")
+            ),
             over_seeds([run["curves"]["kl"] for run in own if "kl" in run["curves"]]),
             over_seeds([signal["ratio"] for signal in signals]),
             ", ".join(f"{verdict} {verdicts.count(verdict)}" for verdict in dict.fromkeys(verdicts)),
