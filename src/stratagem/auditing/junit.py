@@ -39,5 +39,5 @@ def _case(suite: Element, figure: Figure) -> None:
     if figure.why_not:
         SubElement(case, "skipped", message=visible(figure.why_not))
     elif figure.alarm:
-        failure = SubElement(case, "failure", message=f"Rejected: {figure.null}")
+        failure = SubElement(case, "failure", message=f"Rejected hypothesis: {figure.null}")
         failure.text = visible(figure.example)

@@ -34,7 +34,7 @@ def _alarm(figure: Figure) -> str:
     """Return an alarm with its figure and the null that it rejects."""
     shown = f" ({limits})" if (limits := ends(figure)) != NONE and figure.value is not None else ""
     figures = f"{number(figure.value)}{shown}" if figure.value is not None else ends(figure)
-    return f"{figure.name}: {figures} {figure.unit}. Rejected: {figure.null}."
+    return f"{figure.name}: {figures} {figure.unit}. Rejected hypothesis: {figure.null}."
 
 
 def ends(figure: Figure, write: Callable[[float], str] = number) -> str:
