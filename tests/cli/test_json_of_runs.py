@@ -70,3 +70,4 @@ def test_a_dry_run_prints_the_resolved_recipe_as_json(run, recipe):
 
 def test_an_empty_folder_has_no_runs(run, tmp_path):
     assert json.loads(run("runs", tmp_path, "--json")[1]) == []
+    assert f"There are no runs in {tmp_path}: name the folder that" in run("runs", tmp_path)[1]

@@ -52,7 +52,12 @@ class Runs(Plotted):
     def grids(self) -> list[Grid]:
         columns = ("run", "state", "since", "step", "best", "exploitability")
         rows = [(row["run"], *_cells(row)) for row in self.statuses]
-        return [Grid(f"Runs in {self.folder}", columns, rows, figures=False)]
+        return [Grid(f"Runs in {self.folder}", columns, rows, figures=False)] if rows else []
+
+    def remarks(self) -> list[str]:
+        """Return a sentence where the folder has no runs."""
+        none = f"There are no runs in {self.folder}: name the folder that holds them, such as {RUNS}."
+        return [] if self.runs else [none]
 
     @one_sentence
     def plot(self, metric: str = "") -> Figure:
