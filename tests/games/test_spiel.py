@@ -1,6 +1,7 @@
 """The bridge to OpenSpiel: any of its games, played move by move against the engine itself."""
 
 import json
+import os
 import pickle
 from collections import Counter, defaultdict
 
@@ -275,9 +276,14 @@ def test_a_redrawn_state_looks_the_same_to_its_seat(name):
     assert len(others) > 1
 
 
-def test_where_openspiel_cannot_redraw_it_is_said():
-    with pytest.raises(CannotCompute, match="redraw"):
-        SPIEL_GAMES["liars-dice"]().start(Key(0)).resample(0, Key(1))
+def test_where_openspiel_cannot_redraw_it_is_said_and_openspiel_says_nothing(capfd, monkeypatch):
+    monkeypatch.setattr("stratagem.games.spiel.engine._redraws", {})
+    for _ in range(2):
+        with pytest.raises(CannotCompute, match="redraw"):
+            SPIEL_GAMES["liars-dice"]().start(Key(0)).resample(0, Key(1))
+    assert capfd.readouterr().err == ""
+    os.write(2, b"still heard")
+    assert capfd.readouterr().err == "still heard"
     state = SPIEL_GAMES["nim"]().start(Key(0))
     assert state.resample(0, Key(1)).node.history() == []
 

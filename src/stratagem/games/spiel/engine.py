@@ -5,12 +5,15 @@ A game that cannot be played here is refused with one sentence when it is made, 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from stratagem.errors import BadParameter, UnknownName
+from stratagem.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.games.base import Node
 from stratagem.games.spec import Utility
 
@@ -126,6 +129,43 @@ def _describe(spiel: Any, root: Node) -> Engine:
         says_observation=kind.provides_observation_string,
         pays_on_the_way=kind.reward_model.name == "REWARDS",
     )
+
+
+_redraws: dict[str, bool] = {}
+"""By game, whether OpenSpiel can redraw what a seat does not see; each is tried once."""
+
+
+def redrawn(engine: Engine, node: Node, seat: int, uniform: Callable[[], float]) -> Node:
+    """Return a state in which OpenSpiel has redrawn what a seat does not see."""
+    name = engine.short_name
+    if name not in _redraws:
+        with _without_errors():
+            _redraws[name] = _can_redraw(node, seat)
+    if not _redraws[name]:
+        raise CannotCompute(f"OpenSpiel cannot redraw what a seat of {name} does not see.")
+    return node.resample_from_infostate(seat, uniform)
+
+
+def _can_redraw(node: Node, seat: int) -> bool:
+    try:
+        node.resample_from_infostate(seat, lambda: 0.5)
+    except RuntimeError as error:
+        return "not implemented" not in str(error)
+    return True
+
+
+@contextmanager
+def _without_errors() -> Iterator[None]:
+    """Discard what OpenSpiel itself prints to the standard error for an exception that is caught."""
+    sys.stderr.flush()
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 def first_line(error: Exception) -> str:

@@ -8,7 +8,7 @@ from itertools import count
 from stratagem.errors import BadRecord, CannotCompute
 from stratagem.games.base import Json, Node, RoundResult, Seat, State, View
 from stratagem.games.key import Chance
-from stratagem.games.spiel.engine import CHANCE, TERMINAL, TOGETHER
+from stratagem.games.spiel.engine import CHANCE, TERMINAL, TOGETHER, redrawn
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.games.spiel.history import after_joint, replay
 from stratagem.games.spiel.rules import SpielRules
@@ -150,7 +150,7 @@ class SpielState(State[SpielFacts]):
         """Redraw with the engine and replay its history: some engines change a state without changing its history."""
         name, indices = self.game.spec.name, count()
         try:
-            node = self.node.resample_from_infostate(seat, lambda: _unit(chance.at("resample", next(indices))))
+            node = redrawn(self.game.engine, self.node, seat, lambda: _unit(chance.at("resample", next(indices))))
             *_, last = replay(self.game.engine, node.history())
         except (RuntimeError, BadRecord) as error:
             raise CannotCompute(f"OpenSpiel cannot redraw what a seat of {name} does not see.") from error
