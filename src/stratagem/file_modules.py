@@ -45,7 +45,9 @@ def factory_of(kind: str, file: str, attribute: str, base: type[Any] | None) -> 
     module = file_module(file)
     known = [f"{file}:{name}" for name in _candidates(module, base)]
     if not hasattr(module, attribute):
-        functions = [f"{file}:{name}" for name, value in vars(module).items() if _is_own_function(name, value, module)]
+        functions = [
+            f"{file}:{name}" for name, value in vars(module).items() if name[0] != "_" and _is_own(value, module)
+        ]
         raise UnknownName(kind, f"{file}:{attribute}", [*known, *functions])
     factory: Any = getattr(module, attribute)
     if not _can_make(factory, module, base):
@@ -144,10 +146,6 @@ def _candidates(module: ModuleType, base: type[Any] | None) -> Iterator[str]:
             yield name
 
 
-def _is_own_function(name: str, value: object, module: ModuleType) -> bool:
-    return isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
-
-
 def _can_make(value: object, module: ModuleType, base: type[Any] | None) -> bool:
     """Return whether a value is a fitting class, or a function of the file's own.
 
@@ -155,7 +153,12 @@ def _can_make(value: object, module: ModuleType, base: type[Any] | None) -> bool
     """
     if isinstance(value, partial):
         return _can_make(value.func, module, base)
-    return _fits(value, base) if isclass(value) else isfunction(value) and value.__module__ == module.__name__
+    return _fits(value, base) if isclass(value) else _is_own(value, module)
+
+
+def _is_own(value: object, module: ModuleType) -> bool:
+    """Return whether a value is a function that the module itself defines."""
+    return isfunction(value) and value.__module__ == module.__name__
 
 
 def _fits(cls: type, base: type[Any] | None) -> bool:

@@ -10,6 +10,14 @@ import pytest
 from stratagem.cli.interrupts import Terminated, raised_again, terminable
 
 
+@pytest.fixture(autouse=True)
+def interrupts_are_heard():
+    """A process that was started in the background ignores ^C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Thing:
     """Object that a weak reference can refer to."""
 

@@ -294,7 +294,7 @@ def test_stage_table_changes_only_the_named_settings():
         ({"interaction": {"teachers": {"mcst:5": 1}}}, "mcst"),
         ({"final_evaluation": {"opponents": ["mcst:5"]}}, "mcst"),
         ({"reward": {"step_reward": "gae"}}, "gae|value"),
-        ({"reward": {"table": "nowhere.parquet"}}, "cannot be read"),
+        ({"reward": {"table": "nowhere.parquet"}}, "There is no file nowhere.parquet"),
         ({"interaction": {"records": ["nowhere"]}}, "no recorded episodes"),
     ],
 )

@@ -196,7 +196,7 @@ def test_read_steps_rejects_other_files_in_one_sentence(tmp_path):
     nan = table.set_column(place, "reward", pa.array([float("nan")] * len(table)))
     wrong = {
         torn: "cannot be read",
-        tmp_path / "none.parquet": "cannot be read",
+        tmp_path / "none.parquet": "There is no file",
         broken(tmp_path / "version.parquet", table.replace_schema_metadata({})): "has steps version none",
         broken(tmp_path / "column.parquet", table.drop_columns(["reward"])): "has no column reward",
         broken(tmp_path / "nan.parquet", nan): "has a reward that is no finite number",

@@ -157,7 +157,6 @@ def _can_redraw(node: Node, seat: int) -> bool:
 @contextmanager
 def _without_errors() -> Iterator[None]:
     """Discard what OpenSpiel itself prints to the standard error for an exception that is caught."""
-    sys.stderr.flush()
     kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
     try:
         os.dup2(nowhere, 2)
