@@ -62,6 +62,8 @@ def test_page_has_the_comparisons_of_the_published_arms():
     for game in ("kuhn", "ipd"):
         rows = sepo_table.compared(sepo_table.ARM_FAMILY, sepo_table.arm_differences(data[game]))
         assert markdown(["difference, exact, last", *sepo_table.COMPARED], rows) in page
+    for row in sepo_table.arm_rows(data["kuhn-smollm2"]):
+        assert f"| {' | '.join(row)} |" in page
     for game in set(sepo_table.RESPONSE_FAMILIES) & set(data):
         rows = sepo_table.response_rows(game, data[game])
         assert f"\n{markdown(sepo_table.RESPONSE_COLUMNS, rows)}\n\n" in page
