@@ -62,7 +62,7 @@ def test_page_has_the_comparisons_of_the_published_arms():
     for game in ("kuhn", "ipd"):
         rows = sepo_table.compared(sepo_table.ARM_FAMILY, sepo_table.arm_differences(data[game]))
         assert markdown(["difference, exact, last", *sepo_table.COMPARED], rows) in page
-    for row in sepo_table.arm_rows(data["kuhn-smollm2"]):
+    for row in (*sepo_table.arm_rows(data["kuhn-smollm2"]), *sepo_front.front_rows("kuhn", data["kuhn"])):
         assert f"| {' | '.join(row)} |" in page
     for game in set(sepo_table.RESPONSE_FAMILIES) & set(data):
         rows = sepo_table.response_rows(game, data[game])
