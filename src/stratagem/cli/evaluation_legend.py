@@ -53,8 +53,9 @@ def legend(results: Sequence[GameResult], comparisons: int) -> str:
 def _of_columns(results: Sequence[GameResult]) -> Iterator[str]:
     """Yield the sentences about the columns that are printed."""
     metrics = {name for result in results for row in result.rows for name in row.metrics}
-    if any(scale_of(result.game) != 1.0 for result in results):
-        *names, last = [name for name in _SCALED if name in metrics]
+    scaled = [name for name in _SCALED if name in metrics]
+    if scaled and any(scale_of(result.game) != 1.0 for result in results):
+        *names, last = scaled
         of = f"{', '.join(names)} and {last}" if names else last
         yield f"On the common scale, that of {of}, mutual cooperation has payoff 3."
     yield from (sentence for name, sentence in _COLUMNS.items() if name in metrics)
