@@ -1,5 +1,5 @@
 // One episode, turn by turn: the board, the log, and the words behind the decisions.
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from './preact-htm.js';
+import { html, useEffect, useMemo, useState } from './preact-htm.js';
 import { Board } from './board.js';
 import { api, count, go, link, short, signed, useJson, visible } from './data.js';
 import { Log } from './log.js';
@@ -8,6 +8,7 @@ import { Conversation } from './conversation.js';
 import { Copy } from './copy.js';
 import { Export } from './export.js';
 import { Found } from './found.js';
+import { useKeys } from './keys.js';
 import { Words } from './words.js';
 import { Id } from './names.js';
 import { live } from './source.js';
@@ -20,23 +21,6 @@ function usePosition(query, last) {
   const position = Math.max(0, Math.min(last, Math.trunc(Number(query.turn)) || 0));
   const move = (to) => go(link('/replay', { ...query, turn: Math.max(0, Math.min(last, to)), seat: '' }), true);
   return [position, move];
-}
-
-function useKeys(keys) {
-  const held = useRef(keys);
-  held.current = keys;
-  useLayoutEffect(() => {  // a key that is pressed as soon as the page is seen counts
-    const press = (event) => {
-      if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest('input:not([type=range]), textarea, select, summary, [role=tab]')) return;
-      if (event.key === ' ' && event.target.closest('button, a')) return;
-      const act = held.current[event.key];
-      if (!act) return;
-      event.preventDefault();
-      act();
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, []);
 }
 
 const ICONS = {
