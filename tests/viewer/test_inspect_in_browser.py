@@ -98,6 +98,26 @@ def test_filter_of_decisions_is_a_link_and_leads_on(page, address):
     assert page.url == link
 
 
+PRESSED_WHEN_SEEN = """([text, key]) => new MutationObserver((_, watch) => {
+    if (!document.body.innerText.includes(text)) return;
+    watch.disconnect();
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+}).observe(document.body, { subtree: true, childList: true, characterData: true })"""
+"""Press a key at the first moment at which a text is on the page."""
+
+
+def test_keys_work_as_soon_as_a_flagged_decision_is_seen(page, address):
+    page.goto(f"{address}/#/decisions?record=games&illegal=1")
+    page.get_by_role("table").get_by_role("link").first.click()
+    page.get_by_role("link", name="Next flagged decision").click()
+    page.get_by_text("Flagged decision 2 of").wait_for()
+    page.evaluate(PRESSED_WHEN_SEEN, ["Flagged decision 3 of", "p"])
+    page.get_by_role("link", name="Next flagged decision").click()
+    page.wait_for_url(lambda link: "at=2" in link)
+    page.wait_for_url(lambda link: "at=1" in link)
+    page.get_by_text("Flagged decision 2 of").wait_for()
+
+
 def test_regret_leads_to_the_exploiting_line(page, address):
     page.goto(f"{address}/#/policy?game=kuhn&player=AlwaysBet")
     page.get_by_role("heading", name="Worst 10 information sets").wait_for()

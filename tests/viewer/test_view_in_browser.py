@@ -1,5 +1,7 @@
 """The pages in a real browser; `make test-view` has one."""
 
+import re
+
 import pytest
 from browser import faults_of_accessibility
 from shown_folder import HOSTILE, Parrot, add_step
@@ -69,9 +71,11 @@ def test_keys_move_and_the_address_holds_the_turn(page, address):
     assert "turn=2" in page.url
     page.keyboard.press("End")
     page.get_by_text("end of the game").wait_for()
+    turns = int(re.match(r"Turn \d+ of (\d+)", page.get_by_role("heading", name="Turn").first.inner_text())[1])
     page.keyboard.press("ArrowLeft")
+    told = f"Turn {turns - 1} of {turns}"
+    page.get_by_role("heading", name=told).wait_for()
     link = page.url
-    told = page.get_by_role("heading", name="Turn").first.inner_text()
     page.goto("about:blank")
     page.goto(link)
     page.get_by_role("heading", name=told).wait_for()
