@@ -1,9 +1,11 @@
-"""Pool figure and exact exploitability: `python experiments/sepo_pool.py docs/results/sepo.json`.
+"""Pool figure and exact exploitability: `python experiments/sepo_pool.py docs/results/sepo.json [--game leduc]`.
 
 Spearman's rank correlation of what the pool wins (`exploit`) and exact exploitability over checkpoints of
 `experiments/sepo.py RUNS pool --seeds 20`: four of each run of four arms in Kuhn poker. Intervals resample seeds, each
-with all its checkpoints, since those of one seed are not independent. Beside it, where `experiments/sepo.py RUNS bits`
-has been run: the variance of the last exact figure over ten last-bit perturbations of one seed, and over ten seeds.
+with all its checkpoints, since those of one seed are not independent. In Leduc poker the runs are those of
+`experiments/sepo.py RUNS leduc --seeds 1-10`, and in ipd those of `arms`. Beside it, where `experiments/sepo.py RUNS
+bits` has been run: the variance of the last exact figure over ten last-bit perturbations of one seed, and over ten
+seeds.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 import numpy as np
 from result_tables import Row, markdown
 from scipy.stats import spearmanr
-from sepo import POOL_ARMS, RESPONSE_ARMS
+from sepo import LEDUC, POOL_ARMS, RESPONSE_ARMS
 
 from stratagem.games.key import Key
 
@@ -90,15 +92,17 @@ def main() -> None:
     """Print the correlations, all arms together and each by itself, and the variances."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("figures", type=Path, help="the JSON of experiments/sepo_table.py")
+    parser.add_argument("--game", default="kuhn", choices=("kuhn", LEDUC, "ipd"), help="game of the runs")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="resamples of seeds")
     arguments = parser.parse_args()
-    arms = json.loads(arguments.figures.read_text(encoding="utf-8"))["kuhn"]
+    arms = json.loads(arguments.figures.read_text(encoding="utf-8"))[arguments.game]
     groups = {"all arms": POOL_ARMS, **{arm: (arm,) for arm in POOL_ARMS}}
     points = {name: seeds for name, names in groups.items() if (seeds := points_by_seed(arms, names))}
-    rows = (summary(seeds, name, arguments.rounds) for name, seeds in points.items())
-    print(markdown(["checkpoints of", "seeds", "checkpoints", "Spearman", "95 %"], rows))
+    correlations = (summary(seeds, name, arguments.rounds) for name, seeds in points.items())
+    print(markdown(["checkpoints of", "seeds", "checkpoints", "Spearman", "95 %"], correlations))
     heads = ["arm", "perturbations", "variance", "over seeds", "ratio"]
-    print(f"\n{markdown(heads, filter(None, (variances(arms, name) for name in RESPONSE_ARMS)))}")
+    if rows := list(filter(None, (variances(arms, name) for name in RESPONSE_ARMS))):
+        print(f"\n{markdown(heads, rows)}")
 
 
 if __name__ == "__main__":
