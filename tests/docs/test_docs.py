@@ -36,6 +36,12 @@ def test_reference_pages_are_what_the_code_says(name):
     assert catalogue.REFERENCE[name]() == committed, "run `make docs`"
 
 
+@pytest.mark.parametrize("name", catalogue.REFERENCE)
+def test_no_default_is_computed_from_the_machine(name):
+    committed = (ROOT / "docs" / "reference" / f"{name}.md").read_text("utf-8")
+    assert re.findall(r"= \d+\.\d{6,}", committed) == [], "another machine has another reference page"
+
+
 def test_every_reference_page_but_the_glossary_is_generated():
     pages = {path.stem for path in (ROOT / "docs" / "reference").glob("*")}
     assert pages == {*catalogue.REFERENCE, "glossary"}

@@ -1,5 +1,6 @@
 """Questions of what would have been: branches with a change, their record, their price, and refused questions."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -205,6 +206,8 @@ def test_question_is_asked_again_when_a_file_that_it_uses_has_changed(root, page
 
 def test_limits_of_a_job_are_given_in_minutes_and_gib():
     assert limits_of(minutes=0.5, memory=1.5) == (3 << 29, 30.0)
+    half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    assert limits_of().memory == pytest.approx(max(2 << 30, half), abs=1)
     with pytest.raises(BadParameter, match="`job_minutes=` is a number greater than 0, not -1"):
         limits_of(minutes=-1)
 

@@ -13,7 +13,7 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.engines.remote.tally import read_prices
 from stratagem.reports.html import element
 from stratagem.viewer.exporting.page import export
-from stratagem.viewer.jobs import MEMORY, MINUTES, limits_of
+from stratagem.viewer.jobs import MINUTES, limits_of
 from stratagem.viewer.opening import HOST, PORT, open_viewer
 
 if TYPE_CHECKING:
@@ -62,13 +62,14 @@ def view(
     port: int = PORT,
     prices: str | Path | None = None,
     job_minutes: float = MINUTES,
-    job_memory: float = MEMORY,
+    job_memory: float | None = None,
 ) -> View:
     """Show runs, recorded games and the replies of models as pages in a browser.
 
     `folder` is a run, a record, an audit, or a folder of them. Port 0 takes a free one; `url` is the address, which has
     a token where it is beyond this machine. `prices` is a TOML file with the prices of models behind servers.
-    What the pages ask for, such as playing on from a turn, ends after `job_minutes`, or beyond `job_memory` GiB.
+    What the pages ask for, such as playing on from a turn, ends after `job_minutes`, or beyond `job_memory` GiB;
+    half of the memory of the machine is the default.
     """
     place = as_path(folder, "folder")
     check_address("view", host, port)

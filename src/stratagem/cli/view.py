@@ -13,7 +13,7 @@ from stratagem.api.views import view as open_view
 from stratagem.cli import options
 from stratagem.cli.console import out
 from stratagem.errors import BadParameter
-from stratagem.viewer.jobs import MEMORY, MINUTES
+from stratagem.viewer.jobs import MINUTES
 from stratagem.viewer.opening import HOST, PORT
 
 
@@ -28,8 +28,8 @@ def view(
     episode: Annotated[str, typer.Option(help="Id of the only episode of `--export`; all without it.")] = "",
     job_minutes: Annotated[float, typer.Option(help="Time limit of a job, such as playing on from a turn.")] = MINUTES,
     job_memory: Annotated[
-        float, typer.Option(help="Memory limit of a job in GiB.", show_default="half of the machine's")
-    ] = MEMORY,
+        float | None, typer.Option(help="Memory limit of a job in GiB.", show_default="half of the machine's")
+    ] = None,
     allow_file: options.AllowFile = None,
 ) -> None:
     """Show runs, recorded games and the replies of models as pages in a browser, until Ctrl-C."""

@@ -22,16 +22,16 @@ from stratagem.workers.limited import LimitedProcess, Limits, Work, WorkEnded
 JobState = Literal["waiting", "running", "priced", "done", "failed", "cancelled"]
 ENDED: frozenset[JobState] = frozenset({"priced", "done", "failed", "cancelled"})
 _GIB = 1 << 30
-MEMORY = max(2.0, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 / _GIB)
-"""Memory of a job in GiB: half of that of the machine."""
 MINUTES = 10.0
 _MOST_WAITING = 16
 _MOST_KEPT = 200
 """Number of jobs, and of results, that are kept."""
 
 
-def limits_of(minutes: float = MINUTES, memory: float = MEMORY) -> Limits:
-    """Return the limits of a job of so many minutes and GiB."""
+def limits_of(minutes: float = MINUTES, memory: float | None = None) -> Limits:
+    """Return the limits of a job of so many minutes and GiB; without a number it is half of the machine's memory."""
+    if memory is None:
+        memory = max(2.0, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 / _GIB)
     for name, value in {"job_minutes": minutes, "job_memory": memory}.items():
         if not 0.0 < value < float("inf"):
             raise BadParameter(f"`{name}=` is a number greater than 0, not {value:g}.")
