@@ -39,6 +39,12 @@ def test_help_lists_every_command_and_imports_no_library_of_models_or_tables():
     assert loaded & HEAVY == set()
 
 
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "stratagem", "--version"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout) == (0, started("--version")[0])
+
+
 def test_completion_in_a_shell_offers_commands_and_options_without_libraries_of_models():
     shell = {"_STRATAGEM_COMPLETE": "complete_bash", "COMP_CWORD": "1", "COMP_WORDS": "stratagem e"}
     printed, loaded = started(**shell)
