@@ -62,6 +62,12 @@ def test_summary_has_no_sft_metric_at_the_best_checkpoint(tmp_path):
     assert figures["kuhn/pay"] == {"first": 0.5, "last": 0.5, "best": 0.5}
 
 
+def test_summary_has_the_pay_of_one_step_only_where_no_validation_measures_it(tmp_path):
+    rows = [{"step": 1, "a/pay": 0.5, "b/pay": 0.5, "a/validation/pay": 0.25}]
+    (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert sorted(summary_of(RunFolder(tmp_path))) == ["a/validation/pay", "b/pay"]
+
+
 def test_a_dry_run_prints_the_resolved_recipe_as_json(run, recipe):
     told = json.loads(run("train", recipe, "--dry-run", "--json")[1])
     assert told["grpo"]["iterations"] == 2

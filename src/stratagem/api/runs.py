@@ -22,8 +22,8 @@ from stratagem.runs.metrics import Curve
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_KEY = ("pay", "validation/exploit", "validation/safety", "exact/exploitability", "loss")
-"""Metrics of the summary, for each game or stage."""
+_KEY = ("pay", "validation/pay", "validation/exploit", "validation/safety", "exact/exploitability", "loss")
+"""Metrics of the summary, for each game or stage; the pay of one step only where no validation measures it."""
 
 __all__ = ["Run", "load_run"]
 
@@ -114,7 +114,7 @@ def summary_of(run: RunFolder) -> dict[str, dict[str, float | None]]:
             "best": None if name.startswith(SFT_PREFIXES) else dict(zip(steps, values, strict=True)).get(_best(data)),
         }
         for name, (steps, values) in data.curves.items()
-        if name.partition("/")[2] in _KEY
+        if name.partition("/")[2] in _KEY and f"{name.removesuffix('/pay')}/validation/pay" not in data.curves
     }
 
 

@@ -55,7 +55,7 @@ export function Run({ name }) {
   if (!run || address !== api('run', { name })) return html`<p class="loading">Loading …</p>`;
   if (run.state === 'damaged') return html`<h1>${visible(name)}</h1><p class="problem">${visible(run.sentence)}</p>`;
   const tiles = [['Algorithm', run.algorithm], ['Seed', run.seed], ...(run.sft_steps ? [['Steps of SFT', run.sft_steps], ['Step after SFT', run.step]] : [['Step', run.step]]),
-    ['Best step', number(run.best_step)], ['Checkpoint metric', number(run.score)],
+    ['Best step', run.best_step != null && run.sft_steps ? `${number(run.best_step)}, @${run.sft_steps + run.best_step}` : number(run.best_step)], ['Checkpoint metric', number(run.score)],
     ...Object.entries(run.exploitability).map(([game, value]) => [`Exploitability, ${game}`, number(value)])];
   const findings = Object.entries(run.findings);
   const noted = [...new Set(findings.filter(([, finding]) => finding.level === 'fault' && finding.step != null).map(([, finding]) => finding.step))];
