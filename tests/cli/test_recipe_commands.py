@@ -84,6 +84,29 @@ def test_dry_run_and_start_refuse_the_same_recipe(run, folder, change, reason):
 
 
 @pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (("--out", "game.toml"), "game.toml exists already"),
+        (("--track", "nowhere"), "There is no tracker called 'nowhere'"),
+    ],
+    ids=["out", "track"],
+)
+def test_dry_run_and_start_refuse_the_same_options(run, folder, options, reason):
+    for more in ((), ("--dry-run",)):
+        status, _, said = run("train", "game.toml", *options, *more)
+        assert (status, reason in said) == (2, True), said
+    assert not (folder / "runs").exists()
+
+
+def test_a_recipe_without_settings_is_refused(run, folder):
+    (folder / "empty.toml").write_text("# nothing yet\n")
+    for more in ((), ("--dry-run",)):
+        status, _, said = run("train", "empty.toml", *more)
+        assert (status, "The recipe empty.toml has no settings: name at least a model" in said) == (2, True), said
+    assert not (folder / "runs").exists()
+
+
+@pytest.mark.parametrize(
     ("text", "change"),
     [(GAME, 'opponents=["tiny", "noise(tiny)", "search(tiny)"]'), (MODEL_SEAT, "seed=1")],
     ids=["opponents", "seat"],

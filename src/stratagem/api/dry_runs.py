@@ -6,9 +6,10 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stratagem.api.arguments import names_of
+from stratagem.api.arguments import as_path, names_of
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Grid, Result
 from stratagem.api.trainings import RUNS, RecipeLike, read_recipe
@@ -17,7 +18,8 @@ from stratagem.games.base import Json
 from stratagem.models.unloaded import NotLoaded, unloaded
 from stratagem.options import within
 from stratagem.runs.config_file import settings_toml
-from stratagem.runs.folder import RunFolder
+from stratagem.runs.folder import RunFolder, check_free
+from stratagem.runs.trackers.catalogue import make_trackers
 
 if TYPE_CHECKING:
     from stratagem.training.estimate import Estimate, Speed
@@ -112,6 +114,8 @@ def dry_run(
     changes: Mapping[str, object] | None = None,
     decode_speed: float = 0.0,
     learn_speed: float = 0.0,
+    out: str | Path | None = None,
+    track: str | Sequence[str] = (),
     allow_host: str | Sequence[str] = (),
 ) -> DryRun:
     """Check recipes as `train` does before a run, and estimate the memory and the tokens; nothing is trained.
@@ -119,10 +123,14 @@ def dry_run(
     No model is loaded: whether a model can output the actions of a game is checked when the run starts.
 
     `decode_speed` is the number of sampled tokens a second, and `learn_speed` that of tokens of training; with both the
-    time is estimated, too. `allow_host` are servers that the recipe may name.
+    time is estimated, too. A folder `out` that exists, and a service of `track` that cannot be used, are refused as by
+    `train`. `allow_host` are servers that the recipe may name.
     """
     for name, speed in (("decode_speed", decode_speed), ("learn_speed", learn_speed)):
         within("dry_run", name, speed, 0.0)
+    make_trackers(names_of(track, "tracker"))
+    if out is not None:
+        check_free(as_path(out, "run"))
     with named_by_file(names_of(allow_host, "host")):
         recipe = read_recipe(recipes, changes)
         unchecked = _check(recipe)

@@ -85,7 +85,10 @@ def train(
         if resume or force:
             raise BadParameter("--dry-run tells what a new run would take: leave out --resume and --force.")
         speeds = {"decode_speed": decode_speed, "learn_speed": learn_speed}
-        print_dry_run(estimate_run(recipes, changes=given, allow_host=allow_host or (), **speeds), json=json)
+        checked = estimate_run(
+            recipes, changes=given, out=into, track=track or (), allow_host=allow_host or (), **speeds
+        )
+        print_dry_run(checked, json=json)
         return
     run = run_training(
         recipes,

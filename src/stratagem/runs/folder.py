@@ -81,6 +81,12 @@ class Status(Settings):
     """Time of the last change of status in UTC."""
 
 
+def check_free(path: Path) -> None:
+    """Refuse an existing file or folder as the place of a new run."""
+    if path.exists():
+        raise StratagemError(f"{path} exists already: resume it, or name a new folder.")
+
+
 @dataclass(frozen=True)
 class RunFolder:
     """Existing run; the attributes below are its parts, which need not all exist yet."""
@@ -90,8 +96,7 @@ class RunFolder:
     @classmethod
     def create(cls, path: Path, config: Settings, seed: int, command: str) -> Self:
         """Create a run; an existing file or folder is not changed."""
-        if path.exists():
-            raise StratagemError(f"{path} exists already: resume it, or name a new folder.")
+        check_free(path)
         text, digest = settings_toml(config), settings_digest(config)
         made_by = {**provenance(), "command": command}
         files = source_files(text)

@@ -84,7 +84,10 @@ def recipe_data(
         data = over(data, part)
     for place, value in (changes or {}).items():
         _change(data, place, value)
-    check_depth(data, f"The recipe {' '.join(map(str, paths))}")
+    named = f"The recipe {' '.join(map(str, paths))}"
+    if not data:
+        raise BadParameter(f"{named} has no settings: name at least a model and the games.")
+    check_depth(data, named)
     name_files(texts_of(changes or {}), allow=own)
     return data
 
