@@ -73,7 +73,7 @@ def _figures(figures: Sequence[Figure]) -> Html:
             number(figure.best),
             number(figure.holm_p),
             str(figure.n or "–"),
-            figure.unit,
+            element("td", figure.unit, class_="unit"),
         ]
         for figure in figures
     ]
