@@ -20,20 +20,19 @@ RECIPES = Path("recipes/league")
 WAYS = {
     "kuhn": ("self", "held", "fixed", "pfsp", "near", "league"),
     "leduc": ("self", "held", "fixed", "league"),
+    "smollm2": ("self", "league"),
 }
-"""Settings of the main learner's training, by game."""
+"""Settings of the main learner's training, by game, and in kuhn with SmolLM2-135M."""
+RECIPE_NAMES = {"smollm2": "kuhn-smollm2"}
+"""Names of the recipes of games that are not those of the games."""
 POPULATIONS = ("ipd-population", "ipd-population-safe")
 RUNS: Mapping[str, tuple[Path, ...]] = {
     **{
-        f"{game}-{way}": (RECIPES / f"{game}.toml", RECIPES / "learners" / f"{way}.toml")
+        f"{game}-{way}": (RECIPES / f"{RECIPE_NAMES.get(game, game)}.toml", RECIPES / "learners" / f"{way}.toml")
         for game, ways in WAYS.items()
         for way in ways
     },
     **{name: (RECIPES / f"{name}.toml",) for name in POPULATIONS},
-    **{
-        f"smollm2-{way}": (RECIPES / "kuhn-smollm2.toml", RECIPES / "learners" / f"{way}.toml")
-        for way in ("self", "league")
-    },
 }
 """Recipes of every run, by its name."""
 

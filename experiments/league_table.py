@@ -28,8 +28,8 @@ from stratagem.games.catalogue import make_game
 from stratagem.provenance import provenance
 from stratagem.runs.metrics import Curve, read_metrics
 
-SPIEL = {"kuhn": "kuhn_poker", "leduc": "leduc_poker"}
-DIGITS = {"kuhn": 3, "leduc": 2}
+SPIEL = {"kuhn": "kuhn_poker", "leduc": "leduc_poker", "smollm2": "kuhn_poker"}
+DIGITS = {"kuhn": 3, "leduc": 2, "smollm2": 3}
 """Of the differences that are printed."""
 
 

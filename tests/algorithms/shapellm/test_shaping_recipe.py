@@ -168,7 +168,8 @@ def test_recipes_for_the_papers_model_have_its_learning_rates():
     assert made.game == "imp(labels=(H, T), labels_second=(N, M))", "the opponent's labels are its own"
     assert {shaper.adapter.dropout, naive.adapter.dropout} == {0.05}, "appendix A.3"
     assert (shaper.adapter.rank, shaper.adapter.lora_alpha, shaper.adapter.targets) == (2, 32.0, ("q_proj", "v_proj"))
-    assert made.target_policies == ()
+    assert made.target_policies
+    assert (made.trained_bases, made.sft_steps) == ((), 0), "it is compared with the targets, and not trained to them"
     assert made.final_evaluation.rounds == (20, 50, 100)
     switched = read_any(gemma("icg-switched")).seats["shaper"].ppo
     assert [switched.entropy_coef.at(step) for step in (0, 25)] == [0.7, 0.0]

@@ -20,6 +20,7 @@ from typing import Any
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, kl_sft
 from stratagem.algorithms.shapellm.bases import Base
 from stratagem.algorithms.shapellm.final_games import final_rows
+from stratagem.algorithms.shapellm.initial_check import check_initial_policies
 from stratagem.algorithms.shapellm.interest import interests
 from stratagem.algorithms.shapellm.language_seat import decoding_settings
 from stratagem.algorithms.shapellm.metrics import (
@@ -69,7 +70,7 @@ class ShapeLLMAlgorithm(Algorithm[ShapeLLMRecipe]):
     def stages(self) -> Sequence[Callable[[], Stage]]:
         recipe, several = self.recipe, len(self.recipe.bases) > 1
         stages: list[Callable[[], Stage]] = []
-        for number, text in enumerate(recipe.bases if recipe.target_policies else ()):
+        for number, text in enumerate(recipe.trained_bases):
             own, name = kl_sft_recipe(recipe, text), f"kl_sft-{number}" if several else "kl_sft"
             stages.append(partial(kl_sft, own, self.run, str(number), name=name, strict=self.strict))
         if recipe.meta_steps:
@@ -115,7 +116,8 @@ class TrialStage(Stage):
         self.game: Game[Any] = make_game(recipe.game)
         self.key = Key(recipe.seed).at("shaping")
         self.artifacts = artifacts_of(recipe, run)
-        factory = SeatFactory(recipe, self.game, bases_of(recipe, run), strict, meta_policies(run))
+        self.bases = bases_of(recipe, run)
+        factory = SeatFactory(recipe, self.game, self.bases, strict, meta_policies(run))
         self.seats = factory.seats()
         self.policies = self.seats
         self.num_steps = recipe.trials
@@ -127,6 +129,7 @@ class TrialStage(Stage):
         if step:
             return {}
         reset_caches()
+        check_initial_policies(self.game, self.bases, self.recipe.target_policies)
         return policy_metrics(self.game, self.seats)
 
     def batches(self, step: int) -> Iterator[Batch]:

@@ -63,7 +63,8 @@ class ShapeLLMRecipe(AnyRecipe):
     episodes: int = Field(default=5, ge=1)
     """Number of successive episodes of an environment in a trial; a game's own `rounds` is the length of one."""
     target_policies: tuple[TargetPolicy, ...] = ()
-    """Target policies of the seats; the base is trained to them before the first trial. Without any it is unchanged."""
+    """Target policies of the seats; the base is trained to them before the first trial. A warning says where it is far
+    from one at the first trial. Without any, or with `kl_sft.epochs = 0`, the base is unchanged."""
     kl_sft: KLSFTSettings = KLSFTSettings()
     """Training of the base to its target policies."""
     checkpoint_every: int = Field(default=10, ge=1)
@@ -106,8 +107,11 @@ class ShapeLLMRecipe(AnyRecipe):
             raise ValueError(
                 "`target_policies` train the base of seats that learn, and no seat is on one: leave them out"
             )
-        if self.target_policies and (fixed := [text for text in self.bases if parse_model(text).four_bit]):
-            raise ValueError(f"{fixed[0]!r} in 4 bits cannot be trained to `target_policies`: leave them out, or +4bit")
+        if fixed := [text for text in self.trained_bases if parse_model(text).four_bit]:
+            raise ValueError(
+                f"{fixed[0]!r} in 4 bits cannot be trained to `target_policies`: leave them out, or +4bit, or set "
+                "`kl_sft.epochs = 0`"
+            )
         return self
 
     def _check_update_every(self, name: str, between: int) -> None:
@@ -143,10 +147,15 @@ class ShapeLLMRecipe(AnyRecipe):
     @property
     def sft_steps(self) -> int:
         """Number of optimizer steps of KL-SFT, over all bases."""
-        if not self.target_policies:
+        if not self.trained_bases:
             return 0
         one = KLSFTRecipe(target_policies=self.target_policies, kl_sft=self.kl_sft)
-        return one.steps * len(self.bases)
+        return one.steps * len(self.trained_bases)
+
+    @property
+    def trained_bases(self) -> tuple[str, ...]:
+        """Base models that KL-SFT trains: none without target policies, or without an epoch."""
+        return self.bases if self.target_policies and self.kl_sft.epochs else ()
 
     @property
     def meta_steps(self) -> int:

@@ -1,0 +1,66 @@
+"""The check of initial policies: who begins far from the target policies of a recipe is warned of."""
+
+import warnings
+
+import pytest
+from test_shaping_run import RECIPE
+
+from stratagem.algorithms.kl_sft.target_policies import TargetPolicy
+from stratagem.algorithms.shapellm.algorithm import TrialStage
+from stratagem.algorithms.shapellm.initial_check import LIMIT, distant
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.decoding.spelling import Unspellable
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.evaluation.labels import Reading, divergence
+from stratagem.learning.monitor import TrainingWarning
+from stratagem.models.load import load
+from stratagem.runs.folder import RunFolder
+
+COOPERATIVE = TargetPolicy(policy="ipd-cooperative", seat=0)
+UNTRAINED = {"epochs": 0}
+
+
+def begun(tmp_path, **changes):
+    """Begin the trials of a recipe whose base was not trained; return the warnings."""
+    recipe = ShapeLLMRecipe.read({**RECIPE.model_dump(), "kl_sft": UNTRAINED, **changes})
+    stage = TrialStage(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"))
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        stage.begin(0)
+        stage.begin(1)
+    return [str(one.message) for one in seen if issubclass(one.category, TrainingWarning)]
+
+
+def test_an_untrained_base_is_warned_of_once(tmp_path):
+    (sentence,) = begun(tmp_path)
+    assert sentence.startswith("tiny begins at seat 0 with the probabilities 0.")
+    assert "of C, and the target policy ipd-cooperative has 0.85, 0.85, 0.85, 0.85, 0.85: " in sentence
+    assert sentence.endswith("by `stratagem labels`.")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"target_policies": []}, {"game": "ipd-shapellm(labels=(A, B), rounds=3)"}],
+    ids=["no target", "other labels"],
+)
+def test_nothing_is_said_where_there_is_no_target_for_these_labels(tmp_path, changes):
+    assert begun(tmp_path, **changes) == []
+
+
+def test_the_limit_is_between_the_examples_that_it_names():
+    for target, inside, outside in ((0.25, 0.39, 0.41), (0.75, 0.61, 0.59)):
+        near, far = (Reading((q,) * 5, (1.0 - q,) * 5) for q in (inside, outside))
+        assert divergence((target,) * 5, near) < LIMIT < divergence((target,) * 5, far)
+
+
+def test_a_teacher_or_labels_of_several_tokens_are_not_compared(monkeypatch):
+    engine = TransformersEngine(load("tiny"))
+    teacher = TargetPolicy(teacher="tiny", game="ipd-shapellm", seat=0)
+    assert list(distant(engine, "tiny", [teacher])) == []
+    assert len(list(distant(engine, "tiny", [COOPERATIVE]))) == 1
+
+    def refuse(*_):
+        raise Unspellable("T is two tokens.")
+
+    monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.policy_after_prompts", refuse)
+    assert list(distant(engine, "tiny", [COOPERATIVE])) == []
