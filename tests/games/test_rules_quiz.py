@@ -5,9 +5,10 @@ from collections import Counter
 
 import pytest
 
-from stratagem.errors import BadParameter, StratagemError, UnknownName
+from stratagem.errors import BadParameter, CannotCompute, StratagemError, UnknownName
 from stratagem.games import Key, make_game
 from stratagem.games.catalogue import describe
+from stratagem.games.enumeration import starts
 from stratagem.games.questions import LETTERS
 from stratagem.games.rules_quiz import kinds_of, rule_item
 
@@ -63,6 +64,12 @@ def test_no_question_depends_on_chance_that_is_still_to_come():
     """A roll of pig may end a turn or not, so only a stop is asked about."""
     asked = items("pig", "turns", 20)
     assert all(re.search(r"plays? stop\.", item.question) for item in asked)
+
+
+def test_its_questions_cannot_be_enumerated():
+    """The chance of a question is that of a whole episode of random play, so its starts would take hours to list."""
+    with pytest.raises(CannotCompute, match="rules:kuhn draws its questions from random play"):
+        next(starts(make_game("rules:kuhn")))
 
 
 def test_a_quiz_about_rules_is_a_game_by_name():

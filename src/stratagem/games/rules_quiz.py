@@ -17,7 +17,7 @@ from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.all_actions import lines_of
 from stratagem.games.base import Game, RoundResult, Seat, State
 from stratagem.games.choices import Sheet
-from stratagem.games.enumeration import outcomes
+from stratagem.games.enumeration import Tape, outcomes
 from stratagem.games.key import Chance, Key
 from stratagem.games.questions import LETTERS, Item, Questions, among, drawn_order
 from stratagem.games.spec import GameSpec
@@ -221,6 +221,8 @@ class RulesQuiz(Questions):
         )
 
     def drawn(self, number: int, chance: Chance) -> Item:
+        if isinstance(chance, Tape):
+            raise CannotCompute(f"{self.spec.name} draws its questions from random play, so they cannot be enumerated.")
         kinds = [self.kind] if self.kind else kinds_of(self.asked)
         return rule_item(self.asked, kinds[chance.at("kind").integer(len(kinds))], chance)
 
