@@ -145,6 +145,7 @@ def test_case_matters_where_two_names_differ_in_it_alone():
         ("noise", BadParameter, r"write noise\(PLAYER\)"),
         ("noise(TitForTat, q=1)", BadParameter, "cannot be made so"),
         ("TitForTat(p=1)", BadParameter, "cannot be made so"),
+        ("perfect(depth=1)", BadParameter, r"perfect has no option depth; its options are budget\."),
         ("Mixed(p=often)", BadParameter, "`p` from 0 to 1, a number"),
         ("Mixed(p=0.5", BadParameter, "does not close it"),
         ("mcts:many", BadParameter, "whole number"),
@@ -154,6 +155,14 @@ def test_mistakes_are_one_sentence(name, error, sentence):
     with pytest.raises(error, match=sentence) as caught:
         make_player(name, GAMES["ipd"])
     assert "\n" not in str(caught.value)
+
+
+def test_the_folder_of_a_run_is_answered_with_the_name_of_its_player(tmp_path):
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(BadParameter, match=f"is the folder of a run: its trained model is the player run:{tmp_path}."):
+        make_player(str(tmp_path), GAMES["kuhn"])
+    with pytest.raises(UnknownName):
+        make_player("n" * 1000, GAMES["kuhn"])
 
 
 def test_unknown_names_are_answered_from_the_game_at_hand():

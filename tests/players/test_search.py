@@ -242,7 +242,11 @@ def test_requests_of_a_proposer_go_to_the_scheduler():
         ("kuhn", "search(random, num_first_draws=-1)", "`num_first_draws` of at least 0"),
         ("kuhn", "search(random, num_candidates=0)", "`num_candidates` of at least 1"),
         ("kuhn", "search(random, num_edits=many)", "`num_edits` of at least 0, a whole number, not 'many'"),
-        ("kuhn", "search(random, draws=3)", "cannot be made so"),
+        (
+            "kuhn",
+            "search(random, draws=3)",
+            "search has no option draws; its options are num_candidates, num_edits, num_",
+        ),
         ("kuhn", "search(mcts:10)", "mcts:10 looks at hidden information"),
         ("kuhn", "search(random, opponents=mcts:10)", "mcts:10 looks at hidden information"),
         ("kuhn", "search(random, rollout_player=[random, random])", "has one `rollout_player`"),

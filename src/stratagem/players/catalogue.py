@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from stratagem.errors import BadParameter, UnknownName, WrongKind
@@ -323,8 +324,17 @@ def _resolve(name: str, game: Game[Any]) -> str:
         alike = [key for key in keys if key.casefold() == spelt.casefold()]
         if len(alike) == 1:
             return _admitted(alike[0], game)
+    if _is_run(name):
+        raise BadParameter(f"{name} is the folder of a run: its trained model is the player run:{name}.")
     note = _played_by(name)
     raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)], file=True, note=note)
+
+
+def _is_run(name: str) -> bool:
+    try:
+        return (Path(name) / "run.json").is_file()
+    except (OSError, ValueError):  # too long a name, or a character that no path has
+        return False
 
 
 def _played_by(name: str) -> str:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import signature
 from typing import Any
 
+from stratagem.errors import BadParameter
 from stratagem.players.base import Player
 
 
@@ -11,6 +14,7 @@ def perfect(**options: Any) -> Player:
     """Make perfect play."""
     from stratagem.players.solvers import Perfect  # loads an engine
 
+    _check_options("perfect", options, Perfect)
     return Perfect(**options)
 
 
@@ -32,6 +36,7 @@ def commander(name: str, **options: Any) -> Player:
     """Make a scripted player of Diplomacy."""
     from stratagem.players.diplomacy import COMMANDERS  # loads numpy
 
+    _check_options(name, options, COMMANDERS[name])
     return COMMANDERS[name](**options)
 
 
@@ -51,6 +56,16 @@ def openspiel(tail: str) -> Player:
 
 def search(*players: Player, **options: Any) -> Player:
     """Make the search around some players."""
-    from stratagem.players.search import search as made  # as above
+    from stratagem.players.search import RolloutSearch  # as above
+    from stratagem.players.search import search as made
 
+    _check_options("search", options, RolloutSearch)
     return made(*players, **options)
+
+
+def _check_options(owner: str, options: dict[str, Any], made: Callable[..., Player]) -> None:
+    """Refuse an option that the player does not have; `players` are no option."""
+    known = [name for name in signature(made).parameters if name != "players"]
+    if unknown := [name for name in options if name not in known]:
+        listed = ", ".join(known) or "none"
+        raise BadParameter(f"{owner} has no option {', '.join(unknown)}; its options are {listed}.")
