@@ -137,6 +137,12 @@ def test_a_file_that_is_no_plan_is_refused(tmp_path):
     (tmp_path / "torn.toml").write_text("[")
     with pytest.raises(BadParameter, match="no TOML"):
         read_plan(tmp_path / "torn.toml")
+    (tmp_path / "r.toml").write_text('games = ["kuhn"]')
+    with pytest.raises(BadParameter, match=r"r\.toml is a recipe and no sweep: `stratagem train .*r\.toml`"):
+        read_plan(tmp_path / "r.toml")
+    (tmp_path / "bare.toml").write_text('metric = "loss"')
+    with pytest.raises(BadParameter, match="The setting hypothesis must be given"):
+        read_plan(tmp_path / "bare.toml")
 
 
 def test_the_interval_is_students():

@@ -18,6 +18,7 @@ def files(tmp_path):
         "league": 'algorithm = "league"\n[learners.main]\nmatch = { rule = "self" }\n',
         "scopal": 'algorithm = "scopal"\n',
         "child": 'extends = ["model.toml"]\n',
+        "sweep": 'hypothesis = "It learns."\nmetric = "loss"\n',
     }
     for name, text in texts.items():
         (tmp_path / f"{name}.toml").write_text(text)
@@ -43,6 +44,7 @@ def test_changes_lie_over_all_recipes(files):
         (("league", "model"), r"model\.toml has the table sepo, which the algorithm league has not: compose"),
         (("model", "model"), r"model\.toml is read twice"),
         (("child", "model"), r"model\.toml is read twice"),
+        (("sweep",), r"sweep\.toml is a sweep and no recipe: `stratagem sweep .*sweep\.toml` makes its runs\."),
     ],
 )
 def test_recipes_that_do_not_go_together_are_refused(files, names, said):

@@ -100,6 +100,10 @@ def read_plan(path: Path) -> Plan:
         raise BadParameter(f"The sweep {path} cannot be read: {reason(error)}.") from error
     except tomllib.TOMLDecodeError as error:
         raise BadParameter(f"The sweep {path} is no TOML: {error}.") from error
+    if data and data.keys().isdisjoint(Plan.model_fields):
+        raise BadParameter(
+            f"{path} is a recipe and no sweep: `stratagem train {path}` trains by it, and a sweep names it as `recipe`."
+        )
     return Plan.read(data)
 
 

@@ -155,6 +155,8 @@ def _toml(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise BadParameter(f"The recipe {path} is nested too deep: at most {_DEEPEST} levels are read.") from None
     check_depth(data, f"The recipe {path}")
+    if "hypothesis" in data:
+        raise BadParameter(f"{path} is a sweep and no recipe: `stratagem sweep {path}` makes its runs.")
     return data
 
 
