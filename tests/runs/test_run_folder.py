@@ -49,11 +49,11 @@ def test_a_new_run_says_what_it_is(run):
 
 
 def test_what_is_there_is_refused_and_left_alone(run, tmp_path):
-    with pytest.raises(StratagemError, match=r"kuhn-1 exists already: resume it, or name"):
+    with pytest.raises(StratagemError, match=r"already: resume it by `stratagem train .*kuhn-1 --resume`, or name"):
         RunFolder.create(run.path, Config(steps=6), 8, "again")
     assert run.info().seed == 7
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(StratagemError, match="already"):
+    with pytest.raises(StratagemError, match=r"file exists already: name a new folder by --out\."):
         RunFolder.create(tmp_path / "file", Config(), 8, "again")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "kuhn-1"]
 

@@ -143,7 +143,10 @@ class Policies:
             raise self._too_large()
 
     def _too_large(self) -> CannotCompute:
-        return CannotCompute(f"{self.game.spec.name} between these players is too large to be computed exactly.")
+        return CannotCompute(
+            f"{self.game.spec.name} between these players is too large to be computed exactly: raise `exact_budget`, or "
+            "make the game smaller by its options."
+        )
 
 
 class Layer:

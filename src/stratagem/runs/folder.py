@@ -84,7 +84,8 @@ class Status(Settings):
 def check_free(path: Path) -> None:
     """Refuse an existing file or folder as the place of a new run."""
     if path.exists():
-        raise StratagemError(f"{path} exists already: resume it, or name a new folder.")
+        resumed = f"resume it by `stratagem train {path} --resume`, or " if (path / _INFO).is_file() else ""
+        raise StratagemError(f"{path} exists already: {resumed}name a new folder by --out.")
 
 
 @dataclass(frozen=True)
