@@ -329,7 +329,8 @@ def test_a_crash_is_shown_where_it_happened():
         return {0: "Begin.", 1: "Go on."}[facts.round]
 
     check = verify(made(game={"situation": crash_in_round_2}), episodes=3)["texts"]
-    assert check.detail == "raised KeyError: 2"
+    line = crash_in_round_2.__code__.co_firstlineno + 1
+    assert check.detail == f"raised KeyError in line {line} of test_checker.py: 2"
     assert len(check.transcripts[0].actions) == 2
 
 

@@ -145,4 +145,5 @@ def _signals_of_an_episode(case: Case, key: Key) -> None:
                 raise Broken(f"signals {sorted(reported)} are reported, not {sorted(declared)}", here.transcript)
             for name, values in reported.items():
                 if len(values) != seats or not all(value is None or 0.0 <= value <= 1.0 for value in values):
-                    raise Broken(f"the signal {name} is {values}, not a number from 0 to 1 a seat", here.transcript)
+                    wanted = f"a number from 0 to 1 for each of {seats} seats"
+                    raise Broken(f"the signal {name} is {values}, not {wanted}", here.transcript)

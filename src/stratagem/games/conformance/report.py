@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from types import FunctionType
 from typing import Any, Literal, NamedTuple
 
 from stratagem.games.base import Game, Json, Seat, State
@@ -123,3 +126,12 @@ class Report:
 def shortened(text: str) -> str:
     """Shorten a detail to fit into a report."""
     return text if len(text) <= _LONGEST_DETAIL else text[:_LONGEST_DETAIL] + "…"
+
+
+def raised(error: Exception, game: Game[Any]) -> str:
+    """Describe an error of the rules under test, with the line of their file that it passed."""
+    methods = [method for cls in (type(game), game.state) for method in vars(cls).values()]
+    files = {method.__code__.co_filename for method in methods if isinstance(method, FunctionType)}
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+    place = f" in line {frames[-1].lineno} of {Path(frames[-1].filename).name}" if frames else ""
+    return f"raised {type(error).__name__}{place}: {error}"

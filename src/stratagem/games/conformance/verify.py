@@ -18,7 +18,7 @@ from stratagem.games.conformance import (
     twins,
     varying,
 )
-from stratagem.games.conformance.report import Broken, Check, NotApplicable, Report, shortened
+from stratagem.games.conformance.report import Broken, Check, NotApplicable, Report, raised, shortened
 from stratagem.games.conformance.shrinking import Rule, smallest
 from stratagem.games.conformance.walk import Case, Chooser, at_random
 from stratagem.games.key import Key
@@ -92,4 +92,4 @@ def _checked(rule: Rule, case: Case, tries: int) -> Check:
         fault = smallest(rule, case, found, tries)
         return Check(rule.name, "failed", shortened(str(fault)), fault.transcripts)
     except Exception as error:  # noqa: BLE001 - whatever the rules under test raise is a finding
-        return Check(rule.name, "failed", shortened(f"raised {type(error).__name__}: {error}"), (case.latest,))
+        return Check(rule.name, "failed", shortened(raised(error, case.game)), (case.latest,))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from stratagem.errors import BadParameter, IllegalAction
 from stratagem.games.base import Game, RoundResult, Seat, State, View
-from stratagem.games.conformance.report import Actions, Broken, Endless, NotApplicable, Refused, Transcript
+from stratagem.games.conformance.report import Actions, Broken, Endless, NotApplicable, Refused, Transcript, raised
 from stratagem.games.key import Key
 
 MOVES = 3000
@@ -168,7 +168,7 @@ def every_episode(case: Case, look: Callable[[Case, Key], object]) -> str:
         except BadParameter as error:
             faults.append(Broken(str(error), case.latest))
         except Exception as error:  # noqa: BLE001 - whatever the rules under test raise is a finding
-            faults.append(Broken(f"raised {type(error).__name__}: {error}", case.latest))
+            faults.append(Broken(raised(error, case.game), case.latest))
     if faults:
         raise min(faults, key=lambda fault: fault.size)
     return f"{case.episodes} episodes"
