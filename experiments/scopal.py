@@ -32,7 +32,9 @@ STARTS = {
     "small": Path("recipes/scopal/small-start.toml"),
 }
 MAIN = "self"
-STAGED = (MAIN, "iterations")
+DIRECT = "direct"
+"""The run of recipes/scopal/smollm2.toml, which begins from the model as it is."""
+STAGED = (MAIN, "iterations", DIRECT)
 """Of which every stage is measured, and what they began with; of the others, which begin alike, what came of them."""
 TEACHERS = ("mcts-5", "mcts-10", "mcts-100", "mcts-1000")
 OPPONENTS = ("random", "mcts-5", "mcts-10", "mcts-100", "mcts-200", "mcts-500", "mcts-1000")

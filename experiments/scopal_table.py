@@ -4,7 +4,9 @@
 finished run into the JSON, in the place of one of the same variant and seed that is there already, prints the tables in
 Markdown, an analysis each, and draws a picture of each. A figure is the mean over games of the share of games won
 (a tie is half a one), against all opponents of the judge; its interval is that of the games played, and over several
-seeds that of the seeds. Where the folder holds no run, the tables are those of what the JSON holds already.
+seeds that of the seeds. Where the folder holds no run, the tables are those of what the JSON holds already, so
+
+`python experiments/scopal_table.py runs/scopal-smollm2 docs/results/sco-pal-smollm2.json` prints those of SmolLM2.
 """
 
 from __future__ import annotations
@@ -27,13 +29,17 @@ from result_tables import (
     table_command_line,
     write_results,
 )
-from scopal import ANALYSES, MAIN, REFINED, STAGED
+from scopal import ANALYSES as TRAINED
+from scopal import DIRECT, MAIN, REFINED, STAGED
 from scopal_play import by_game, kuhn, played, policies, samples
 
 from stratagem.evaluation.family import Family
 from stratagem.evaluation.statistics import Estimate, mean, with_interval
 from stratagem.sweeps.paired import paired, paired_tests, students
 
+ANALYSES = {**TRAINED, "smollm2": (DIRECT,)}
+WITH_CHANCE = {"main": MAIN, "smollm2": DIRECT}
+"""Analyses that show random play, and the variant that has it."""
 CHANCE = "random"
 """The row that no stage of a run is."""
 PAPER = {
@@ -96,8 +102,8 @@ def lines(analysis: str, data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[st
             shown = every if variant in STAGED else every[-1:]
             for stage in shown:
                 yield (stage if variant in (*STAGED, *REFINED) else f"{variant}: {stage}"), runs, stage
-    if analysis == "main" and MAIN in data:
-        yield "random play", data[MAIN], CHANCE
+    if analysis in WITH_CHANCE and WITH_CHANCE[analysis] in data:
+        yield "random play", data[WITH_CHANCE[analysis]], CHANCE
 
 
 def table(analysis: str, data: Mapping[str, Sequence[Row]]) -> str:
@@ -138,14 +144,14 @@ def stage_tests(runs: Sequence[Row]) -> str:
     names = [name for name in runs[0]["stages"] if name != CHANCE]
     rates = {name: {run["seed"]: won(run["stages"][name]).mean for run in runs} for name in names}
     gaps = {f"{later} less {sooner}": paired(rates[later], rates[sooner]) for sooner, later in combinations(names, 2)}
-    tests = paired_tests(Family("the main run's stages, every pair", tuple(gaps)), gaps, students)
+    tests = paired_tests(Family("the stages of a run, every pair", tuple(gaps)), gaps, students)
     rows = []
     for name, test in tests.items():
         if test.p is not None:
             percent = with_interval([100 * gap for gap in test.by_seed.values()])
             ends = interval(percent, "+.1f")
             rows.append([name, f"{percent.mean:+.1f}", ends, f"{test.p:.4f}", f"{test.holm_p:.4f}"])
-    return markdown([f"the main run's stages, {len(gaps)} comparisons", "points more", "95 %", "p", "Holm p"], rows)
+    return markdown([f"stages of a run, {len(gaps)} comparisons", "points more", "95 %", "p", "Holm p"], rows)
 
 
 def rates_by_seed(runs: Sequence[Row]) -> Iterator[str]:
@@ -178,7 +184,9 @@ def sections(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
             yield "kuhn against equilibrium", kuhn(first)
         yield "regret", regrets(data)
         yield "by seed", "\n".join(rates_by_seed(data[MAIN]))
-        yield "stages", stage_tests(data[MAIN])
+    for name in WITH_CHANCE.values():
+        if name in data:
+            yield "stages", stage_tests(data[name])
 
 
 def main() -> None:
@@ -194,7 +202,7 @@ def main() -> None:
     data = {name: own for name, runs in every.items() if (own := _of_seeds(runs, arguments.seeds))}
     for analysis in arguments.only:
         variants = ANALYSES[analysis]
-        if any(name in data for name in variants if name != MAIN) or (analysis == "main" and MAIN in data):
+        if any(name in data for name in variants if name != MAIN or analysis == "main"):
             published = f"SCO-PAL: {PAPER[analysis]}.\n\n" if analysis in PAPER else ""
             print(f"\n## {analysis}\n\n{published}{table(analysis, data)}")
             if arguments.pictures:
