@@ -98,6 +98,13 @@ def test_dry_run_and_start_refuse_the_same_options(run, folder, options, reason)
     assert not (folder / "runs").exists()
 
 
+def test_a_cluster_without_its_package_is_refused_before_there_is_a_run(run, folder, monkeypatch):
+    monkeypatch.setattr("stratagem.workers.ray_cluster.find_spec", lambda name: None)
+    status, _, said = run("train", "game.toml", "--ray", "auto", "--out", "new")
+    assert (status, "A Ray cluster needs an extra" in said) == (2, True), said
+    assert not (folder / "new").exists()
+
+
 def test_a_recipe_without_settings_is_refused(run, folder):
     (folder / "empty.toml").write_text("# nothing yet\n")
     for more in ((), ("--dry-run",)):

@@ -61,6 +61,8 @@ class RayWorkers(Workers):
 
     def __init__(self, address: str, num_workers: int | None = None) -> None:
         """Without `num_workers` the cluster is filled. The cluster is looked for at the first use."""
+        if find_spec("ray") is None:
+            raise MissingExtra("A Ray cluster", "ray")
         self._address = address
         self._asked = num_workers
 
@@ -114,8 +116,6 @@ class RayWorkers(Workers):
 
 def _connect(address: str) -> dict[str, float]:
     """Connect to a cluster, or start one on this machine, and return its resources."""
-    if find_spec("ray") is None:
-        raise MissingExtra("A Ray cluster", "ray")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address == LOCAL:
         os.environ.setdefault("RAY_AUTH_MODE", "token")
