@@ -64,8 +64,7 @@ def averages(folder: Path, game: str, way: str) -> dict[int, Curve]:
     for seed, run in finished_by_seed(folder, f"{game}-{way}").items():
         checkpoints = run.read("league.json").get("over_time", {}).get("main", [])
         if checkpoints:
-            first = min(read_metrics(run.folder)["main/points"].steps) - 1
-            steps = [checkpoint["step"] - first for checkpoint in checkpoints]
+            steps = [checkpoint["step"] for checkpoint in checkpoints]
             by_seed[seed] = Curve(steps, [checkpoint["average"] for checkpoint in checkpoints])
     return by_seed
 
