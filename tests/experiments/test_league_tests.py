@@ -144,7 +144,7 @@ def test_results_of_a_game_are_merged_by_seed(tmp_path, monkeypatch, capsys):
         "dirty": False,
     }
     assert data["held"]["last"]["mean"] == pytest.approx(0.305)
-    assert data["held"]["averages"]["1"] == {"steps": [2, 4], "values": pytest.approx([0.51, 0.51])}
+    assert data["held"]["averages"]["1"] == {"steps": [1, 3], "values": pytest.approx([0.51, 0.51])}
     gap = data["differences"]["held less self"]
     assert (gap["seeds"], gap["last"]["mean"]) == ([0, 1], pytest.approx(0.105))
     assert gap["last"]["holm_p"] == pytest.approx(min(1.0, 15 * gap["last"]["p"]))
