@@ -88,7 +88,8 @@ def test_the_index_leads_to_every_page():
 
 
 @pytest.mark.parametrize("path", PAGES, ids=named)
-def test_commands_exist(path):
+def test_commands_exist(path, monkeypatch):
+    monkeypatch.setattr("stratagem.workers.ray_cluster.find_spec", lambda name: name)  # no command is run
     for line in shown.commands(path.read_text("utf-8")):
         program, *words = split(line, comments=True)
         if program == "make":
