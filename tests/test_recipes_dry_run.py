@@ -100,7 +100,8 @@ def test_shipped_sweep_names_recipes_that_can_be_trained(recipe, tmp_path):
 @pytest.mark.parametrize("command", list(documented()))
 def test_documented_training_command_dry_runs_from_any_folder(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(Tracker, "check", lambda self: None)  # packages of trackers are not needed by the tests
+    monkeypatch.setattr(Tracker, "check", lambda self: None)  # packages of trackers and of clusters are not needed
+    monkeypatch.setattr("stratagem.workers.ray_cluster.find_spec", lambda name: name)
     with pytest.raises(SystemExit) as ended:
         main([*split(command, comments=True)[1:], "--dry-run", "--json"])
     printed = capsys.readouterr()
