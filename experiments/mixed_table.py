@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,10 +49,7 @@ def figures(rows: Sequence[Seated]) -> dict[str, dict[str, Estimate]]:
     for row in rows:
         by_player.setdefault(row.player, []).append(row)
     found = {
-        player: {
-            name: students(clustered(own, lambda row, name=name: getattr(row, name), lambda row: row.deal))
-            for name in FIGURES
-        }
+        player: {name: students(clustered(own, attrgetter(name), attrgetter("deal"))) for name in FIGURES}
         for player, own in by_player.items()
     }
     return dict(sorted(found.items(), key=lambda item: -item[1]["share"].mean))

@@ -86,7 +86,7 @@ def test_dry_run_and_start_refuse_the_same_recipe(run, folder, change, reason):
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("--out", "game.toml"), "game.toml exists already"),
+        (("--out", "game.toml"), "game.toml exists already: name a new folder by --out."),
         (("--track", "nowhere"), "There is no tracker called 'nowhere'"),
     ],
     ids=["out", "track"],

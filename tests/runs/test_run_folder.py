@@ -53,7 +53,7 @@ def test_what_is_there_is_refused_and_left_alone(run, tmp_path):
         RunFolder.create(run.path, Config(steps=6), 8, "again")
     assert run.info().seed == 7
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(StratagemError, match=r"file exists already: name a new folder by --out\."):
+    with pytest.raises(StratagemError, match=r"file exists already: name a new folder by `out=`\."):
         RunFolder.create(tmp_path / "file", Config(), 8, "again")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "kuhn-1"]
 

@@ -85,7 +85,7 @@ def check_free(path: Path) -> None:
     """Refuse an existing file or folder as the place of a new run."""
     if path.exists():
         resumed = f"resume it by `stratagem train {path} --resume`, or " if (path / _INFO).is_file() else ""
-        raise StratagemError(f"{path} exists already: {resumed}name a new folder by --out.")
+        raise StratagemError(f"{path} exists already: {resumed}name a new folder by `out=`.")
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The check of initial policies: who begins far from the target policies of a recipe is warned of."""
 
 import warnings
+from types import SimpleNamespace
 
 import pytest
 from test_shaping_run import RECIPE
@@ -51,6 +52,11 @@ def test_the_limit_is_between_the_examples_that_it_names():
     for target, inside, outside in ((0.25, 0.39, 0.41), (0.75, 0.61, 0.59)):
         near, far = (Reading((q,) * 5, (1.0 - q,) * 5) for q in (inside, outside))
         assert divergence((target,) * 5, near) < LIMIT < divergence((target,) * 5, far)
+
+
+def test_an_engine_that_tells_no_probabilities_is_not_asked():
+    mute = SimpleNamespace(capabilities=SimpleNamespace(scores=False))
+    assert list(distant(mute, "tiny", [COOPERATIVE])) == []
 
 
 def test_a_teacher_or_labels_of_several_tokens_are_not_compared(monkeypatch):

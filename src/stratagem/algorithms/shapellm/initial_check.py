@@ -32,29 +32,28 @@ _PROMPTS = 25
 def check_initial_policies(game: Game[Any], bases: Mapping[str, Base], targets: Sequence[TargetPolicy]) -> None:
     """Warn of every base that begins far from a target policy under the labels of the game."""
     for text, base in bases.items():
-        for sentence in distant(base.engine, text, [target for target in targets if _labels_of(game, target)]):
+        for sentence in distant(base.engine, text, [target for target in targets if _plays_with_labels(game, target)]):
             warnings.warn(sentence, TrainingWarning, stacklevel=2)
 
 
-def _labels_of(game: Game[Any], target: TargetPolicy) -> bool:
-    """Return whether the target policy has the labels that its seat plays with."""
+def _plays_with_labels(game: Game[Any], target: TargetPolicy) -> bool:
+    """Return whether the seat of a target policy plays with its labels."""
     return isinstance(game, MatrixGame) and tuple(game.seat_labels(target.seat)) == tuple(target.labels)
 
 
 def distant(engine: Engine, model: str, targets: Sequence[TargetPolicy]) -> Iterator[str]:
     """Yield a sentence for every target table that a model is far from, where its engine tells probabilities."""
-    tables = (target for target in targets if target.table) if engine.capabilities.scores else ()
-    for target in tables:
+    for target in targets if engine.capabilities.scores else ():
         try:
-            if sentence := _distance(engine, model, target):
+            if target.table and (sentence := _distance(engine, model, target, target.table.first)):
                 yield sentence
         except (BadParameter, Unspellable):  # labels that this model cannot write as one token
             continue
 
 
-def _distance(engine: Engine, model: str, target: TargetPolicy) -> str:
+def _distance(engine: Engine, model: str, target: TargetPolicy, wanted: Sequence[float]) -> str:
     """Say how far the model is from the target; empty where it is near."""
-    wanted, reading = target.table.first if target.table else (), policy_after_prompts(engine, target)
+    reading = policy_after_prompts(engine, target)
     distance = divergence(wanted, reading)
     if distance <= LIMIT:
         return ""
