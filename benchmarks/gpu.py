@@ -33,16 +33,17 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="the parts to run")
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=SHAPES)
     parser.add_argument("--folder", type=Path, default=ROOT, help="of the models and of what was measured")
+    parser.add_argument("--new-tokens", type=int, default=0, help="tokens of a reply in place of 1,500 or 64")
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        print(json.dumps(measured(*options.measure, options.folder)))
+        print(json.dumps(measured(*options.measure, options.folder, options.new_tokens)))
         return
     options.folder.mkdir(parents=True, exist_ok=True)
     for shape in options.shapes:
         for part in options.only:
             if not read(file := file_of(options.folder, shape, part))["rows"]:
-                write_file(file, _measure(shape, part, options.folder))
+                write_file(file, _measure(shape, part, options.folder, options.new_tokens))
     print(markdown(options.folder, options.shapes, options.only))
 
 
@@ -66,21 +67,23 @@ def read(file: Path) -> dict[str, Any]:
     return content
 
 
-def measured(shape: str, part: str, folder: Path) -> list[tuple[str, float, str]]:
-    """Measure one part in this process."""
+def measured(shape: str, part: str, folder: Path, new: int) -> list[tuple[str, float, str]]:
+    """Measure one part in this process; 0 new tokens are the number of the form."""
     import gpu_models
     import gpu_parts
 
     full = gpu_models.device() == "cuda"
     path = gpu_models.folder(gpu_models.SHAPES[shape], folder / "models", full=full)
-    return [tuple(row) for row in gpu_parts.PARTS[part](path, gpu_parts.FULL if full else gpu_parts.SMALL)]
+    size = gpu_parts.FULL if full else gpu_parts.SMALL
+    return [tuple(row) for row in gpu_parts.PARTS[part](path, size._replace(new=new or size.new))]
 
 
-def _measure(shape: str, part: str, folder: Path) -> str:
+def _measure(shape: str, part: str, folder: Path, new: int) -> str:
     """Measure one part in a process of its own, and return its figures or its error as JSON."""
     if part == "vllm" and find_spec("vllm") is None:
         return json.dumps({"machine": machine(), "rows": [], "error": "vLLM is not installed here"})
-    command = [sys.executable, "-W", "ignore", __file__, "--folder", str(folder), "--measure", shape, part]
+    command = [sys.executable, "-W", "ignore", __file__, "--folder", str(folder), "--new-tokens", str(new)]
+    command += ["--measure", shape, part]
     print(f"{shape}: {part} ...", file=sys.stderr, flush=True)
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)

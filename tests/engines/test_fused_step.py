@@ -7,6 +7,7 @@ from plainly import disturb
 from test_architectures import ARCHITECTURES, make  # noqa: F401 - a fixture
 
 from stratagem.engines.choose_reader import reader_for
+from stratagem.engines.fused_step import FusedStep
 from stratagem.engines.reader import SharingReader
 from stratagem.engines.steps import ModelStep
 from stratagem.engines.transformers_engine import TransformersEngine
@@ -14,7 +15,7 @@ from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.models import packed_linear
 from stratagem.models.adapters import active, add_adapter
 from stratagem.models.load import load
-from stratagem.models.packed_linear import PackedLinear
+from stratagem.models.packed_linear import PackedLinear, PlainLinear
 
 FITTING = ("Llama", "Mistral", "Qwen3")
 OWN_LAYERS = TransformersSettings(packed_weights_mib=0)
@@ -101,7 +102,7 @@ def test_broken_packed_weights_are_found_and_not_used(tiny, monkeypatch):
 
     packed = PackedLinear.__init__
     monkeypatch.setattr(PackedLinear, "__init__", broken)
-    with pytest.warns(UserWarning, match="tiny is read without packed weights: it deviates by "):
+    with pytest.warns(UserWarning, match="tiny is read by its own layers: it deviates by "):
         reader = reader_for(tiny, 1 << 28)
     assert isinstance(reader._step, ModelStep)
     assert "; by the model's own layers, since it deviates by " in tiny.reading["rollouts"]
@@ -109,7 +110,7 @@ def test_broken_packed_weights_are_found_and_not_used(tiny, monkeypatch):
 
 def test_an_operation_that_fails_is_said_and_not_used(tiny, monkeypatch):
     monkeypatch.setattr(PackedLinear, "__call__", lambda *_: torch.zeros(1, 1).view(7))
-    with pytest.warns(UserWarning, match="tiny is read without packed weights: RuntimeError: "):
+    with pytest.warns(UserWarning, match="tiny is read by its own layers: RuntimeError: "):
         reader = reader_for(tiny, 1 << 28)
     assert isinstance(reader._step, ModelStep)
 
@@ -118,17 +119,35 @@ def test_an_operation_that_fails_is_said_and_not_used(tiny, monkeypatch):
     ("dtype", "device", "reason"),
     [
         (torch.float16, "cpu", "weights in torch.float16 cannot be packed"),
-        (torch.float32, "cuda", "weights are packed on processors only, not on cuda"),
+        (torch.float16, "cuda", None),
         (torch.bfloat16, "cpu", None),
     ],
 )
-def test_packing_is_for_processors_and_two_formats(dtype, device, reason):
+def test_processors_pack_two_formats(dtype, device, reason):
     assert packed_linear.packing_problem(dtype, torch.device(device)) == reason
 
 
 def test_a_model_that_is_too_large_is_read_by_its_own_layers(tiny):
     reader_for(tiny, 1 << 28, packed_mib=1)
     assert "packed weights would take " in tiny.reading["rollouts"]
+
+
+def test_weights_are_read_where_they_are_on_a_gpu(manned, monkeypatch):
+    monkeypatch.setattr(packed_linear, "PackedLinear", packed_linear.PlainLinear)
+    engine, own = TransformersEngine(manned), TransformersEngine(manned, OWN_LAYERS)
+    assert isinstance(engine.reader._step, FusedStep)
+    names = ("", "one", "two")
+    both = [[asked(e, number, adapter=names[number % 3]) for number in range(12)] for e in (engine, own)]
+    close(engine.answer(both[0]), own.answer(both[1]))
+
+
+def test_plain_layers_compute_what_packed_ones_do():
+    layers = [torch.nn.Linear(8, size, bias=size > 4) for size in (3, 5)]
+    x = torch.randn(7, 8)
+    with torch.inference_mode():
+        expected = torch.cat([layer(x) for layer in layers], dim=-1)
+        for kind in (PackedLinear, PlainLinear):
+            assert torch.allclose(kind(layers)(x), expected, atol=1e-5)
 
 
 def test_the_active_adapter_of_the_learner_stays(manned):

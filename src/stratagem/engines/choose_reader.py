@@ -36,7 +36,7 @@ def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB) ->
     if attention is None:
         lm.reading[ROLLOUTS] = f"{_ALONE}: the architecture takes no mask of tokens"
         return PlainReader(lm)
-    own = "no packed weights are allowed"
+    own = "the setting packed_weights_mib is 0"
     if packed_mib:
         try:
             reader, result = _probed(lm, attention, budget, packed_mib)
@@ -44,13 +44,14 @@ def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB) ->
             own = str(error)
         except _REFUSALS as error:
             own = f"{type(error).__name__}: {error}"
-            warnings.warn(f"{lm.name} is read without packed weights: {own}", stacklevel=2)
+            warnings.warn(f"{lm.name} is read by its own layers: {own}", stacklevel=2)
         else:
             if result.agrees:
-                lm.reading[ROLLOUTS] = f"{_SHARED}: {result}; by packed weights"
+                how = "packed weights" if lm.model.device.type == "cpu" else "a fused pass"
+                lm.reading[ROLLOUTS] = f"{_SHARED}: {result}; by {how}"
                 return reader
             own = str(result)
-            warnings.warn(f"{lm.name} is read without packed weights: {own}", stacklevel=2)
+            warnings.warn(f"{lm.name} is read by its own layers: {own}", stacklevel=2)
     return _by_own_layers(lm, attention, budget, own)
 
 

@@ -1,7 +1,7 @@
-"""Forward pass of a Llama-like decoder with packed weights, and without the modules of transformers.
+"""Forward pass of a Llama-like decoder without the modules of transformers; on a processor with packed weights.
 
-Queries of one group of heads share their keys, so they are rows of one product. Adapters stay unmerged: their factors
-are multiplied beside the packed layers that they are attached to.
+Queries of one group of heads share their keys, so they are rows of one product, and keys are never repeated. Adapters
+stay unmerged: their factors are multiplied beside the layers that they are attached to.
 """
 
 from __future__ import annotations
@@ -15,38 +15,49 @@ from stratagem.engines.steps import Wanted
 from stratagem.engines.weights import Weights
 from stratagem.models.decoder_structure import DecoderLayer, OtherStructure, decoder_of, linear
 from stratagem.models.language_model import LanguageModel
-from stratagem.models.packed_linear import PackedLinear, packing_problem
+from stratagem.models.packed_linear import PackedLinear, PlainLinear, linears, packing_problem
 
 _MIB = 2**20
 
 
 class FusedStep:
-    """Forward pass of a decoder of this structure; the weights are packed at the first pass after a change."""
+    """Forward pass of a decoder of this structure; weights are packed at the first pass after a change."""
 
     def __init__(self, lm: LanguageModel, weights: Weights, most_mib: int) -> None:
         self.decoder = decoder_of(lm)
         self.device, self.dtype = torch.device(lm.model.device), lm.model.dtype
         if (problem := packing_problem(self.dtype, self.device)) is not None:
             raise OtherStructure(problem)
-        linears = [linear(module) for layer in self.decoder.layers for group in layer.groups() for module in group]
-        size = sum(one.weight.numel() * one.weight.element_size() for one in (*linears, self.decoder.head)) // _MIB
-        if size > most_mib:
-            raise OtherStructure(f"packed weights would take {size} MiB, and the setting allows {most_mib}")
+        self._check(most_mib)
         self._weights = weights
         weights.own_layers = False
-        self._layers: list[list[PackedLinear]] = []
-        self._head: PackedLinear | None = None
+        self._layers: list[list[PackedLinear | PlainLinear]] = []
+        self._head: PackedLinear | PlainLinear | None = None
+
+    @property
+    def packed(self) -> bool:
+        """True if this pass reads a packed copy of the weights."""
+        return self.device.type == "cpu"
+
+    def _check(self, most_mib: int) -> None:
+        """Refuse layers on several devices, and a packed copy that is too large."""
+        layers = [linear(module) for layer in self.decoder.layers for group in layer.groups() for module in group]
+        weights = [layer.weight for layer in (*layers, self.decoder.head)]
+        if any(weight.device != self.device for weight in weights):
+            raise OtherStructure("its layers are on several devices")
+        size = sum(weight.numel() * weight.element_size() for weight in weights) // _MIB
+        if self.packed and size > most_mib:
+            raise OtherStructure(f"packed weights would take {size} MiB, and the setting allows {most_mib}")
 
     def forget(self) -> None:
         """Forget packed weights that have changed."""
         self._layers, self._head = [], None
 
-    def _pack(self) -> PackedLinear:
+    def _pack(self) -> PackedLinear | PlainLinear:
         self._layers = [
-            [PackedLinear([linear(module) for module in group]) for group in layer.groups()]
-            for layer in self.decoder.layers
+            [linears([linear(module) for module in group]) for group in layer.groups()] for layer in self.decoder.layers
         ]
-        self._head = PackedLinear([self.decoder.head])
+        self._head = linears([self.decoder.head])
         return self._head
 
     def __call__(
@@ -60,8 +71,8 @@ class FusedStep:
         masks = _grouped(mask, decoder.num_heads // decoder.num_key_heads)
         for number, layer in enumerate(decoder.layers):
             x = self._layer(number, layer, x, shape, (cos, sin), masks, cache)
-        places = torch.tensor([row * shape[1] + column for row, column in zip(*wanted, strict=True)])
-        return head(decoder.norm(x[places]))
+        places = [row * shape[1] + column for row, column in zip(*wanted, strict=True)]
+        return head(decoder.norm(x[torch.tensor(places, device=self.device)]))
 
     def _layer(
         self,

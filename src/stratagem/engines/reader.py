@@ -104,7 +104,7 @@ class SharingReader:
     ragged = True
 
     def __init__(self, lm: LanguageModel, attention: Attention, budget: int, packed_mib: int = 0) -> None:
-        """Read by packed weights of at most this size; refused where the model's structure does not allow it."""
+        """Read by a fused pass where packed weights may take memory; refused where the structure does not allow it."""
         self.weights = Weights(lm)
         self._step: Step = FusedStep(lm, self.weights, packed_mib) if packed_mib else ModelStep(lm)
         self.prefixes = Prefixes(budget)
