@@ -81,4 +81,4 @@ def disturb(lm, name, seed):
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for weight in adapter_parameters(lm, name):
-            weight.normal_(std=0.1, generator=generator)
+            weight.copy_(torch.empty(weight.shape).normal_(std=0.1, generator=generator))

@@ -47,7 +47,7 @@ def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB) ->
             warnings.warn(f"{lm.name} is read by its own layers: {own}", stacklevel=2)
         else:
             if result.agrees:
-                how = "packed weights" if lm.model.device.type == "cpu" else "a fused pass"
+                how = "packed weights" if lm.model.device.type == "cpu" else "a fused pass and CUDA graphs"
                 lm.reading[ROLLOUTS] = f"{_SHARED}: {result}; by {how}"
                 return reader
             own = str(result)
@@ -83,7 +83,7 @@ def _probed(lm: LanguageModel, attention: Attention, budget: int, packed_mib: in
     return reader, result
 
 
-def _agreement(lm: LanguageModel, reader: Reader) -> Agreement:
+def _agreement(lm: LanguageModel, reader: SharingReader) -> Agreement:
     """Compare three texts that share a beginning, extensions of two of them, and branches of these."""
     size = lm.model.get_input_embeddings().num_embeddings
     tokens = [(7 * index * index + 3 * index + 1) % size for index in range(120)]
@@ -99,10 +99,14 @@ def _agreement(lm: LanguageModel, reader: Reader) -> Agreement:
     rows = reader.go_on(tails, [NONE, branches])
     reader.take([[], branches.path(taken)])
     shared += [*rows[:2], rows[3], rows[5], *reader.go_on([[], tokens[50:52]])[1:]]
+    singles = tokens[90 : 90 + reader.num_single_passes]
+    shared += [row for token in singles for row in reader.go_on([[token], [token]])]
     first, second = (Text("", (*text.tokens, *tail)) for text, tail in zip(texts, tails, strict=False))
     besides, aheads = ([branches.tokens[index] for index in branches.path(end)] for end in (other, taken))
     longer = [Text("", (*second.tokens, *more)) for more in (besides, aheads, [*aheads, *tokens[50:52]])]
-    whole = [*texts, first, second, *longer]
+    ends = [singles[:count] for count in range(1, len(singles) + 1)]
+    grown = [Text("", (*begun.tokens, *end)) for end in ends for begun in (first, longer[-1])]
+    whole = [*texts, first, second, *longer, *grown]
     alone = [rows for text in whole for rows in _own_logits(lm, [text])]
     return agreement(lm, shared, [rows[-1] for rows in alone], noise=deviation(_own_logits(lm, whole), alone))
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from stratagem.engines.steps import Wanted
+from stratagem.engines.steps import Wanted, every_row
 from stratagem.engines.weights import Weights
 from stratagem.models.decoder_structure import DecoderLayer, OtherStructure, decoder_of, linear
 from stratagem.models.language_model import LanguageModel
@@ -49,9 +49,10 @@ class FusedStep:
         if self.packed and size > most_mib:
             raise OtherStructure(f"packed weights would take {size} MiB, and the setting allows {most_mib}")
 
-    def forget(self) -> None:
+    def forget(self, *, base: bool) -> None:
         """Forget packed weights that have changed."""
-        self._layers, self._head = [], None
+        if base:
+            self._layers, self._head = [], None
 
     def _pack(self) -> PackedLinear | PlainLinear:
         self._layers = [
@@ -71,8 +72,10 @@ class FusedStep:
         masks = _grouped(mask, decoder.num_heads // decoder.num_key_heads)
         for number, layer in enumerate(decoder.layers):
             x = self._layer(number, layer, x, shape, (cos, sin), masks, cache)
-        places = [row * shape[1] + column for row, column in zip(*wanted, strict=True)]
-        return head(decoder.norm(x[torch.tensor(places, device=self.device)]))
+        if not every_row(wanted, shape):
+            places = [row * shape[1] + column for row, column in zip(*wanted, strict=True)]
+            x = x[torch.tensor(places, device=self.device)]
+        return head(decoder.norm(x))
 
     def _layer(
         self,

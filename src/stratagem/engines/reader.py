@@ -14,9 +14,10 @@ import torch
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.branches import Branches
 from stratagem.engines.fused_step import FusedStep
+from stratagem.engines.graphed_step import BLOCKS, OFTEN, GraphedStep, graphs_for
 from stratagem.engines.plan import Stage, stages
 from stratagem.engines.prefixes import Chain, Match, Piece, Prefixes
-from stratagem.engines.row_store import cache_shapes
+from stratagem.engines.row_store import SINGLE, cache_shapes
 from stratagem.engines.rows import Rows
 from stratagem.engines.steps import ModelStep, Step
 from stratagem.engines.weights import Weights
@@ -106,11 +107,15 @@ class SharingReader:
     def __init__(self, lm: LanguageModel, attention: Attention, budget: int, packed_mib: int = 0) -> None:
         """Read by a fused pass where packed weights may take memory; refused where the structure does not allow it."""
         self.weights = Weights(lm)
-        self._step: Step = FusedStep(lm, self.weights, packed_mib) if packed_mib else ModelStep(lm)
+        step: Step = FusedStep(lm, self.weights, packed_mib) if packed_mib else ModelStep(lm)
+        graphs = graphs_for(step.device)
         self.prefixes = Prefixes(budget)
         self.num_passes = self.num_tokens = 0
         with torch.inference_mode():
-            self._rows = Rows(attention, cache_shapes(lm.model))
+            self._rows = Rows(attention, cache_shapes(lm.model), BLOCKS if graphs else SINGLE)
+        self._step = GraphedStep(step, self._rows.store, self.weights, graphs) if graphs else step
+        self.num_single_passes = OFTEN + 1 if graphs else 0
+        """Number of passes of one token a row after which they have been computed in every way."""
         self._read: dict[Text, Chain] = {}
         self._adapters: list[str] = []
         self._parked: list[str] = []
@@ -248,11 +253,11 @@ class SharingReader:
 
     def forget(self, adapter: str) -> None:
         self.weights.forget()
+        self._step.forget(base=not adapter)
         if adapter:
             self.prefixes.drop(adapter)
         else:
             self.prefixes.clear()
-            self._step.forget()
 
     def reset(self) -> None:
         self.prefixes.clear()

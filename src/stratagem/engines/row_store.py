@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from transformers.cache_utils import CacheLayerMixin, DynamicCache
@@ -18,6 +18,18 @@ class Uneven(Exception):
     """Layer whose keys and values have other shapes than it had for one token, so the store cannot hold them."""
 
 
+class Blocks(NamedTuple):
+    """Numbers of which rows and columns are multiples, so that few shapes occur."""
+
+    rows: int
+    columns: int
+
+    def room(self, rows: int, columns: int) -> tuple[int, int]:
+        """Return at least these rows and columns, in whole blocks."""
+        return -(-rows // self.rows) * self.rows, -(-columns // self.columns) * self.columns
+
+
+SINGLE = Blocks(1, 1)
 Shape = tuple[int, int]
 """Number of heads, and numbers per head, of the keys and values of a layer."""
 Stretch = tuple[torch.Tensor, ...]
@@ -41,7 +53,8 @@ class RowStore:
     Layers of one shape are one tensor: layers, keys or values, rows, heads, columns, numbers.
     """
 
-    def __init__(self, shapes: Sequence[Shape | None]) -> None:
+    def __init__(self, shapes: Sequence[Shape | None], blocks: Blocks = SINGLE) -> None:
+        self.blocks = blocks
         self.groups = [shape for shape in dict.fromkeys(shapes) if shape is not None]
         self.sizes = [shapes.count(shape) for shape in self.groups]
         self.places = {
@@ -52,6 +65,8 @@ class RowStore:
         """Group of each layer, and its index in the group."""
         self.data: list[torch.Tensor] = []
         self.room = (0, 0)
+        self.allocation = 0
+        """Number of the present allocation; it is another one where the store was moved in memory."""
         self.first = self.rows = 0
         """First row of the present pass, and number of rows."""
         self.write: tuple[torch.Tensor, torch.Tensor] | None = None
@@ -63,13 +78,18 @@ class RowStore:
         if rows <= held_rows and columns < held_columns:
             return
         wider = columns + columns // 4 + 1 + _SPARE
-        self.room = (max(rows, held_rows), held_columns if columns < held_columns else wider)
+        self.room = self.blocks.room(max(rows, held_rows), held_columns if columns < held_columns else wider)
         if self.data:
             self._make(self.data[0])
+
+    def width_for(self, columns: int) -> int:
+        """Return the number of columns that a pass reads, in whole blocks."""
+        return min(self.blocks.room(1, columns)[1], self.room[1])
 
     def _make(self, like: torch.Tensor) -> None:
         """Allocate zeros, since masked columns are still multiplied by zero."""
         before, (rows, columns) = self.data, self.room
+        self.allocation += 1
         self.data = [
             torch.zeros((count, 2, rows, heads, columns, size), dtype=like.dtype, device=like.device)
             for count, (heads, size) in zip(self.sizes, self.groups, strict=True)

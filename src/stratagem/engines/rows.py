@@ -17,7 +17,7 @@ import torch
 from transformers.cache_utils import Cache
 
 from stratagem.engines.branches import NONE, Branches
-from stratagem.engines.row_store import RowStore, Shape, StoreLayer, Stretch
+from stratagem.engines.row_store import SINGLE, Blocks, RowStore, Shape, StoreLayer, Stretch
 from stratagem.engines.steps import Step, Wanted
 from stratagem.models.attention import Attention
 
@@ -28,9 +28,9 @@ _SLICE = 256
 class Rows:
     """The rows of a batch: their lengths, and passes that make them longer."""
 
-    def __init__(self, attention: Attention, shapes: Sequence[Shape | None]) -> None:
+    def __init__(self, attention: Attention, shapes: Sequence[Shape | None], blocks: Blocks = SINGLE) -> None:
         self.attention = attention
-        self.store = RowStore(shapes)
+        self.store = RowStore(shapes, blocks)
         self.cache = Cache(layers=[StoreLayer(self.store, number) for number in range(len(shapes))])
         self.lengths: list[int] = []
         self.parked: list[int] = []
@@ -110,7 +110,7 @@ class Rows:
             columns.append([unseen] * idle + list(range(length, end + len(own))))
         device = step.device
         at = torch.tensor(positions, device=device)
-        self.lengths, self.store.width = after, max(ends)
+        self.lengths, self.store.width = after, self.store.width_for(max(ends))
         self.store.first, self.store.rows = first, len(after)
         row_numbers = torch.arange(first, first + len(after), device=device)[:, None]
         self.store.write = (row_numbers, torch.tensor(columns, device=device))

@@ -17,6 +17,11 @@ class Wanted(NamedTuple):
     columns: Sequence[int]
 
 
+def every_row(wanted: Wanted, shape: torch.Size) -> bool:
+    """Test whether what is wanted is the only token of every row, in order."""
+    return shape[1] == 1 and len(wanted.rows) == shape[0] and all(row == at for at, row in enumerate(wanted.rows))
+
+
 class Step(Protocol):
     """Forward pass."""
 
@@ -26,8 +31,8 @@ class Step(Protocol):
     @property
     def dtype(self) -> torch.dtype: ...
 
-    def forget(self) -> None:
-        """Forget copies of weights of the base that have changed."""
+    def forget(self, *, base: bool) -> None:
+        """Forget copies of weights that have changed: of an adapter, or of everything if the base has changed."""
         ...
 
     def __call__(
@@ -53,20 +58,26 @@ class ModelStep:
         dtype: torch.dtype = self.lm.model.dtype
         return dtype
 
-    def forget(self) -> None:
+    def forget(self, *, base: bool) -> None:
         """Do nothing: the layers hold the weights themselves."""
 
     def __call__(
         self, ids: torch.Tensor, positions: torch.Tensor, mask: Any, cache: Any, wanted: Wanted
     ) -> torch.Tensor:
+        if every_row(wanted, ids.shape):
+            return self._logits(ids, positions, mask, cache, 1)[:, 0]
         first = min(wanted.columns)
-        output = self.lm.model(
+        logits = self._logits(ids, positions, mask, cache, ids.shape[1] - first)
+        return logits[list(wanted.rows), [column - first for column in wanted.columns]]
+
+    def _logits(self, ids: torch.Tensor, positions: torch.Tensor, mask: Any, cache: Any, keep: int) -> torch.Tensor:
+        """Return the logits after the last tokens of each row."""
+        logits: torch.Tensor = self.lm.model(
             input_ids=ids,
             position_ids=positions,
             attention_mask=mask,
             past_key_values=cache,
             use_cache=True,
-            logits_to_keep=ids.shape[1] - first,
-        )
-        logits: torch.Tensor = output.logits[list(wanted.rows), [column - first for column in wanted.columns]]
+            logits_to_keep=keep,
+        ).logits
         return logits

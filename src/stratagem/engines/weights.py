@@ -49,8 +49,8 @@ class Stack:
         rank = max(int(layer.lora_A[name].weight.shape[0]) for layer in self._layers for name in layer.lora_A)
         self._stacked = {id(layer): _stacked(layer, names, rank) for layer in self._layers}
         self._parts: dict[tuple[int, int], Part | None] = {}
-        self._adapters: Sequence[str] = ()
-        self._slots = Slots(torch.zeros(0), torch.zeros(0), in_order=False)
+        self._adapters: Names = ()
+        self.slots = Slots(torch.zeros(0), torch.zeros(0), in_order=False)
 
     def _forward(self, layer: Any) -> Callable[..., torch.Tensor]:
         """Compute a layer with the stack, in place of its own forward pass."""
@@ -66,13 +66,13 @@ class Stack:
 
     def rows(self, adapters: Sequence[str]) -> None:
         """Set the rows of the next passes."""
-        if adapters == self._adapters:
+        if (adapters := tuple(adapters)) == self._adapters:
             return
-        self._adapters = list(adapters)
+        self._adapters = adapters
         rows = [[row for row, own in enumerate(adapters) if own == name] for name in self.names]
         most = max(map(len, rows))
         slots = [row for some in rows for row in (*some, *[-1] * (most - len(some)))]
-        self._slots = Slots(
+        self.slots = Slots(
             torch.tensor([max(row, 0) for row in slots], device=self._device),
             torch.tensor([slot for slot, row in enumerate(slots) if row >= 0], device=self._device),
             slots == list(range(len(adapters))),
@@ -102,7 +102,7 @@ class Stack:
             self._add(part, x, outputs)
 
     def _add(self, part: Part, x: torch.Tensor, outputs: torch.Tensor) -> None:
-        slots, rows = self._slots, len(self._adapters)
+        slots, rows = self.slots, len(self._adapters)
         if not len(slots.taken):
             return
         x, num_adapters = x.to(part.inward.dtype), len(self.names)
@@ -157,6 +157,8 @@ class Weights:
         """True if passes run the model's own layers; otherwise a step takes the factors of `stack`."""
         self.stack: Stack | None = None
         """Adapters of the rows; None if the model's own layers know the only one, or if there is none."""
+        self.adapters: Names = ()
+        """Adapter of each row of the next pass."""
         self._stacks: dict[Names, Stack] = {}
 
     @contextmanager
@@ -179,10 +181,12 @@ class Weights:
             finally:
                 self.stack = None
 
-    def rows(self, adapters: Sequence[str]) -> None:
-        """Set the weights of the rows of the next pass."""
+    def rows(self, adapters: Sequence[str]) -> object:
+        """Set the weights of the rows of the next pass, and return what it reads beside the weights of the model."""
+        self.adapters = tuple(adapters)
         if self.stack is not None:
             self.stack.rows(adapters)
+        return self.stack, None if self.stack is None else self.stack.slots
 
     def forget(self) -> None:
         """Forget the stacks of changed weights."""

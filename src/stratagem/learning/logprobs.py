@@ -26,6 +26,8 @@ ENTRIES = 32 * 262_144
 
 They take 32 MiB, from where on the allocator of Linux returns memory at once; smaller pieces would pile up.
 """
+_ON_GPU = 16
+"""How much larger the chunks of a GPU are, which needs more work at once; they take 512 MiB."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def joined(pieces: Sequence[TokenOutputs]) -> TokenOutputs:
 
 def token_outputs(head: Head, hidden: torch.Tensor, queries: TokenQueries, chunk: int | None = None) -> TokenOutputs:
     """Compute the outputs at hidden states [N, H] for the tokens that follow them, `chunk` at a time."""
-    chunk = chunk or -(-ENTRIES // head.size)
+    chunk = chunk or -(-ENTRIES // head.size) * (_ON_GPU if hidden.is_cuda else 1)
     pieces = []
     for start in range(0, len(queries.tokens), chunk):
         some = slice(start, start + chunk)

@@ -1,0 +1,155 @@
+"""Passes of one token a row by graphs, here recorded as plain calls: the same replies, and no stale graph."""
+
+import pytest
+import torch
+from numbered import FREE, Steps, asked, said
+from plainly import disturb
+from test_architectures import make  # noqa: F401 - a fixture
+
+from stratagem.engines import reader
+from stratagem.engines.graphed_step import BLOCKS, filled
+from stratagem.engines.row_store import Blocks
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.transformers_settings import TransformersSettings
+from stratagem.models.adapters import add_adapter
+from stratagem.models.load import load
+
+NUMBER = 24
+
+
+class Recorder:
+    """Recorder whose graphs run the work again, and that counts both."""
+
+    def __init__(self):
+        self.made = self.run = 0
+
+    def __call__(self, work):
+        self.made += 1
+        work()
+
+        def run():
+            self.run += 1
+            work()
+
+        return run
+
+
+@pytest.fixture
+def recorder(monkeypatch):
+    recorder = Recorder()
+    monkeypatch.setattr(reader, "graphs_for", lambda device: recorder)
+    return recorder
+
+
+def answers(engine, adapters=("",)):
+    """Tokens and log-probabilities of free replies of many lengths."""
+    lengths = [
+        [FREE] * (4 + number % 20) if number % 4 else [frozenset({7, 8}), *[FREE] * 9] for number in range(NUMBER)
+    ]
+    return engine.answer(
+        [
+            asked(engine, number, adapter=adapters[number % len(adapters)], guide=Steps(steps))
+            for number, steps in enumerate(lengths)
+        ]
+    )
+
+
+def same(calls, others):
+    assert [said(call) for call in calls] == [said(call) for call in others]
+    for call, other in zip(calls, others, strict=True):
+        assert call.sampler_logprobs == pytest.approx(other.sampler_logprobs, abs=1e-4)
+
+
+def plainly(lm, adapters=("",), settings=TransformersSettings(), published=()):  # noqa: B008 - settings are frozen
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "graphs_for", lambda device: None)
+        engine = TransformersEngine(lm, settings)
+        for adapter in published:
+            engine.publish(adapter, 1)
+        return answers(engine, adapters)
+
+
+@pytest.mark.parametrize("packed", [0, 4096])
+@pytest.mark.parametrize("name", ["Llama", "Qwen3", "Gemma 3"])
+def test_replies_by_graphs_are_those_of_plain_passes(make, recorder, name, packed):  # noqa: F811
+    lm, settings = make(name), TransformersSettings(packed_weights_mib=packed)
+    engine = TransformersEngine(lm, settings)
+    probed = recorder.made
+    calls = answers(engine)
+    assert probed, "the probe of the reader runs a graph"
+    assert recorder.made > probed
+    assert recorder.run > recorder.made
+    same(calls, plainly(lm, settings=settings))
+
+
+@pytest.mark.parametrize("names", [("one",), ("one", "two"), ("", "one", "two")], ids=str)
+@pytest.mark.parametrize("packed", [0, 4096])
+def test_adapters_and_their_new_weights_are_read_by_graphs(recorder, names, packed):
+    lm, settings = load("tiny"), TransformersSettings(packed_weights_mib=packed)
+    for seed, name in enumerate(("one", "two"), 1):
+        add_adapter(lm, name, rank=2, alpha=8)
+        disturb(lm, name, seed)
+    engine = TransformersEngine(lm, settings)
+    before = answers(engine, names)
+    same(before, plainly(lm, names, settings))
+    disturb(lm, "one", 7)
+    engine.publish("one", 1)
+    made = recorder.made
+    after = answers(engine, names)
+    assert recorder.made > made
+    same(after, plainly(lm, names, settings, published=["one"]))
+    assert [call.tokens for call in before] != [call.tokens for call in after]
+
+
+def test_new_weights_of_the_base_are_read_by_graphs(recorder):
+    lm = load("tiny")
+    engine = TransformersEngine(lm)
+    answers(engine)
+    with torch.no_grad():
+        lm.model.model.layers[0].mlp.gate_proj.weight.normal_(std=0.3)
+    engine.publish("", 1)
+    same(answers(engine), plainly(lm, published=[""]))
+
+
+def test_a_reset_engine_makes_its_graphs_anew(recorder):
+    engine = TransformersEngine(load("tiny"))
+    first = answers(engine)
+    made = recorder.made
+    engine.reset_cache()
+    same(answers(engine), first)
+    assert recorder.made > made
+
+
+def test_a_graph_that_cannot_be_made_is_said_and_not_used(monkeypatch):
+    def broken(work):
+        raise RuntimeError("operation not permitted when stream is capturing")
+
+    monkeypatch.setattr(reader, "graphs_for", lambda device: broken)
+    lm = load("tiny")
+    with pytest.warns(
+        UserWarning, match="passes are no CUDA graphs, and slower: RuntimeError: operation not permitted"
+    ):
+        engine = TransformersEngine(lm)
+    same(answers(engine), plainly(lm))
+
+
+def test_a_graph_that_computes_something_else_is_found_by_the_probe(monkeypatch):
+    def stale(work):
+        return lambda: None
+
+    monkeypatch.setattr(reader, "graphs_for", lambda device: stale)
+    lm = load("tiny")
+    with pytest.warns(UserWarning, match="it deviates by"):
+        TransformersEngine(lm)
+    assert "each text by itself" in lm.reading["rollouts"]
+
+
+@pytest.mark.parametrize(("rows", "expected"), [(1, 1), (2, 2), (3, 4), (5, 8), (8, 8), (9, 16), (63, 64), (65, 72)])
+def test_rows_are_filled_up_to_few_numbers(rows, expected):
+    assert filled(rows) == expected
+    assert expected <= BLOCKS.room(rows, 1)[0]
+
+
+def test_rooms_come_in_whole_blocks():
+    assert Blocks(8, 64).room(9, 65) == (16, 128)
+    assert Blocks(1, 1).room(9, 65) == (9, 65)
