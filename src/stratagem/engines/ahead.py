@@ -14,7 +14,7 @@ from itertools import accumulate
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from stratagem.engines.base import Guide
-from stratagem.engines.branches import Branches
+from stratagem.engines.branches import NONE, Branches
 from stratagem.engines.noise import gumbel_of
 from stratagem.engines.reply import Reply
 
@@ -79,8 +79,10 @@ def walks_of(replies: Sequence[Reply], branches: Sequence[Branches]) -> list[Wal
 
 def branches_of(reply: Reply, saved: float) -> Branches:
     """Return the candidates that are worth reading ahead, where a pass that is spared saves this many tokens."""
-    branches, guide = Branches(), reply.request.guide
-    first = guide.fork() if isinstance(guide, Forks) and saved >= _LEAST else None
+    guide = reply.request.guide
+    if saved < _LEAST or not isinstance(guide, Forks):
+        return NONE
+    branches, first = Branches(), guide.fork()
     waiting = [] if first is None or first.done else [_Node(-1.0, 0, -1, first, len(reply.tokens))]
     while waiting:
         node = heapq.heappop(waiting)

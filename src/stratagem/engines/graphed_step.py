@@ -30,26 +30,34 @@ Recorder = Callable[[Callable[[], None]], Callable[[], None]]
 
 
 class CudaGraphs:
-    """Recorder of CUDA graphs; they share memory for what lies between input and output."""
+    """Recorder of CUDA graphs on one device; they share memory for what lies between input and output."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
         self._pool = torch.cuda.graph_pool_handle()
+        kept: list[torch.Tensor] = []
+        self._first = self._graph(lambda: kept.append(torch.zeros(1, device=device)))
+        """Graph that is never run: memory that no graph shares any more cannot be shared again."""
 
     def __call__(self, work: Callable[[], None]) -> Callable[[], None]:
-        stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream):
-            work()  # libraries allocate at the first call, which a graph must not hold
-        torch.cuda.current_stream().wait_stream(stream)
+        with torch.cuda.device(self._device):
+            stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                work()  # libraries allocate at the first call, which a graph must not hold
+            torch.cuda.current_stream().wait_stream(stream)
+        return self._graph(work).replay
+
+    def _graph(self, work: Callable[[], None]) -> torch.cuda.CUDAGraph:
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph, pool=self._pool):
+        with torch.cuda.device(self._device), torch.cuda.graph(graph, pool=self._pool):
             work()
-        return graph.replay
+        return graph
 
 
 def graphs_for(device: torch.device) -> Recorder | None:
     """Return the recorder of graphs on a device; None where it has none."""
-    return CudaGraphs() if device.type == "cuda" else None
+    return CudaGraphs(device) if device.type == "cuda" else None
 
 
 class Shape(NamedTuple):

@@ -76,21 +76,21 @@ class Rows:
         """
         branches = branches or [NONE] * len(pending)
         done: torch.Tensor | None = None
-        extra = [torch.zeros(0)] * len(pending)
+        extra: list[torch.Tensor | None] = [None] * len(pending)
         for start in range(0, max(map(len, pending)), _SLICE):
             slices = [row[start : start + _SLICE] for row in pending]
             last = [start < len(row) <= start + _SLICE for row in pending]
             here = [own if ends else NONE for own, ends in zip(branches, last, strict=True)]
             sizes = [len(pending), *(len(own.asked) for own in here)]
             logits, *asked = torch.split(self._pass(step, slices, here), sizes)
-            extra = [new if len(new) else old for old, new in zip(extra, asked, strict=True)]
+            extra = [new if own.asked else old for old, new, own in zip(extra, asked, here, strict=True)]
             if done is None:
                 done = logits
             else:
                 touched = [number for number, row in enumerate(slices) if row]
                 done[touched] = logits[touched]
         assert done is not None
-        more = [logits for logits in extra if len(logits)]
+        more = [logits for logits in extra if logits is not None]
         return torch.cat([done, *more]) if more else done
 
     def _pass(self, step: Step, pending: Sequence[Sequence[int]], branches: Sequence[Branches]) -> torch.Tensor:
