@@ -18,6 +18,8 @@ from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import PLAIN, Call, Prompt, Request, TrainableEngine
 from stratagem.engines.catalogue import VLLM
 from stratagem.engines.open import open_engine
+from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example, example_from_call
@@ -153,6 +155,10 @@ def engine(path: Path, size: Size) -> Iterator[Row]:
     replies(ours, size, 8)
     yield from _replied(ours, size, "transformers engine")
     yield peak()
+    if device() == "cuda":
+        plain = TransformersEngine(lm, TransformersSettings(cuda_graphs=False))
+        replies(plain, size, 8)
+        yield from _replied(plain, size, "without CUDA graphs")
     theirs(lm, prompts(size), 8, do_sample=True, top_k=0, top_p=1.0)
     start = synchronized()
     theirs(lm, prompts(size), size.new, do_sample=True, top_k=0, top_p=1.0)

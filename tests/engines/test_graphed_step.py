@@ -130,7 +130,25 @@ def test_a_graph_that_cannot_be_made_is_said_and_not_used(monkeypatch):
         UserWarning, match="passes are no CUDA graphs, and slower: RuntimeError: operation not permitted"
     ):
         engine = TransformersEngine(lm)
+    assert "CUDA graphs" not in lm.reading["rollouts"]
     same(answers(engine), plainly(lm))
+
+
+def test_graphs_can_be_left_out(recorder):
+    lm = load("tiny")
+    answers(TransformersEngine(lm, TransformersSettings(cuda_graphs=False)))
+    assert not recorder.made
+    assert "CUDA graphs" not in lm.reading["rollouts"]
+
+
+def test_the_report_says_that_passes_are_graphs(recorder):
+    lm = load("tiny")
+    TransformersEngine(lm)
+    assert lm.reading["rollouts"].endswith("; by packed weights and CUDA graphs")
+    TransformersEngine(lm, TransformersSettings(packed_weights_mib=0))
+    assert (
+        "by the model's own layers and CUDA graphs, since the setting packed_weights_mib is 0" in lm.reading["rollouts"]
+    )
 
 
 def test_a_graph_that_computes_something_else_is_found_by_the_probe(monkeypatch):

@@ -30,7 +30,7 @@ _NUM_POSITIONS = 32
 """Number of last tokens of each text over which the model's own noise is measured."""
 
 
-def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB) -> Reader:
+def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB, *, graphs: bool = True) -> Reader:
     """Return the fastest reader whose logits agree with the model's own on a probe."""
     attention = attention_of(lm.model.config)
     if attention is None:
@@ -39,7 +39,7 @@ def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB) ->
     own = "the setting packed_weights_mib is 0"
     if packed_mib:
         try:
-            reader, result = _probed(lm, attention, budget, packed_mib)
+            reader, result = _probed(lm, attention, budget, packed_mib, graphs)
         except OtherStructure as error:
             own = str(error)
         except _REFUSALS as error:
@@ -47,18 +47,18 @@ def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB) ->
             warnings.warn(f"{lm.name} is read by its own layers: {own}", stacklevel=2)
         else:
             if result.agrees:
-                how = "packed weights" if lm.model.device.type == "cpu" else "a fused pass and CUDA graphs"
-                lm.reading[ROLLOUTS] = f"{_SHARED}: {result}; by {how}"
+                how = "packed weights" if lm.model.device.type == "cpu" else "a fused pass"
+                lm.reading[ROLLOUTS] = f"{_SHARED}: {result}; by {how}{_graphs(reader)}"
                 return reader
             own = str(result)
             warnings.warn(f"{lm.name} is read by its own layers: {own}", stacklevel=2)
-    return _by_own_layers(lm, attention, budget, own)
+    return _by_own_layers(lm, attention, budget, own, graphs)
 
 
-def _by_own_layers(lm: LanguageModel, attention: Attention, budget: int, reason: str) -> Reader:
+def _by_own_layers(lm: LanguageModel, attention: Attention, budget: int, reason: str, graphs: bool) -> Reader:
     """Return the sharing reader that runs the model's own layers if it agrees, else the plain one."""
     try:
-        reader, result = _probed(lm, attention, budget, 0)
+        reader, result = _probed(lm, attention, budget, 0, graphs)
     except _REFUSALS as error:
         lm.reading[ROLLOUTS] = f"{_ALONE}: {type(error).__name__}: {error}"
         warnings.warn(f"{lm.name} is read without sharing: {type(error).__name__}: {error}", stacklevel=3)
@@ -67,13 +67,19 @@ def _by_own_layers(lm: LanguageModel, attention: Attention, budget: int, reason:
         lm.reading[ROLLOUTS] = f"{_ALONE}: {result}"
         warnings.warn(f"{lm.name} is read without sharing: {result}", stacklevel=3)
         return PlainReader(lm)
-    lm.reading[ROLLOUTS] = f"{_SHARED}: {result}; by the model's own layers, since {reason}"
+    lm.reading[ROLLOUTS] = f"{_SHARED}: {result}; by the model's own layers{_graphs(reader)}, since {reason}"
     return reader
 
 
-def _probed(lm: LanguageModel, attention: Attention, budget: int, packed_mib: int) -> tuple[Reader, Agreement]:
+def _graphs(reader: SharingReader) -> str:
+    return " and CUDA graphs" if reader.by_graphs else ""
+
+
+def _probed(
+    lm: LanguageModel, attention: Attention, budget: int, packed_mib: int, graphs: bool
+) -> tuple[SharingReader, Agreement]:
     """Return a reader without any computation, and its agreement with the model."""
-    reader = SharingReader(lm, attention, budget, packed_mib)
+    reader = SharingReader(lm, attention, budget, packed_mib, graphs=graphs)
     with torch.inference_mode(), reader.weights.under([""]):
         result = _agreement(lm, reader)
     reader.clear()

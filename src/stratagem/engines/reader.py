@@ -104,22 +104,29 @@ class SharingReader:
 
     ragged = True
 
-    def __init__(self, lm: LanguageModel, attention: Attention, budget: int, packed_mib: int = 0) -> None:
+    def __init__(
+        self, lm: LanguageModel, attention: Attention, budget: int, packed_mib: int = 0, *, graphs: bool = True
+    ) -> None:
         """Read by a fused pass where packed weights may take memory; refused where the structure does not allow it."""
         self.weights = Weights(lm)
         step: Step = FusedStep(lm, self.weights, packed_mib) if packed_mib else ModelStep(lm)
-        graphs = graphs_for(step.device)
+        record = graphs_for(step.device) if graphs else None
         self.prefixes = Prefixes(budget)
         self.num_passes = self.num_tokens = 0
         with torch.inference_mode():
-            self._rows = Rows(attention, cache_shapes(lm.model), BLOCKS if graphs else SINGLE)
-        self._step = GraphedStep(step, self._rows.store, self.weights, graphs) if graphs else step
-        self.num_single_passes = OFTEN + 1 if graphs else 0
+            self._rows = Rows(attention, cache_shapes(lm.model), BLOCKS if record else SINGLE)
+        self._step = GraphedStep(step, self._rows.store, self.weights, record) if record else step
+        self.num_single_passes = OFTEN + 1 if record else 0
         """Number of passes of one token a row after which they have been computed in every way."""
         self._read: dict[Text, Chain] = {}
         self._adapters: list[str] = []
         self._parked: list[str] = []
         """Adapters of the rows that are set aside."""
+
+    @property
+    def by_graphs(self) -> bool:
+        """True if frequent passes are CUDA graphs."""
+        return isinstance(self._step, GraphedStep) and self._step.works
 
     def read(self, texts: Sequence[Text], branches: Sequence[Branches] = ()) -> torch.Tensor:
         matches = [self.prefixes.match(text.adapter, text.tokens) for text in texts]

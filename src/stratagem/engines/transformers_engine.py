@@ -42,7 +42,9 @@ class TransformersEngine(LocalEngine):
         config = lm.model.config.get_text_config()
         self.longest = int(getattr(config, "max_position_embeddings", 1 << 30))
         """Context length of the model in tokens."""
-        self.reader: Reader = reader_for(lm, settings.prefix_cache_mib * 2**20, settings.packed_weights_mib)
+        self.reader: Reader = reader_for(
+            lm, settings.prefix_cache_mib * 2**20, settings.packed_weights_mib, graphs=settings.cuda_graphs
+        )
         self._live: list[Reply] = []
         """Replies in progress, by row."""
 

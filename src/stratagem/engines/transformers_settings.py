@@ -21,6 +21,8 @@ class TransformersSettings:
     """Maximum size of a copy of the weights in oneDNN's layout, in MiB: on a processor a Llama-like model then answers
     about twice as fast. A larger model, or 0, is read by its own layers. A GPU needs no copy: any number but 0 allows
     its fused pass. In fp32 tokens do not depend on it; log-probabilities change in their last bits."""
+    cuda_graphs: bool = True
+    """True to run frequent passes on a GPU as CUDA graphs, which is about twice as fast. False spares their memory."""
 
     def __post_init__(self) -> None:
         whole("The engine transformers", "rows", self.rows, 1)
