@@ -20,7 +20,7 @@ RECIPES = Path("recipes/league")
 WAYS = {
     "kuhn": ("self", "held", "fixed", "pfsp", "near", "league"),
     "leduc": ("self", "held", "fixed", "league"),
-    "smollm2": ("self", "league"),
+    "smollm2": ("self", "held", "slow", "league"),
 }
 """Settings of the main learner's training, by game, and in kuhn with SmolLM2-135M."""
 RECIPE_NAMES = {"smollm2": "kuhn-smollm2"}

@@ -14,6 +14,7 @@ COLOURS = {
     "league": "#2a8a4a",
     "pfsp": "#7a3fb0",
     "near": "#b08a1f",
+    "slow": "#b08a1f",
 }
 SOLVED, DASHES = "#57606a", (' stroke-dasharray="2 3"', ' stroke-dasharray="7 4"')
 WIDTH, HEIGHT, LEFT, BOTTOM = 820, 380, 60, 40

@@ -22,6 +22,7 @@ FIGURES = ("last", "second half")
 NAMES = {
     "self": "self-play",
     "held": "held",
+    "slow": "a tenth of the learning rate",
     "fixed": "fixed opponent",
     "pfsp": "past by losses",
     "near": "past by ratings",
