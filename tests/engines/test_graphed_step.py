@@ -8,7 +8,7 @@ from test_architectures import make  # noqa: F401 - a fixture
 
 from stratagem.engines import reader
 from stratagem.engines.graphed_step import BLOCKS, filled
-from stratagem.engines.row_store import Blocks
+from stratagem.engines.row_store import Blocks, RowStore
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.models.adapters import add_adapter
@@ -160,6 +160,17 @@ def test_a_graph_that_computes_something_else_is_found_by_the_probe(monkeypatch)
     with pytest.warns(UserWarning, match="it deviates by"):
         TransformersEngine(lm)
     assert "each text by itself" in lm.reading["rollouts"]
+
+
+def test_a_store_that_was_freed_or_grew_is_another_allocation():
+    store = RowStore([(2, 4)])
+    seen = [store.allocation]
+    for change in (lambda: store.reserve(2, 10), lambda: store.reserve(2, 100), store.free):
+        change()
+        if not store.data and store.room != (0, 0):
+            store._make(torch.zeros(1))
+        seen.append(store.allocation)
+    assert len(set(seen)) == len(seen)
 
 
 @pytest.mark.parametrize(("rows", "expected"), [(1, 1), (2, 2), (3, 4), (5, 8), (8, 8), (9, 16), (63, 64), (65, 72)])

@@ -66,8 +66,6 @@ class Shape(NamedTuple):
     rows: int
     first: int
     width: int
-    stored: int
-    """Number of the store's present allocation."""
     adapters: tuple[str, ...]
 
 
@@ -101,6 +99,8 @@ class GraphedStep:
         self._step, self._store, self._weights, self._record = step, store, weights, record
         self._passes: dict[Shape, Recorded] = {}
         self._seen = Counter[Shape]()
+        self._allocation = store.allocation
+        """Allocation of the store that the graphs read and write."""
         self._logits: torch.Tensor | None = None
         """Output of all graphs."""
         self.works = True
@@ -117,8 +117,12 @@ class GraphedStep:
     def forget(self, *, base: bool) -> None:
         """Forget the graphs, since weights have changed or gone."""
         self._step.forget(base=base)
+        self._drop()
+
+    def _drop(self) -> None:
         self._passes.clear()
         self._seen.clear()
+        self._allocation = self._store.allocation
 
     def __call__(
         self, ids: torch.Tensor, positions: torch.Tensor, mask: Any, cache: Any, wanted: Wanted
@@ -134,8 +138,10 @@ class GraphedStep:
         rows = filled(len(ids))
         if not every_row(wanted, ids.shape) or self._store.first + rows > self._store.room[0]:
             return None
+        if self._allocation != self._store.allocation:
+            self._drop()
         adapters = (*self._weights.adapters, *self._weights.adapters[-1:] * (rows - len(ids)))
-        shape = Shape(rows, self._store.first, self._store.width, self._store.allocation, adapters)
+        shape = Shape(rows, self._store.first, self._store.width, adapters)
         self._seen[shape] += 1
         if (found := self._passes.pop(shape, None)) is None and self._seen[shape] >= OFTEN:
             found = self._made(shape, mask, cache)
@@ -147,8 +153,6 @@ class GraphedStep:
 
     def _made(self, shape: Shape, mask: Any, cache: Any) -> Recorded | None:
         """Record the pass of a shape; None if that fails, after which there are no graphs."""
-        self._passes = {old: one for old, one in self._passes.items() if old.stored == shape.stored}
-        self._seen = Counter({old: count for old, count in self._seen.items() if old.stored == shape.stored})
         before = self._store.rows, self._store.write, self._weights.adapters
         try:
             return self._record_pass(shape, mask, cache)

@@ -82,6 +82,11 @@ class RowStore:
         if self.data:
             self._make(self.data[0])
 
+    def free(self) -> None:
+        """Free the memory; content is lost."""
+        self.data, self.room = [], (0, 0)
+        self.allocation += 1
+
     def width_for(self, columns: int) -> int:
         """Return the number of columns that a pass reads, in whole blocks."""
         return min(self.blocks.room(1, columns)[1], self.room[1])

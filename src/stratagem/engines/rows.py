@@ -62,7 +62,7 @@ class Rows:
 
     def reset(self) -> None:
         """Free the store: the layout of memory depends on its size, and the rounding of sums may depend on that."""
-        self.store.data, self.store.room = [], (0, 0)
+        self.store.free()
 
     def begin(self, lengths: Sequence[int], room: int) -> None:
         """Begin rows of these lengths, whose contents are then pasted; `room` columns will be needed."""

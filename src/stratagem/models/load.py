@@ -34,7 +34,7 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     dtype = dtype or ref.dtype or _dtype(folder, device)
     if dtype not in DTYPES:
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join(DTYPES)}.")
-    _plan_little(device)
+    _leave_out_cudnn_attention(device)
     model, tokenizer = _model(ref, folder, device, dtype), _tokenizer(folder)
     loaded = LanguageModel(
         model, tokenizer, ref.base, device, dtype, folder_fingerprint(folder), str(folder), source=_source(ref)
@@ -113,7 +113,7 @@ def _device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def _plan_little(device: str) -> None:
+def _leave_out_cudnn_attention(device: str) -> None:
     """Leave out cuDNN's attention on a GPU: it makes a plan for each length of text, which takes 60 ms."""
     import torch
 
