@@ -337,6 +337,9 @@ def test_the_command_compares_what_is_there(files, capsys):
     told = json.loads(capsys.readouterr().out)
     assert (told["verdict"], [arm["name"] for arm in told["arms"]]) == ("undecided", ["a", "b"])
     assert told["page"] == str(files / "out" / "sweep.html")
+    with pytest.raises(SystemExit):
+        main(["report", str(files / "out")])
+    assert "out is the folder of a sweep, whose page is" in " ".join(capsys.readouterr().err.split())
     (files / "s.toml").write_text((files / "s.toml").read_text().replace("0.5", "0.9"))
     with pytest.raises(SystemExit) as ended:
         main(command)

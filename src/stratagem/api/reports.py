@@ -14,6 +14,7 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.records import Record
 from stratagem.api.result import Grid, Result
 from stratagem.api.runs import Run
+from stratagem.api.sweeps import PAGE as SWEEP_PAGE
 from stratagem.api.tournaments import Tournament
 from stratagem.errors import BadParameter, WrongKind
 from stratagem.files import write_file
@@ -67,6 +68,8 @@ def report(of: Reported, out: str | Path | None = None) -> Report:
     place = of.path if isinstance(of, Run) else of.folder if isinstance(of, Record) else Path(of)
     if is_figures(place):
         return Report(write_figures(place, target), figures_summary(place))
+    if (page := place / SWEEP_PAGE).is_file():
+        raise BadParameter(f"{place} is the folder of a sweep, whose page is {page}: name one of its runs.")
     run = RunFolder.open(place, ", and reports are also made of records, evaluations and tournaments")
     return Report(write_report(run, target), summary(run))
 
