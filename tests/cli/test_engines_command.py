@@ -14,7 +14,7 @@ def test_every_engine_is_listed_with_its_settings(run):
     assert rows["transformers"] | {"description": ""} == {
         "name": "transformers",
         "trains": True,
-        "settings": ["rows", "prefix_cache_mib", "packed_weights_mib"],
+        "settings": ["rows", "prefix_cache_mib", "packed_weights_mib", "cuda_graphs"],
         "missing": None,
         "description": "",
     }

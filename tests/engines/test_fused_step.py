@@ -120,6 +120,7 @@ def test_an_operation_that_fails_is_said_and_not_used(tiny, monkeypatch):
     [
         (torch.float16, "cpu", "weights in torch.float16 cannot be packed"),
         (torch.float16, "cuda", None),
+        (torch.float32, "mps", "weights are packed on processors only, not on mps"),
         (torch.bfloat16, "cpu", None),
     ],
 )

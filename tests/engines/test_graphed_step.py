@@ -6,8 +6,8 @@ from numbered import FREE, Steps, asked, said
 from plainly import disturb
 from test_architectures import make  # noqa: F401 - a fixture
 
-from stratagem.engines import reader
-from stratagem.engines.graphed_step import BLOCKS, filled
+from stratagem.engines import graphed_step, reader
+from stratagem.engines.graphed_step import BLOCKS, OFTEN, filled
 from stratagem.engines.row_store import Blocks, RowStore
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.engines.transformers_settings import TransformersSettings
@@ -18,18 +18,22 @@ NUMBER = 24
 
 
 class Recorder:
-    """Recorder whose graphs run the work again, and that counts both."""
+    """Recorder whose graphs run the work again; a graph reads and writes what was there when it was recorded."""
 
     def __init__(self):
         self.made = self.run = 0
+        self.places = dict
+        """Function to the addresses of what a graph reads and writes beside its buffers."""
 
     def __call__(self, work):
         self.made += 1
         work()
+        places = self.places()
 
         def run():
             self.run += 1
             work()
+            assert self.places() == places
 
         return run
 
@@ -37,8 +41,24 @@ class Recorder:
 @pytest.fixture
 def recorder(monkeypatch):
     recorder = Recorder()
-    monkeypatch.setattr(reader, "graphs_for", lambda device: recorder)
+    monkeypatch.setattr(reader, "graphs_for", lambda device: lambda: recorder)
     return recorder
+
+
+def places_of(engine):
+    """Return the addresses of the store and of the factors of the adapters."""
+    store, weights = engine.reader._rows.store, engine.reader.weights
+    parts = weights.stack and {**weights.stack._own, **weights.stack._parts}
+    factors = {place: part.inward.data_ptr() for place, part in (parts or {}).items() if part is not None}
+    return {"store": [data.data_ptr() for data in store.data], **factors}
+
+
+def made(recorder, lm, settings=TransformersSettings()):  # noqa: B008 - settings are frozen
+    """Make an engine whose graphs check the addresses."""
+    engine = TransformersEngine(lm, settings)
+    recorder.places = lambda: places_of(engine)
+    engine.reader._step.forget(base=False)
+    return engine
 
 
 def answers(engine, adapters=("",)):
@@ -73,7 +93,7 @@ def plainly(lm, adapters=("",), settings=TransformersSettings(), published=()): 
 @pytest.mark.parametrize("name", ["Llama", "Qwen3", "Gemma 3"])
 def test_replies_by_graphs_are_those_of_plain_passes(make, recorder, name, packed):  # noqa: F811
     lm, settings = make(name), TransformersSettings(packed_weights_mib=packed)
-    engine = TransformersEngine(lm, settings)
+    engine = made(recorder, lm, settings)
     probed = recorder.made
     calls = answers(engine)
     assert probed, "the probe of the reader runs a graph"
@@ -89,42 +109,68 @@ def test_adapters_and_their_new_weights_are_read_by_graphs(recorder, names, pack
     for seed, name in enumerate(("one", "two"), 1):
         add_adapter(lm, name, rank=2, alpha=8)
         disturb(lm, name, seed)
-    engine = TransformersEngine(lm, settings)
+    engine = made(recorder, lm, settings)
     before = answers(engine, names)
     same(before, plainly(lm, names, settings))
+    run = recorder.run
+    same(answers(engine, names), before)
+    assert recorder.run > run
     disturb(lm, "one", 7)
     engine.publish("one", 1)
-    made = recorder.made
+    assert not engine.reader._step._passes
     after = answers(engine, names)
-    assert recorder.made > made
     same(after, plainly(lm, names, settings, published=["one"]))
     assert [call.tokens for call in before] != [call.tokens for call in after]
 
 
 def test_new_weights_of_the_base_are_read_by_graphs(recorder):
     lm = load("tiny")
-    engine = TransformersEngine(lm)
+    engine = made(recorder, lm)
     answers(engine)
     with torch.no_grad():
         lm.model.model.layers[0].mlp.gate_proj.weight.normal_(std=0.3)
     engine.publish("", 1)
+    assert not engine.reader._step._passes
     same(answers(engine), plainly(lm, published=[""]))
 
 
 def test_a_reset_engine_makes_its_graphs_anew(recorder):
-    engine = TransformersEngine(load("tiny"))
+    engine = made(recorder, load("tiny"))
     first = answers(engine)
-    made = recorder.made
+    assert engine.reader._step._passes
     engine.reset_cache()
+    assert not engine.reader._step._passes
     same(answers(engine), first)
-    assert recorder.made > made
+
+
+def test_graphs_are_dropped_when_the_store_grows(recorder):
+    lm = load("tiny")
+    engine = made(recorder, lm)
+    store, rooms = engine.reader._rows.store, set()
+    recorder.places = lambda: rooms.add(store.room) or places_of(engine)
+    long = [asked(engine, number, guide=Steps([FREE] * 250)) for number in range(3)]
+    calls = engine.answer(long)
+    assert len(rooms) > 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "graphs_for", lambda device: None)
+        other = TransformersEngine(lm)
+        same(calls, other.answer([asked(other, number, guide=Steps([FREE] * 250)) for number in range(3)]))
+
+
+def test_only_the_most_recent_graphs_are_kept(recorder, monkeypatch):
+    monkeypatch.setattr(graphed_step, "_MOST", 2)
+    engine = made(recorder, load("tiny"))
+    answers(engine)
+    step = engine.reader._step
+    assert len(step._passes) == 2
+    assert all(step._seen[shape] < OFTEN for shape in step._seen if shape not in step._passes)
 
 
 def test_a_graph_that_cannot_be_made_is_said_and_not_used(monkeypatch):
     def broken(work):
         raise RuntimeError("operation not permitted when stream is capturing")
 
-    monkeypatch.setattr(reader, "graphs_for", lambda device: broken)
+    monkeypatch.setattr(reader, "graphs_for", lambda device: lambda: broken)
     lm = load("tiny")
     with pytest.warns(
         UserWarning, match="passes are no CUDA graphs, and slower: RuntimeError: operation not permitted"
@@ -155,11 +201,12 @@ def test_a_graph_that_computes_something_else_is_found_by_the_probe(monkeypatch)
     def stale(work):
         return lambda: None
 
-    monkeypatch.setattr(reader, "graphs_for", lambda device: stale)
+    monkeypatch.setattr(reader, "graphs_for", lambda device: lambda: stale)
     lm = load("tiny")
-    with pytest.warns(UserWarning, match="it deviates by"):
-        TransformersEngine(lm)
-    assert "each text by itself" in lm.reading["rollouts"]
+    with pytest.warns(UserWarning, match="passes of tiny are no CUDA graphs, and slower: it deviates by"):
+        engine = TransformersEngine(lm)
+    assert lm.reading["rollouts"].endswith("; by packed weights")
+    same(answers(engine), plainly(lm))
 
 
 def test_a_store_that_was_freed_or_grew_is_another_allocation():

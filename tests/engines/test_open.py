@@ -119,7 +119,10 @@ def test_kl_sft_before_trials_plays_by_the_same_engine():
         ("api", "The engine api has no weights here to train: take another, such as transformers"),
         ({"rows": 0}, "needs `rows` of at least 1, a whole number, not 0"),
         ({"rows": "many"}, "`rows` of transformers cannot be 'many'"),
-        ({"lines": 3}, "it has no option lines; its options are rows, prefix_cache_mib, packed_weights_mib"),
+        (
+            {"lines": 3},
+            "it has no option lines; its options are rows, prefix_cache_mib, packed_weights_mib, cuda_graphs",
+        ),
         ("transformer", "did you mean transformers"),
         (7, "Write the engine as a name"),
     ],

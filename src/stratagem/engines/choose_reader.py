@@ -39,7 +39,7 @@ def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB, *,
     own = "the setting packed_weights_mib is 0"
     if packed_mib:
         try:
-            reader, result = _probed(lm, attention, budget, packed_mib, graphs)
+            reader, result = _probed(lm, attention, budget, packed_mib, graphs=graphs)
         except OtherStructure as error:
             own = str(error)
         except _REFUSALS as error:
@@ -52,13 +52,13 @@ def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB, *,
                 return reader
             own = str(result)
             warnings.warn(f"{lm.name} is read by its own layers: {own}", stacklevel=2)
-    return _by_own_layers(lm, attention, budget, own, graphs)
+    return _by_own_layers(lm, attention, budget, own, graphs=graphs)
 
 
-def _by_own_layers(lm: LanguageModel, attention: Attention, budget: int, reason: str, graphs: bool) -> Reader:
+def _by_own_layers(lm: LanguageModel, attention: Attention, budget: int, reason: str, *, graphs: bool) -> Reader:
     """Return the sharing reader that runs the model's own layers if it agrees, else the plain one."""
     try:
-        reader, result = _probed(lm, attention, budget, 0, graphs)
+        reader, result = _probed(lm, attention, budget, 0, graphs=graphs)
     except _REFUSALS as error:
         lm.reading[ROLLOUTS] = f"{_ALONE}: {type(error).__name__}: {error}"
         warnings.warn(f"{lm.name} is read without sharing: {type(error).__name__}: {error}", stacklevel=3)
@@ -76,12 +76,15 @@ def _graphs(reader: SharingReader) -> str:
 
 
 def _probed(
-    lm: LanguageModel, attention: Attention, budget: int, packed_mib: int, graphs: bool
+    lm: LanguageModel, attention: Attention, budget: int, packed_mib: int, *, graphs: bool
 ) -> tuple[SharingReader, Agreement]:
     """Return a reader without any computation, and its agreement with the model."""
     reader = SharingReader(lm, attention, budget, packed_mib, graphs=graphs)
     with torch.inference_mode(), reader.weights.under([""]):
         result = _agreement(lm, reader)
+    if reader.by_graphs and not result.agrees:
+        warnings.warn(f"passes of {lm.name} are no CUDA graphs, and slower: {result}", stacklevel=4)
+        return _probed(lm, attention, budget, packed_mib, graphs=False)
     reader.clear()
     reader.settle()
     reader.reset()

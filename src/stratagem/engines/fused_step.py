@@ -34,11 +34,6 @@ class FusedStep:
         self._layers: list[list[PackedLinear | PlainLinear]] = []
         self._head: PackedLinear | PlainLinear | None = None
 
-    @property
-    def packed(self) -> bool:
-        """True if this pass reads a packed copy of the weights."""
-        return self.device.type == "cpu"
-
     def _check(self, most_mib: int) -> None:
         """Refuse layers on several devices, and a packed copy that is too large."""
         layers = [linear(module) for layer in self.decoder.layers for group in layer.groups() for module in group]
@@ -46,7 +41,7 @@ class FusedStep:
         if any(weight.device != self.device for weight in weights):
             raise OtherStructure("its layers are on several devices")
         size = sum(weight.numel() * weight.element_size() for weight in weights) // _MIB
-        if self.packed and size > most_mib:
+        if self.device.type == "cpu" and size > most_mib:
             raise OtherStructure(f"packed weights would take {size} MiB, and the setting allows {most_mib}")
 
     def forget(self, *, base: bool) -> None:

@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -25,39 +26,40 @@ OFTEN = 3
 """Number of passes of one shape from which on it has a graph."""
 _MOST = 32
 """Number of graphs that are kept."""
+_MANY = 4096
+"""Number of shapes that are counted."""
 Recorder = Callable[[Callable[[], None]], Callable[[], None]]
 """Function that runs some work on the device, and returns what runs it again on the same memory."""
 
 
 class CudaGraphs:
-    """Recorder of CUDA graphs on one device; they share memory for what lies between input and output."""
+    """Recorder of CUDA graphs on one device, which share memory for what lies between input and output.
+
+    When none of its graphs is left, it cannot record another.
+    """
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._pool = torch.cuda.graph_pool_handle()
-        kept: list[torch.Tensor] = []
-        self._first = self._graph(lambda: kept.append(torch.zeros(1, device=device)))
-        """Graph that is never run: memory that no graph shares any more cannot be shared again."""
 
     def __call__(self, work: Callable[[], None]) -> Callable[[], None]:
+        graph = torch.cuda.CUDAGraph()
         with torch.cuda.device(self._device):
+            current = torch.cuda.current_stream()
             stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
-            stream.wait_stream(torch.cuda.current_stream())
+            stream.wait_stream(current)
             with torch.cuda.stream(stream):
                 work()  # libraries allocate at the first call, which a graph must not hold
-            torch.cuda.current_stream().wait_stream(stream)
-        return self._graph(work).replay
-
-    def _graph(self, work: Callable[[], None]) -> torch.cuda.CUDAGraph:
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.device(self._device), torch.cuda.graph(graph, pool=self._pool):
-            work()
-        return graph
+            current.wait_stream(stream)
+            # after a failure torch leaves its own stream as the present one
+            with torch.cuda.stream(current), torch.cuda.graph(graph, pool=self._pool):
+                work()
+        return graph.replay
 
 
-def graphs_for(device: torch.device) -> Recorder | None:
-    """Return the recorder of graphs on a device; None where it has none."""
-    return CudaGraphs(device) if device.type == "cuda" else None
+def graphs_for(device: torch.device) -> Callable[[], Recorder] | None:
+    """Return what makes recorders of graphs on a device; None where it has no graphs."""
+    return partial(CudaGraphs, device) if device.type == "cuda" else None
 
 
 class Shape(NamedTuple):
@@ -95,14 +97,16 @@ class Recorded:
 class GraphedStep:
     """Forward pass by another step, whose frequent passes of one token a row are graphs."""
 
-    def __init__(self, step: Step, store: RowStore, weights: Weights, record: Recorder) -> None:
-        self._step, self._store, self._weights, self._record = step, store, weights, record
+    def __init__(self, step: Step, store: RowStore, weights: Weights, recorder: Callable[[], Recorder]) -> None:
+        self._step, self._store, self._weights, self._recorder = step, store, weights, recorder
+        self._record: Recorder | None = None
+        """Recorder of the present graphs."""
         self._passes: dict[Shape, Recorded] = {}
         self._seen = Counter[Shape]()
         self._allocation = store.allocation
         """Allocation of the store that the graphs read and write."""
         self._logits: torch.Tensor | None = None
-        """Output of all graphs."""
+        """Output of all graphs that are recorded from now on."""
         self.works = True
         """False once a graph could not be recorded."""
 
@@ -115,13 +119,14 @@ class GraphedStep:
         return self._step.dtype
 
     def forget(self, *, base: bool) -> None:
-        """Forget the graphs, since weights have changed or gone."""
+        """Forget the graphs, since weights or the store have changed or gone."""
         self._step.forget(base=base)
         self._drop()
 
     def _drop(self) -> None:
         self._passes.clear()
         self._seen.clear()
+        self._record = None
         self._allocation = self._store.allocation
 
     def __call__(
@@ -138,7 +143,7 @@ class GraphedStep:
         rows = filled(len(ids))
         if not every_row(wanted, ids.shape) or self._store.first + rows > self._store.room[0]:
             return None
-        if self._allocation != self._store.allocation:
+        if self._allocation != self._store.allocation or len(self._seen) > _MANY:
             self._drop()
         adapters = (*self._weights.adapters, *self._weights.adapters[-1:] * (rows - len(ids)))
         shape = Shape(rows, self._store.first, self._store.width, adapters)
@@ -148,7 +153,8 @@ class GraphedStep:
         if found is not None:
             self._passes[shape] = found  # the most recent one is the last
             if len(self._passes) > _MOST:
-                del self._passes[next(iter(self._passes))]
+                oldest = next(iter(self._passes))
+                del self._passes[oldest], self._seen[oldest]
         return found
 
     def _made(self, shape: Shape, mask: Any, cache: Any) -> Recorded | None:
@@ -158,6 +164,7 @@ class GraphedStep:
             return self._record_pass(shape, mask, cache)
         except RuntimeError as error:
             self.works = False
+            self._drop()
             warnings.warn(f"passes are no CUDA graphs, and slower: {type(error).__name__}: {error}", stacklevel=2)
             return None
         finally:
@@ -184,6 +191,7 @@ class GraphedStep:
         def work() -> None:
             logits.copy_(computed())
 
+        self._record = self._record or self._recorder()
         return Recorded(ids, positions, columns, buffers, logits, self._record(work), (held, numbers))
 
 

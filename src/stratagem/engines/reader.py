@@ -107,16 +107,16 @@ class SharingReader:
     def __init__(
         self, lm: LanguageModel, attention: Attention, budget: int, packed_mib: int = 0, *, graphs: bool = True
     ) -> None:
-        """Read by a fused pass where packed weights may take memory; refused where the structure does not allow it."""
+        """Read by a fused pass, unless `packed_mib` is 0; refused where the model's structure does not allow it."""
         self.weights = Weights(lm)
         step: Step = FusedStep(lm, self.weights, packed_mib) if packed_mib else ModelStep(lm)
-        record = graphs_for(step.device) if graphs else None
+        recorder = graphs_for(step.device) if graphs else None
         self.prefixes = Prefixes(budget)
         self.num_passes = self.num_tokens = 0
         with torch.inference_mode():
-            self._rows = Rows(attention, cache_shapes(lm.model), BLOCKS if record else SINGLE)
-        self._step = GraphedStep(step, self._rows.store, self.weights, record) if record else step
-        self.num_single_passes = OFTEN + 1 if record else 0
+            self._rows = Rows(attention, cache_shapes(lm.model), BLOCKS if recorder else SINGLE)
+        self._step = GraphedStep(step, self._rows.store, self.weights, recorder) if recorder else step
+        self.num_single_passes = OFTEN + 1 if recorder else 0
         """Number of passes of one token a row after which they have been computed in every way."""
         self._read: dict[Text, Chain] = {}
         self._adapters: list[str] = []
@@ -269,6 +269,7 @@ class SharingReader:
     def reset(self) -> None:
         self.prefixes.clear()
         self._rows.reset()
+        self._step.forget(base=False)
 
     def settle(self) -> None:
         self._read.clear()

@@ -22,7 +22,7 @@ class TransformersSettings:
     about twice as fast. A larger model, or 0, is read by its own layers. A GPU needs no copy: any number but 0 allows
     its fused pass. In fp32 tokens do not depend on it; log-probabilities change in their last bits."""
     cuda_graphs: bool = True
-    """True to run frequent passes on a GPU as CUDA graphs, which is about twice as fast. False spares their memory."""
+    """True to run frequent passes on a GPU as CUDA graphs, which is faster; False spares their memory."""
 
     def __post_init__(self) -> None:
         whole("The engine transformers", "rows", self.rows, 1)

@@ -49,12 +49,16 @@ class Stack:
         rank = max(int(layer.lora_A[name].weight.shape[0]) for layer in self._layers for name in layer.lora_A)
         self._stacked = {id(layer): _stacked(layer, names, rank) for layer in self._layers}
         self._parts: dict[tuple[int, int], Part | None] = {}
+        self._own: dict[int, Part | None] = {}
+        """Parts of single layers; a graph reads them again, so they stay where they are."""
         self._adapters: Names = ()
         self.slots = Slots(torch.zeros(0), torch.zeros(0), in_order=False)
 
     def _forward(self, layer: Any) -> Callable[..., torch.Tensor]:
         """Compute a layer with the stack, in place of its own forward pass."""
-        part = self._part([layer])
+        if id(layer) not in self._own:
+            self._own[id(layer)] = self._part([layer])
+        part = self._own[id(layer)]
 
         def forward(x: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
             result: torch.Tensor = layer.base_layer(x)

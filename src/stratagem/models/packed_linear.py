@@ -18,9 +18,11 @@ _DTYPES = (torch.float32, torch.bfloat16)
 
 
 def packing_problem(dtype: torch.dtype, device: torch.device) -> str | None:
-    """Return why weights cannot be packed on a processor; None if they can, or if they need not be."""
-    if device.type != "cpu":
+    """Return why weights cannot be packed on a processor; None if they can, or if a GPU reads them as they are."""
+    if device.type == "cuda":
         return None
+    if device.type != "cpu":
+        return f"weights are packed on processors only, not on {device.type}"
     if dtype not in _DTYPES:
         return f"weights in {dtype} cannot be packed"
     if not hasattr(torch.ops.mkldnn, "_linear_pointwise"):
