@@ -42,9 +42,9 @@ def main() -> None:
     options.folder.mkdir(parents=True, exist_ok=True)
     for shape in options.shapes:
         for part in options.only:
-            if not read(file := file_of(options.folder, shape, part))["rows"]:
+            if not read(file := file_of(options.folder, shape, part, options.new_tokens))["rows"]:
                 write_file(file, _measure(shape, part, options.folder, options.new_tokens))
-    print(markdown(options.folder, options.shapes, options.only))
+    print(markdown(options.folder, options.shapes, options.only, options.new_tokens))
 
 
 def kind() -> str:
@@ -54,9 +54,9 @@ def kind() -> str:
     return "gpu" if torch.cuda.is_available() else "cpu"
 
 
-def file_of(folder: Path, shape: str, part: str) -> Path:
-    """Return the file of a part's figures."""
-    return folder / f"{shape}-{part}-{kind()}.json"
+def file_of(folder: Path, shape: str, part: str, new: int) -> Path:
+    """Return the file of a part's figures; other lengths of replies than that of the form have files of their own."""
+    return folder / f"{shape}-{part}-{kind()}{f'-{new}' if new else ''}.json"
 
 
 def read(file: Path) -> dict[str, Any]:
@@ -104,9 +104,9 @@ def machine() -> str:
     return f"{device}, torch {torch.__version__}, transformers {version('transformers')}"
 
 
-def markdown(folder: Path, shapes: list[str], parts: list[str]) -> str:
+def markdown(folder: Path, shapes: list[str], parts: list[str], new: int) -> str:
     """Return the table of what is in the folder."""
-    found = {part: [read(file_of(folder, shape, part)) for shape in shapes] for part in parts}
+    found = {part: [read(file_of(folder, shape, part, new)) for shape in shapes] for part in parts}
     form = "GPU form" if kind() == "gpu" else "CPU form: two narrow layers, short replies"
     machines = sorted({content["machine"] for contents in found.values() for content in contents} - {""})
     lines = [f"{form}. {'; '.join(machines)}.", "", "| part | figure | unit | " + " | ".join(shapes) + " |"]
