@@ -131,7 +131,8 @@ def tables(rows: Mapping[str, Row]) -> Iterator[str]:
     begin: Figures = rows[f"{START}-0"]["curve"]["0"]
     means = [[ARMS[arm], *(_mean([*at(rows, arm, "end", name).values()]) for name in OTHERS)] for arm in ARMS]
     yield markdown(["arm", *OTHERS.values()], [["the start", *(number(begin[name]) for name in OTHERS)], *means])
-    yield markdown(["run", *map(str, STEPS)], (_curve_row(rows, name) for name in rows if name != f"{START}-0"))
+    order = sorted((row["seed"], [*ARMS].index(row["arm"]), name) for name, row in rows.items() if row["arm"] in ARMS)
+    yield markdown(["run", *map(str, STEPS)], (_curve_row(rows, name) for _, _, name in order))
 
 
 def _curve_row(rows: Mapping[str, Row], name: str) -> list[str]:
