@@ -63,7 +63,7 @@ def graphs_for(device: torch.device) -> Callable[[], Recorder] | None:
 
 
 class Shape(NamedTuple):
-    """What a graph holds fast."""
+    """Shape and adapters of the passes of one graph."""
 
     rows: int
     first: int
@@ -82,7 +82,7 @@ class Recorded:
     logits: torch.Tensor
     run: Callable[[], None]
     held: object
-    """What the pass reads beside the buffers, so that it is not freed."""
+    """Tensors that the pass reads beside the buffers, so that they are not freed."""
 
     def __call__(self, ids: torch.Tensor, positions: torch.Tensor, columns: torch.Tensor, mask: Any) -> torch.Tensor:
         rows = len(ids)

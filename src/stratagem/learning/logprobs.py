@@ -27,7 +27,7 @@ ENTRIES = 32 * 262_144
 They take 32 MiB, from where on the allocator of Linux returns memory at once; smaller pieces would pile up.
 """
 _ON_GPU = 16
-"""How much larger the chunks of a GPU are, which needs more work at once; they take 512 MiB."""
+"""Factor of the chunks on a GPU, which needs more work at once; they take 512 MiB there."""
 
 
 @dataclass(frozen=True)
