@@ -79,6 +79,23 @@ def test_dropout_at_work_is_left_to_peft(lm, taken):
         assert len(taken) == 2
 
 
+@pytest.mark.parametrize("shape", [(5,), (2, 3, 4)])
+def test_over_a_base_in_a_short_format_it_rounds_once_more(lm, taken, shape):
+    """Outputs and gradients are those of fp32 to the rounding of bfloat16, and the factors' gradients are in fp32."""
+    with active(lm, "one"):
+        for layer in list(lora_layers(lm))[:8]:
+            x = torch.randn(*shape, layer.in_features).bfloat16()
+            layer.get_base_layer().bfloat16()
+            short = both(layer, x)
+            assert taken.pop()
+            layer.get_base_layer().float()
+            exact = both(layer, x.float())
+            assert [one.dtype for one in short] == [torch.bfloat16] * 2 + [torch.float32] * 2
+            for one, other in zip(short, exact, strict=True):
+                assert (one.float() - other).norm() < 0.01 * other.norm()
+            taken.clear()
+
+
 @pytest.mark.parametrize("change", ["trained base", "another format"])
 def test_what_is_not_plain_is_left_to_peft(lm, taken, change):
     layer = first(lm)
@@ -86,7 +103,8 @@ def test_what_is_not_plain_is_left_to_peft(lm, taken, change):
     if change == "trained base":
         base.weight.requires_grad_(True)
     else:
-        base.to(torch.bfloat16)
+        layer.lora_A["one"].double()
+        layer.lora_B["one"].double()
     x = torch.randn(3, layer.in_features, dtype=base.weight.dtype)
     with active(lm, "one"):
         out = layer(x)

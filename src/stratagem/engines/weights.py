@@ -135,9 +135,10 @@ class Stack:
 def _stacked(layer: Any, names: Names, rank: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return both factors [A, in, r] and [A, r, out] of all adapters at a layer, their scales in the second.
 
-    They are zeros where an adapter leaves the layer alone.
+    They are zeros where an adapter leaves the layer alone. Their format is that of the base, as in training.
     """
-    like = next(iter(layer.lora_A.values())).weight
+    base = layer.get_base_layer().weight
+    like = base if base.is_floating_point() else next(iter(layer.lora_A.values())).weight
     inward = like.new_zeros(len(names), layer.in_features, rank)
     outward = like.new_zeros(len(names), rank, layer.out_features)
     for number, name in enumerate(names):

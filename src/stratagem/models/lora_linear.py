@@ -1,8 +1,9 @@
 """Linear layer with a LoRA adapter in as few passes over memory as possible.
 
 peft computes the base's output, the adapter's, its multiple and their sum, each a pass over all numbers, and as many on
-the way back. Here the matrix multiplication of the adapter adds its part. Whatever is not plain (a trained or quantised
-base, active dropout, several adapters, another kind of LoRA) is left to peft.
+the way back. Here the matrix multiplication of the adapter adds its part. Over a base in a short format the factors are
+rounded to that format, as automatic mixed precision does; their gradients reach the fp32 weights. Whatever is not plain
+(a trained or quantised base, active dropout, several adapters, another kind of LoRA) is left to peft.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ class QuickLinear(Linear):
             return None
         dropout, inward, outward = layer.lora_dropout[name], layer.lora_A[name], layer.lora_B[name]
         drops = dropout.training and not isinstance(dropout, torch.nn.Identity)
-        alike = x.dtype == base.weight.dtype == inward.weight.dtype
+        alike = x.dtype == base.weight.dtype and inward.weight.dtype in (x.dtype, torch.float32)
         trained = any(weight.requires_grad for weight in base.parameters())
         if drops or trained or not alike or outward.bias is not None:
             return None
@@ -61,6 +62,8 @@ class _LoRA(torch.autograd.Function):
         outward: torch.Tensor,
         scale: float,
     ) -> torch.Tensor:
+        ctx.factors = inward.dtype
+        inward, outward = inward.to(x.dtype), outward.to(x.dtype)
         out = torch.nn.functional.linear(x, weight, bias)
         flat = x.reshape(-1, x.shape[-1])
         inner = flat @ inward.t()
@@ -78,7 +81,6 @@ class _LoRA(torch.autograd.Function):
         result = None
         if ctx.needs_input_grad[0]:
             result = (above @ weight).addmm_(below, inward).view_as(x)
-        trained = ctx.needs_input_grad[3]
-        first = below.t() @ flat if trained else None
-        second = (above.t() @ inner).mul_(ctx.scale) if ctx.needs_input_grad[4] else None
+        first = (below.t() @ flat).to(ctx.factors) if ctx.needs_input_grad[3] else None
+        second = (above.t() @ inner).to(ctx.factors).mul_(ctx.scale) if ctx.needs_input_grad[4] else None
         return result, None, None, first, second, None
