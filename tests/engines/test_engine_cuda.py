@@ -12,6 +12,7 @@ from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.adapters import add_adapter
+from stratagem.models.fused_norms import FusedNorm
 from stratagem.models.load import load
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
@@ -34,7 +35,9 @@ def views(number):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_probabilities_agree(family):
     found = []
-    for speaker in speakers(family):
+    for device, speaker in zip(("cpu", "cuda"), speakers(family), strict=True):
+        fused = any(isinstance(module, FusedNorm) for module in speaker.engine.lm.model.modules())
+        assert fused == (device == "cuda")
         asks = (Node((), tuple(range(200)), masked=False),)
         requests = [ScoreRequest(prompt=speaker.prompt(view), nodes=asks) for view in views(8)]
         found.append(torch.tensor(speaker.engine.score(requests)))

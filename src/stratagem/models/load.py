@@ -36,6 +36,7 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join(DTYPES)}.")
     _leave_out_cudnn_attention(device)
     model, tokenizer = _model(ref, folder, device, dtype), _tokenizer(folder)
+    _fuse_norms(model, device)
     loaded = LanguageModel(
         model, tokenizer, ref.base, device, dtype, folder_fingerprint(folder), str(folder), source=_source(ref)
     )
@@ -119,6 +120,14 @@ def _leave_out_cudnn_attention(device: str) -> None:
 
     if device.startswith("cuda"):
         torch.backends.cuda.enable_cudnn_sdp(False)
+
+
+def _fuse_norms(model: Any, device: str) -> None:
+    """Replace the norms of a model on a GPU; on a processor they stay, so that figures keep their last bits."""
+    from stratagem.models.fused_norms import fuse_norms
+
+    if device.startswith("cuda"):
+        fuse_norms(model)
 
 
 def _dtype(folder: Path, device: str) -> str:
