@@ -22,7 +22,9 @@ from stratagem.files import write_file
 
 ROOT = Path("runs/gpu-bench")
 SHAPES = ("qwen3-4b", "gemma3-4b")
-PARTS = ("parity", "engine", "learner", "vllm", "sepo", "diplomacy")
+PARTS = ("parity", "engine", "learner", "trl", "vllm", "sepo", "diplomacy")
+NEEDED = {"trl": "trl", "vllm": "vllm"}
+"""Packages that a part needs beside this one."""
 LIMIT = 3600
 """Seconds after which a part is given up."""
 
@@ -71,17 +73,19 @@ def measured(shape: str, part: str, folder: Path, new: int) -> list[tuple[str, f
     """Measure one part in this process; 0 new tokens are the number of the form."""
     import gpu_models
     import gpu_parts
+    import gpu_trl
 
     full = gpu_models.device() == "cuda"
     path = gpu_models.folder(gpu_models.SHAPES[shape], folder / "models", full=full)
     size = gpu_parts.FULL if full else gpu_parts.SMALL
-    return [tuple(row) for row in gpu_parts.PARTS[part](path, size._replace(new=new or size.new))]
+    measure = gpu_trl.demonstrations if part == "trl" else gpu_parts.PARTS[part]
+    return [tuple(row) for row in measure(path, size._replace(new=new or size.new))]
 
 
 def _measure(shape: str, part: str, folder: Path, new: int) -> str:
     """Measure one part in a process of its own, and return its figures or its error as JSON."""
-    if part == "vllm" and find_spec("vllm") is None:
-        return json.dumps({"machine": machine(), "rows": [], "error": "vLLM is not installed here"})
+    if (needed := NEEDED.get(part)) and find_spec(needed) is None:
+        return json.dumps({"machine": machine(), "rows": [], "error": f"{needed} is not installed here"})
     command = [sys.executable, "-W", "ignore", __file__, "--folder", str(folder), "--new-tokens", str(new)]
     command += ["--measure", shape, part]
     print(f"{shape}: {part} ...", file=sys.stderr, flush=True)

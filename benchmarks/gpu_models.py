@@ -16,6 +16,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.load import load
 from stratagem.models.quiet import quietly
+from stratagem.models.reference import DTYPES
 from stratagem.models.small import small_folder
 
 _COMMON: dict[str, Any] = {"max_position_embeddings": 8192, "tie_word_embeddings": True}
@@ -109,3 +110,11 @@ def _draw(shape: Shape, path: Path, *, full: bool) -> None:
 def loaded(path: Path, dtype: str = "bf16") -> LanguageModel:
     """Load a model on the device."""
     return load(f"dir:{path}", device=device(), dtype=dtype)
+
+
+def published(path: Path, dtype: str = "bf16") -> LanguageModel:
+    """Load a model on the device with transformers' own modules alone, as other tools read it."""
+    tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left")
+    with quietly():
+        model = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, DTYPES[dtype]))
+    return LanguageModel(model.to(device()).eval().requires_grad_(False), tokenizer, path.name, device(), dtype, "")

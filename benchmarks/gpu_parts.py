@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import torch
 from engine_replies import Anything, theirs
-from gpu_models import device, loaded
+from gpu_models import device, loaded, published
 
 from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
@@ -122,10 +122,10 @@ def parity(path: Path, size: Size) -> Iterator[Row]:
     found = {
         "engine": torch.tensor([value for one in examples for value in one.columns["sampler_logprobs"]]),
         "learner": learner_of(lm, size, gradient_checkpointing=False).outputs(examples, adapter=None).logprobs.cpu(),
-        "transformers": _plain(lm, examples),
     }
     del lm
-    exact = _plain(loaded(path, "fp32"), examples)
+    found["transformers"] = _plain(published(path), examples)
+    exact = _plain(published(path, "fp32"), examples)
     for name, logprobs in found.items():
         yield from _apart(f"{name} in bf16 to transformers in fp32", logprobs - exact)
     yield from _apart("engine to learner, both in bf16", found["engine"] - found["learner"])
@@ -149,21 +149,34 @@ def _plain(lm: LanguageModel, examples: Sequence[Example]) -> torch.Tensor:
 
 
 def engine(path: Path, size: Size) -> Iterator[Row]:
-    """Measure long replies of the transformers engine, and `generate` on the same prompts."""
+    """Measure long replies of the transformers engine, and `generate` on the same prompts; on a GPU also more rows."""
     lm = loaded(path)
-    ours = open_engine(lm)
-    replies(ours, size, 8)
-    yield from _replied(ours, size, "transformers engine")
+    yield from _replied_by(lm, size, "transformers engine")
     yield peak()
     if device() == "cuda":
-        plain = TransformersEngine(lm, TransformersSettings(cuda_graphs=False))
-        replies(plain, size, 8)
-        yield from _replied(plain, size, "without CUDA graphs")
-    theirs(lm, prompts(size), 8, do_sample=True, top_k=0, top_p=1.0)
-    start = synchronized()
-    theirs(lm, prompts(size), size.new, do_sample=True, top_k=0, top_p=1.0)
-    rate = size.rows * size.new / (synchronized() - start)
-    yield Row(f"generate of transformers, {size.rows} replies of {size.new}", rate, "tokens/s")
+        yield from _replied_by(lm, size, "without CUDA graphs", cuda_graphs=False)
+        yield from _replied_by(lm, _many(size), "transformers engine")
+    del lm
+    yield from _generated(published(path), (size, _many(size)) if device() == "cuda" else (size,))
+
+
+def _many(size: Size) -> Size:
+    return size._replace(rows=4 * size.rows)
+
+
+def _replied_by(lm: LanguageModel, size: Size, name: str, *, cuda_graphs: bool = True) -> Iterator[Row]:
+    ours = TransformersEngine(lm, TransformersSettings(rows=size.rows, cuda_graphs=cuda_graphs))
+    replies(ours, size, 8)
+    yield from _replied(ours, size, name)
+
+
+def _generated(lm: LanguageModel, sizes: Sequence[Size]) -> Iterator[Row]:
+    for size in sizes:
+        theirs(lm, prompts(size), 8, do_sample=True, top_k=0, top_p=1.0)
+        start = synchronized()
+        theirs(lm, prompts(size), size.new, do_sample=True, top_k=0, top_p=1.0)
+        rate = size.rows * size.new / (synchronized() - start)
+        yield Row(f"generate of transformers, {size.rows} replies of {size.new}", rate, "tokens/s")
 
 
 def _replied(ours: TrainableEngine, size: Size, name: str) -> Iterator[Row]:
