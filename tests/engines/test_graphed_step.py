@@ -48,7 +48,7 @@ def recorder(monkeypatch):
 def places_of(engine):
     """Return the addresses of the store and of the factors of the adapters."""
     store, weights = engine.reader._rows.store, engine.reader.weights
-    parts = weights.stack and {**weights.stack._own, **weights.stack._parts}
+    parts = weights.stack and weights.stack._parts
     factors = {place: part.inward.data_ptr() for place, part in (parts or {}).items() if part is not None}
     return {"store": [data.data_ptr() for data in store.data], **factors}
 

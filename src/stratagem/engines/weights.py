@@ -7,7 +7,7 @@ model's own layers takes the factors of the stack, also of a single adapter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
@@ -48,17 +48,14 @@ class Stack:
         self._layers = [layer for layer in lora_layers(lm) if any(name in layer.lora_A for name in names)]
         rank = max(int(layer.lora_A[name].weight.shape[0]) for layer in self._layers for name in layer.lora_A)
         self._stacked = {id(layer): _stacked(layer, names, rank) for layer in self._layers}
-        self._parts: dict[tuple[int, int], Part | None] = {}
-        self._own: dict[int, Part | None] = {}
-        """Parts of single layers; a graph reads them again, so they stay where they are."""
+        self._parts: dict[Hashable, Part | None] = {}
+        """Parts by their place; a graph reads them again, so they stay where they are."""
         self._adapters: Names = ()
         self.slots = Slots(torch.zeros(0), torch.zeros(0), in_order=False)
 
     def _forward(self, layer: Any) -> Callable[..., torch.Tensor]:
         """Compute a layer with the stack, in place of its own forward pass."""
-        if id(layer) not in self._own:
-            self._own[id(layer)] = self._part([layer])
-        part = self._own[id(layer)]
+        part = self._part_at(id(layer), lambda: [layer])
 
         def forward(x: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
             result: torch.Tensor = layer.base_layer(x)
@@ -100,10 +97,13 @@ class Stack:
 
         `place` is the layer and the group of these linear layers.
         """
+        if (part := self._part_at(place, layers)) is not None:
+            self._add(part, x, outputs)
+
+    def _part_at(self, place: Hashable, layers: Callable[[], Sequence[Any]]) -> Part | None:
         if place not in self._parts:
             self._parts[place] = self._part(layers())
-        if (part := self._parts[place]) is not None:
-            self._add(part, x, outputs)
+        return self._parts[place]
 
     def _add(self, part: Part, x: torch.Tensor, outputs: torch.Tensor) -> None:
         slots, rows = self.slots, len(self._adapters)
