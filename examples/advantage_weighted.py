@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals
+from stratagem.options import within
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -11,6 +12,9 @@ class AdvantageWeighted(Loss):
 
     awr_beta: float = 1.0
     """Temperature beta of the advantage weights."""
+
+    def __post_init__(self) -> None:
+        within(self, "awr_beta", self.awr_beta, 0.001)
 
     @property
     def columns(self) -> frozenset[str]:

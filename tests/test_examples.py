@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from stratagem.errors import BadParameter
 from stratagem.evaluation.evaluate import evaluate
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS
@@ -107,6 +108,12 @@ def test_the_metric_goes_through_an_evaluation(monkeypatch):
     suite = with_metrics(find_suite("ipd", ("AlwaysDefect", "TitForTat")), ["worst episode"])
     (result,) = evaluate(suite, ["TitForTat"], Evaluator(episodes=2), chance=False)
     assert result.rows[0].metrics["worst episode"].mean == pytest.approx(7 / 8)
+
+
+@pytest.mark.parametrize("beta", [0.0, -1.0, math.nan])
+def test_the_loss_refuses_a_temperature_that_is_none(beta):
+    with pytest.raises(BadParameter, match=f"`awr_beta` of at least 0.001, a number, not {beta}"):
+        weighted.AdvantageWeighted(awr_beta=beta)
 
 
 @pytest.mark.parametrize(
