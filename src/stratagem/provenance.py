@@ -32,7 +32,7 @@ def provenance() -> dict[str, Any]:
 
 def _program(called: str) -> str:
     """Return the command of a program: a script by its path, without a machine's folders; anything else by its name."""
-    if not called.endswith(".py"):
+    if not called.endswith(".py") or Path(called).name == "__main__.py":
         return "stratagem"
     return f"python {Path(called).name if Path(called).is_absolute() else called}"
 
