@@ -243,10 +243,10 @@ def test_rules_and_players_load_alone(modules):
 
 
 def test_the_rules_load_quickly():
-    program = "import time\nstart = time.perf_counter()\nimport stratagem.games\nprint(time.perf_counter() - start)"
+    program = "import time\nstart = time.process_time()\nimport stratagem.games\nprint(time.process_time() - start)"
     runs = [
         subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True) for _ in range(3)
     ]
     best = min(float(run.stdout) for run in runs)
-    print(f"import stratagem.games: {best:.3f} s")  # noqa: T201 - the figure is what a reader of the log wants
+    print(f"import stratagem.games: {best:.3f} s of processor time")  # noqa: T201 - the figure is what a reader wants
     assert best < 1.0
