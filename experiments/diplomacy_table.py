@@ -1,0 +1,107 @@
+"""Table of credit by order: `python experiments/diplomacy_table.py RUNS docs/results/diplomacy-orders.json`.
+
+It adds the finished runs of `experiments/diplomacy_runs.py RUNS orders` or `variants` to a JSON, and prints a row for
+each arm, and the declared tests: each arm less `none` in the sum of squares, by sign flips over paired seeds, with
+Holm's correction. The last policy is that of the final evaluation; void supports are a share of the supports in the
+rollouts of the last five iterations.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from diplomacy_runs import ORDERS, VARIANTS
+from result_tables import (
+    DASH,
+    FinishedRun,
+    Row,
+    finished,
+    interval,
+    markdown,
+    merged,
+    number,
+    read_results,
+    table_command_line,
+    write_results,
+)
+
+from stratagem.evaluation.family import Family
+from stratagem.evaluation.metrics.orders import ordered
+from stratagem.evaluation.statistics import with_interval
+from stratagem.games.key import Key
+from stratagem.play.store import read_episodes
+from stratagem.sweeps.paired import by_seed, paired, paired_tests, sign_flips
+
+CONTROL = "none"
+FIGURES = ("pay", "first", "centres", "effective")
+"""Metrics of the final evaluation; the first is the sum of squares, which the tests are about."""
+SUPPORTS = frozenset({"critical support", "support", "cut support", "void support"})
+RECENT = 5
+"""Iterations whose rollouts are counted."""
+FAMILIES = (Family("credit by order", ("plus", "times")), Family("other seats and reference", ("self", "ema")))
+Runs = Mapping[str, Sequence[Row]]
+
+
+def figures(run: FinishedRun) -> Row:
+    """Return the figures of the SFT model and of the last policy, with the share of supports that were void."""
+    (game,) = run.read("evaluation.json")["evaluation"]["games"]
+    before, after = ({name: row["metrics"][name]["mean"] for name in FIGURES} for row in game["players"][:2])
+    return {"seed": run.seed, **run.provenance(), "before": before, "after": after, "void": void_supports(run)}
+
+
+def void_supports(run: FinishedRun) -> float | None:
+    """Return the share of supports that were void, in the rollouts of the last iterations."""
+    size = RECENT * rollouts(run)
+    episodes = (one for one in read_episodes(run.path / "record", calls=False) if one.purpose == "train")
+    kinds = [part.kind for episode in deque(episodes, maxlen=size) for part, _ in ordered(episode)]
+    supports = [kind for kind in kinds if kind in SUPPORTS]
+    return supports.count("void support") / len(supports) if supports else None
+
+
+def rollouts(run: FinishedRun) -> int:
+    """Return the number of rollouts of an iteration."""
+    grpo = run.folder.config_data()["grpo"]
+    return int(grpo["groups_per_batch"]) * int(grpo["group_size"])
+
+
+def rows(runs: Runs) -> Iterator[list[str]]:
+    """A row for each arm that has runs, with means over seeds."""
+    for arm in (*ORDERS, *VARIANTS):
+        if own := runs.get(arm, ()):
+            before = [run["before"]["pay"] for run in own]
+            after = ([run["after"][name] for run in own] for name in FIGURES)
+            yield [arm, str(len(own)), *map(mean, (before, *after, [run["void"] for run in own]))]
+
+
+def mean(values: Sequence[float | None]) -> str:
+    """Format a mean with its interval over seeds; of one seed its figure."""
+    known = [value for value in values if value is not None]
+    return f"{number(sum(known) / len(known))} {interval(with_interval(known), '.3f')}".strip() if known else DASH
+
+
+def tests(runs: Runs) -> Iterator[list[str]]:
+    """A row for each declared comparison whose arms share a seed."""
+    last = {arm: by_seed((run["seed"], run["after"]["pay"]) for run in own) for arm, own in runs.items()}
+    for family in FAMILIES:
+        shared = {arm: paired(last.get(arm, {}), last.get(CONTROL, {})) for arm in family.comparisons}
+        differences = {arm: found for arm, found in shared.items() if found}
+        for name, test in paired_tests(family, differences, sign_flips(Key(0))).items():
+            gap = mean([*test.by_seed.values()])
+            yield [f"{name} less {CONTROL}", str(len(test.by_seed)), gap, number(test.p), number(test.holm_p)]
+
+
+def main() -> None:
+    """Write the JSON, and print the tables."""
+    arguments = table_command_line(__doc__).parse_args()
+    found = [(run.stem, figures(run)) for run in finished(arguments.folder) if run.stem in {**ORDERS, **VARIANTS}]
+    runs = merged(read_results(Path(arguments.out)), found)
+    write_results(arguments.out, runs)
+    heads = ["arm", "seeds", "after SFT", "sum of squares", "first", "centres", "effective", "void supports"]
+    print(markdown(heads, rows(runs)))
+    print(f"\n{markdown(['difference', 'seeds', 'sum of squares', 'p', 'Holm p'], tests(runs))}")
+
+
+if __name__ == "__main__":
+    main()

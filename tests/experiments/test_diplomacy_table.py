@@ -1,0 +1,74 @@
+"""The table of credit by order: means over seeds, and each arm less the control in the seeds that both have."""
+
+import diplomacy_table
+import pytest
+
+from stratagem.games.base import Part
+from stratagem.play.records import Decision, Episode
+
+
+def run(seed, pay, void=0.25):
+    after = {"pay": pay, "first": 0.2, "centres": 4.0, "effective": 0.7}
+    return {"seed": seed, "before": {**after, "pay": 0.1}, "after": after, "void": void}
+
+
+RUNS = {
+    "none": [run(0, 0.10), run(1, 0.12), run(2, 0.14)],
+    "plus": [run(0, 0.15), run(1, 0.16), run(2, 0.20)],
+    "times": [run(2, 0.10, void=None)],
+}
+
+
+def test_a_row_has_means_over_seeds():
+    none, plus, times = diplomacy_table.rows(RUNS)
+    assert none[:3] == ["none", "3", ".100 [0.100, 0.100]"]
+    assert plus[3].startswith(".170 [")
+    assert times == ["times", "1", ".100", ".100", ".200", "4.000", ".700", diplomacy_table.DASH]
+
+
+def test_arms_are_compared_in_the_seeds_that_they_share():
+    plus, times = diplomacy_table.tests(RUNS)
+    assert plus[:2] == ["plus less none", "3"]
+    assert plus[2].startswith(".050 [")
+    assert plus[3:] == [".250", ".500"], "three seeds cannot show less, and the family has two comparisons"
+    assert times == ["times less none", "1", "-.040", diplomacy_table.DASH, diplomacy_table.DASH]
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """Return a function that sets the kinds of orders of rollouts, the earliest first."""
+
+    class Folder:
+        def config_data(self):
+            return {"grpo": {"groups_per_batch": 1, "group_size": 2}}
+
+    class Run:
+        path, folder = diplomacy_table.Path(), Folder()
+
+    def share(*sheets):
+        found = [
+            Episode(
+                str(number), "diplomacy", 1, ("a",), (0,), key=0, chance=0, purpose=purpose,
+                decisions=[judged(kinds)],
+            )
+            for number, (purpose, kinds) in enumerate(sheets)
+        ]  # fmt: skip
+        monkeypatch.setattr(diplomacy_table, "read_episodes", lambda *_, **__: iter(found))
+        return diplomacy_table.void_supports(Run())
+
+    return share
+
+
+def judged(kinds):
+    parts = tuple(Part(f"A{number}", kind, 0.0) for number, kind in enumerate(kinds))
+    action = "\n".join(["A PAR S A BUR"] * len(kinds))
+    at = {"round": 0, "turn": 0, "clock": 0, "seat": 0, "slot": 0, "attempt": 0, "state_key": "", "info_key": ""}
+    return Decision(**at, action=action, how="free", parts=parts)
+
+
+def test_void_supports_are_a_share_of_the_supports_in_recent_rollouts(played):
+    early, late = ("train", ["void support"] * 4), ("train", ["void support", "support", "hold", "cut support"])
+    assert played(*[late] * 10) == pytest.approx(1 / 3)
+    assert played(*[early] * 7, *[late] * 10) == pytest.approx(1 / 3), "five iterations of two rollouts are recent"
+    assert played(("evaluate", ["void support"]), *[late] * 3) == pytest.approx(1 / 3), "training alone counts"
+    assert played(("train", ["hold"])) is None
