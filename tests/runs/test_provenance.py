@@ -13,6 +13,7 @@ from stratagem.provenance import provenance, source
         (["experiments/x.py", "--seeds", "3"], "python experiments/x.py --seeds 3"),
         (["/somewhere/experiments/x.py"], "python x.py"),
         (["/somewhere/bin/stratagem", "eval", "kuhn"], "stratagem eval kuhn"),
+        (["/somewhere/stratagem/__main__.py", "eval", "kuhn"], "stratagem eval kuhn"),
         (["-c", "train", "r.toml"], "stratagem train r.toml"),
         (["stratagem", "eval", "ipd(rounds=3)", "--seed", "1"], "stratagem eval 'ipd(rounds=3)' --seed 1"),
     ],
