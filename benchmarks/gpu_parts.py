@@ -24,6 +24,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example, example_from_call
 from stratagem.learning.learner import Learner
+from stratagem.learning.losses.base import Loss
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
@@ -101,14 +102,20 @@ def replies(engine: TrainableEngine, size: Size, new: int, adapter: str = "", se
     return [calls[ticket] for ticket in tickets]
 
 
-def learner_of(lm: LanguageModel, size: Size, *, gradient_checkpointing: bool) -> Learner:
-    """Return a policy gradient on a LoRA adapter of rank 16."""
+def learner_of(
+    lm: LanguageModel,
+    size: Size,
+    *,
+    gradient_checkpointing: bool,
+    loss: Loss = PolicyGradient(),  # noqa: B008 - frozen
+) -> Learner:
+    """Return a learner of a LoRA adapter of rank 16, by a policy gradient if no other loss is given."""
     add_adapter(lm, NAME, 16, 32.0, seed=0)
     policy = Policy(
         lm, max_tokens_per_microbatch=size.microbatch, gradient_checkpointing=gradient_checkpointing
     )  # fmt: skip
     optimizer = Optimizer(adapter_parameters(lm, NAME), OptimizerSettings(learning_rate=1e-5), 100)
-    return Learner(policy, PolicyGradient(), optimizer, adapter=NAME)
+    return Learner(policy, loss, optimizer, adapter=NAME)
 
 
 # --- parts

@@ -11,14 +11,10 @@ from typing import Any
 import torch
 import transformers
 from gpu_models import device, loaded, published
-from gpu_parts import Row, Size, peak, prompts, synchronized
+from gpu_parts import Row, Size, learner_of, peak, prompts, synchronized
 
 from stratagem.learning.example import example_from_demonstration
-from stratagem.learning.learner import Learner
 from stratagem.learning.losses.cross_entropy import CrossEntropy
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
 
 RANK, ALPHA, RATE = 16, 32, 1e-5
 STEPS = 3
@@ -43,10 +39,7 @@ def demonstrations(path: Path, size: Size) -> Iterator[Row]:
 def _ours(path: Path, size: Size, texts: list[tuple[int, ...]]) -> float:
     """Return the mean time of a step of this learner."""
     lm = loaded(path)
-    add_adapter(lm, "policy", RANK, ALPHA, seed=0)
-    policy = Policy(lm, max_tokens_per_microbatch=size.microbatch, gradient_checkpointing=True)
-    optimizer = Optimizer(adapter_parameters(lm, "policy"), OptimizerSettings(learning_rate=RATE), 100)
-    learner = Learner(policy, CrossEntropy(), optimizer, adapter="policy")
+    learner = learner_of(lm, size, gradient_checkpointing=True, loss=CrossEntropy())
     examples = [example_from_demonstration(text[:1], text[1:]) for text in texts]
     learner.step(examples)
     start = synchronized()

@@ -28,7 +28,7 @@ from result_tables import (
 )
 
 from stratagem.evaluation.family import Family
-from stratagem.evaluation.metrics.orders import ordered
+from stratagem.evaluation.metrics.orders import SUPPORTS, ordered
 from stratagem.evaluation.statistics import with_interval
 from stratagem.games.key import Key
 from stratagem.play.store import read_episodes
@@ -37,7 +37,6 @@ from stratagem.sweeps.paired import by_seed, paired, paired_tests, sign_flips
 CONTROL = "none"
 FIGURES = ("pay", "first", "centres", "effective")
 """Metrics of the final evaluation; the first is the sum of squares, which the tests are about."""
-SUPPORTS = frozenset({"critical support", "support", "cut support", "void support"})
 RECENT = 5
 """Iterations whose rollouts are counted."""
 FAMILIES = (Family("credit by order", ("plus", "times")), Family("other seats and reference", ("self", "ema")))

@@ -16,7 +16,7 @@ Ordered = tuple[Part, bool]
 It did if the order met another one of the same power, or if there was no sheet of orders to be read.
 """
 _VOID = frozenset({"void support", "void convoy", "no convoy"})
-_SUPPORTS = frozenset({"critical support", "support", "cut support", "void support"})
+SUPPORTS = frozenset({"critical support", "support", "cut support", "void support"})
 _MOVES = frozenset({"move", "move home", "capture", "bounce", "no convoy"})
 
 
@@ -40,7 +40,7 @@ class Coordinated(Metric):
     unit = "share of supports"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        return _share(sample, lambda part: part.kind in _SUPPORTS, lambda part, _: part.kind != "void support")
+        return _share(sample, lambda part: part.kind in SUPPORTS, lambda part, _: part.kind != "void support")
 
 
 class Supported(Metric):
@@ -51,7 +51,7 @@ class Supported(Metric):
     unit = "share of orders"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        return _share(sample, lambda _: True, lambda part, _: part.kind in _SUPPORTS)
+        return _share(sample, lambda _: True, lambda part, _: part.kind in SUPPORTS)
 
 
 class Bounced(Metric):
