@@ -1,6 +1,8 @@
 """The prefix cache returns what was stored, mixes nothing up, and stays within its bytes."""
 
+import gc
 import random
+import weakref
 
 import pytest
 import torch
@@ -145,3 +147,18 @@ def test_a_budget_of_nothing_keeps_nothing():
     keep(prefixes, "", (1, 2), 1)
     prefixes.trim()
     assert prefixes.size == prefixes.match("a", (1,)).length == prefixes.match("", (1,)).length == 0
+
+
+@pytest.mark.parametrize("forget", [lambda p: p.drop("a"), lambda p: p.clear(), lambda p: p.trim()])
+def test_what_is_dropped_is_freed_at_once(forget):
+    prefixes = Prefixes(0)
+    for text in ((1, 2, 3), (1, 2, 4, 5), (1, 6)):
+        keep(prefixes, "a", text, 1)
+    held = [weakref.ref(segment.stored[0]) for segment, _ in prefixes.match("a", (1, 2, 4, 5)).chain]
+    assert len(held) == 2 and all(tensor() is not None for tensor in held)
+    gc.disable()
+    try:
+        forget(prefixes)
+        assert not any(tensor() is not None for tensor in held)
+    finally:
+        gc.enable()

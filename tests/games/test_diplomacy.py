@@ -1,5 +1,6 @@
 """Diplomacy on its engine: what is offered is what is taken, orders are judged as they came out, forks are equal."""
 
+import gc
 import json
 import os
 import subprocess
@@ -256,6 +257,26 @@ def test_forks_are_cheap_and_go_their_own_ways():
     assert first == second == state.play(actions)
     assert copies[0].dump() == state.dump()
     assert copies[2].position != state.position
+
+
+def test_a_state_that_is_dropped_frees_its_engine_at_once():
+    import diplomacy
+
+    def alive():
+        return sum(isinstance(thing, diplomacy.Game) for thing in gc.get_objects())
+
+    gc.collect()
+    before = alive()
+    gc.disable()
+    try:
+        state, _ = random_game(Diplomacy(until=1901), Key(0))
+        copy = random_opening(1).fork()
+        copy.play({seat: None for seat in copy.to_act})
+        assert alive() == before + 2
+        del state, copy
+        assert alive() == before
+    finally:
+        gc.enable()
 
 
 def random_opening(turns):

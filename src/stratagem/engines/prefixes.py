@@ -31,12 +31,15 @@ Chain = tuple[Piece, ...]
 
 
 class Segment:
-    """Tokens from `start` on, their keys and values, and the segments that follow."""
+    """Tokens from `start` on, their keys and values, and the segments that follow.
 
-    __slots__ = ("children", "logits", "parent", "start", "stored", "tokens", "used")
+    It does not refer to the segment before it: in a cycle, dropped keys and values would stay in memory until the
+    garbage is collected, which is rare while a model is trained.
+    """
 
-    def __init__(self, parent: Segment | None, start: int, tokens: Tokens, stored: Stretch | None) -> None:
-        self.parent = parent
+    __slots__ = ("children", "logits", "start", "stored", "tokens", "used")
+
+    def __init__(self, start: int, tokens: Tokens, stored: Stretch | None) -> None:
         self.start = start
         self.tokens = tokens
         self.stored = stored
@@ -87,7 +90,7 @@ class Prefixes:
     def add(self, weights: str, known: Match, tokens: Ids, stored: Stretch | None) -> None:
         """Add the computation for the tokens after the cached beginning of a text."""
         parent = known.chain[-1].segment if known.chain else self._root(weights)
-        segment = Segment(parent, known.length, np.asarray(tokens, dtype=np.int64), stored)
+        segment = Segment(known.length, np.asarray(tokens, dtype=np.int64), stored)
         segment.used = self._clock
         parent.children[known.length, tokens[0]] = segment
         self.size += segment.size
@@ -107,28 +110,23 @@ class Prefixes:
         """Forget everything under some weights, because they changed."""
         root = self._roots.pop(weights, None)
         if root is not None:
-            self.size -= sum(segment.size for segment in _below(root))
+            self.size -= sum(segment.size for _, segment in _links(root))
 
     def trim(self) -> None:
         """Drop the least recently used segments, ends of chains first, until the rest fits."""
         while self.size > self.budget:
-            ends = [s for root in self._roots.values() for s in _below(root) if not s.children and s.parent]
-            ends.sort(key=lambda segment: segment.used)
+            ends = [link for root in self._roots.values() for link in _links(root) if not link[1].children]
+            ends.sort(key=lambda link: link[1].used)
             if not ends:
                 return
-            for segment in ends:
+            for parent, segment in ends:
                 if self.size <= self.budget:
                     return
-                self._remove(segment)
-
-    def _remove(self, segment: Segment) -> None:
-        assert segment.parent is not None
-        start = (segment.start, int(segment.tokens[0]))
-        del segment.parent.children[start]
-        self.size -= segment.size
+                del parent.children[segment.start, int(segment.tokens[0])]
+                self.size -= segment.size
 
     def _root(self, weights: str) -> Segment:
-        return self._roots.setdefault(weights, Segment(None, 0, np.zeros(0, dtype=np.int64), None))
+        return self._roots.setdefault(weights, Segment(0, np.zeros(0, dtype=np.int64), None))
 
 
 def agreement(first: Tokens, second: Tokens) -> int:
@@ -139,12 +137,14 @@ def agreement(first: Tokens, second: Tokens) -> int:
     return where if length and differ[where] else length
 
 
-def _below(segment: Segment) -> Iterator[Segment]:
-    waiting = [segment]
+def _links(root: Segment) -> Iterator[tuple[Segment, Segment]]:
+    """Yield every segment below a root, after the segment that it follows."""
+    waiting = [root]
     while waiting:
-        oldest = waiting.pop()
-        yield oldest
-        waiting.extend(oldest.children.values())
+        parent = waiting.pop()
+        for child in parent.children.values():
+            yield parent, child
+            waiting.append(child)
 
 
 def _bytes(tensor: torch.Tensor) -> int:

@@ -78,6 +78,12 @@ def engine_at(board: str, position: str | None = None) -> Engine:
     return engine
 
 
+def release(engine: Engine) -> None:
+    """Make an engine that is no longer needed free its memory at once: its powers refer to it, in a cycle."""
+    for power in engine.powers.values():
+        power.game = None
+
+
 _idle: dict[str, Engine] = {}
 """By map, an engine that no state uses: setting it up again takes half as long as making one."""
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 from stratagem.errors import BadRecord
 from stratagem.games.base import Json, Part, RoundResult, Said, Seat, State, View
 from stratagem.games.diplomacy.board import Board
-from stratagem.games.diplomacy.engine import Engine, Results, engine_at, module, process, win_of
+from stratagem.games.diplomacy.engine import Engine, Results, engine_at, module, process, release, win_of
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.log import Log, is_log
 from stratagem.games.diplomacy.replay import GLOBAL, Press, replay_files
@@ -29,12 +29,16 @@ class DiplomacyState(State[DiplomacyFacts]):
     game: DiplomacyTable
 
     def __init__(self, game: DiplomacyTable, chance: Chance) -> None:
+        self._engine: Engine | None = None
         super().__init__(game, chance)
         self.text = ""
         self.log: Log = ()
         self.known: Board | None = None
         """Cached board; forks share it."""
-        self._engine: Engine | None = None
+
+    def __del__(self) -> None:
+        if self._engine is not None:
+            release(self._engine)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the position, from which the engine is set up again."""
