@@ -7,6 +7,14 @@ import pytest
 from stratagem.garbage import rare_collection
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_exempt():
+    """Undo for a while what conftest.py does for the tests."""
+    gc.unfreeze()
+    yield
+    gc.freeze()
+
+
 class Cycle:
     """An object that only the garbage collector can free."""
 

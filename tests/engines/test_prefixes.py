@@ -155,7 +155,8 @@ def test_what_is_dropped_is_freed_at_once(forget):
     for text in ((1, 2, 3), (1, 2, 4, 5), (1, 6)):
         keep(prefixes, "a", text, 1)
     held = [weakref.ref(segment.stored[0]) for segment, _ in prefixes.match("a", (1, 2, 4, 5)).chain]
-    assert len(held) == 2 and all(tensor() is not None for tensor in held)
+    assert len(held) == 2
+    assert all(tensor() is not None for tensor in held)
     gc.disable()
     try:
         forget(prefixes)

@@ -271,7 +271,7 @@ def test_a_state_that_is_dropped_frees_its_engine_at_once():
     try:
         state, _ = random_game(Diplomacy(until=1901), Key(0))
         copy = random_opening(1).fork()
-        copy.play({seat: None for seat in copy.to_act})
+        copy.play(dict.fromkeys(copy.to_act))
         assert alive() == before + 2
         del state, copy
         assert alive() == before

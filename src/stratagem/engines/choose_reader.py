@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 
+from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.branches import NONE, Branches
 from stratagem.engines.plain_reader import PlainReader
 from stratagem.engines.reader import Reader, SharingReader, Text
@@ -110,21 +111,33 @@ def _agreement(lm: LanguageModel, reader: SharingReader) -> Agreement:
     shared += [*rows[:2], rows[3], rows[5], *reader.go_on([[], tokens[50:52]])[1:]]
     singles = tokens[90 : 90 + reader.num_single_passes]
     shared += [row for token in singles for row in reader.go_on([[token], [token]])]
-    first, second = (Text("", (*text.tokens, *tail)) for text, tail in zip(texts, tails, strict=False))
+    first, second = ((*text.tokens, *tail) for text, tail in zip(texts, tails, strict=False))
     besides, aheads = ([branches.tokens[index] for index in branches.path(end)] for end in (other, taken))
-    longer = [Text("", (*second.tokens, *more)) for more in (besides, aheads, [*aheads, *tokens[50:52]])]
+    longer = [(*second, *more) for more in (besides, aheads, [*aheads, *tokens[50:52]])]
     ends = [singles[:count] for count in range(1, len(singles) + 1)]
-    grown = [Text("", (*begun.tokens, *end)) for end in ends for begun in (first, longer[-1])]
-    whole = [*texts, first, second, *longer, *grown]
-    alone = [rows for text in whole for rows in _own_logits(lm, [text])]
-    return agreement(lm, shared, [rows[-1] for rows in alone], noise=deviation(_own_logits(lm, whole), alone))
+    grown = [(*begun, *end) for end in ends for begun in (first, longer[-1])]
+    asked = [*(text.tokens for text in texts), first, second, *longer, *grown]
+    whole = [tokens for tokens in asked if not any(_begins(tokens, other) for other in asked)]
+    alone = [rows for tokens in whole for rows in _own_logits(lm, [tokens])]
+    expected = [_row(tokens, whole, alone) for tokens in asked]
+    return agreement(lm, shared, expected, noise=deviation(_own_logits(lm, whole), alone))
 
 
-def _own_logits(lm: LanguageModel, texts: Sequence[Text]) -> list[torch.Tensor]:
+def _begins(tokens: Ids, other: Ids) -> bool:
+    return len(tokens) < len(other) and other[: len(tokens)] == tokens
+
+
+def _row(tokens: Ids, whole: Sequence[Ids], alone: Sequence[torch.Tensor]) -> torch.Tensor:
+    """Return the logits after some tokens from those of a whole text that they begin or are."""
+    number = next(n for n, text in enumerate(whole) if tokens == text or _begins(tokens, text))
+    return alone[number][len(tokens) - len(whole[number]) - 1]
+
+
+def _own_logits(lm: LanguageModel, texts: Sequence[Ids]) -> list[torch.Tensor]:
     """Return the logits after the last tokens of each text, by transformers' own pass, padded on the left."""
-    width = max(len(text.tokens) for text in texts)
-    pads = [width - len(text.tokens) for text in texts]
-    ids = torch.tensor([[0] * pad + list(text.tokens) for pad, text in zip(pads, texts, strict=True)])
+    width = max(len(text) for text in texts)
+    pads = [width - len(text) for text in texts]
+    ids = torch.tensor([[0] * pad + list(text) for pad, text in zip(pads, texts, strict=True)])
     mask = torch.tensor([[0] * pad + [1] * (width - pad) for pad in pads])
     options = {"attention_mask": mask, "position_ids": (mask.cumsum(-1) - 1).clamp(min=0)} if any(pads) else {}
     given = {name: value.to(lm.model.device) for name, value in {"input_ids": ids, **options}.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -19,7 +20,7 @@ from stratagem.learning.logprobs import TokenOutputs, TokenQueries, token_output
 from stratagem.learning.pack_cost import PackPlanner, shape_of_pack
 from stratagem.learning.packing import Pack, Path, Texts, pack_examples, pack_texts
 from stratagem.learning.prefix_batch import padded, prefix_batch, read_prefix_batch
-from stratagem.learning.tree_batch import TreeBatch, tree_batch
+from stratagem.learning.tree_batch import tree_batch
 from stratagem.models.agreement import Agreement, agreement, deviation
 from stratagem.models.attention import Attention, attention_of
 from stratagem.models.language_model import LanguageModel
@@ -54,12 +55,13 @@ class Policy:
         self.fp32_head = fp32_head
         self.scale = logit_scale_of(lm)
         self.attention = attention_of(lm.model.config)
-        tree = _check(lm, self.attention, _probed_tree) if share is None else "chosen by the caller"
+        probe = _Probe(lm, self.attention)
+        tree = probe.compare(_as_tree) if share is None else "chosen by the caller"
         self.share_prefixes = _agrees(tree) if share is None else share
         lm.reading[TRAINING] = f"{'with shared prefixes' if self.share_prefixes else 'each text by itself'}: {tree}"
         self._packed: tuple[list[Any], list[Pack]] | None = None
         self.prefix_batches = (
-            self.share_prefixes and not gradient_checkpointing and _agrees(_check(lm, self.attention, _probed_prefix))
+            self.share_prefixes and not gradient_checkpointing and _agrees(probe.compare(_as_prefix_batch))
         )
 
     def packs(self, examples: Sequence[Example]) -> list[Pack]:
@@ -115,7 +117,7 @@ class Policy:
             shape = shape_of_pack(pack)
             if self.prefix_batches and shape.prefix_cost < shape.tree_cost and (shared := prefix_batch(pack)):
                 return read_prefix_batch(decoder, self.attention, shared, self.lm.model)
-            return _as_tree(decoder, self.attention, pack, tree_batch(pack), self.lm.model)
+            return _as_tree(decoder, self.attention, pack, self.lm.model)
 
 
 def _kind(example: Example, leaf: tuple[int, int]) -> tuple[Any, ...]:
@@ -135,9 +137,9 @@ def _queries(example: Example, pack: Pack, path: Path) -> list[tuple[Any, ...]]:
     ]
 
 
-def _as_tree(decoder: Any, attention: Attention, pack: Pack, rows: TreeBatch, model: Any) -> torch.Tensor:
+def _as_tree(decoder: Any, attention: Attention, pack: Pack, model: Any) -> torch.Tensor:
     """Read the trees of a pack in rows; rows of one text each need no mask."""
-    device, options = model.device, {}
+    rows, device, options = tree_batch(pack), model.device, {}
     if not rows.plain:
         depths, mask = rows.depths.to(device), rows.mask.to(device)
         options = {"position_ids": depths, "attention_mask": attention.tree_mask(mask, depths, model.dtype)}
@@ -153,43 +155,46 @@ def _one_by_one(decoder: Any, pack: Pack, device: torch.device) -> torch.Tensor:
     return torch.cat([states[number, : len(row)] for number, row in enumerate(rows)])
 
 
-Probed = tuple[Pack, torch.Tensor]
-Reads = Callable[[Any, Attention, Sequence[Example], LanguageModel], Probed]
-
-
-def _probed_tree(decoder: Any, attention: Attention, examples: Sequence[Example], lm: LanguageModel) -> Probed:
-    """Read the probed texts as trees in rows."""
-    pack = pack_examples(examples, 1000)[0]
-    return pack, _as_tree(decoder, attention, pack, tree_batch(pack), lm.model)
-
-
-def _probed_prefix(decoder: Any, attention: Attention, examples: Sequence[Example], lm: LanguageModel) -> Probed:
-    """Read the probed texts as a shared-prefix batch of several trees."""
-    pack = pack_examples(examples, 1000)[0]
+def _as_prefix_batch(decoder: Any, attention: Attention, pack: Pack, model: Any) -> torch.Tensor:
+    """Read the trees of a pack as a shared-prefix batch."""
     shared = prefix_batch(pack)
     assert shared is not None
-    return pack, read_prefix_batch(decoder, attention, shared, lm.model)
+    return read_prefix_batch(decoder, attention, shared, model)
 
 
-def _check(lm: LanguageModel, attention: Attention | None, reads: Reads) -> Agreement | str:
-    """Compare the hidden states of some small texts with the model's own; a sentence where they cannot be had."""
-    if attention is None:
-        return "the architecture takes no mask of tokens"
-    size = lm.model.get_input_embeddings().num_embeddings
-    tokens = tuple((5 * index * index + 2 * index + 1) % size for index in range(110))
-    texts = [(*tokens[:50], *tokens[start : start + length]) for start, length in ((50, 40), (60, 7), (52, 30))]
-    others = (tokens[1:30], tokens[2:20], (*tokens[2:15], *tokens[40:49]))
-    examples = [Example(tokens=text, loss_positions=(len(text) - 1,)) for text in (*texts, *others)]
-    with torch.no_grad():
-        decoder = decoder_of(lm)
+Reads = Callable[[Any, Attention, Pack, Any], torch.Tensor]
+
+
+class _Probe:
+    """Some small texts in several trees, with which ways to read a pack are compared with the model's own."""
+
+    def __init__(self, lm: LanguageModel, attention: Attention | None) -> None:
+        self.lm, self.attention = lm, attention
+        size = lm.model.get_input_embeddings().num_embeddings
+        tokens = tuple((5 * index * index + 2 * index + 1) % size for index in range(110))
+        texts = [(*tokens[:50], *tokens[start : start + length]) for start, length in ((50, 40), (60, 7), (52, 30))]
+        others = (tokens[1:30], tokens[2:20], (*tokens[2:15], *tokens[40:49]))
+        self.examples = [Example(tokens=text, loss_positions=(len(text) - 1,)) for text in (*texts, *others)]
+        self.pack = pack_examples(self.examples, 1000)[0]
+
+    @torch.no_grad()
+    def compare(self, reads: Reads) -> Agreement | str:
+        """Compare the hidden states with the model's own; a sentence where they cannot be had."""
+        if self.attention is None:
+            return "the architecture takes no mask of tokens"
         try:
-            pack, states = reads(decoder, attention, examples, lm)
+            states = reads(decoder_of(self.lm), self.attention, self.pack, self.lm.model)
         except (RuntimeError, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
             return f"{type(error).__name__}: {error}"
-        read = [examples[number] for number in pack.examples]
-        alone = [_own_states(lm, [example])[0] for example in read]
-        noise = deviation(_own_states(lm, read), alone)
-        return agreement(lm, [states[list(nodes)] for nodes in pack.nodes], alone, noise=noise)
+        alone, noise = self._own
+        return agreement(self.lm, [states[list(nodes)] for nodes in self.pack.nodes], alone, noise=noise)
+
+    @cached_property
+    def _own(self) -> tuple[list[torch.Tensor], float]:
+        """The model's own states of each text alone, and how they deviate from those in one batch."""
+        read = [self.examples[number] for number in self.pack.examples]
+        alone = [_own_states(self.lm, [example])[0] for example in read]
+        return alone, deviation(_own_states(self.lm, read), alone)
 
 
 def _own_states(lm: LanguageModel, examples: Sequence[Example]) -> list[torch.Tensor]:
