@@ -29,7 +29,7 @@ demo: $(READY) ## train a small model not to be exploited in Kuhn poker, and wri
 	$(BIN)/python experiments/demo.py runs/demo docs/results/sepo.json
 
 test: $(READY) ## run the tests, some minutes
-	$(BIN)/python -m pytest -n 2 --durations=10 --durations-min=1
+	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=10 --durations-min=1
 
 test-long: $(READY) ## run the tests that take longer too
 	$(BIN)/python -m pytest -n 2 -m 'not llama'
