@@ -2,8 +2,8 @@
 
 It adds the finished runs of `experiments/diplomacy_runs.py RUNS orders` or `variants` to a JSON, and prints a row for
 each arm, and the declared tests: each arm less `none` in the sum of squares, by sign flips over paired seeds, with
-Holm's correction. The last policy is that of the final evaluation; void supports are a share of the supports in the
-rollouts of the last five iterations.
+Holm's correction. The figures are those of the last policy in the final evaluation, and not of the best in validation;
+void supports are a share of the supports in the rollouts of the last five iterations.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ Runs = Mapping[str, Sequence[Row]]
 def figures(run: FinishedRun) -> Row:
     """Return the figures of the SFT model and of the last policy, with the share of supports that were void."""
     (game,) = run.read("evaluation.json")["evaluation"]["games"]
-    before, after = ({name: row["metrics"][name]["mean"] for name in FIGURES} for row in game["players"][:2])
+    by_label = {row["player"].rpartition("@")[2]: row["metrics"] for row in game["players"]}
+    last = max((label for label in by_label if label.isdecimal()), key=int)
+    before, after = ({name: by_label[label][name]["mean"] for name in FIGURES} for label in ("base", last))
     return {"seed": run.seed, **run.provenance(), "before": before, "after": after, "void": void_supports(run)}
 
 

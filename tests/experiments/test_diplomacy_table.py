@@ -34,6 +34,26 @@ def test_arms_are_compared_in_the_seeds_that_they_share():
     assert times == ["times less none", "1", "-.040", diplomacy_table.DASH, diplomacy_table.DASH]
 
 
+def test_the_figures_are_those_of_the_last_policy_and_not_of_the_best(monkeypatch):
+    class Run:
+        seed = 3
+
+        def read(self, name):
+            pay = {"run:.@base": 0.1, "run:.@25": 0.3, "run:.@100": 0.2, "random": 0.0}
+            players = [
+                {"player": player, "metrics": {name: {"mean": mean} for name in diplomacy_table.FIGURES}}
+                for player, mean in pay.items()
+            ]
+            return {"evaluation": {"games": [{"players": players}]}}
+
+        def provenance(self):
+            return {}
+
+    monkeypatch.setattr(diplomacy_table, "void_supports", lambda _: None)
+    found = diplomacy_table.figures(Run())
+    assert (found["before"]["pay"], found["after"]["pay"]) == (0.1, 0.2)
+
+
 @pytest.fixture
 def played(monkeypatch):
     """Return a function that sets the kinds of orders of rollouts, the earliest first."""
