@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons zoo check-zoo release clean
+.PHONY: help smollm2 demo test test-runs test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons zoo check-zoo release clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ demo: $(READY) ## train a small model not to be exploited in Kuhn poker, and wri
 
 test: $(READY) ## run the tests, some minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=10 --durations-min=1
+
+test-runs: $(READY) ## run the tests that train, kill and resume whole runs, some minutes
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'runs and not long and not llama'
 
 test-long: $(READY) ## run the tests that take longer too
 	$(BIN)/python -m pytest -n 2 -m 'not llama'

@@ -30,6 +30,8 @@ from stratagem.training.collector import RolloutBatch, merge
 from stratagem.training.online import policy_of
 from stratagem.training.recipe_file import over
 
+pytestmark = pytest.mark.runs
+
 RECIPE = SEPORecipe.read(
     {
         "games": ["kuhn(hands=2)"],

@@ -10,6 +10,8 @@ from forks import forked_command
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
+pytestmark = pytest.mark.runs
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "add-an-engine.md").read_text("utf-8")
 (ENGINE,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

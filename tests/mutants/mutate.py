@@ -33,6 +33,7 @@ HEAVY = ("torch", "transformers.models.llama.modeling_llama", "scipy.optimize", 
 HEAVY += ("pydantic", "hypothesis", "pyspiel", "peft")
 """Loaded once, before the jobs fork: most of what a short test run costs."""
 OPTIONS = ("-x", "-q", "-W", "ignore", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:anyio")
+OPTIONS += ("-m", "not long and not llama")
 TIMEOUT = 300.0
 ELSEWHERE = 90
 """The status of a job that tested another copy of the package."""

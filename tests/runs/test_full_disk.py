@@ -10,6 +10,8 @@ import pytest
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 
+pytestmark = pytest.mark.runs
+
 LIMITS = (0, 3000, 20_000)
 KINDS = ("adapters", "model", "state")
 CASES = list(product(KINDS, LIMITS))

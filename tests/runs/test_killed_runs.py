@@ -9,6 +9,8 @@ from forks import forked_program
 from stratagem.runs.files import PARTIAL
 from stratagem.runs.folder import RunFolder
 
+pytestmark = pytest.mark.runs
+
 KILLING = """
 import sys
 from pathlib import Path

@@ -7,6 +7,8 @@ import pytest
 from forks import forked_program
 from stratagem.algorithms.catalogue import ALGORITHMS
 
+pytestmark = pytest.mark.runs
+
 KILLING = "import sys; from killing_work import main; main(*sys.argv[1:])"
 KINDS = [*ALGORITHMS.names(), "sweep", "tournament"]
 

@@ -18,6 +18,8 @@ from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.sweeps.run_maker import make_run, make_runs
 from stratagem.sweeps.runner import Sweep
 
+pytestmark = pytest.mark.runs
+
 FORK = multiprocessing.get_context("fork")
 
 

@@ -18,6 +18,8 @@ from stratagem.sweeps.page import comparison_page
 from stratagem.sweeps.plan import Plan, planned, read_plan
 from stratagem.sweeps.runner import Sweep
 
+pytestmark = pytest.mark.runs
+
 ARMS = [{"name": "a"}, {"name": "b", "set": {"temperature": 0.5}}]
 DATA = {"hypothesis": "a is better.", "recipe": "r.toml", "arms": ARMS, "metric": "m/x", "seeds": [0, 1, 2]}
 RECIPE = """

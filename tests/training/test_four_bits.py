@@ -17,6 +17,8 @@ from stratagem.models.run_models import read_run_models
 from stratagem.runs.folder import RunFolder
 from stratagem.training.sft import START
 
+pytestmark = pytest.mark.runs
+
 needs_bitsandbytes = pytest.mark.skipif(find_spec("bitsandbytes") is None, reason="needs the extra quantized")
 RATE = {"learning_rate": 1e-2}
 RECIPE = {

@@ -12,6 +12,8 @@ from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
+pytestmark = pytest.mark.runs
+
 NAMES = ("sepo", "league", "scopal", "shapellm", "reinforce")
 LEARNERS = {f"main{number}": {"role": "main"} for number in range(3)} | {"exploiter": {"role": "main_exploiter"}}
 CHANGES = {"league": {"learners": LEARNERS}}

@@ -23,6 +23,8 @@ from stratagem.training.collector import RolloutBatch
 from stratagem.training.overlap import AHEAD, Overlap, with_sampler_logprobs
 from stratagem.workers.plan import changed
 
+pytestmark = pytest.mark.runs
+
 OWN = {**RECIPES["grpo"], "overlap": 1, "checkpoint_every": 1}
 
 

@@ -18,6 +18,8 @@ from stratagem.workers.plan import Plan, changed, current, working
 from stratagem.workers.processes import Processes, WorkersLost
 from stratagem.workers.shards import play_shards, played, shards_of
 
+pytestmark = pytest.mark.runs
+
 
 def test_shards_follow_from_the_size_alone():
     assert [list(shard) for shard in shards_of(range(7), 3)] == [[0, 1, 2], [3, 4, 5], [6]]

@@ -19,6 +19,8 @@ from stratagem.runs.checkpoint import checkpoint_folders
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
+pytestmark = pytest.mark.runs
+
 RATE = {"learning_rate": 3e-3}
 DILEMMA = {
     "games": ["ipd(rounds=1)"],

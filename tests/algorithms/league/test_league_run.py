@@ -28,6 +28,8 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 from stratagem.training.policy import TrainablePolicy
 
+pytestmark = pytest.mark.runs
+
 DATA = {
     "games": ["kuhn(hands=1)"],
     "opponents": ["random"],

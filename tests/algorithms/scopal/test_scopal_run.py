@@ -29,6 +29,8 @@ from stratagem.runs.metrics import read_metrics
 from stratagem.training.evaluation import EVALUATION, POLICIES
 from stratagem.training.recipe_file import over
 
+pytestmark = pytest.mark.runs
+
 FAST = {"epochs": 1, "batch_size": 16, "optimizer": {"learning_rate": 1e-3}}
 SMALL = {
     "algorithm": "scopal",

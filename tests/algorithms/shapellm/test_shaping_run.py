@@ -19,6 +19,8 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 from stratagem.training.loop import FINDINGS
 
+pytestmark = pytest.mark.runs
+
 ENTROPY = {"start": 0.1, "end": 0.0, "steps": 3}
 RECIPE = ShapeLLMRecipe.read(
     {

@@ -16,6 +16,8 @@ from stratagem.cli.main import main
 from stratagem.engines.remote.terms import FEW
 from stratagem.play.store import read_episodes
 
+pytestmark = pytest.mark.runs
+
 PORT = [0]
 """The port of all servers, since the deals follow from the players' names, in which it stands."""
 MAIN = "from stratagem.cli.main import main; main()"
