@@ -287,6 +287,7 @@ BASELINE = {
 }
 
 
+@pytest.mark.runs
 def test_a_run_with_a_baseline_resumes_to_the_bit(tmp_path):
     recipe = GRPORecipe.read(BASELINE)
     whole, broken = (RunFolder.create(tmp_path / name, recipe, 0, "a test") for name in ("whole", "broken"))

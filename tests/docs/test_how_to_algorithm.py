@@ -15,6 +15,8 @@ from stratagem.learning.losses.catalogue import LOSSES
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
+pytestmark = pytest.mark.runs
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/how-to/add-an-algorithm.md").read_text("utf-8")
 OF_EXAMPLES = ("stratagem.losses", "stratagem.advantages")

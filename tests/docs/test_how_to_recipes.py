@@ -11,6 +11,8 @@ from forks import forked_command, shown
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
+pytestmark = pytest.mark.runs
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
     "add-a-loss": ("loss", {"type": "awr", "awr_beta": 0.5}),

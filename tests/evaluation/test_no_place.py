@@ -17,6 +17,8 @@ from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.players.language import language_player
 
+pytestmark = pytest.mark.runs
+
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):

@@ -380,6 +380,7 @@ def killed_while_writing(command, folder, delay, **options):
     writer.wait(30)
 
 
+@pytest.mark.runs
 def test_a_kill_at_any_moment_leaves_whole_shards_with_their_calls(tmp_path, request):
     chance, before = random.Random(1), []
     for kill in range(4):

@@ -137,6 +137,7 @@ for _ in record(play(endless(sys.argv[2])), folder, every=60):
 """
 
 
+@pytest.mark.runs
 def test_a_kill_at_any_moment_leaves_whole_shards_and_going_on_adds_to_them(tmp_path, request):
     chance, before, known = random.Random(1), [], []
     for kill in range(6):

@@ -14,6 +14,8 @@ from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.reports.report import report_html
 from stratagem.runs.folder import RunFolder
 
+pytestmark = pytest.mark.runs
+
 SMALL = {
     "games": ["kuhn(hands=1)"],
     "opponents": ["random"],

@@ -18,6 +18,8 @@ from stratagem.reports.tiles import tiles
 from stratagem.reports.verdict import verdict
 from stratagem.runs.folder import RunFolder
 
+pytestmark = pytest.mark.runs
+
 RECIPE = {
     "game": "ipd-shapellm(rounds=4)",
     "trials": 3,

@@ -19,6 +19,8 @@ from stratagem.runs.checkpoint import checkpoint_folders, latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
+pytestmark = pytest.mark.runs
+
 UPDATES = {
     "sepo": ("sft/", ""),
     "grpo": ("",),

@@ -13,6 +13,8 @@ from stratagem.settings import FiniteSettings
 from stratagem.training.loop import FINDINGS, train
 from stratagem.training.stage import Batch, MeanMetrics, Stage
 
+pytestmark = pytest.mark.runs
+
 
 class Recipe(FiniteSettings):
     """A recipe without settings."""

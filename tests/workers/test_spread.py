@@ -16,6 +16,8 @@ from stratagem.models.load import load
 from stratagem.workers.base import InProcess
 from stratagem.workers.plan import changed
 
+pytestmark = pytest.mark.runs
+
 EXAMPLES = [
     Example(
         tokens=tuple(range(5 + number, 45 + number)),
