@@ -28,10 +28,10 @@ demo: $(READY) ## train a small model not to be exploited in Kuhn poker, and wri
 	@echo
 	$(BIN)/python experiments/demo.py runs/demo docs/results/sepo.json
 
-test: $(READY) ## run the tests, some minutes
+test: $(READY) ## run the tests, about nine minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=10 --durations-min=1
 
-test-runs: $(READY) ## run the tests that train, kill and resume whole runs, some minutes
+test-runs: $(READY) ## run the tests that train, kill and resume whole runs, about four minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'runs and not long and not llama'
 
 test-long: $(READY) ## run the tests that take longer too
