@@ -31,7 +31,7 @@ demo: $(READY) ## train a small model not to be exploited in Kuhn poker, and wri
 test: $(READY) ## run the tests, about nine minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=10 --durations-min=1
 
-test-runs: $(READY) ## run the tests that train, kill and resume whole runs, about four minutes
+test-runs: $(READY) ## run the tests that train, kill and resume whole runs, about five minutes
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'runs and not long and not llama'
 
 test-long: $(READY) ## run the tests that take longer too
