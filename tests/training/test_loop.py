@@ -10,6 +10,7 @@ from stratagem.runs.checkpoint import checkpoint_folders, latest
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 from stratagem.settings import FiniteSettings
+from stratagem.training import loop
 from stratagem.training.loop import FINDINGS, train
 from stratagem.training.stage import Batch, MeanMetrics, Stage
 
@@ -104,6 +105,13 @@ def two_stages(log):
 
 def curves(run):
     return {name: (curve.steps, curve.values) for name, curve in read_metrics(run).items()}
+
+
+def test_free_memory_is_returned_after_each_step(monkeypatch, tmp_path):
+    log = []
+    monkeypatch.setattr(loop, "MemoryReturn", lambda: lambda: log.append(("return",)))
+    train(algorithm(begun(tmp_path / "run"), lambda: Counting(log, "only", 3)))
+    assert [entry[0] for entry in log if entry[0] in ("step", "return")] == ["step", "return"] * 3
 
 
 def test_stages_follow_each_other_and_steps_are_numbered_through(tmp_path):

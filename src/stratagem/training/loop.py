@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-from stratagem.garbage import rare_collection
+from stratagem.garbage import MemoryReturn, rare_collection
 from stratagem.play.records import Episode
 from stratagem.play.store import write_shard
 from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
@@ -98,6 +98,7 @@ class _Loop:
         self.progress = progress
         self.log = log
         self.at = Position()
+        self.return_memory = MemoryReturn()
 
     def train(self, start: Checkpoint | None) -> Stage:
         """Run the remaining stages, and return the last one."""
@@ -136,6 +137,7 @@ class _Loop:
         steps = range(at.step, stage.num_steps)
         for step in steps:
             metrics = self._step(stage)
+            self.return_memory()
             if step + 1 < stage.num_steps and stage.saves(at.step):
                 self._save(stage)
             self.progress(at.total, self.num_steps, metrics)
