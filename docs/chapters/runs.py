@@ -103,6 +103,9 @@ RUN_METRICS = {
     "loss/clip_fraction_high": "Share clipped at the upper bound.",
     "loss/kl": "KL penalty to the reference policy before its coefficient, by `kl_estimator`, in nats a token.",
     "loss/entropy": "Entropy over the allowed tokens, in nats a token.",
+    "advantage/SHARE": "What an advantage estimator counts, as a share. `no_variance`: groups without a gradient, of "
+    "equal rewards or of one rollout. `clipped`: advantages beyond `advantage_clip`. `double_negative`: rows that "
+    "`per_order` reinforces by a product of two negative numbers.",
     "signal/TERM/dot": "Gradient signal of a reward term: dot product of the gradients over two halves of each group.",
     "signal/TERM/noise": "Sum of the squared norms of these two gradients.",
     "signal/TERM/ratio": "Twice the dot product over that sum: 1 where the halves agree, about 0 for noise.",

@@ -33,7 +33,13 @@ RECIPE = {
         "optimizer": {"learning_rate": 1e-3},
     },
 }
-CAPITALS = {"NUMBER": r"\d+", "METRIC": r"[^/]+", "TABLE": r"[a-z]+", "CHECK": "|".join(CHECKS)}
+CAPITALS = {
+    "NUMBER": r"\d+",
+    "METRIC": r"[^/]+",
+    "TABLE": r"[a-z]+",
+    "SHARE": "no_variance|clipped|double_negative",
+    "CHECK": "|".join(CHECKS),
+}
 
 
 def pattern(name):

@@ -49,7 +49,9 @@ def merge(parts: Sequence[RolloutBatch]) -> RolloutBatch:
     terms = frozenset[str]().union(*(part.terms for part in parts))
     divisor = float(max(1, len(examples)))
     whole = [_with_terms(example, terms).with_row(divisor=divisor) for example in examples]
-    counts = sum((Counter(part.counts) for part in parts), start=Counter[str]())
+    counts = Counter[str]()
+    for part in parts:
+        counts.update(part.counts)  # a sum of counters would lose the zeros
     metrics = {name: value for part in parts for name, value in part.metrics.items()}
     active = frozenset[str]().union(*(part.terms - part.inactive for part in parts))
     episodes = [episode for part in parts for episode in part.episodes]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from stratagem.engines.base import Engine, Sampling, TrainableEngine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
+from stratagem.learning.checks import ADVANTAGES, ADVANTAGES_CLIPPED
 from stratagem.learning.example import Example
 from stratagem.learning.gradient_signal import measure_signals
 from stratagem.learning.learner import Learner, Report
@@ -147,7 +148,8 @@ class TrainablePolicy:
         metrics = self._signal(data)
         reports = self.learn(data.examples)
         failed = self.monitor.check_steps(self.learner, reports, counts=data.counts, skip=self.skipped_checks)
-        return metrics | step_metrics(reports) | {f"checks/{check}": 1.0 for check in failed}
+        found = {f"checks/{check}": 1.0 for check in failed}
+        return metrics | step_metrics(reports) | advantage_metrics(data.counts) | found
 
     def learn(self, examples: Sequence[Example]) -> list[Report]:
         """Take the optimizer steps of a batch, and publish the new weights to the engine.
@@ -167,7 +169,7 @@ class TrainablePolicy:
         failed = self.monitor.check_skipped_batch(self.num_updates, counts=data.counts)
         for _ in range(self.optimizer_steps):
             self._empty_step()
-        return {f"checks/{check}": 1.0 for check in failed}
+        return advantage_metrics(data.counts) | {f"checks/{check}": 1.0 for check in failed}
 
     def _empty_step(self) -> Report:
         learning_rate, grad_norm = self.learner.optimizer.learning_rate, self.learner.optimizer.step()
@@ -264,6 +266,23 @@ def step_metrics(reports: Sequence[Report]) -> Metrics:
     for name in dict.fromkeys(name for report in reports for name in report.metrics):
         metrics[f"loss/{name}"] = _over_steps(name, [r.metrics[name] for r in reports if name in r.metrics])
     return metrics
+
+
+_SHARES = {
+    "no_variance": (("groups_without_variance", "groups_of_one"), "groups"),
+    "clipped": ((ADVANTAGES_CLIPPED,), ADVANTAGES),
+    "double_negative": (("double_negative",), "rows"),
+}
+"""Metrics of an advantage estimator, each a share: the counts above and below the line."""
+
+
+def advantage_metrics(counts: Mapping[str, int]) -> Metrics:
+    """Return the shares whose counts an estimator gives."""
+    return {
+        f"advantage/{name}": sum(counts.get(part, 0) for part in parts) / counts[whole]
+        for name, (parts, whole) in _SHARES.items()
+        if counts.get(whole) and any(part in counts for part in parts)
+    }
 
 
 def _over_steps(name: str, values: Sequence[float]) -> float:

@@ -110,6 +110,13 @@ def test_in_one_round_of_the_dilemma_it_learns_to_defect(dilemma):
     assert sum(episode.purpose == "train" for episode in read_episodes(dilemma.record)) == 8 * 2 * 8
 
 
+def test_the_share_of_groups_without_variance_is_logged(dilemma):
+    """An iteration has two groups."""
+    steps, shares = figures(dilemma)["advantage/no_variance"]
+    assert steps == list(range(1, 9))
+    assert all(share in (0.0, 0.5, 1.0) for share in shares)
+
+
 def test_a_run_goes_on_from_what_another_has_learnt(dilemma, tmp_path):
     """The adapter becomes part of a base of the run's own, on which the next adapter begins."""
     less = {"iterations": 1, "groups_per_batch": 1, "group_size": 2}
