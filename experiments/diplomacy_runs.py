@@ -3,7 +3,8 @@
 Call it from the project's root, in a clean clone. Finished runs are skipped, interrupted runs are resumed. The arms of
 a seed begin with one SFT model.
 
-`orders`    GRPO on branched rollouts of a year; the worth of an order is left out, added to the advantage, or a factor.
+`orders`    GRPO on branched rollouts of a year; the worth of an order is left out, added to the advantage, or a factor,
+            with its sign (`times`) or without (`magnitude`).
 `variants`  The first of these against itself in all seats, and with an exponential moving average as the reference.
 `matches`   A league in which a learner meets members by lost games (PFSP), some of them reserved, or by near ratings.
 """
@@ -25,6 +26,7 @@ ORDERS: Mapping[str, Mapping[str, str]] = {
     "none": {"grpo.advantage": "group_mean(normalize_std=False)"},
     "plus": {"grpo.advantage": "per_order(combine=add, of=group_mean(normalize_std=False))"},
     "times": {"grpo.advantage": "per_order(combine=multiply, of=group_mean(normalize_std=False))"},
+    "magnitude": {"grpo.advantage": "per_order(combine=magnitude, of=group_mean(normalize_std=False))"},
 }
 VARIANTS: Mapping[str, Mapping[str, str]] = {
     "self": {"grpo.opponents": "{ self = 1.0 }"},

@@ -39,7 +39,10 @@ FIGURES = ("pay", "first", "centres", "effective")
 """Metrics of the final evaluation; the first is the sum of squares, which the tests are about."""
 RECENT = 5
 """Iterations whose rollouts are counted."""
-FAMILIES = (Family("credit by order", ("plus", "times")), Family("other seats and reference", ("self", "ema")))
+FAMILIES = (
+    Family("credit by order", ("plus", "times", "magnitude")),
+    Family("other seats and reference", ("self", "ema")),
+)
 Runs = Mapping[str, Sequence[Row]]
 
 

@@ -44,6 +44,7 @@ PROVOKED: dict[str, StepContext] = {
     "idle_bonus": _seen(entropy=0.0, entropy_bonus=True),
     "idle_cut": _seen(clipped_advantages=(0, 1280)),
     "uneven_seats": _seen(counts={"seat_least": 1, "seat_most": 5}),
+    "double_negative": _seen(counts={"rows": 640, "double_negative": 96}),
     "collapse": _seen(entropy=0.004, initial_entropy=0.31),
 }
 """By the check's name."""

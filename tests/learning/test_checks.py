@@ -55,6 +55,7 @@ FAULTS = {
     "still_reference": {"report": report(reference_moved=0.0)},
     "idle_bonus": {"entropy_bonus": True, "report": report(entropy=0.0)},
     "idle_cut": {"clipped_advantages": (0, 40)},
+    "double_negative": {"counts": {"rows": 40, "double_negative": 3}},
     "uneven_seats": {"counts": {"seat_least": 1, "seat_most": 5}},
     "collapse": {"report": report(entropy=0.08)},
 }

@@ -219,6 +219,17 @@ def uneven_seats(context: StepContext) -> str:
     )
 
 
+def double_negative(context: StepContext) -> str:
+    """Detect a product of two negative numbers: a bad order of a turn that went badly is reinforced."""
+    rows, reinforced = context.counts.get("rows", 0), context.counts.get("double_negative", 0)
+    if not reinforced:
+        return ""
+    return (
+        f"In {reinforced} of {rows} rows the advantage and the order's weight are both negative, so their product "
+        "reinforces the order: use `add` or `magnitude` as `combine`, or weights of at least 0."
+    )
+
+
 def collapse(context: StepContext) -> str:
     """Detect entropy collapse: a nearly deterministic policy has equal rollouts and no gradient signal."""
     first, now = context.initial_entropy, context.report.entropy
@@ -257,6 +268,7 @@ CHECKS: dict[str, Check] = {
     "idle_bonus": Check(idle_bonus, "note"),
     "idle_cut": Check(idle_cut, "note"),
     "uneven_seats": Check(uneven_seats, "note"),
+    "double_negative": Check(double_negative, "note"),
     "collapse": Check(collapse),
 }
 """Checks by name."""

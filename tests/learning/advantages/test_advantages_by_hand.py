@@ -269,11 +269,12 @@ def test_each_order_carries_its_weight(how):
     assert estimate.advantage.tolist() == approx(*wanted)
 
 
-def test_multiplied_a_void_support_of_a_lost_game_is_reinforced_and_counted_and_added_it_is_not():
+def test_multiplied_a_void_support_of_a_lost_game_is_reinforced_and_counted_else_it_is_not():
     inner, decisions = made("group_mean(normalize_std=False)"), orders([1.5, 0.3, 1.5, -1.5])
-    product, total = (PerOrder(of=inner, combine=how)(decisions) for how in ("multiply", "add"))
+    product, size, total = (PerOrder(of=inner, combine=how)(decisions) for how in ("multiply", "magnitude", "add"))
     assert product.advantage[3] > 0.0
-    assert product.counts["turned"] == 1
+    assert (product.counts["double_negative"], size.counts["double_negative"]) == (1, 0)
+    assert size.advantage.tolist() == approx(1.5, 0.3, -1.5, -1.5)
     assert total.advantage[3] < total.advantage[2] < 0.5
     assert total.advantage[3] < -1.0
 

@@ -9,7 +9,12 @@ from stratagem.errors import BadParameter, StratagemError
 from stratagem.learning.advantages.base import Decisions
 from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
 
-MORE = ("message_effect(instead=alternatives)", "per_round(unit=episode)", "per_order(combine=multiply)")
+MORE = (
+    "message_effect(instead=alternatives)",
+    "per_round(unit=episode)",
+    "per_order(combine=multiply)",
+    "per_order(combine=magnitude)",
+)
 SIZE = 8
 NUMBERS = np.arange(SIZE)
 WHOLE = {

@@ -6,29 +6,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal, get_args
 
+import numpy as np
+
 from stratagem.errors import UnknownName
-from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, State
 from stratagem.learning.advantages.group_mean import GroupMean
 from stratagem.learning.advantages.segments import cells, subtract_group_mean
 from stratagem.options import within
 
-Combine = Literal["add", "multiply"]
+Combine = Literal["add", "multiply", "magnitude"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PerOrder(AdvantageEstimator):
-    """Advantage of an order with a weight w: `A + c (w - mean w)`, the mean over the group, or `A w`.
+    """Advantage of an order with a weight w: `A + c (w - mean w)`, the mean over the group, `A w`, or `A |w|`.
 
     A is another estimator's advantage, which sums `terms` over the episode, so an order's own reward belongs there too.
     Every token of an order gets the row's advantage.
     Reference: league-trained no-press Diplomacy: "each token of an order carries that order's weight".
     What differs: the source says that a void support weighs -1.5 and does not say how weights and advantages meet.
-    Multiplied, a void support in a lost game is *reinforced*, two minuses; `multiply` is that, for weights of at
-    least 0, and `turned` counts the rows where it happened. `add` keeps each order's sign.
+    Multiplied, a void support in a turn that went badly is *reinforced*, two minuses: use `multiply` for weights of at
+    least 0. The metric `advantage/double_negative` is the share of such rows. `add` keeps each order's sign.
+    `magnitude` keeps the sign of the turn: a weight says how much an order mattered, and not whether it was good.
     When not: where orders have no reward of their own.
     """
 
-    replaced: ClassVar[Mapping[str, str]] = {"how": "combine (add or multiply)", "scale": "weight_coef"}
+    replaced: ClassVar[Mapping[str, str]] = {"how": "combine (add, multiply or magnitude)", "scale": "weight_coef"}
 
     of: AdvantageEstimator = field(default_factory=GroupMean)
     """Estimator of the advantage A."""
@@ -52,18 +55,8 @@ class PerOrder(AdvantageEstimator):
 
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         estimate, weight = self.of(decisions, state), decisions.figures("weight")
-        turned = (weight < 0) & (estimate.advantage < 0)
-        if self.combine == "multiply":
-            shares = {name: share * weight for name, share in estimate.term_advantages.items()}
-            counts = {**estimate.counts, "turned": int(turned.sum())}
-            before = {name: values * weight for name, values in estimate.centred_terms.items()}
-            return replace(
-                estimate,
-                advantage=estimate.advantage * weight,
-                term_advantages=shares,
-                centred_terms=before,
-                counts=counts,
-            )
+        if self.combine != "add":
+            return _scaled(estimate, np.abs(weight) if self.combine == "magnitude" else weight)
         own = self.weight_coef * subtract_group_mean(weight, cells(decisions.codes("group")))
         return replace(
             estimate,
@@ -71,3 +64,15 @@ class PerOrder(AdvantageEstimator):
             term_advantages={**estimate.term_advantages, "order": own},
             centred_terms={},
         )
+
+
+def _scaled(estimate: AdvantageEstimate, weight: Floats) -> AdvantageEstimate:
+    """Multiply the advantages by weights, and count the rows that a product of two negative numbers reinforces."""
+    reinforced = int(((weight < 0.0) & (estimate.advantage < 0.0)).sum())
+    return replace(
+        estimate,
+        advantage=estimate.advantage * weight,
+        term_advantages={name: share * weight for name, share in estimate.term_advantages.items()},
+        centred_terms={name: values * weight for name, values in estimate.centred_terms.items()},
+        counts={**estimate.counts, "double_negative": reinforced},
+    )
