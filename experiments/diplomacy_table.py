@@ -40,7 +40,8 @@ FIGURES = ("pay", "first", "centres", "effective")
 RECENT = 5
 """Iterations whose rollouts are counted."""
 FAMILIES = (
-    Family("credit by order", ("plus", "times", "magnitude")),
+    Family("credit by order", ("plus", "times")),
+    Family("multiplied credit without its sign", ("magnitude",)),
     Family("other seats and reference", ("self", "ema")),
 )
 Runs = Mapping[str, Sequence[Row]]
