@@ -111,8 +111,9 @@ def test_role_baseline_raises_the_better_action_in_either_role():
         assert step(ONCE, advantage) > 0.1
 
 
-def test_times_raises_the_order_that_weighs_more_in_a_good_sheet():
-    estimate = read_advantage("per_order(combine=multiply)").value(factored())
+@pytest.mark.parametrize("combine", ["multiply", "magnitude"])
+def test_a_product_raises_the_order_that_weighs_more_in_a_good_sheet(combine):
+    estimate = read_advantage(f"per_order(combine={combine})").value(factored())
     assert step(np.array([RIGHT, WRONG]), estimate.advantage[:2]) > 0.1
 
 
