@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib.metadata import EntryPoint, entry_points
 from inspect import signature
@@ -98,12 +98,20 @@ class Registry(Generic[T]):
     """
 
     def __init__(
-        self, kind: str, table: Mapping[str, Callable[..., T]], group: str, base: type[Any] | None = None
+        self,
+        kind: str,
+        table: Mapping[str, Callable[..., T]],
+        group: str,
+        base: type[Any] | None = None,
+        *,
+        forms: Sequence[str] = (),
     ) -> None:
         self.kind = kind
         self.group = group
         self.base = base
         """Class of what the factories of files make."""
+        self.forms = forms
+        """Other forms of a name, for messages: `spiel:GAME`."""
         self._table = dict(table)
         self._loaded: dict[str, Callable[..., T]] = {}
 
@@ -121,7 +129,7 @@ class Registry(Generic[T]):
         if named := split_name(name):
             return factory_of(self.kind, *named, self.base)
         if name not in self._entries:
-            raise UnknownName(self.kind, name, self.names(), file=True)
+            raise UnknownName(self.kind, name, [*self.names(), *self.forms], file=True)
         if name not in self._loaded:
             self._loaded[name] = self._load(self._entries[name])
         return self._loaded[name]

@@ -117,7 +117,7 @@ def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...
     except UnknownName as error:
         if split_name(parse_call(str(text)).name):
             raise
-        raise UnknownName("suite or game", str(text), [*suite_names(), *error.known], file=True) from None
+        raise UnknownName("suite or game", error.name, [*suite_names(), *error.known], file=True) from None
     talk = TALK_METRICS if isinstance(game, Talk) else ()
     if not opponents and has_pools(game):
         return with_metrics(safety_suite(text, game), talk)

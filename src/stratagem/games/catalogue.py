@@ -62,7 +62,10 @@ PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel, "rules": _rul
 ENVIRONMENTS = ("textarena", "pettingzoo")
 """Prefixes of environments of other packages, which `games.foreign` audits."""
 
-_registry: Registry[Game[Any]] = Registry("game", GAMES, "stratagem.games", Game)
+FORMS = (*(f"{name}(GAME)" for name in WRAPPERS), *(f"{name}:GAME" for name in PREFIXES))
+"""Names that carry another name."""
+
+_registry: Registry[Game[Any]] = Registry("game", GAMES, "stratagem.games", Game, forms=FORMS)
 _wrappers: Registry[Game[Any]] = Registry("game", WRAPPERS, "", Game)
 
 
