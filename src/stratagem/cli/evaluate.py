@@ -19,6 +19,7 @@ from stratagem.cli.evaluation_legend import legend
 from stratagem.cli.exploit import DEALS, Budget, By, Deals, Replies, curve_line, replies_cell, replies_line
 from stratagem.cli.other_words import in_other_words
 from stratagem.cli.output import cell, number, print_json, table, write_json
+from stratagem.cli.printed_names import name_lines, printed_name
 from stratagem.errors import BadParameter
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.comparisons import both_exact, holm_p
@@ -142,6 +143,8 @@ class EvaluationOutput(NamedTuple):
         out.print(legend(results, len(adjusted)), highlight=False, markup=False)
 
     def _game(self, result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> None:
+        for line in name_lines(result):
+            out.print(line)
         out.print(_figures(result, list(result.rows[0].metrics)))
         if not _is_plain(result):
             out.print(_plain(result))
@@ -158,9 +161,7 @@ class EvaluationOutput(NamedTuple):
 
 
 def _short(name: str, result: GameResult) -> Text:
-    """Return the name without the family in the table's title."""
-    bare = name.removeprefix(f"{result.game.spec.family}/")
-    return Text("random (chance)" if bare == CHANCE else bare)
+    return Text(printed_name(name, result))
 
 
 def _title(result: GameResult) -> str:

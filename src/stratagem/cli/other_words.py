@@ -6,6 +6,7 @@ from rich.console import Group
 from rich.text import Text
 
 from stratagem.cli.output import cell, number, table
+from stratagem.cli.printed_names import printed_name
 from stratagem.evaluation.evaluate import GameResult, Row
 from stratagem.evaluation.memorisation import OtherWords
 from stratagem.evaluation.metrics import METRICS, Sample
@@ -20,7 +21,8 @@ def in_other_words(result: GameResult) -> Group:
         if row.in_other_words:
             plain = Sample(result.game, tuple(row.matchups))
             pay = mean_pay(plain, scaled=True)
-            grid.add_row(Text(row.player), cell(pay), Text(), cell(METRICS["illegal"].measure(plain)), Text())
+            name = Text(printed_name(row.player, result))
+            grid.add_row(name, cell(pay), Text(), cell(METRICS["illegal"].measure(plain)), Text())
             for other in row.in_other_words:
                 grid.add_row(*_cells(result, row, other))
     return Group(grid)
@@ -31,7 +33,7 @@ def _cells(result: GameResult, row: Row, other: OtherWords) -> list[Text]:
     alone = Sample(result.game, row.matchups, (other.matchups,))
     gap: Estimate | None = METRICS["memorisation_gap"].measure(alone)
     return [
-        Text(f"  {other.player}"),
+        Text(f"  {printed_name(other.player, result)}"),
         cell(mean_pay(sample, scaled=True)),
         Text("–" if gap is None else number(gap.mean)),
         cell(METRICS["illegal"].measure(sample)),
