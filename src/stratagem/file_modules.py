@@ -6,7 +6,8 @@ import hashlib
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import isabstract, isclass, isfunction
@@ -15,7 +16,18 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from stratagem.errors import BadParameter, StratagemError, UnknownName
-from stratagem.named_files import FileTable, check_allowed, find_file, note_loaded, short_name, table, take
+from stratagem.named_files import (
+    FileTable,
+    check_allowed,
+    files_in,
+    files_of_command,
+    find_file,
+    fingerprint,
+    note_loaded,
+    short_name,
+    table,
+    take,
+)
 
 _modules: dict[Path, ModuleType] = {}
 """Modules by resolved path."""
@@ -88,6 +100,23 @@ def neighbours(path: Path) -> list[Path]:
     folder = f"{path.parent}{os.sep}"
     files = {file for module in list(sys.modules.values()) if (file := _file_of(module)).startswith(folder)}
     return sorted(other for other in map(Path, files) if other.parent == path.parent and other != path)
+
+
+def file_digests(texts: Iterable[str]) -> dict[str, str]:
+    """Return the digests of the files that texts name, by file name.
+
+    The neighbours that they import count, and the files that the commands of agents name.
+    """
+    paths = list[Path]()
+    for text in texts:
+        paths += files_of_command(text)
+        for file in files_in([text]):
+            with suppress(BadParameter):  # there is no such file
+                paths += [find_file(file), *neighbours(find_file(file))]
+    found: dict[str, str] = {}
+    for path in dict.fromkeys(path.resolve() for path in paths):
+        found[path.name] = f"{found.get(path.name, '')} {fingerprint(path)}".strip()
+    return found
 
 
 def load_again(given: FileTable) -> None:

@@ -210,11 +210,11 @@ def content_of(texts: Iterable[str]) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for text in texts:
-        paths = _files_of(text.partition(COMMAND)[2])
+        paths = files_of_command(text)
         for file in files_in([text]):
             with suppress(BadParameter):  # there is no such file
                 paths += filter(_is_file, find_file(file).parent.glob(f"*{SUFFIX}"))
-        found |= {str(path): _fingerprint(path) for path in paths}
+        found |= {str(path): fingerprint(path) for path in paths}
     return dict(sorted(found.items()))
 
 
@@ -241,19 +241,23 @@ def _note_of(path: Path) -> Path:
 
 def _note_of_command(command: str) -> Path:
     """Return the note of a command in this folder, with the content of the files that it names."""
-    return _note("\0".join([COMMAND, command, str(Path.cwd()), *map(_fingerprint, _files_of(command))]))
+    return _note("\0".join([COMMAND, command, str(Path.cwd()), *map(fingerprint, _files_of(command))]))
+
+
+def files_of_command(text: str) -> list[Path]:
+    """Return the files that the command of an agent names: `cmd:python agent.py`, alone or within another player."""
+    return _files_of(text.partition(COMMAND)[2])
 
 
 def _files_of(command: str) -> list[Path]:
-    """Return the files that the words of a command name."""
     try:
         words = shlex.split(command)
     except ValueError:
         words = []
-    return [Path(word) for word in words if _is_file(Path(word))]
+    return [Path(word) for word in (word.rstrip(",)]") for word in words) if _is_file(Path(word))]
 
 
-def _fingerprint(path: Path) -> str:
+def fingerprint(path: Path) -> str:
     """Return the digest of a file, and of a very large one its size and time."""
     status = path.stat()
     return digest_of(path) if status.st_size <= _LARGE else f"{status.st_size}/{status.st_mtime_ns}"

@@ -14,7 +14,7 @@ from stratagem.auditing.figure import Figure, corrected
 from stratagem.auditing.pace import Stopwatch
 from stratagem.auditing.plan import RECORDS, AuditPlan
 from stratagem.errors import StratagemError
-from stratagem.evaluation.resumable import PLAN, check_plan
+from stratagem.evaluation.resumable import PLAN, check_plan, with_files
 from stratagem.files import write_file
 from stratagem.games.catalogue import make_game
 from stratagem.play.dispatch import Dispatcher, RequestQueue
@@ -29,13 +29,14 @@ BASELINE = "against"
 
 def open_folder(out: Path, plan: AuditPlan) -> None:
     """Open the folder of an audit: a new one, or that of the same audit, which goes on."""
+    settings = with_files(plan.to_json())
     if (out / PLAN).is_file():
-        check_plan(out, plan.to_json())
+        check_plan(out, settings)
         return
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise StratagemError(f"{out} is there already and holds no audit: choose another folder.")
     out.mkdir(parents=True, exist_ok=True)
-    write_file(out / PLAN, json.dumps(plan.to_json(), indent=1) + "\n")
+    write_file(out / PLAN, json.dumps(settings, indent=1) + "\n")
 
 
 def run_audit(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from stratagem.engines.base import Answered, Call, Request
 from stratagem.engines.remote.terms import ServerFailed
 from stratagem.engines.streaming import answered
 from stratagem.errors import BadRecord, StratagemError
+from stratagem.file_modules import file_digests
 from stratagem.files import write_file
 from stratagem.play.answers import Answers, LoggedQueue
 from stratagem.play.dispatch import Dispatcher, RequestQueue
@@ -27,6 +28,8 @@ from stratagem.workers.shards import play_shards
 
 PLAN = "evaluation.json"
 """File with the settings of the evaluation, in the folder of a record."""
+_FILES = "files"
+"""Entry of the settings with the digests of files."""
 _SECONDS = 5.0
 """Seconds after which finished episodes are written, where no request is open."""
 _WAITING = 0.2
@@ -54,6 +57,7 @@ class ResumableRecord:
     def _open(self, folder: Path, plan: dict[str, Any], *, resume: bool) -> None:
         from stratagem.play.store import prepare, read_episodes, shards  # loads pyarrow, so only with a folder
 
+        plan = with_files(plan)
         if resume:
             check_plan(folder, plan)
             self.finished = {episode.id: episode for episode in read_episodes(folder)} if shards(folder) else {}
@@ -188,19 +192,45 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
     return plan
 
 
+def with_files(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the digests of the Python files and programs that the settings name."""
+    files = file_digests(_texts(plan))
+    return {**plan, **({_FILES: files} if files else {})}
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for part in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(part)
+
+
 def check_plan(folder: Path, plan: Mapping[str, Any]) -> None:
-    """Refuse to resume an evaluation with other settings."""
+    """Refuse to resume an evaluation with other settings, or with files that have changed since."""
     known = read_plan(folder)
     if known is None:
         raise BadRecord(
             f"There is no evaluation to go on with in {folder}: leave `resume=True` out, or name its folder."
         )
     given = json.loads(json.dumps(plan))
+    _check_files(folder, known.pop(_FILES, {}), given.pop(_FILES, {}))
     if differing := sorted(name for name in {*known, *given} if known.get(name) != given.get(name)):
         changes = ", ".join(
             f"{name} ({_short(known.get(name))}, and now {_short(given.get(name))})" for name in differing
         )
         raise BadRecord(f"The evaluation in {folder} was begun with other settings: {changes}.")
+
+
+def _check_files(folder: Path, known: object, given: Mapping[str, str]) -> None:
+    """Refuse files that have changed: the answers so far are those of other players or rules."""
+    before = known if isinstance(known, Mapping) else {}
+    if changed := sorted(name for name in given if before.get(name, given[name]) != given[name]):
+        have = f"{' and '.join(changed)} {'has' if len(changed) == 1 else 'have'}"
+        raise BadRecord(
+            f"{have} changed since the evaluation in {folder} was begun, and its answers are those of before: choose "
+            "another folder."
+        )
 
 
 def _short(value: object) -> str:
