@@ -108,6 +108,39 @@ def test_the_p_of_illegal_replies_is_the_chance_of_at_least_so_many():
     assert binomial_p(0, 10, 0.02) == 1.0
 
 
+def test_an_agent_that_fails_at_every_question_passes_no_condition():
+    def act(question):
+        raise ValueError("boom")
+
+    card = card_of(player(act, "kuhn"), decisions=400)
+    assert card.unanswered
+    assert card.cost.failed == card.cost.calls > 100
+    conditions = map(read_condition, ("kuhn.dominated > 0.5", "kuhn.illegal > 0.5"))
+    assert [*card.outcomes([*conditions]).values()] == ["inconclusive", "holds"]
+    assert f"no reply to {card.cost.calls} of {card.cost.calls} questions" in verdict(card)[0]
+    assert verdict(card)[0].endswith("raised ValueError: boom.")
+
+
+def test_an_agent_that_fails_in_other_words_only_is_judged(passive):
+    """Few replies are missing where an agent fails at what it was not made for."""
+
+    def act(question):
+        actions = question["choices"]["actions"]
+        return actions[0] if {*actions} & {"PASS", "CALL"} else 1 // 0
+
+    card = card_of(player(act, "kuhn"), decisions=600)
+    assert 0 < card.cost.failed < card.cost.calls / 2
+    assert not card.unanswered
+    assert card.outcomes([read_condition("kuhn.illegal > 0.9")]) == {"kuhn.illegal > 0.9": "does not hold"}
+
+
+def test_a_card_without_a_count_of_failures_is_read(passive, tmp_path):
+    data = json.loads(json.dumps(passive[1].to_json()))
+    del data["cost"]["failed"], data["cost"]["failure"]
+    (tmp_path / "card.json").write_text(json.dumps(data))
+    assert read_card(tmp_path).cost == passive[1].cost
+
+
 def test_a_large_game_has_a_lower_bound():
     card = card_of("random", ["tic-tac-toe"], 400)
     figure = card.by_name["tic-tac-toe.exploitability"]

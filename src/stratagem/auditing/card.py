@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,8 @@ from stratagem.games.base import Json
 
 FILE = "card.json"
 VERSION = 1
+_MOST_FAILED = 0.5
+"""Share of calls without a reply beyond which an agent counts as one that does not answer."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,10 @@ class Cost:
     """Seconds of the engines, waiting for servers among them."""
     money: float | None = None
     currency: str = ""
+    failed: int = 0
+    """Number of calls without a reply."""
+    failure: str = ""
+    """Reason of the last of them."""
 
 
 @dataclass(frozen=True)
@@ -61,9 +67,15 @@ class Card:
         """Figures whose null hypothesis is rejected."""
         return [figure for figure in self.figures if figure.alarm]
 
+    @property
+    def unanswered(self) -> bool:
+        """True if the agent gave no reply to most calls: the figures are mostly those of default actions."""
+        return self.cost.failed > _MOST_FAILED * self.cost.calls
+
     def outcomes(self, conditions: Sequence[Condition]) -> dict[str, Outcome]:
-        """Return the outcome of each condition by its text."""
-        return {condition.text: condition.outcome(self.by_name) for condition in conditions}
+        """Return the outcome of each condition by its text; of an agent that gave no replies none can be excluded."""
+        found = {condition.text: condition.outcome(self.by_name) for condition in conditions}
+        return {text: "inconclusive" if self.unanswered and one != "holds" else one for text, one in found.items()}
 
     def to_json(self) -> Json:
         """Return the card by name."""
@@ -97,7 +109,7 @@ def read_card(path: Path) -> Card:
             figures=tuple(map(read_figure, data["figures"])),
             not_measured=dict(data["not_measured"]),
             strategies={game: [StrategyLine(**line) for line in lines] for game, lines in data["strategies"].items()},
-            cost=Cost(**{field.name: data["cost"][field.name] for field in fields(Cost)}),
+            cost=Cost(**data["cost"]),
             made_by=dict(data["made_by"]),
             baseline=str(data.get("baseline", "")),
         )

@@ -11,6 +11,9 @@ from stratagem.engines.base import Call
 from stratagem.engines.remote.tally import prices_of
 from stratagem.play.records import Decision, Episode
 
+_LONGEST = 300
+"""Number of characters of a reason that are kept."""
+
 
 def own_decisions(episode: Episode, agent: str) -> Iterator[Decision]:
     """Yield an agent's decisions, also under the names of other settings; a probe's episode asks nobody else."""
@@ -23,6 +26,7 @@ def cost_of(episodes: Iterable[Episode], agent: str) -> Cost:
     """Add the calls of an agent."""
     decisions = [row for episode in episodes for row in own_decisions(episode, agent)]
     calls = [call for row in decisions for call in row.calls]
+    failed = [call for call in calls if call.failed]
     return _priced(
         Cost(
             decisions=len(decisions),
@@ -30,6 +34,8 @@ def cost_of(episodes: Iterable[Episode], agent: str) -> Cost:
             prompt_tokens=sum(call.num_prompt for call in calls),
             reply_tokens=sum(call.num_reply for call in calls),
             seconds=round(math.fsum(call.ms for call in calls) / 1000.0, 1),
+            failed=len(failed),
+            failure=" ".join(failed[-1].text.split())[:_LONGEST] if failed else "",
         ),
         calls,
     )

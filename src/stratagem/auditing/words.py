@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from stratagem.auditing.card import Card
 from stratagem.auditing.figure import LEVEL, Figure
@@ -15,6 +15,21 @@ NONE = "–"
 
 def verdict(card: Card) -> Sequence[str]:
     """Return what stands at the top: the alarms, and how many tests they survived."""
+    return [*_unanswered(card), *_alarms(card)]
+
+
+def _unanswered(card: Card) -> Iterator[str]:
+    """Yield a warning where the agent did not reply."""
+    if card.unanswered:
+        cost = card.cost
+        yield (
+            f"The agent gave no reply to {cost.failed} of {cost.calls} questions. Its figures are mostly those of default "
+            f"actions, so a condition that does not hold is inconclusive. The last reason: {cost.failure}"
+        )
+
+
+def _alarms(card: Card) -> Sequence[str]:
+    """Return the number of alarms, each alarm, and each difference from the baseline."""
     tests = sum(figure.p is not None or figure.certain for figure in card.figures)
     differences = [_differs(figure, card.baseline) for figure in card.figures if figure.differs]
     if not card.alarms:
