@@ -15,6 +15,7 @@ from stratagem.learning.advantages.catalogue import ESTIMATORS
 from stratagem.learning.checks import CHECKS
 from stratagem.learning.losses.base import Loss, Outputs
 from stratagem.learning.losses.catalogue import LOSSES
+from stratagem.training.failed_turns import CHECK as FAILED_TURN
 from stratagem.training.provided import PROVIDED
 
 Factories = Mapping[str, Callable[..., Any]]
@@ -80,6 +81,8 @@ def checks() -> str:
         "is counted; with `--strict` it stops the run. A *note* describes an intended property; it is printed once. "
         "Findings are in the run's `findings.json`, in the metrics `checks/NAME`, and in the report.",
         table(("check", "level", "condition"), ((code(n), c.level, definition(c.find)) for n, c in CHECKS.items())),
+        f"The loop adds one more fault, {code(FAILED_TURN)}: a player raised an error at its turns, or gave no reply, "
+        "so the game's default action stood in for it.",
         "## Example messages",
         "Each message is about a constructed step that triggers the check.",
         table(("check", "message"), ((code(name), _said(name)) for name in CHECKS)),

@@ -38,7 +38,7 @@ CAPITALS = {
     "METRIC": r"[^/]+",
     "TABLE": r"[a-z]+",
     "SHARE": "no_variance|clipped|double_negative",
-    "CHECK": "|".join(CHECKS),
+    "CHECK": "|".join([*CHECKS, "failed_turn"]),
 }
 
 

@@ -89,7 +89,7 @@ class Counting(Stage):
 
 
 def algorithm(run, *makers):
-    return SimpleNamespace(recipe=Recipe(), run=run, num_steps=0, stages=lambda: list(makers))
+    return SimpleNamespace(recipe=Recipe(), run=run, num_steps=0, strict=False, stages=lambda: list(makers))
 
 
 def begun(path):
@@ -105,6 +105,18 @@ def two_stages(log):
 
 def curves(run):
     return {name: (curve.steps, curve.values) for name, curve in read_metrics(run).items()}
+
+
+def test_failed_turns_are_among_the_findings_and_the_metrics(monkeypatch, tmp_path):
+    def report(episodes, step, findings, *, strict):
+        findings["failed_turn"] = {"count": findings.get("failed_turn", {"count": 0})["count"] + 1, "strict": strict}
+        return {"checks/failed_turn": 1.0}
+
+    monkeypatch.setattr(loop, "report_failed_turns", report)
+    run = begun(tmp_path / "run")
+    train(algorithm(run, lambda: Counting([], "only", 3)))
+    assert json.loads((run.path / FINDINGS).read_text())["failed_turn"] == {"count": 3, "strict": False}
+    assert curves(run)["checks/failed_turn"] == ([1, 2, 3], [1.0] * 3)
 
 
 def test_free_memory_is_returned_after_each_step(monkeypatch, tmp_path):

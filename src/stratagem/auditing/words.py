@@ -23,8 +23,8 @@ def _unanswered(card: Card) -> Iterator[str]:
     if card.unanswered:
         cost = card.cost
         yield (
-            f"The agent gave no reply to {cost.failed} of {cost.calls} questions. Its figures are mostly those of default "
-            f"actions, so a condition that does not hold is inconclusive. The last reason: {cost.failure}"
+            f"The agent gave no reply to {cost.failed} of {cost.calls} questions. Its figures are mostly those of "
+            f"default actions, so a condition that does not hold is inconclusive. The last reason: {cost.failure}"
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from stratagem.engines.base import Call
 from stratagem.games.base import Json, Part, Seat, Stakes
-from stratagem.play.rows import BEHIND, FIELDS, Rows
+from stratagem.play.rows import BEHIND, FIELDS, HOW, SAID, SEAT, Rows
 from stratagem.players.base import How
 from stratagem.prompting.past import Past
 
@@ -119,6 +119,13 @@ class Episode:
         """Return the decisions as rows."""
         held = _held.__get__(self)
         return held if isinstance(held, Rows) else _rows_of(held)
+
+    def failed_turns(self) -> list[tuple[Seat, str]]:
+        """Return the seat and the message of each turn at which a player raised an error, or gave no reply."""
+        held = _held.__get__(self)
+        if isinstance(held, Rows):
+            return [(row[SEAT], row[SAID]) for row in held.rows if row[HOW] == "error"]
+        return [(row.seat, row.said) for row in held if row.how == "error"]
 
     def put_rows(self, rows: Rows) -> None:
         """Take rows in place of decisions."""

@@ -27,7 +27,7 @@ FIELDS = (
 )
 """Fields of a decision that are known once it is made, in the order of a row; rewards come later."""
 Row = tuple[Any, ...]
-SEAT, TURN, ATTEMPT, BEHIND = (FIELDS.index(name) for name in ("seat", "turn", "attempt", "calls"))
+SEAT, TURN, ATTEMPT, HOW, SAID, BEHIND = map(FIELDS.index, ("seat", "turn", "attempt", "how", "said", "calls"))
 """Places in a row; `BEHIND` is that of the calls."""
 _order = itemgetter(SEAT, ATTEMPT)
 _NO_PARTS: Mapping[int, tuple[Part, ...]] = {}

@@ -27,6 +27,7 @@ from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 from stratagem.runs.resume import resume
+from stratagem.training.failed_turns import report_failed_turns
 from stratagem.training.stage import MeanMetrics, Metrics, Progress, Stage, no_progress
 
 FINDINGS = "findings.json"
@@ -40,6 +41,8 @@ class Algorithm(Protocol):
 
     recipe: Any
     run: RunFolder
+    strict: bool
+    """True to stop at the first fault that a check finds."""
 
     @property
     def num_steps(self) -> int:
@@ -94,7 +97,7 @@ class _Loop:
     def __init__(self, algorithm: Algorithm, progress: Progress, log: MetricLog) -> None:
         self.run = algorithm.run
         self.makers = algorithm.stages()
-        self.num_steps = algorithm.num_steps
+        self.num_steps, self.strict = algorithm.num_steps, algorithm.strict
         self.progress = progress
         self.log = log
         self.at = Position()
@@ -158,7 +161,7 @@ class _Loop:
         if episodes and stage.records(at.step):
             write_shard(self.run.record, at.total, episodes)
         at.step += 1
-        metrics = means.means()
+        metrics = means.means() | report_failed_turns(episodes, at.total, at.findings, strict=self.strict)
         if stage.evaluates(at.step):
             metrics |= stage.evaluate(at.step)
             at.update_best(stage.score(metrics))

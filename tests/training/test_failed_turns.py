@@ -1,0 +1,58 @@
+"""Turns at which a player fails while others are trained: found, counted, warned of once, and fatal to a strict run."""
+
+import warnings
+
+import pytest
+
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.learning.monitor import CheckFailed, TrainingWarning
+from stratagem.play.match import Match
+from stratagem.play.scheduler import play
+from stratagem.play.seating import rotated
+from stratagem.players.base import Scripted
+from stratagem.players.catalogue import make_player
+from stratagem.training.failed_turns import report_failed_turns
+
+KUHN = make_game("kuhn(hands=1)")
+
+
+class Divides(Scripted):
+    """A player whose code fails."""
+
+    def strategy(self, view):
+        return 1 / 0
+
+
+def episodes(opponent, number=4):
+    return list(play(rotated(Match(KUHN, [make_player("random", KUHN), opponent]), number, Key(0), name="failing")))
+
+
+@pytest.mark.parametrize("made", [False, True], ids=["as rows", "as decisions"])
+def test_each_failed_turn_is_found_with_its_message(made):
+    played = episodes(Divides())
+    wanted = [(row.seat, row.said) for one in episodes(Divides()) for row in one.decisions if row.how == "error"]
+    assert len(wanted) >= 4
+    if made:
+        assert all(one.decisions for one in played)
+    assert [turn for one in played for turn in one.failed_turns()] == wanted
+    assert {said for _, said in wanted} == {"ZeroDivisionError: division by zero"}
+    assert not any(one.failed_turns() for one in episodes(make_player("NashApprox", KUHN)))
+
+
+def test_the_first_is_warned_of_and_later_steps_are_counted():
+    findings = {}
+    with pytest.warns(TrainingWarning, match=r"Divides failed in \d+ turns of a step.*ZeroDivisionError"):
+        assert report_failed_turns(episodes(Divides()), 3, findings) == {"checks/failed_turn": 1.0}
+    first = dict(findings["failed_turn"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        report_failed_turns(episodes(Divides()), 4, findings)
+        assert report_failed_turns(episodes(make_player("random", KUHN)), 5, findings) == {}
+    assert (first["level"], first["count"], first["step"]) == ("fault", 1, 3)
+    assert findings["failed_turn"] == {**first, "count": 2}
+
+
+def test_a_strict_run_stops():
+    with pytest.raises(CheckFailed, match="failed_turn"):
+        report_failed_turns(episodes(Divides()), 0, {}, strict=True)
