@@ -3,13 +3,14 @@
 import json
 import math
 import warnings
+from types import SimpleNamespace
 
 import pytest
 
 from stratagem.learning.checks import CHECKS, PATIENCE, StepContext
 from stratagem.learning.example import Example
 from stratagem.learning.learner import Report
-from stratagem.learning.monitor import CheckFailed, Finding, TrainingMonitor, TrainingWarning
+from stratagem.learning.monitor import CheckFailed, Diverged, Finding, TrainingMonitor, TrainingWarning
 from stratagem.learning.signal_to_noise import SignalToNoise
 
 
@@ -90,6 +91,26 @@ def test_monitor_warns_of_a_fault_once_counts_it_and_stops_a_strict_run(name):
     assert one.findings() == {name: Finding("fault", 2, 9, sentence[name])}
     with pytest.raises(CheckFailed, match=name):
         monitor(strict=True).check(faulty)
+
+
+def steps(one, *losses):
+    """Check a batch whose steps have these losses."""
+    learner = SimpleNamespace(optimizer=SimpleNamespace(steps_taken=9), loss=SimpleNamespace(extras=()))
+    reports = [report(loss=loss, grad_norm=0.0) for loss in losses]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one.check_steps(learner, reports)
+
+
+def test_a_run_without_a_finite_loss_in_three_batches_stops():
+    one = TrainingMonitor()
+    for losses in ([math.nan], [math.nan, math.nan], [math.nan, 0.1], [math.nan], [math.inf]):
+        steps(one, *losses)
+    again = TrainingMonitor()
+    again.restore(one.state())
+    for monitor_ in (one, again):
+        with pytest.raises(Diverged, match="In 3 batches in a row"):
+            steps(monitor_, math.nan)
 
 
 def test_monitor_reports_a_note_once_and_goes_on():

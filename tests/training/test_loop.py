@@ -1,6 +1,7 @@
 """The training loop: the order of what it does, where it continues after a stop, and which checkpoint it calls best."""
 
 import json
+import math
 from itertools import count
 from types import SimpleNamespace
 
@@ -62,7 +63,7 @@ class Counting(Stage):
         return bool(self.scores)
 
     def evaluate(self, step):
-        return {"score": self.scores[step - 1]}
+        return {"score": self.scores[step - 1], "checkpoint_metric": self.scores[step - 1]}
 
     def score(self, metrics):
         return metrics["score"] if self.scores else None
@@ -105,6 +106,19 @@ def two_stages(log):
 
 def curves(run):
     return {name: (curve.steps, curve.values) for name, curve in read_metrics(run).items()}
+
+
+def test_a_policy_without_a_finite_loss_is_never_the_best(monkeypatch, tmp_path):
+    """The second step scores highest; its loss is none."""
+    log = []
+    monkeypatch.setattr(Counter, "update", lambda self, data: {"loss": float("nan") if data == 1 else 1.0})
+    train(algorithm(begun(tmp_path / "run"), lambda: Counting(log, "only", 3, scores=(0.1, 0.9, 0.2))))
+    assert ("final", "only", 3) in log
+    assert [math.isnan(value) for value in curves(RunFolder.open(tmp_path / "run"))["checkpoint_metric"][1]] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_failed_turns_are_among_the_findings_and_the_metrics(monkeypatch, tmp_path):

@@ -32,6 +32,10 @@ class CheckFailed(StratagemError):
     """Finding of a check that stops a strict run."""
 
 
+class Diverged(StratagemError):
+    """End of a run whose policy gives no finite loss any more: no later step can train it."""
+
+
 @dataclass(frozen=True)
 class Finding:
     """Everything that one check found in a run."""
@@ -58,6 +62,7 @@ class TrainingMonitor:
         self._reset_step = 0
         self._clipped_advantages: tuple[int, int] | None = None
         self._clip_fraction: float | None = None
+        self._batches_not_finite = 0
 
     def reset(self, step: int) -> None:
         """Note that the learner returned to its initial weights after this many steps."""
@@ -92,7 +97,18 @@ class TrainingMonitor:
                 entropy_bonus="entropies" in learner.loss.extras,
             )
             sentences |= self.check(context, checks)
+        self._stop_if_diverged(reports)
         return sentences
+
+    def _stop_if_diverged(self, reports: Sequence[Report]) -> None:
+        """Raise where no step on the last batches had a finite loss and gradient."""
+        finite = any(math.isfinite(report.loss) and math.isfinite(report.grad_norm) for report in reports)
+        self._batches_not_finite = 0 if finite else self._batches_not_finite + 1
+        if self._batches_not_finite >= PATIENCE:
+            raise Diverged(
+                f"In {PATIENCE} batches in a row no loss was finite, so nothing is learnt: the weights have diverged, "
+                "or a reward is no number. Lower `learning_rate`, or check the rewards, and begin a new run."
+            )
 
     def _probes(self, learner: Learner, report: Report) -> Mapping[str, float]:
         """All probes at the first step with a gradient, none at any other."""
@@ -160,6 +176,7 @@ class TrainingMonitor:
             "clipped_advantages": self._clipped_advantages and list(self._clipped_advantages),
             "clip_fraction": self._clip_fraction,
             "signal_to_noise": self.signal_to_noise.state(),
+            "batches_not_finite": self._batches_not_finite,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -172,6 +189,7 @@ class TrainingMonitor:
         self._clipped_advantages = None if clipped is None else (clipped[0], clipped[1])
         self._clip_fraction = state["clip_fraction"]
         self.signal_to_noise.restore(state["signal_to_noise"])
+        self._batches_not_finite = state.get("batches_not_finite", 0)
 
 
 def _max_clip_fraction(known: float | None, report: Report) -> float | None:

@@ -164,7 +164,10 @@ class _Loop:
         metrics = means.means() | report_failed_turns(episodes, at.total, at.findings, strict=self.strict)
         if stage.evaluates(at.step):
             metrics |= stage.evaluate(at.step)
-            at.update_best(stage.score(metrics))
+            if _has_finite_losses(metrics):
+                at.update_best(stage.score(metrics))
+            elif "checkpoint_metric" in metrics:
+                metrics["checkpoint_metric"] = math.nan  # reports take the checkpoint with the greatest as the best
         metrics |= stage.after_step(at.step, metrics)
         self.log.write(at.total, metrics)
         return metrics
@@ -185,3 +188,8 @@ class _Loop:
     def _write_findings(self, stage: Stage) -> None:
         findings = self.at.findings | stage.findings()
         write_file(self.run.path / FINDINGS, json.dumps(findings, indent=1) + "\n")
+
+
+def _has_finite_losses(metrics: Metrics) -> bool:
+    """Return whether the policies of a step can be the best: one without a finite loss has diverged."""
+    return all(math.isfinite(value) for name, value in metrics.items() if name.rpartition("/")[2] == "loss")
