@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from stratagem.learning.logprobs import TokenOutputs
-from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals
+from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals, checked
 
 OLD_LOGPROBS = "old_logprobs"
 """Column of the policy's log-probabilities before the step, the denominator of ratios."""
@@ -50,7 +50,7 @@ def backward(
     """
     if OLD_LOGPROBS in loss.columns and OLD_LOGPROBS not in columns.tokens:
         columns = replace(columns, tokens={**columns.tokens, OLD_LOGPROBS: outputs.logprobs.detach()})
-    part = loss(loss_outputs(outputs, reference, with_values=with_values), columns, totals)
+    part = checked(loss, loss(loss_outputs(outputs, reference, with_values=with_values), columns, totals))
     part.loss.backward()  # type: ignore[no-untyped-call]
     logprobs = outputs.logprobs.detach()
     gap = None if reference is None else (logprobs - reference).abs().max()

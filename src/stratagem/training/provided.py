@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, UnknownName
 from stratagem.learning.advantages.base import AdvantageEstimator
 from stratagem.learning.losses.base import Loss
 from stratagem.learning.named import Named
@@ -52,6 +52,8 @@ class Provided:
     def check_loss(self, loss: Named[Loss]) -> None:
         """Refuse a loss that needs more, and one that no reward would reach."""
         own = loss.value
+        if unknown := sorted(own.extras - _OUTPUTS.keys()):
+            raise UnknownName("output of the model for a loss", unknown[0], _OUTPUTS)
         needed = needs(own.columns, own.rows, own.extras, paired=own.paired)
         if lacking := needed - self.loss:
             have = [other.name for other in PROVIDED if needed <= other.loss]

@@ -15,12 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.errors import BadParameter, UnknownName
+from stratagem.learning.advantages.estimate import AdvantageEstimate, Floats, State, checked
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-State = Mapping[str, float]
-"""State of an estimator between batches; a checkpoint saves it."""
 FRESH: State = MappingProxyType({})
 _CODES = ("episode", "group", "round", "state", "action", "role")
 _FIGURES = ("outcome", "value", "weight")
@@ -146,24 +144,6 @@ class Decisions:
         return sum(self.weighted_terms(weights).values(), start=np.zeros(len(self)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class AdvantageEstimate:
-    """Advantages of a batch of decisions; 0 for those that are not kept."""
-
-    advantage: Floats
-    returns: Floats | None = None
-    """Target of a value head, or the value before the threshold is subtracted."""
-    term_advantages: Mapping[str, Floats] = field(default_factory=dict)
-    """Part of the advantage that each reward term contributes, where the estimator is linear in the terms."""
-    centred_terms: Mapping[str, Floats] = field(default_factory=dict)
-    """The same before the division by the standard deviation, which depends on all terms; the gradient signal of a
-    term is measured on these."""
-    counts: Mapping[str, int] = field(default_factory=dict)
-    """Numbers of rows, groups ..., and of those among them without any advantage."""
-    state: State = field(default_factory=dict)
-    """State for the next batch."""
-
-
 class AdvantageEstimator(ABC):
     """Advantage estimator: columns about decisions in, one advantage each out; settings are dataclass fields."""
 
@@ -181,9 +161,9 @@ class AdvantageEstimator(ABC):
         """Estimate the advantages of all decisions; decisions that are not kept get 0."""
         keep = decisions.keep
         if keep is None or keep.all():
-            estimate = self.estimate(decisions, state)
+            estimate = checked(type(self).__name__, self.estimate(decisions, state), len(decisions))
             return replace(estimate, counts={**estimate.counts, "rows": len(decisions), "discarded": 0})
-        estimate = self.estimate(decisions.only(keep), state)
+        estimate = checked(type(self).__name__, self.estimate(decisions.only(keep), state), int(keep.sum()))
         return replace(
             estimate,
             advantage=_spread(estimate.advantage, keep),
@@ -226,4 +206,4 @@ def _spread(values: Floats, keep: Bools) -> Floats:
     return spread
 
 
-__all__ = ["FRESH", "AdvantageEstimate", "AdvantageEstimator", "Decisions"]
+__all__ = ["FRESH", "AdvantageEstimate", "AdvantageEstimator", "Bools", "Decisions", "Floats", "Ints", "State"]

@@ -14,6 +14,8 @@ from typing import Literal
 
 import torch
 
+from stratagem.errors import BadParameter
+
 Extra = Literal["reference_logprobs", "entropies", "values", "target_logprobs"]
 Totals = Mapping[str, float]
 """Statistics of the whole batch."""
@@ -70,6 +72,23 @@ class LossOutput:
     def means(self) -> dict[str, float]:
         """Return the mean of each metric; one with count 0 is left out."""
         return {name: total / count for name, (total, count) in self.metrics.items() if count}
+
+
+def checked(loss: object, output: object) -> LossOutput:
+    """Return what a loss returned; anything but a loss with a gradient and pairs as metrics is refused."""
+    name = type(loss).__name__
+    if not isinstance(output, LossOutput):
+        raise BadParameter(f"{name} returned {type(output).__name__} in place of a LossOutput.")
+    if not isinstance(output.loss, torch.Tensor) or output.loss.ndim or not output.loss.requires_grad:
+        raise BadParameter(f"{name} returned a loss that is not one number with a gradient: sum over the tokens.")
+    for table in ("metrics", "ranges"):
+        for metric, pair in getattr(output, table).items():
+            if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(x, int | float) for x in pair):
+                what = "a sum and a count" if table == "metrics" else "a minimum and a maximum"
+                raise BadParameter(
+                    f"{name} returned {pair!r} as the metric {metric!r}, which must be {what}, as floats."
+                )
+    return output
 
 
 class Loss(ABC):
