@@ -6,8 +6,10 @@ from contextlib import nullcontext
 
 import pytest
 
+from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.evaluation.statistics import with_interval
+from stratagem.named_files import name_files, naming
 from stratagem.provenance import source
 from stratagem.runs.config_file import toml_value
 from stratagem.runs.folder import RunFolder
@@ -286,6 +288,46 @@ def test_a_figure_that_no_run_has_is_said_after_the_first(files):
     with pytest.raises(StratagemError, match="kuhn/validation/pay"):
         Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out").run()
     assert not (files / "out/b-0").exists()
+
+
+FAILING = """
+from dataclasses import dataclass
+from stratagem.learning.advantages.base import AdvantageEstimator
+
+@dataclass(frozen=True, kw_only=True)
+class Failing(AdvantageEstimator):
+    @property
+    def columns(self):
+        return frozenset({"group"})
+
+    def estimate(self, decisions, state):
+        return None
+"""
+
+
+def test_a_run_that_fails_stops_no_other_and_is_named_with_its_reason(files):
+    (files / "failing_arm.py").write_text(FAILING)
+    text = (files / "s.toml").read_text()
+    changed = '{ name = "a", set = { "grpo.advantage" = "failing_arm.py:Failing" } }'
+    (files / "s.toml").write_text(text.replace('{ name = "a" }', changed))
+    with naming():
+        name_files(["failing_arm.py:Failing"], files)
+        sweep, told = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out"), []
+        with pytest.raises(StratagemError, match=r"1 of 2 runs failed.* a-0: Failing returned NoneType"):
+            sweep.run(told.append)
+    assert [line.partition(":")[0] for line in told] == ["1 of 2", "a-0 failed", "2 of 2"]
+    assert RunFolder.open(files / "out/b-0").status().state == "finished"
+
+
+def test_a_spent_budget_ends_the_sweep(files, monkeypatch):
+    def spent(some, folder, commands):
+        yield some[0], BudgetSpent("The budget is spent.")
+
+    monkeypatch.setattr(runner, "made_by_workers", spent)
+    told = []
+    with pytest.raises(BudgetSpent):
+        Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out").run(told.append)
+    assert told == ["1 of 2: a-0"]
 
 
 def test_an_arm_may_change_a_whole_table(files):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from stratagem.engines.remote.terms import ServerFailed
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.files import telling, write_file
 from stratagem.provenance import source
@@ -17,6 +18,17 @@ from stratagem.sweeps.run_maker import Tell, check_clean, made_by_workers, skipp
 from stratagem.workers.plan import current
 
 FILE, PLAN = "sweep.json", "sweep.toml"
+
+
+class RunsFailed(StratagemError):
+    """Failures of a sweep's runs, by name."""
+
+    def __init__(self, failed: Mapping[str, StratagemError], number: int) -> None:
+        reasons = " ".join(f"{name}: {error}" for name, error in failed.items())
+        super().__init__(
+            f"{len(failed)} of {number} runs failed. The same sweep tries them again, and `compare=True` compares the "
+            f"others. {reasons}"
+        )
 
 
 class Sweep:
@@ -33,20 +45,31 @@ class Sweep:
             run.check_trainable()
 
     def run(self, tell: Tell = lambda _: None) -> None:
-        """Make the missing runs and resume the unfinished ones; those that another process holds are skipped."""
+        """Make the missing runs and resume the unfinished ones; those that another process holds are skipped.
+
+        A run that fails stops no other, and all failures are raised together at the end; a server that failed or a
+        spent budget ends the sweep, since the next run would ask it too.
+        """
         self._bind()
         command, number, workers = f"stratagem sweep {self.path}", 0, current().workers
+        failed: dict[str, StratagemError] = {}
         for some in waves(self.runs, workers):
             for run in some:
                 tell(f"{(number := number + 1)} of {len(self.runs)}: {run.name}")
             for run, outcome in made_by_workers(some, self.folder, {run.name: command for run in some}):
-                if isinstance(outcome, StratagemError):
+                if isinstance(outcome, ServerFailed):
                     raise outcome
+                if isinstance(outcome, StratagemError):
+                    failed[run.name] = outcome
+                    tell(f"{run.name} failed: {outcome}")
+                    continue
                 if outcome == "held":
                     tell(skipped(run, outcome))
                 elif workers.separate:
                     tell(f"{run.name} is finished")
                 check_metric(self.plan.metric, [run], self.folder)  # after the first run, and not after all of them
+        if failed:
+            raise RunsFailed(failed, len(self.runs))
 
     def _bind(self) -> None:
         """Bind all runs to one commit, and existing ones to the plan as it is."""
