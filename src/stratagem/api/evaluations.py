@@ -202,12 +202,14 @@ def plan_evaluation(settings: EvaluationSettings) -> EvaluationPlan:
     further = [*metrics, *([MemorisationGap.name] if disguises else [])]
     chosen = with_metrics(find_suite(at.suite, tuple(against)), further)
     number = shortened(Evaluator(), at.episodes, chosen).episodes
+    bound = bound_of(at.exploit_budget, by, at.exploit_deals, [line.game for line in chosen.lines])
+    # before the record is opened: the text of a player that is refused may hold a key
+    evaluating.checked_games(chosen, listed, chance=at.chance, bounded=bool(bound), disguises=disguises)
     plan: dict[str, Any] = {"command": "eval", "suite": _text(at.suite), "players": [*map(named, listed)]}
     plan |= {"opponents": [*map(named, against)], "chance": at.chance}
     plan |= {"disguise": str(at.disguise)} if at.disguise else {}  # without one, as in earlier records
     plan |= {"policy_replies": at.policy_replies} if at.policy_replies else {}
     kept = ResumableRecord(as_folder(at.record), plan | {"episodes": number, "seed": at.seed}, resume=at.resume)
-    bound = bound_of(at.exploit_budget, by, at.exploit_deals, [line.game for line in chosen.lines])
     evaluator = Evaluator(
         number, Key(at.seed), record=kept, exact_budget=at.exact_budget, bound=bound, policy_replies=at.policy_replies
     )

@@ -92,19 +92,32 @@ def evaluate(
 
     With `disguises` each player but the chance level also plays in other words.
     """
+    made = checked_games(suite, players, chance=chance, bounded=bool(evaluator.bound), disguises=disguises)
     wanted = _agents(players, chance)
+    return [
+        _game(suite, line, game, wanted, evaluator, progress, seats=seats, disguises=disguises) for line, game in made
+    ]
+
+
+def checked_games(
+    suite: Suite,
+    players: Sequence[str | Player],
+    *,
+    chance: bool = True,
+    bounded: bool = False,
+    disguises: Sequence[Wrap] = (),
+) -> list[tuple[Line, Game[Any]]]:
+    """Return the games of a suite, in each of which every player and opponent was made and can play."""
     made = [(line, make_game(line.game)) for line in suite.lines]
-    for line, game in made:  # every name is checked before the first game is played
-        if evaluator.bound:
+    for line, game in made:
+        if bounded:
             checked(game)
-        agents = _players(wanted, game)
+        agents = _players(_agents(players, chance), game)
         check_wraps(game, agents, disguises)
         seated = [*agents, *(player for player, _ in _opponents(line, game))]
         if any(at_keyboard(player) for player in seated):
             raise StratagemError("An evaluation plays hundreds of episodes: a human takes a seat in `stratagem play`.")
-    return [
-        _game(suite, line, game, wanted, evaluator, progress, seats=seats, disguises=disguises) for line, game in made
-    ]
+    return made
 
 
 def num_rows(suite: Suite, players: Sequence[str | Player], *, chance: bool = True) -> int:
