@@ -9,10 +9,12 @@ KEYED = [
     "api:bet@http://me:sk-SECRET@127.0.0.1:9/v1",
     "api:bet@http://sk-SECRET@127.0.0.1:9/v1",
     "api:bet@http://127.0.0.1:9/v1?api_key=sk-SECRET",
+    "api:bet@http://127.0.0.1:9/v1#sk-SECRET",
     "lm(api:bet@http://127.0.0.1:9/v1, api_key=sk-SECRET)",
     "noise(api:bet@http://me:sk-SECRET@127.0.0.1:9/v1, p=0.1)",
     "http:http://me:sk-SECRET@127.0.0.1:9/act",
     "http:http://127.0.0.1:9/act?token=sk-SECRET",
+    "http:http://127.0.0.1:9/act#sk-SECRET",
 ]
 CALLS = {
     "eval": lambda keyed, at: sg.evaluate("kuhn", keyed, episodes=2, record=at, progress=False),
@@ -29,6 +31,7 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("keyed", KEYED)
 def test_nothing_is_written_for_a_player_that_is_refused(call, keyed, tmp_path):
-    with pytest.raises(StratagemError):
+    with pytest.raises(StratagemError) as caught:
         CALLS[call](keyed, tmp_path / "record")
+    assert "SECRET" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,7 @@
 import pytest
 
 from stratagem.errors import StratagemError
-from stratagem.models.reference import AdapterRef, ModelRef, parse_model
+from stratagem.models.reference import AdapterRef, ModelRef, hidden, parse_model
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,11 @@ def test_a_text_names_a_model(text, ref):
         ("api:m@http://x/v1+4bit", "no options"),
         ("api:m@http://me:secret@x/v1", "STRATAGEM_API_KEY"),
         ("api:m@http://x/v1?key=secret", "STRATAGEM_API_KEY"),
+        ("api:m@http://x/v1#secret", "STRATAGEM_API_KEY"),
         ("api:@http://me:secret@x/v1", "api:MODEL@URL"),
+        ("api:m@me:secret@x/v1", "api:MODEL@URL"),
+        ("api:m@ftp://x/v1?key=secret", "api:MODEL@URL"),
+        ("api:m@ftp://x/v1#secret", "api:MODEL@URL"),
         ("api:m@http://[::1/v1", "api:MODEL@URL"),
         ("api:m@http://x]/v1", "api:MODEL@URL"),
         ("api:m@http://x:port/v1", "api:MODEL@URL"),
@@ -81,3 +85,20 @@ def test_a_mistake_is_one_sentence_with_the_right_forms(text, says):
     assert says in str(caught.value)
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://host:1/act", "http://host:1/act"),
+        ("api:m@http://host/v1", "api:m@http://host/v1"),
+        ("http://me:secret@host/act", "http://…@host/act"),
+        ("http://me:secret/secret@host/act", "http://…@host/act"),
+        ("me:secret@host/act", "…@host/act"),
+        ("api:m@http://me:secret?secret@host/v1", "api:m@http://…@host/v1"),
+        ("http://host/act?token=secret\nsecret", "http://host/act?…"),
+        ("api:m@http://host/v1#secret", "api:m@http://host/v1?…"),
+    ],
+)
+def test_hidden_shows_an_address_without_what_may_be_a_key(text, shown):
+    assert hidden(text) == shown

@@ -41,6 +41,8 @@ _PLAYER = re.compile(r"""lm\(('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,)]*)(.*)\)"
 _NAME, _PATH = 255, 4000
 """Bytes of a name, and characters of a path, that a file system takes."""
 _NAMED = re.compile(r"([A-Za-z0-9_-]+)=(.+)", re.DOTALL)
+_USER = re.compile(r"^((?:\s*api:[^@]*@)?+(?:\w*:(?=//))?+(?://)?+).*@", re.DOTALL | re.IGNORECASE)
+"""Pattern of an address, perhaps after `api:MODEL@`, up to its last @; the group is what stands before the user."""
 _VERSION = re.compile(r"api-version=[A-Za-z0-9.-]+")
 
 
@@ -152,9 +154,10 @@ def _served(text: str, where: str) -> dict[str, Any]:
         raise BadModel(
             f"{hidden(text)!r} names no server: say api:MODEL@URL, such as api:NAME@http://localhost:8000/v1."
         )
-    if parts.username or parts.password or (parts.query and not _VERSION.fullmatch(parts.query)):
+    question = parts.query and not _VERSION.fullmatch(parts.query)
+    if parts.username or parts.password or question or parts.fragment:
         raise BadModel(
-            "An address takes no user, key or question but ?api-version=VERSION: say api:MODEL@URL, and "
+            "An address takes no user, key, fragment or question but ?api-version=VERSION: say api:MODEL@URL, and "
             "STRATAGEM_API_KEY=KEY@HOST in the environment."
         )
     return {"where": name, "url": "http" + url}
@@ -179,8 +182,8 @@ def is_address(url: str) -> bool:
 
 
 def hidden(text: str) -> str:
-    """Hide everything before the last @ of an address: it may be a password."""
-    return re.sub(r"//[^/]*@", "//…@", text)
+    """Hide the user, the question and the fragment of an address, or of `api:MODEL@URL`: each may hold a key."""
+    return re.sub(r"[?#].*", "?…", _USER.sub(r"\1…@", text), flags=re.DOTALL)
 
 
 def _options(text: str, kind: str, options: list[str]) -> dict[str, Any]:

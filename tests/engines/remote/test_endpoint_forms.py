@@ -153,7 +153,7 @@ def test_headers_of_the_connection_itself_are_refused(monkeypatch, line):
 def test_an_address_in_azure_s_form_has_a_version_and_a_header_of_its_own(serve, monkeypatch):
     server, engine = serve(echo)
     url = server.url.replace("/v1", "/openai/deployments/mine?api-version=2024-10-21")
-    with pytest.raises(BadModel, match="takes no user, key or question but"):
+    with pytest.raises(BadModel, match="takes no user, key, fragment or question but"):
         parse_model(f"api:m@{url}&key=1")
     monkeypatch.setattr("stratagem.engines.remote.connection._AZURE", ("127.0.0.1",))
     engine = OpenAIEngine(f"api:m@{url}")
