@@ -1,9 +1,13 @@
 """`stratagem audit` and `compare`: exit statuses, files and output."""
 
 import json
+import signal
 
 import pytest
 
+from stratagem.auditing.probes.matches import MatchesProbe
+from stratagem.cli.interrupts import Terminated
+from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.engines.remote.terms import ServerFailed
 
 TEXT_FOR_NUMBER = json.dumps(
@@ -99,3 +103,44 @@ def test_a_server_that_fails_is_no_condition_that_holds(run, monkeypatch):
     monkeypatch.setattr("stratagem.cli.audit.audited", fail)
     status, _, said = run("audit", "random", "--fail-if", "kuhn.illegal > 0.5")
     assert (status, "12 of 71" in said) == (3, True)
+
+
+AFTER = {
+    None: "Nothing was kept: with --out FOLDER the command can continue after an interruption.",
+    "mine": "The same command goes on with the audit in mine.",
+}
+
+
+@pytest.mark.parametrize("out", AFTER)
+@pytest.mark.parametrize(
+    ("stop", "status", "says"),
+    [
+        (BudgetSpent("The budget of 5 calls is spent."), 4, "The budget of 5 calls is spent."),
+        (ServerFailed("12 of 71 requests failed."), 3, "12 of 71 requests failed."),
+        (KeyboardInterrupt(), 130, "Interrupted."),
+        (Terminated(), 143, "Interrupted."),
+    ],
+)
+def test_a_stopped_audit_says_how_to_continue(run, monkeypatch, out, stop, status, says):
+    def stopped(*_, **__):
+        raise type(stop)(*stop.args[:1])
+
+    monkeypatch.setattr("stratagem.cli.audit.audited", stopped)
+    found, printed, said = run("audit", "random", *(("--out", out) if out else ()))
+    assert (found, printed, said) == (status, "", f"{says} {AFTER[out]}")
+
+
+def test_a_signal_stops_an_audit_that_continues(run, monkeypatch, tmp_path):
+    """The first step is measured; the second begins with the signal."""
+    measure, measured = MatchesProbe.measure, []
+
+    def terminated(probe, task):
+        measured.append(probe)
+        signal.raise_signal(signal.SIGTERM)
+        return measure(probe, task)
+
+    monkeypatch.setattr(MatchesProbe, "measure", terminated)
+    status, _, said = run("audit", "TightPassive", *OF_KUHN, "--out", tmp_path / "audit")
+    assert (status, len(measured), "goes on with the audit in" in said) == (143, 1, True)
+    monkeypatch.setattr(MatchesProbe, "measure", measure)
+    assert run("audit", "TightPassive", *OF_KUHN, "--out", tmp_path / "audit")[0] == 0

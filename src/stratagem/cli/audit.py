@@ -13,8 +13,10 @@ from stratagem.api.audits import PAGE
 from stratagem.api.audits import audit as audited
 from stratagem.auditing.plan import DECISIONS, GAMES
 from stratagem.cli import options
+from stratagem.cli.broken_off import continuable
 from stratagem.cli.console import errors
 from stratagem.cli.output import print_result
+from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.engines.remote.terms import ServerFailed
 
 FAILED, INCONCLUSIVE = 1, 3
@@ -62,7 +64,10 @@ def audit(
         print_result(plan_audit(player, out=to, calls_per_second=calls_per_second, **asked), json=json)
         return
     try:
-        result = audited(player, out=to, progress=not json, **asked)
+        with continuable(to):
+            result = audited(player, out=to, progress=not json, **asked)
+    except BudgetSpent:
+        raise
     except ServerFailed as error:
         error.exit_code = INCONCLUSIVE  # its own 1 says here that a condition holds
         raise

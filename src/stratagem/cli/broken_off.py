@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
 
 import typer
@@ -43,7 +44,7 @@ def stoppable(record: ResumableRecord, show: Callable[[list[Episode]], None]) ->
         if known:
             show(known)
         _print_continuation(record)
-        raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from None
+        raise typer.Exit(_status(stop)) from None
     except BudgetSpent as spent:
         known = record.clean
         errors.print(f"{spent} These are the figures of {len(known)} finished episodes.", style="yellow", markup=False)
@@ -54,6 +55,30 @@ def stoppable(record: ResumableRecord, show: Callable[[list[Episode]], None]) ->
     except ServerFailed:
         _print_continuation(record)
         raise
+
+
+@contextmanager
+def continuable(folder: Path | None) -> Iterator[None]:
+    """Print how an audit with this folder continues when it is stopped, by a person, its budget or its server."""
+    after = (
+        "Nothing was kept: with --out FOLDER the command can continue after an interruption."
+        if folder is None
+        else f"The same command goes on with the audit in {folder}."
+    )
+    try:
+        with terminable():
+            yield
+    except (KeyboardInterrupt, Terminated) as stop:
+        errors.print(f"Interrupted. {after}", style="yellow", highlight=False, markup=False)
+        raise typer.Exit(_status(stop)) from None
+    except ServerFailed as failed:
+        failed.args = (f"{failed} {after}",)
+        raise
+
+
+def _status(stop: BaseException) -> int:
+    """Return the exit status of a command that a signal stopped."""
+    return 143 if isinstance(stop, Terminated) else 130
 
 
 def _print_continuation(record: ResumableRecord) -> None:
