@@ -29,9 +29,6 @@ from stratagem.models.reference import ModelRef, parse_model
 if TYPE_CHECKING:
     from stratagem.engines.remote.connection import Connection
 
-_LISTED = 10
-"""Number of models that an error lists when the requested one is not there."""
-
 
 class OpenAIEngine(RemoteEngine["Connection"]):
     """Engine of a model behind a server."""
@@ -105,14 +102,16 @@ class OpenAIEngine(RemoteEngine["Connection"]):
     def _is_mistake(self, failure: Failure) -> bool:
         return is_mistake(failure, self._model)
 
-    def _mistake(self, failure: Failure) -> BadServer:
+    def _mistake(self, failure: Failure) -> BadServer | None:
         models = self._models() if lacks(failure, self._model) else []
+        if failure.status == 400 and self._model in models:
+            return None  # it is this request that the server refuses
         return bad_server(self._url, failure, self._secret, self._model, models)
 
     def _models(self) -> list[str]:
-        """Return the first models that the server lists; none where it does not."""
+        """Return the models that the server lists; none where it does not."""
         try:
-            return read_models(self._server.run(lambda server: server.models()), self._secret.hide, _LISTED)
+            return read_models(self._server.run(lambda server: server.models()), self._secret.hide)
         except Failure:
             return []
 

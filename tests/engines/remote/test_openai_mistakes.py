@@ -11,6 +11,7 @@ from stratagem.engines.base import Node, Prompt, Sampling, ScoreRequest
 from stratagem.engines.openai_engine import OpenAIEngine
 from stratagem.engines.remote.mistakes import BadServer
 from stratagem.engines.remote.retries import Patience
+from stratagem.engines.remote.terms import ServerFailed
 from stratagem.errors import BadParameter, CannotCompute, MissingExtra
 from stratagem.models.reference import BadModel
 
@@ -86,6 +87,20 @@ def test_a_bad_request_that_names_the_model_is_an_error_too(serve):
         ask(engine)
     server.answer = lambda exchange: exchange.send(400, {"detail": "too many tokens for model-m"})
     assert ask(engine)[0].finish == "error"
+
+
+def test_a_model_that_the_server_lists_is_never_said_to_be_missing(serve):
+    """It stands behind more models than an error lists."""
+    refused = {"detail": "game/m cannot tell the position"}
+    server, engine = serve(lambda exchange: exchange.send(400, refused), max_failures=0.05)
+    server.models = [*(f"model-{number}" for number in range(12)), "m"]
+    assert [call.finish for call in ask(engine, 1, 2)] == ["error", "error"]
+    with pytest.raises(ServerFailed, match=r"3 of 3 requests .*; the last: .* game/m cannot tell the position\.$"):
+        ask(engine, 3)
+    server.answer = lambda exchange: exchange.send(404, "no path for m")
+    with pytest.raises(BadServer, match=r"no path for m: check the model 'm', and the address") as caught:
+        ask(engine, 4)
+    assert "has no model" not in str(caught.value)
 
 
 def test_a_wrong_path_is_an_error_that_names_the_model_and_the_address(serve):

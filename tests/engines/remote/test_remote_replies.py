@@ -83,7 +83,7 @@ def test_broken_characters_and_marks_of_order_are_survived():
 def test_a_secret_is_hidden_wherever_it_stands():
     hide = Secret("sk-secret").hide
     assert read_reply(answer({"content": "sk-secret!"}), hide).text == "…!"
-    assert read_models(b'{"data": [{"id": "sk-secret"}]}', hide, 10) == ["…"]
+    assert read_models(b'{"data": [{"id": "sk-secret"}]}', hide) == ["…"]
     with pytest.raises(Failure, match=r"^answered with no chat completion: <…>$"):
         read_reply(b"<sk-secret>", hide)
     with pytest.raises(Failure) as caught:
@@ -116,7 +116,7 @@ def test_a_quotation_is_one_line_that_no_terminal_obeys():
 @pytest.mark.parametrize(
     ("body", "names"),
     [
-        (b'{"data": [{"id": "a"}, {"id": "b"}, {"id": "c"}]}', ["a", "b"]),
+        (b'{"data": [{"id": "a"}, {"id": "b"}, {"id": "c"}]}', ["a", "b", "c"]),
         (b'{"data": [3, {"id": 4}, {"id": ""}, {"id": "b"}]}', ["b"]),
         (b'{"data": {"id": "a"}}', []),
         (b"[]", []),
@@ -124,4 +124,4 @@ def test_a_quotation_is_one_line_that_no_terminal_obeys():
     ],
 )
 def test_models_are_listed_where_there_is_a_list(body, names):
-    assert read_models(body, shown, 2) == names
+    assert read_models(body, shown) == names

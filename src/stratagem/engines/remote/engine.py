@@ -95,8 +95,8 @@ class RemoteEngine(StreamingEngine, Generic[C]):
         """Return whether the same would happen to any request."""
 
     @abstractmethod
-    def _mistake(self, failure: Failure) -> StratagemError:
-        """Return the error that says how to correct a mistake."""
+    def _mistake(self, failure: Failure) -> StratagemError | None:
+        """Return the error that says how to correct a mistake; None where it is a failure like any other after all."""
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -165,9 +165,9 @@ class RemoteEngine(StreamingEngine, Generic[C]):
         """Accept the outcomes so far, or raise the mistake or the failure that they show."""
         outcomes, self._unsure = self._unsure, {}
         failures = [failure for _, failure in outcomes.values() if failure is not None]
-        for failure in failures:
-            if not self._spoke and self._is_mistake(failure):
-                raise self._mistake(failure)
+        doubtful = [] if self._spoke else [failure for failure in failures if self._is_mistake(failure)]
+        if doubtful and (mistake := self._mistake(doubtful[0])) is not None:
+            raise mistake
         for failure in failures:
             self._bear(failure)
         self._finished.update({ticket: call for ticket, (call, _) in outcomes.items()})

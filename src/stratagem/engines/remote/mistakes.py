@@ -11,6 +11,8 @@ from stratagem.engines.remote.secret import VARIABLES, Secret
 from stratagem.errors import StratagemError
 
 _WHERE = "the address in api:MODEL@URL"
+_LISTED = 10
+"""Number of models that an error lists when the requested one is not there."""
 
 
 class BadServer(StratagemError):
@@ -50,8 +52,8 @@ def _advice(url: str, failure: Failure, secret: Secret, model: str, models: Sequ
         return f"{sent}; say one that it accepts, as in {VARIABLES[0]}=KEY@{host}"
     if failure.status == 402:
         return "it wants to be paid first"
-    if lacks(failure, model) and models:
-        return f"it has no model {model!r}, but {', '.join(models)}"
+    if lacks(failure, model) and models and model not in models:
+        return f"it has no model {model!r}, but {', '.join(models[:_LISTED])}"
     if lacks(failure, model):
         return f"check the model {model!r}, and {where}, which often ends in /v1"
     return "say the address that it names"

@@ -66,11 +66,11 @@ def read_reply(body: bytes, hide: Callable[[str], str]) -> Reply:
     )
 
 
-def read_models(body: bytes, hide: Callable[[str], str], most: int) -> list[str]:
-    """Read the names of the first models that a server lists."""
+def read_models(body: bytes, hide: Callable[[str], str]) -> list[str]:
+    """Read the names of the models that a server lists."""
     listed = _mapping(parsed(body)).get("data")
     names = [_mapping(model).get("id") for model in (listed if isinstance(listed, list) else [])]
-    return [quoted(hide(name)) for name in names if isinstance(name, str) and name][:most]
+    return [quoted(hide(name)) for name in names if isinstance(name, str) and name]
 
 
 def error_message(body: bytes) -> str:
