@@ -236,11 +236,19 @@ def test_right_answers_about_the_rules_are_counted_and_silence_is_none():
     assert figures["kuhn.rules"].chance == 0.25
     assert {"kuhn.rules_legal", "kuhn.rules_payoffs", "kuhn.rules_turns"} <= set(figures)
 
+    def wrong(question):
+        return question["choices"]["actions"][0] if "card" in question["facts"] else "none"
+
+    silent = card_of(player(wrong, "kuhn"), decisions=400).by_name["kuhn.rules"]
+    assert (silent.value, silent.why_not) == (None, "It answered none of 6 questions.")
+
     def mute(question):
         return question["facts"]["card"] and question["choices"]["actions"][0]
 
-    silent = card_of(player(mute, "kuhn"), decisions=400).by_name["kuhn.rules"]
-    assert (silent.value, silent.why_not) == (None, "It answered none of 6 questions.")
+    raised = card_of(player(mute, "kuhn"), decisions=400).by_name["kuhn.rules"]
+    assert raised.value is None
+    assert raised.why_not.startswith("It gave no reply to 2 such questions: The agent ")
+    assert raised.why_not.endswith(" raised KeyError: 'card'.")
 
 
 def test_each_finding_has_an_episode_in_its_record(passive):

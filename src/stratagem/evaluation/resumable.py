@@ -23,7 +23,7 @@ from stratagem.files import write_file
 from stratagem.play.answers import Answers, LoggedQueue
 from stratagem.play.dispatch import Dispatcher, RequestQueue
 from stratagem.play.match import Setup
-from stratagem.play.records import Episode
+from stratagem.play.records import Decision, Episode
 from stratagem.workers.shards import play_shards
 
 PLAN = "evaluation.json"
@@ -176,7 +176,12 @@ class _Flushing:
 
 def has_failed(episode: Episode) -> bool:
     """Return whether a server gave no reply in an episode."""
-    return any(row.how == "error" and any(call.failed for call in row.calls) for row in episode.decisions)
+    return any(map(is_unanswered, episode.decisions))
+
+
+def is_unanswered(row: Decision) -> bool:
+    """Return whether a server gave no reply where a decision was asked for."""
+    return row.how == "error" and any(call.failed for call in row.calls)
 
 
 def read_plan(folder: Path) -> dict[str, Any] | None:

@@ -8,12 +8,14 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from stratagem.auditing.figure import Figure
+from stratagem.engines.remote.terms import FEW
 from stratagem.errors import StratagemError
-from stratagem.evaluation.resumable import ResumableRecord
+from stratagem.evaluation.resumable import ResumableRecord, is_unanswered
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.play.dispatch import RequestQueue
 from stratagem.play.match import Match
+from stratagem.play.records import Decision
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
 from stratagem.players.base import Player
@@ -74,6 +76,16 @@ class Probe(Protocol):
     def measure(self, task: Task) -> Measured:
         """Ask the agent, and return the figures."""
         ...
+
+
+FIRST = 2
+"""Number of questions of a new kind after which an agent that answers none is asked no more."""
+assert FIRST < FEW
+
+
+def refused(first: Sequence[Decision]) -> str:
+    """Return the reason in words where an agent gave no reply to any of the first questions; else nothing."""
+    return f"It gave no reply to {len(first)} such questions: {first[0].said}" if all(map(is_unanswered, first)) else ""
 
 
 _SAMPLE = 7

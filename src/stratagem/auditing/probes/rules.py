@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from stratagem.auditing.figure import Figure, estimated
-from stratagem.auditing.probes.base import Measured, Task
+from stratagem.auditing.probes.base import FIRST, Measured, Task, refused
 from stratagem.errors import StratagemError
 from stratagem.evaluation.statistics import rate
 from stratagem.games.questions import LETTERS
@@ -18,8 +18,6 @@ from stratagem.players.wrappers import check_player
 
 _LEAST = 8
 """Smallest number of questions of a kind."""
-_FIRST = 2
-"""Number of questions of each kind after which an agent that answers none is asked no more."""
 _ASKS = {
     "legal": "which of four actions it may choose",
     "payoffs": "what the turn that ends a round pays",
@@ -51,7 +49,10 @@ class RulesProbe:
 
     def measure(self, task: Task) -> Measured:
         kinds = kinds_of(task.game)
-        episodes = self._asked(task, kinds, _FIRST)
+        first = self._asked(task, kinds[:1], FIRST)[kinds[0]]
+        if reason := refused([episode.decisions[-1] for episode in first]):
+            return Measured([replace(_figure(task, "rules", "Questions about the rules.", first), why_not=reason)])
+        episodes = self._asked(task, kinds, FIRST)
         if any(_answered(episode) for some in episodes.values() for episode in some):
             episodes = self._asked(task, kinds, task.decisions // len(kinds))
         every = [episode for some in episodes.values() for episode in some]

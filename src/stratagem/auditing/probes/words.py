@@ -11,7 +11,7 @@ import numpy as np
 
 from stratagem.auditing.figure import Figure, estimated
 from stratagem.auditing.permutation import Replies, differ
-from stratagem.auditing.probes.base import Measured, Task
+from stratagem.auditing.probes.base import FIRST, Measured, Task, refused
 from stratagem.auditing.probes.replies import actions_of, askable, gain_of, tested_figure
 from stratagem.errors import StratagemError
 from stratagem.evaluation.memorisation import proof_of
@@ -53,9 +53,6 @@ class AskedOtherwise(ABC):
 
     def measure(self, task: Task) -> Measured:
         questions, other = gain_of(task).questions, self.other(task)
-        number = max(task.decisions // 2, len(questions))
-        _, own = asked_evenly(task, questions, task.agent, number)
-        asker, changed = asked_evenly(task, questions, other, number)
         figure = Figure(
             name=task.name(self.name),
             group="consistency",
@@ -63,6 +60,11 @@ class AskedOtherwise(ABC):
             method=f"The same {len(questions)} situations as it is, and as {other.name}.",
             null=self.null,
         )
+        if reason := refusal(task, questions, other):
+            return Measured([replace(figure, why_not=reason)])
+        number = max(task.decisions // 2, len(questions))
+        _, own = asked_evenly(task, questions, task.agent, number)
+        asker, changed = asked_evenly(task, questions, other, number)
         return Measured([tested_figure(figure, differ(own, changed, task.key), asker, [*own, *changed])])
 
 
@@ -110,19 +112,31 @@ class RepeatProbe:
 
     def measure(self, task: Task) -> Measured:
         questions = gain_of(task).questions
-        cold = replace(cast("LanguagePlayer", task.agent), temperature=0.0)
-        asker, replies = asked_evenly(task, questions, cold, max(2, task.decisions // len(questions)) * len(questions))
-        varied = [number for number, some in enumerate(replies) if len(set(some)) > 1]
-        share = wilson(len(replies) - len(varied), len(replies))
+        cold, times = replace(cast("LanguagePlayer", task.agent), temperature=0.0), task.decisions // len(questions)
         figure = Figure(
             name=task.name("repeat"),
             group="consistency",
             unit="share of situations",
-            method=f"The same action {len(replies[0])} times at temperature 0.",
+            method=f"The same action {max(2, times)} times at temperature 0.",
             best=1.0,
-            episode=asker.episode_id(varied[0]) if varied else "",
         )
+        if reason := refusal(task, questions, cold):
+            return Measured([replace(figure, why_not=reason)])
+        asker, replies = asked_evenly(task, questions, cold, max(2, times) * len(questions))
+        varied = [number for number, some in enumerate(replies) if len(set(some)) > 1]
+        share = wilson(len(replies) - len(varied), len(replies))
+        figure = replace(figure, episode=asker.episode_id(varied[0]) if varied else "")
         return Measured([estimated(figure, share)])
+
+
+def refusal(task: Task, questions: Questions, agent: Player) -> str:
+    """Return the reason why an agent is not asked so, where it gives no reply to the first questions; else nothing.
+
+    These are among those that are asked anyway, and so few that no server counts as failed by them.
+    """
+    asker = Asker(questions.tree.game, agent, questions, task.key.at(agent.name), task.record, task.queue())
+    rows = asker.ask((np.arange(len(questions)) < FIRST).astype(np.int64))
+    return refused([row for some in rows for row in some])
 
 
 def asked_evenly(task: Task, questions: Questions, agent: Player, number: int) -> tuple[Asker, Replies]:
