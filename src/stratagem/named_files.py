@@ -87,12 +87,18 @@ def split_name(name: str) -> tuple[str, str] | None:
     return (name, "") if name.endswith(SUFFIX) else None
 
 
-def files_in(texts: Iterable[str]) -> Iterator[str]:
-    """Yield the file of each `FILE.py:NAME` in some texts."""
+def files_in(texts: Iterable[str], folder: Path | None = None) -> Iterator[str]:
+    """Yield the file of each `FILE.py:NAME` in some texts; a text that is such a name as a whole has this one."""
     for text in texts:
-        for piece in _ENDS.split(text):
+        for piece in [text] if is_file_name(text, folder) else _ENDS.split(text):
             if (end := piece.find(f"{SUFFIX}:")) >= 0:
                 yield piece[: end + len(SUFFIX)].strip()
+
+
+def is_file_name(text: str, folder: Path | None = None) -> bool:
+    """Return whether a whole text is `FILE.py:NAME` of a file that exists, whatever characters its path has."""
+    file, attribute = split_name(text.strip()) or ("", "")
+    return attribute.isidentifier() and (file in _table.paths or any(map(_is_file, _places(file, folder))))
 
 
 def name_files(texts: Iterable[str], folder: Path | None = None, *, allow: bool = True) -> None:
@@ -105,7 +111,7 @@ def name_files(texts: Iterable[str], folder: Path | None = None, *, allow: bool 
         _table.commands += [text for text in texts if COMMAND in text.casefold()]
     if folder is not None and folder not in _table.folders:
         _table.folders.append(folder)
-    for file in files_in(texts):
+    for file in files_in(texts, folder):
         if allow:
             _table.asked.add(file)
         path = next(filter(_is_file, _places(file, folder)), None)
@@ -155,9 +161,11 @@ def _allowing(file: str | Path) -> str:
 def check_allowed(file: str, path: Path) -> None:
     """Refuse to load a file that the user has not named."""
     if path not in _table.allowed and not _is_known(path):
+        odd = _ENDS.search(file)
+        alone = f"; a path with the character {odd[0]} counts as named only where it stands alone" if odd else ""
         raise BadParameter(
             f"{file} would run the file {path}, which neither your command nor your recipe names, and which you have "
-            f"not run as it is now, with the files that it imports: if you trust it, add {_allowing(path)}."
+            f"not run as it is now, with the files that it imports{alone}: if you trust it, add {_allowing(path)}."
         )
 
 

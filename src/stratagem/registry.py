@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from stratagem.errors import BadParameter, BrokenEntry, StratagemError, UnknownName
 from stratagem.file_modules import BrokenFile, factory_of
-from stratagem.named_files import find_file, split_name
+from stratagem.named_files import find_file, is_file_name, split_name
 
 T = TypeVar("T")
 _DEEPEST, _LONGEST = 32, 2000
@@ -36,7 +36,7 @@ def parse_call(text: str) -> Call:
     text = text.strip()
     _check_text(text)
     name, bracket, rest = text.partition("(")
-    if not bracket:
+    if not bracket or is_file_name(text):
         return Call(text)
     if not rest.endswith(")"):
         raise BadParameter(f"{text!r} opens a bracket and does not close it: write it as name(option=value).")

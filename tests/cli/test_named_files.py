@@ -211,6 +211,25 @@ def test_losses_styles_and_metrics_may_be_of_a_file(folder, run):
     assert "worst.py:WorstEpisode" in out
 
 
+@pytest.mark.parametrize("place", ["q'x", 'q"x', "a,b", "a=b", "a[1]", "a(1)", "a{1}", "a;b"])
+def test_a_path_of_any_characters_is_a_name_where_it_stands_alone(run, folder, place):
+    (folder / place).mkdir()
+    (folder / place / "fine.py").write_text(BOTS)
+    (folder / "x").mkdir()
+    (folder / "x" / "fine.py").write_text("raise ValueError('nobody named it')\n")
+    code, out, error = run("play", "goods.py:ThresholdGoods", "--players", f"{place}/fine.py:Steady")
+    assert (code, error) == (0, "")
+    assert "fine.py:Steady" in out
+
+
+def test_a_path_within_a_name_is_refused_with_its_odd_character(run, folder):
+    (folder / "a'b").mkdir()
+    (folder / "a'b" / "fine.py").write_text(BOTS)
+    code, _, error = run("play", "goods.py:ThresholdGoods", "--players", "noise(a'b/fine.py:Steady, p=0.2)")
+    assert code == 2
+    assert "a path with the character ' counts as named only where it stands alone" in error
+
+
 def test_workers_find_the_file(run):
     code, out, error = run(
         *("eval", "goods.py:ThresholdGoods", "--player", "noise(bots.py:keeper, p=0.5)", "--opponents"),
