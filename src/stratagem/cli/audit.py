@@ -24,7 +24,7 @@ FAILED, INCONCLUSIVE = 1, 3
 
 
 def audit(
-    player: Annotated[str, typer.Argument(help="Agent: a player, a run, api:HOST/MODEL, cmd:PROGRAM, http:URL.")],
+    player: Annotated[str, typer.Argument(help="Agent: a player, a run, api:MODEL@URL, cmd:PROGRAM, http:URL.")],
     games: Annotated[list[str] | None, typer.Option("--games", help=f"Games; by default {', '.join(GAMES)}.")] = None,
     against: Annotated[
         str | None, typer.Option(help="Baseline that is asked the same; the card has the differences from it.")
