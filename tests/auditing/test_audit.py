@@ -17,7 +17,7 @@ from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import plan_audit
 from stratagem.auditing.probes.replies import binomial_p
 from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import verdict
+from stratagem.auditing.words import told, verdict
 from stratagem.errors import BadParameter, BadRecord, StratagemError
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.statistics import Estimate
@@ -180,6 +180,25 @@ def test_junit_counts_alarms_conditions_and_what_was_not_measured(passive):
     assert int(figures.get("failures")) == len(card.alarms)
     assert int(figures.get("skipped")) >= len(card.not_measured) > 0
     assert (last.get("failures"), last.get("skipped")) == ("1", "1")
+    assert last.find("testcase/skipped").get("message") == "kuhn.safety was not measured."
+
+
+@pytest.mark.parametrize(
+    ("condition", "reason"),
+    [
+        ("kuhn.change.lower > 0", "kuhn.change has no lower limit."),
+        ("kuhn.sequence.upper > 0", "kuhn.sequence has no upper limit."),
+        ("kuhn.words > 0", "kuhn.words was not measured."),
+        ("kuhn.illegal > 0", "kuhn.illegal was not measured: It is silent."),
+    ],
+)
+def test_an_inconclusive_condition_has_a_reason(passive, condition, reason):
+    figures = [figure for figure in passive[1].figures if figure.name not in ("kuhn.words", "kuhn.illegal")]
+    silent = Figure(name="kuhn.illegal", group="competence", why_not="It is silent.")
+    card = replace(passive[1], figures=(*figures, silent))
+    assert told(card, condition, card.outcomes([read_condition(condition)])[condition]) == f"inconclusive. {reason}"
+    assert told(card, condition, "holds") == "holds"
+    assert reason in card_page(card, {condition: "inconclusive"})
 
 
 def test_two_audits_of_one_agent_agree_and_of_two_agents_do_not(passive):

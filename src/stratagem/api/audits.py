@@ -29,7 +29,7 @@ from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import DECISIONS, GAMES
 from stratagem.auditing.probes.base import StrategyLine
 from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import ends, replay, verdict
+from stratagem.auditing.words import ends, replay, told, verdict
 from stratagem.evaluation.statistics import Estimate
 from stratagem.files import write_file
 from stratagem.games.base import Json
@@ -88,7 +88,7 @@ class Audit(Plotted):
             *(f"{name}: {command}" for name, command in self.replays.items()),
             *(line for game, moves in self.card.strategies.items() for line in _strategy(game, moves)),
             *(f"{name}: not measured. {reason}" for name, reason in self.card.not_measured.items()),
-            *(f"{text}: {outcome}" for text, outcome in self.outcomes.items()),
+            *(f"{text}: {told(self.card, text, outcome)}" for text, outcome in self.outcomes.items()),
         ]
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from stratagem.auditing.condition import Condition, Outcome
+from stratagem.auditing.condition import Condition, Outcome, read_condition
 from stratagem.auditing.figure import Figure, read_figure
 from stratagem.auditing.probes.base import StrategyLine
 from stratagem.errors import BadRecord
@@ -76,6 +76,10 @@ class Card:
         """Return the outcome of each condition by its text; of an agent that gave no replies none can be excluded."""
         found = {condition.text: condition.outcome(self.by_name) for condition in conditions}
         return {text: "inconclusive" if self.unanswered and one != "holds" else one for text, one in found.items()}
+
+    def why_inconclusive(self, condition: str) -> str:
+        """Return the reason why the condition of this text is inconclusive, as a sentence."""
+        return read_condition(condition).why_inconclusive(self.by_name)
 
     def to_json(self) -> Json:
         """Return the card by name."""

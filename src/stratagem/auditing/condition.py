@@ -18,6 +18,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
 }
 _FORM = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<bound>[-+]?[0-9.eE+-]+)\s*")
+_PARTS = {"value": "value, but limits", "lower": "lower limit", "upper": "upper limit"}
 Outcome = Literal["holds", "does not hold", "inconclusive"]
 
 
@@ -38,6 +39,13 @@ class Condition:
         if value is None:
             return "inconclusive"
         return "holds" if OPERATORS[self.sign](value, self.bound) else "does not hold"
+
+    def why_inconclusive(self, figures: Mapping[str, Figure]) -> str:
+        """Return the reason why it is inconclusive, as a sentence."""
+        figure = figures.get(self.name)
+        if figure is None or all(figure.part(part) is None for part in PARTS):
+            return f"{self.name} was not measured{f': {figure.why_not}' if figure and figure.why_not else '.'}"
+        return f"{self.name} has no {_PARTS[self.part]}."
 
 
 def read_condition(text: str) -> Condition:

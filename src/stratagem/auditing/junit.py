@@ -26,7 +26,7 @@ def junit(card: Card, outcomes: Mapping[str, Outcome]) -> str:
         if outcome == "holds":
             SubElement(case, "failure", message=f"The condition holds: {visible(text)}")
         elif outcome == "inconclusive":
-            SubElement(case, "skipped", message="The figure was not measured.")
+            SubElement(case, "skipped", message=visible(card.why_inconclusive(text)))
     for suite in (figures, conditions):
         suite.set("tests", str(len(suite)))
         suite.set("failures", str(len(suite.findall("testcase/failure"))))

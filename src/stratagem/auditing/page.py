@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from stratagem.auditing.card import Card
 from stratagem.auditing.condition import Outcome
 from stratagem.auditing.figure import GROUPS, Figure
-from stratagem.auditing.words import ends, sentence, verdict
+from stratagem.auditing.words import ends, sentence, told, verdict
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.page import header, page
@@ -40,7 +40,7 @@ def card_page(card: Card, outcomes: Mapping[str, Outcome] | None = None) -> str:
 
 def _sections(card: Card, outcomes: Mapping[str, Outcome]) -> Iterator[Section]:
     if outcomes:
-        rows = [[text, outcome] for text, outcome in outcomes.items()]
+        rows = [[text, told(card, text, outcome)] for text, outcome in outcomes.items()]
         yield Section(
             "conditions", "Conditions", "A condition that holds fails the audit.", table(["condition", "outcome"], rows)
         )

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 
 from stratagem.auditing.card import Card
+from stratagem.auditing.condition import Outcome
 from stratagem.auditing.figure import LEVEL, Figure
 from stratagem.reports.numbers import number
 
@@ -66,6 +67,11 @@ def replay(figure: Figure, folder: str) -> str:
         return ""
     record = shlex.quote(f"{folder}/{figure.record}")
     return f"stratagem show {record} --episode {shlex.quote(figure.episode)}"
+
+
+def told(card: Card, condition: str, outcome: Outcome) -> str:
+    """Return the outcome of a condition in words, with the reason where it is inconclusive."""
+    return f"{outcome}. {card.why_inconclusive(condition)}" if outcome == "inconclusive" else outcome
 
 
 def sentence(figure: Figure) -> str:
