@@ -1,6 +1,7 @@
 """`stratagem audit` and `compare`: exit statuses, files and output."""
 
 import json
+import shutil
 import signal
 
 import pytest
@@ -78,6 +79,19 @@ def test_a_dry_run_tells_the_largest_cost_of_a_model_behind_a_server(run, tmp_pa
     assert status == 0
     assert cost["reply_tokens"] == 256 * cost["calls"] <= 256_000
     assert cost["money"] == pytest.approx((cost["prompt_tokens"] + 2 * cost["reply_tokens"]) / 1e6)
+
+
+def test_the_folder_of_an_unfinished_audit_is_no_lost_card(audited, run, folder, tmp_path):
+    audited()
+    unfinished = tmp_path / "unfinished"
+    unfinished.mkdir()
+    shutil.copy(folder / "passive" / "evaluation.json", unfinished)
+    for command in (("compare", folder / "passive", unfinished), ("leaderboard", folder / "passive", unfinished)):
+        status, _, said = run(*command)
+        assert status == 2
+        assert said == f"The audit in {unfinished} is not finished: the command that began it goes on with it."
+    (unfinished / "evaluation.json").write_text('{"command": "eval"}')
+    assert "There is no card of an audit in" in run("compare", folder / "passive", unfinished)[2]
 
 
 def test_two_audits_are_compared(audited, run, folder):

@@ -12,6 +12,7 @@ from stratagem.auditing.condition import Condition, Outcome, read_condition
 from stratagem.auditing.figure import Figure, read_figure
 from stratagem.auditing.probes.base import StrategyLine
 from stratagem.errors import BadRecord
+from stratagem.evaluation.resumable import read_plan
 from stratagem.games.base import Json
 
 FILE = "card.json"
@@ -118,6 +119,10 @@ def read_card(path: Path) -> Card:
             baseline=str(data.get("baseline", "")),
         )
     except OSError as error:
+        if path.is_dir() and (read_plan(path) or {}).get("command") == "audit":
+            raise BadRecord(
+                f"The audit in {path} is not finished: the command that began it goes on with it."
+            ) from error
         raise BadRecord(f"There is no card of an audit in {path}: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadRecord(f"{file} is no card of an audit.") from error
