@@ -69,6 +69,12 @@ def test_a_dry_run_asks_nothing(run, tmp_path):
     assert all(bool(step["decisions"]) != bool(step["why_not"]) for step in plan["steps"])
 
 
+@pytest.mark.parametrize("speed", ["0", "inf"])
+def test_a_speed_is_above_0(run, speed):
+    status, _, said = run("audit", "random", "--dry-run", "--calls-per-second", speed)
+    assert (status, said) == (2, f"A speed is a number above 0: --calls-per-second {float(speed)} is none.")
+
+
 def test_a_dry_run_tells_the_largest_cost_of_a_model_behind_a_server(run, tmp_path):
     """The price of a million tokens is 1 for prompts and 2 for replies of at most 256 tokens; nothing is sent."""
     prices = tmp_path / "prices.toml"

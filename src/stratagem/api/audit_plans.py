@@ -15,8 +15,9 @@ from stratagem.auditing.estimate import AuditEstimate, largest
 from stratagem.auditing.pace import decisions_of, in_words, read_pace, warnings_of
 from stratagem.auditing.plan import DECISIONS, GAMES, AuditPlan
 from stratagem.auditing.plan import plan_audit as planned
+from stratagem.errors import BadParameter
 from stratagem.games.base import Json
-from stratagem.options import check_seed, within
+from stratagem.options import check_seed, is_number
 from stratagem.players.given import GameLike, allow_files
 
 __all__ = ["PlannedAudit", "checked_plan", "plan_audit"]
@@ -117,8 +118,8 @@ def plan_audit(
 def _speed(out: str | Path | None, calls_per_second: float | None) -> tuple[float | None, str]:
     """Return the decisions a second, and where they come from."""
     if calls_per_second is not None:
-        within("plan_audit", "calls_per_second", calls_per_second, 0.0)
-    if calls_per_second:
+        if not (is_number(calls_per_second) and calls_per_second > 0):
+            raise BadParameter(f"A speed is a number above 0: `calls_per_second={calls_per_second}` is none.")
         return calls_per_second, "as stated, if each takes one call"
     folder = None if out is None else as_path(out, "folder")
     measured = read_pace(folder).per_second
