@@ -86,6 +86,10 @@ def test_keys_file_of_the_home_is_read_where_no_other_is_named(tmp_path, monkeyp
     monkeypatch.setenv("STRATAGEM_KEYS_FILE", str(tmp_path / "none"))
     with pytest.raises(BadParameter, match=r"The keys file .* cannot be read: No such file"):
         key_for(OURS)
+    monkeypatch.setenv("STRATAGEM_KEYS_FILE", str(tmp_path))
+    with pytest.raises(BadParameter) as caught:
+        key_for(OURS)
+    assert str(caught.value) == f"{tmp_path} is a folder: STRATAGEM_KEYS_FILE takes a file of keys, one a line."
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,8 @@ def _from_file() -> Iterator[_Entry]:
     try:
         if not named and not path.exists():
             return
+        if path.is_dir():
+            raise BadParameter(f"{path} is a folder: {FILE_VARIABLE} takes a file of keys, one a line.")
         if os.name == "posix" and path.stat().st_mode & _OTHERS:
             raise BadParameter(f"Others may read the keys in {path}: say chmod 600 {path}.")
         lines = path.read_text(encoding="utf-8").splitlines()
