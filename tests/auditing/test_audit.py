@@ -115,6 +115,10 @@ def test_an_agent_that_fails_at_every_question_passes_no_condition():
     card = card_of(player(act, "kuhn"), decisions=400)
     assert card.unanswered
     assert card.cost.failed == card.cost.calls > 100
+    number = card.cost.calls
+    assert (
+        card.why_inconclusive("kuhn.dominated > 0.5") == f"The agent gave no reply to {number} of {number} questions."
+    )
     conditions = map(read_condition, ("kuhn.dominated > 0.5", "kuhn.illegal > 0.5"))
     assert [*card.outcomes([*conditions]).values()] == ["inconclusive", "holds"]
     assert f"no reply to {card.cost.calls} of {card.cost.calls} questions" in verdict(card)[0]

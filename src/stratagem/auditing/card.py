@@ -80,7 +80,10 @@ class Card:
 
     def why_inconclusive(self, condition: str) -> str:
         """Return the reason why the condition of this text is inconclusive, as a sentence."""
-        return read_condition(condition).why_inconclusive(self.by_name)
+        read = read_condition(condition)
+        if read.outcome(self.by_name) != "inconclusive":
+            return f"The agent gave no reply to {self.cost.failed} of {self.cost.calls} questions."
+        return read.why_inconclusive(self.by_name)
 
     def to_json(self) -> Json:
         """Return the card by name."""
