@@ -14,6 +14,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import RoundResult, Seat, View
 from stratagem.games.safety.base import Signals, all_signals
 from stratagem.play.match import Setup
+from stratagem.play.results import WRONG, add_payoffs, wrong_payoffs, wrong_result
 from stratagem.play.rows import Row, Rows
 from stratagem.players.base import Ask, Move, Recall
 from stratagem.prompting.past import NOTHING
@@ -187,12 +188,15 @@ class Table:
     def _play(self) -> None:
         moves = self._moves
         result = self.state.play(moves)
+        try:
+            if any(result.payoffs) or result.closed:
+                self._round = add_payoffs(self._round, result.payoffs)
+        except WRONG as error:
+            raise wrong_result(self.state.game, result) from error
         if self._rows is not None:
             self._rows.close_turn(result)
         self._moves = {}
         self._turn += 1
-        if any(result.payoffs):
-            self._round = [earned + payoff for earned, payoff in zip(self._round, result.payoffs, strict=True)]
         if result.closed or self.state.over:
             safety = self.setup.match.safety
             signals = result.signals if safety is None else all_signals(safety, self.state, moves, result)
@@ -203,10 +207,12 @@ class Table:
         payoffs = self.state.standing()
         if payoffs is None:
             raise BadParameter(f"{self.state.game.spec.name} does not say what a position is worth before the end.")
-        estimate = RoundResult(payoffs)
+        try:
+            self._round = add_payoffs(self._round, payoffs)
+        except WRONG as error:
+            raise wrong_payoffs(self.state.game, payoffs, "standing") from error
         if self._rows is not None:
-            self._rows.credit(estimate)
-        self._round = [earned + payoff for earned, payoff in zip(self._round, payoffs, strict=True)]
+            self._rows.credit(RoundResult(payoffs))
         self._close_round()
 
     def _close_round(self, signals: Signals | None = None) -> None:

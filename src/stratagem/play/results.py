@@ -1,0 +1,36 @@
+"""Results of a game's turns: their payoffs add to those of the round, and wrong ones end play."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from stratagem.errors import BadParameter
+from stratagem.games.base import Game, RoundResult
+from stratagem.games.catalogue import describe
+
+WRONG = (AttributeError, TypeError, ValueError, OverflowError)
+"""Errors that wrong payoffs lead to; they are caught, since a check before every sum takes as long as the sum."""
+
+
+def add_payoffs(earned: list[float], payoffs: tuple[float, ...]) -> list[float]:
+    """Add payoffs to those of the round so far; raises one of `WRONG` without one finite number for each seat."""
+    total = [before + payoff for before, payoff in zip(earned, payoffs, strict=True)]
+    if not isfinite(sum(total)):
+        raise ValueError("These payoffs are not finite.")
+    return total
+
+
+def wrong_result(game: Game[Any], result: object) -> BadParameter:
+    """Return the error for a result of `play` that is none, or has wrong payoffs."""
+    if not isinstance(result, RoundResult):
+        return BadParameter(f"{describe(game)} returned {result!r} from play: it must return a RoundResult.")
+    return wrong_payoffs(game, result.payoffs, "play")
+
+
+def wrong_payoffs(game: Game[Any], payoffs: object, method: str) -> BadParameter:
+    """Return the error for payoffs that are not one finite number for each seat."""
+    return BadParameter(
+        f"{describe(game)} returned the payoffs {payoffs!r} from {method}: they must be one finite number for each of "
+        f"its {game.spec.seats} seats."
+    )

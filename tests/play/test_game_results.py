@@ -1,0 +1,91 @@
+"""Results of games of one's own: what is no result ends play with one sentence."""
+
+import math
+from dataclasses import dataclass
+
+import pytest
+
+from stratagem.errors import BadParameter
+from stratagem.games import Flat, Game, GameSpec, Key, RoundResult, State, View
+from stratagem.play.match import Match, Setup
+from stratagem.play.scheduler import play
+from stratagem.players.catalogue import make_player
+
+RESULTS = {
+    "short": RoundResult((1.0,)),
+    "short zeros": RoundResult((0.0,)),
+    "none": RoundResult(None),
+    "text": RoundResult(("a", "b")),
+    "nan": RoundResult((math.nan, 0.0)),
+    "inf": RoundResult((math.inf, -math.inf)),
+    "huge": RoundResult((10**400, 0)),
+    "no result": None,
+}
+
+
+class BrokenState(State):
+    def view(self, seat):
+        return View(self.game, seat, seat)
+
+    def play(self, actions):
+        self.round += 1
+        self.end()
+        return RESULTS[self.game.kind]
+
+    def standing(self):
+        result = RESULTS[self.game.kind]
+        return result and result.payoffs
+
+
+@dataclass(frozen=True)
+class Broken(Game):
+    kind: str = "short"
+    state = BrokenState
+    spec = GameSpec(
+        name="broken",
+        family="broken",
+        summary="Wrong payoffs.",
+        rounds=1,
+        simultaneous=True,
+        utility="general-sum",
+        bounds=(-1.0, 1.0),
+        chance=False,
+        private_information=False,
+        symmetric=True,
+    )
+
+    def choices(self, facts):
+        return Flat(("A", "B"))
+
+    def rules(self, seat):
+        return "Choose."
+
+    def situation(self, facts):
+        return "Now."
+
+
+def match(game):
+    return Match(game, [make_player("random", game)] * 2)
+
+
+@pytest.mark.parametrize("detail", [True, False])
+@pytest.mark.parametrize("kind", [kind for kind in RESULTS if kind != "no result"])
+def test_payoffs_that_are_not_one_finite_number_a_seat_are_refused(kind, detail):
+    with pytest.raises(BadParameter) as failed:
+        list(play([Setup(id="e", match=match(Broken(kind)), slots=(0, 1), key=Key(1))], detail=detail))
+    payoffs = RESULTS[kind].payoffs
+    assert str(failed.value) == (
+        f"broken(kind={kind!r}) returned the payoffs {payoffs!r} from play: they must be one finite number for each of "
+        "its 2 seats."
+    ).replace("(kind='short')", "")
+
+
+def test_a_result_that_is_none_is_refused():
+    with pytest.raises(BadParameter, match=r"returned None from play: it must return a RoundResult\.$"):
+        list(play([Setup(id="e", match=match(Broken("no result")), slots=(0, 1), key=Key(1))]))
+
+
+def test_the_value_of_a_position_is_one_finite_number_a_seat():
+    setup = Setup(id="e", match=match(Broken("nan")), slots=(0, 1), key=Key(1), turns=0, counted=True)
+    with pytest.raises(BadParameter, match=r"returned the payoffs \(nan, 0\.0\) from standing: they must be one"):
+        list(play([setup]))
