@@ -1,7 +1,7 @@
 """Results of games of one's own: what is no result ends play with one sentence."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -21,6 +21,7 @@ RESULTS = {
     "huge": RoundResult((10**400, 0)),
     "no result": None,
 }
+ENDLESS = "endless"
 
 
 class BrokenState(State):
@@ -29,6 +30,8 @@ class BrokenState(State):
 
     def play(self, actions):
         self.round += 1
+        if self.game.kind == ENDLESS:
+            return RoundResult((1.0, -1.0), closed=self.round % 2 == 0)
         self.end()
         return RESULTS[self.game.kind]
 
@@ -89,3 +92,17 @@ def test_the_value_of_a_position_is_one_finite_number_a_seat():
     setup = Setup(id="e", match=match(Broken("nan")), slots=(0, 1), key=Key(1), turns=0, counted=True)
     with pytest.raises(BadParameter, match=r"returned the payoffs \(nan, 0\.0\) from standing: they must be one"):
         list(play([setup]))
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_a_game_that_goes_beyond_its_rounds_is_stopped(rounds):
+    spec = replace(Broken.spec, rounds=rounds)
+    endless = dataclass(frozen=True)(type("Endless", (Broken,), {"spec": spec}))(ENDLESS)
+    with pytest.raises(BadParameter, match=rf"goes beyond the rounds={rounds} that its spec declares: end it by"):
+        list(play([Setup(id="e", match=match(endless), slots=(0, 1), key=Key(1))]))
+
+
+def test_a_game_without_a_number_of_rounds_goes_on():
+    endless = dataclass(frozen=True)(type("Endless", (Broken,), {"spec": replace(Broken.spec, rounds=None)}))(ENDLESS)
+    (episode,) = play([Setup(id="e", match=match(endless), slots=(0, 1), key=Key(1), rounds=50)])
+    assert episode.rounds == [(2.0, -2.0)] * 50

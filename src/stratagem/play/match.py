@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ class Match:
     __slots__ = (
         "game",
         "listeners",
+        "most_rounds",
         "names",
         "players",
         "recalls",
@@ -49,6 +51,8 @@ class Match:
         self.text = describe(game)
         self.names = tuple("absent" if p is None else f"{p.name}@{p.traits.version}" for p in players)
         self.retries = spec.retries
+        self.most_rounds = math.inf if spec.rounds is None else spec.rounds
+        """Largest number of rounds of an episode."""
         self.recalls = any(player.traits.searches for _, player in seated)
         """True if a player recalls its own decisions."""
         self.repeats = not self.listeners and all(player.traits.repeats for _, player in seated)

@@ -34,3 +34,11 @@ def wrong_payoffs(game: Game[Any], payoffs: object, method: str) -> BadParameter
         f"{describe(game)} returned the payoffs {payoffs!r} from {method}: they must be one finite number for each of "
         f"its {game.spec.seats} seats."
     )
+
+
+def beyond_its_rounds(game: Game[Any]) -> BadParameter:
+    """Return the error for a game that is not over after its last round."""
+    return BadParameter(
+        f"{describe(game)} goes beyond the rounds={game.spec.rounds} that its spec declares: end it by self.end(), or "
+        "declare rounds=None, which is no bound."
+    )

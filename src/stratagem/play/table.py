@@ -14,7 +14,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import RoundResult, Seat, View
 from stratagem.games.safety.base import Signals, all_signals
 from stratagem.play.match import Setup
-from stratagem.play.results import WRONG, add_payoffs, wrong_payoffs, wrong_result
+from stratagem.play.results import WRONG, add_payoffs, beyond_its_rounds, wrong_payoffs, wrong_result
 from stratagem.play.rows import Row, Rows
 from stratagem.players.base import Ask, Move, Recall
 from stratagem.prompting.past import NOTHING
@@ -201,6 +201,8 @@ class Table:
             safety = self.setup.match.safety
             signals = result.signals if safety is None else all_signals(safety, self.state, moves, result)
             self._close_round(signals)
+            if len(self.episode.rounds) > self.setup.match.most_rounds:
+                raise beyond_its_rounds(self.state.game)
 
     def _count(self) -> None:
         """Pay the value of the position where the game is stopped."""
