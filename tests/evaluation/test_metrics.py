@@ -4,10 +4,14 @@ import math
 
 import pytest
 
+from stratagem.errors import BadParameter
+from stratagem.evaluation.by_seat import by_seat
+from stratagem.evaluation.evaluate import row_of
 from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.regret import given_away
-from stratagem.evaluation.statistics import mean
+from stratagem.evaluation.metrics.table import MetricTable
+from stratagem.evaluation.statistics import Estimate, mean
 from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -226,3 +230,32 @@ def test_metrics_declare_themselves():
         assert metric.__doc__
         assert metric.better in ("higher", "lower", "neither")
         assert metric.measure(Sample(IPD, ())) is None
+
+
+@pytest.mark.parametrize("figure", [3.0, Estimate("x", n=3), Estimate(1.0, se="x"), "3"])
+def test_what_is_no_estimate_is_refused(figure):
+    class Own(METRICS["pay"].__class__):
+        def measure(self, sample):
+            return figure
+
+    table = MetricTable({"own": Own})
+    with pytest.raises(BadParameter, match=r"The metric own returned .+: it must return an Estimate"):
+        table.measure("own", Sample(IPD, ()))
+
+
+@pytest.mark.parametrize("figure", [None, Estimate(math.nan), Estimate(1, se=0.5, n=3, low=0, high=2)])
+def test_an_estimate_of_numbers_is_a_figure(figure):
+    class Own(METRICS["pay"].__class__):
+        def measure(self, sample):
+            return figure
+
+    assert MetricTable({"own": Own}).measure("own", Sample(IPD, ())) is figure
+
+
+@pytest.mark.parametrize("seats", [True, False])
+def test_an_evaluation_names_a_metric_that_returns_no_estimate(monkeypatch, seats):
+    monkeypatch.setattr(type(METRICS["win rate"]), "measure", lambda self, sample: 3.0)
+    with pytest.raises(BadParameter, match=r"The metric win rate returned 3\.0"):
+        by_seat(IPD, (Matchup("p", 1, (), ()),), ["win rate"]) if seats else row_of(
+            IPD, "p", (), ["win rate"], (None, "")
+        )

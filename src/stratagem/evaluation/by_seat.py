@@ -45,7 +45,7 @@ def _at(matchup: Matchup, seat: Seat) -> Matchup:
 
 def _figures(game: Game[Any], matchup: Matchup, name: str, metrics: Sequence[str]) -> SeatFigures:
     sample = Sample(game, (matchup,) if matchup.episodes else ())
-    measured = {metric: METRICS[metric].measure(sample) for metric in metrics}
+    measured = {metric: METRICS.measure(metric, sample) for metric in metrics}
     printed = {metric: estimate and _with_interval(estimate) for metric, estimate in measured.items()}
     return SeatFigures(matchup.opponent, name, len(matchup.episodes), printed)
 

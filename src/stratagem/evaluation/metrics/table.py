@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 
-from stratagem.errors import BrokenEntry
-from stratagem.evaluation.metrics.base import Metric
+from stratagem.errors import BadParameter, BrokenEntry
+from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.statistics import Estimate
 from stratagem.registry import Registry, parse_call
 
 
@@ -37,8 +38,21 @@ class MetricTable(MutableMapping[str, Metric]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def measure(self, name: str, sample: Sample) -> Estimate | None:
+        """Return the figure by the metric of this name; a metric of the user's own may return something else."""
+        figure: object = self[name].measure(sample)
+        if figure is None or (isinstance(figure, Estimate) and _has_numbers(figure)):
+            return figure
+        raise BadParameter(f"The metric {name} returned {figure!r}: it must return an Estimate of numbers, or None.")
+
     def _works(self, name: str) -> bool:
         try:
             return name in self
         except BrokenEntry:
             return False
+
+
+def _has_numbers(estimate: Estimate) -> bool:
+    """Return whether the mean is a number, and whatever else is given."""
+    given = (value for value in (estimate.se, estimate.low, estimate.high) if value is not None)
+    return all(isinstance(value, float | int) for value in (estimate.mean, *given))
