@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import pytest
 from pydantic import Field
@@ -106,3 +106,45 @@ def test_replaced_keys_of_a_class_hold_in_its_subclasses():
         Deeper.read({"pace": 1})
     with pytest.raises(BadParameter, match=r"^There is no setting table\.speed any more: write table\.rate\.$"):
         Deeper.read({"speed": 1}, "table")
+
+
+class Numbers(Settings):
+    whole: int = 1
+    real: float = 0.5
+    perhaps: Annotated[float, Field(ge=0.0)] | None = None
+    either: Annotated[int, Field(ge=1)] | Literal["trial"] = 1
+    pair: Share | tuple[Share, Share] = 0.5
+    named: dict[str, float | None] = Field(default_factory=dict)
+    rows: tuple[tuple[int, float], ...] = ()
+    inner: Inner | None = None
+    switch: bool = False
+    any: bool | int = 0
+    mixed: tuple[bool, float] = (False, 0.5)
+    options: dict[str, Any] = Field(default_factory=dict)
+
+
+@pytest.mark.parametrize("truth", [True, False])
+@pytest.mark.parametrize(
+    ("key", "data"),
+    [
+        ("whole", lambda truth: {"whole": truth}),
+        ("real", lambda truth: {"real": truth}),
+        ("perhaps", lambda truth: {"perhaps": truth}),
+        ("either", lambda truth: {"either": truth}),
+        ("pair", lambda truth: {"pair": truth}),
+        ("pair", lambda truth: {"pair": [0.5, truth]}),
+        ("named", lambda truth: {"named": {"a": 1.0, "b": truth}}),
+        ("rows", lambda truth: {"rows": [[1, 0.5], [truth, 0.5]]}),
+        ("inner.rate", lambda truth: {"inner": {"rate": truth}}),
+    ],
+)
+def test_a_boolean_is_no_number(key, data, truth):
+    with pytest.raises(BadParameter, match=rf"^The setting {key} cannot be .*{truth}.*: Input should be a number, not"):
+        Numbers.read(data(truth))
+
+
+def test_booleans_stay_where_they_may_stand():
+    data = {"switch": True, "any": True, "mixed": [True, 1], "options": {"a": True, "b": [True]}}
+    read = Numbers.read(data)
+    assert (read.switch, read.any, read.mixed, read.options) == (True, True, (True, 1.0), data["options"])
+    assert read.any is True

@@ -9,12 +9,14 @@ import types
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from stratagem.errors import BadParameter
 
 _TABLES = (dict, Mapping)
+_LISTS = (tuple, list, Sequence)
+_BOOLEAN = PydanticCustomError("boolean", "Input should be a number, not true or false")
 _LONGEST = 300
 """Maximum length of a value in an error message."""
 
@@ -27,6 +29,20 @@ class Settings(BaseModel):
     replaced: ClassVar[Mapping[str, str]] = {}
     """Replaced keys: old key to new key, or to its replacement text, as `loss = { ... }`; those of base classes are
     inherited."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_boolean_as_number(cls, data: Any) -> Any:
+        """Refuse `true` where a number is due; it would be read as 1."""
+        given = data if isinstance(data, Mapping) else {}
+        wrong = [
+            InitErrorDetails(type=_BOOLEAN, loc=(name,), input=given[name])
+            for name, field in cls.model_fields.items()
+            if name in given and _is_boolean_for_number(field.annotation, given[name])
+        ]
+        if wrong:
+            raise ValidationError.from_exception_data(cls.__name__, wrong)
+        return data
 
     @classmethod
     def replaced_keys(cls) -> dict[str, str]:
@@ -181,6 +197,23 @@ def _inside(annotation: Any, step: str | int) -> Any:
         if get_origin(option) in (tuple, list):
             return get_args(option)[0]
     return None
+
+
+def _is_boolean_for_number(annotation: Any, value: Any) -> bool:
+    """Test whether a value is a boolean, or holds one, where its type has a number and no boolean."""
+    options = _options(annotation)
+    if isinstance(value, bool):
+        return bool not in options and not {int, float}.isdisjoint(options)
+    items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    inside = [kind for option in options for kind in _item_types(option)]
+    return any(inside and all(_is_boolean_for_number(kind, item) for kind in inside) for item in items)
+
+
+def _item_types(option: Any) -> list[Any]:
+    """Return the types of the values of a table, or of the items of a list."""
+    if get_origin(option) in _TABLES:
+        return [get_args(option)[1]]
+    return [kind for kind in get_args(option) if kind is not ...] if get_origin(option) in _LISTS else []
 
 
 def _has_names(option: Any) -> bool:
