@@ -50,3 +50,12 @@ def test_changes_lie_over_all_recipes(files):
 def test_recipes_that_do_not_go_together_are_refused(files, names, said):
     with pytest.raises(BadParameter, match=said):
         read_any(files(*names))
+
+
+def test_a_folder_is_no_recipe(tmp_path):
+    with pytest.raises(BadParameter, match=r"is a folder, and a recipe is a file: name one, or one of `stratagem rec"):
+        recipe_data([tmp_path])
+    (tmp_path / "run.json").write_text("{}")
+    says = rf"^{tmp_path} is a run and no recipe: `stratagem train {tmp_path} --resume` continues it\.$"
+    with pytest.raises(BadParameter, match=says):
+        recipe_data([tmp_path])

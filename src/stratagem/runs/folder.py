@@ -81,10 +81,15 @@ class Status(Settings):
     """Time of the last change of status in UTC."""
 
 
+def is_run(path: Path) -> bool:
+    """Return whether this is the folder of a run."""
+    return (path / _INFO).is_file()
+
+
 def check_free(path: Path) -> None:
     """Refuse an existing file or folder as the place of a new run."""
     if path.exists():
-        resumed = f"resume it by `stratagem train {path} --resume`, or " if (path / _INFO).is_file() else ""
+        resumed = f"resume it by `stratagem train {path} --resume`, or " if is_run(path) else ""
         raise StratagemError(f"{path} exists already: {resumed}name a new folder by `out=`.")
 
 
@@ -116,7 +121,7 @@ class RunFolder:
     @classmethod
     def open(cls, path: Path, hint: str = "") -> Self:
         """Open an existing run; `hint` ends the sentence that says there is none."""
-        if not (path / _INFO).is_file():
+        if not is_run(path):
             raise BadRecord(f"There is no run at {path}: a run is a folder with {_INFO} and {_CONFIG}{hint}.")
         return cls(path)
 

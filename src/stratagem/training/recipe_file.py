@@ -13,6 +13,7 @@ from stratagem.errors import BadParameter
 from stratagem.files import reason
 from stratagem.named_files import name_files
 from stratagem.players.modes import MODES
+from stratagem.runs.folder import is_run
 from stratagem.settings import FiniteSettings
 from stratagem.training.engine import DEFAULT_ENGINE, NamedEngine
 from stratagem.training.shipped import recipe_path
@@ -146,6 +147,10 @@ def _resolved(path: Path) -> Path:
 
 def _toml(path: Path) -> dict[str, Any]:
     """A file's own settings."""
+    if is_run(path):
+        raise BadParameter(f"{path} is a run and no recipe: `stratagem train {path} --resume` continues it.")
+    if path.is_dir():
+        raise BadParameter(f"{path} is a folder, and a recipe is a file: name one, or one of `stratagem recipes`.")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as error:
