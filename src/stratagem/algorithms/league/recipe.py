@@ -13,6 +13,8 @@ from stratagem.training.recipe import OpponentsRecipe
 
 BASE = "base"
 """Name of the base as a member."""
+_PREFIX = "lora_"
+"""Prefix of the names of peft's weights."""
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -67,8 +69,7 @@ class LeagueRecipe(OpponentsRecipe):
         if self.train != "adapter":
             raise ValueError('members of a league are adapters on one base: leave `train` at "adapter"')
         for name in (*self.learners, *self.members):
-            if not _NAME.fullmatch(name) or name in "lora_":
-                raise ValueError(f"{name!r} cannot name a member: use letters, digits and _, and no part of lora_")
+            _check_name(name)
         if twice := sorted({BASE, *self.learners} & {*self.members}) or [n for n in self.learners if n == BASE]:
             raise ValueError(f"two members would be called {twice[0]}: give each a name of its own")
         known = {*self.members, *self.learners} | ({BASE} if self.with_base else set())
@@ -80,3 +81,14 @@ class LeagueRecipe(OpponentsRecipe):
         ):
             raise ValueError("a main exploiter needs a learner of the role main to exploit")
         return self
+
+
+def _check_name(name: str) -> None:
+    """Refuse a name that no adapter can have; peft would mistake a piece of its own prefix for one."""
+    if not _NAME.fullmatch(name):
+        raise ValueError(f"{name!r} cannot name a member: begin with a letter, and use letters, digits and _")
+    if name in _PREFIX:
+        raise ValueError(
+            f"{name!r} cannot name a member, since it is a piece of {_PREFIX!r}, with which the names of its adapter's "
+            f"weights begin: take another, such as {name}1"
+        )
