@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import pytest
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from stratagem.errors import BadParameter
 from stratagem.settings import Settings
@@ -148,3 +148,32 @@ def test_booleans_stay_where_they_may_stand():
     read = Numbers.read(data)
     assert (read.switch, read.any, read.mixed, read.options) == (True, True, (True, 1.0), data["options"])
     assert read.any is True
+
+
+class Ordered(Settings):
+    low: int = 0
+    high: int = 1
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if self.low > self.high:
+            raise ValueError("`low` is at most `high`")
+        return self
+
+
+class Holder(Settings):
+    inner: Ordered | None = None
+    named: dict[str, Ordered] = Field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"inner": {"low": 2}}, "In inner, `low` is at most `high`."),
+        ({"named": {"a": {"low": 2, "high": 1}}}, "In named.a, `low` is at most `high`."),
+    ],
+)
+def test_settings_of_a_table_that_cannot_stand_together_are_told_without_the_table(data, said):
+    with pytest.raises(BadParameter) as caught:
+        Holder.read(data)
+    assert str(caught.value) == said

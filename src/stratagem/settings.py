@@ -99,6 +99,8 @@ def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
     if not key:  # settings that cannot stand together
         return f"{reason[:1].upper()}{reason[1:].rstrip('.')}."
     end = "" if reason.endswith("?") else "."
+    if first["type"] == "value_error" and steps[-1][1] is not None:  # settings of one table
+        return f"In {key}, {reason.rstrip('.')}{end}"
     return f"The setting {key} cannot be {_shown(first['input'])}: {reason.rstrip('.')}{end}"
 
 
