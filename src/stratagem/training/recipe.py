@@ -153,7 +153,9 @@ class PolicyRecipe(AnyRecipe):
             )
         ref = parse_model(self.model)
         if self.sft_steps and (ref.adapters or (ref.kind in ("run", "zoo") and ref.revision not in ("base", "start"))):
-            raise ValueError("a `model` that was trained before cannot have SFT again: leave `sft` out")
+            raise ValueError(
+                "a `model` that was trained before cannot have SFT again: leave `sft` out, or set `sft.epochs` to 0"
+            )
         if ref.kind == "api":
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
         if ref.four_bit:

@@ -133,8 +133,9 @@ def test_a_run_goes_on_from_what_another_has_learnt(dilemma, tmp_path):
     assert [title.split(" (")[0] for title in rows.values()] == ["Base", "GRPO"]
     assert next(iter(rows)) == "run:.@base", "wherever the base lies"
     assert all(name.startswith("run:.@") for name in rows)
-    with pytest.raises(BadParameter, match="was trained before cannot have SFT again: leave `sft` out"):
+    with pytest.raises(BadParameter, match=r"cannot have SFT again: leave `sft` out, or set `sft\.epochs` to 0"):
         GRPORecipe.read({**data, "sft": FORKED["sft"]})
+    assert GRPORecipe.read({**data, "sft": {**FORKED["sft"], "epochs": 0}}).sft_steps == 0
 
 
 def test_broken_off_and_resumed_it_ends_the_same(tmp_path):
