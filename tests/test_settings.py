@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -177,3 +178,17 @@ def test_settings_of_a_table_that_cannot_stand_together_are_told_without_the_tab
     with pytest.raises(BadParameter) as caught:
         Holder.read(data)
     assert str(caught.value) == said
+
+
+class Listed(Settings):
+    targets: tuple[str, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted"), [("[here]", '["here"]'), ("[q, 'v']", '["q", "v"]'), ("[here", '["here"]')]
+)
+def test_a_list_that_a_shell_took_the_quotes_from_is_told_how_to_keep_them(text, quoted):
+    with pytest.raises(BadParameter, match=rf"^The setting targets cannot be .*--set 'KEY={re.escape(quoted)}'\.$"):
+        Listed.read({"targets": text})
+    with pytest.raises(BadParameter, match=r"Input should be a list in brackets, as in \['here'\]\.$"):
+        Listed.read({"targets": "here"})

@@ -5,6 +5,7 @@ A class of settings stands beside the class that it configures; the string under
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
@@ -151,8 +152,19 @@ def _reason(cls: type[Settings], one: ErrorDetails) -> str:
         tag = context["discriminator"].strip("'")
         return f"its `{tag}` is one of {', '.join(_tags(cls, one['loc'], tag))}"
     if one["type"] in ("tuple_type", "list_type"):
+        if isinstance(text := one["input"], str) and text.startswith("["):
+            return (
+                "this is one text and no list, since texts in a list are in double quotes; a shell takes these away "
+                f"unless there are single quotes around the whole --set, as in --set 'KEY={_quoted(text)}'"
+            )
         return f"Input should be a list in brackets, as in {_shown([one['input']])}"
     return str(context["error"]) if "error" in context else one["msg"]
+
+
+def _quoted(text: str) -> str:
+    """Write a list whose texts have lost their quotes."""
+    items = (item.strip().strip("'\"") for item in text.strip("[] ").split(","))
+    return _short(f"[{', '.join(json.dumps(item, ensure_ascii=False) for item in items if item)}]")
 
 
 def _tags(cls: type[Settings], loc: Sequence[str | int], tag: str) -> list[str]:
