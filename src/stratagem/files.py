@@ -49,8 +49,13 @@ def telling(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise StratagemError(f"{path} cannot be written: {error.strerror or error}.") from error
+        raise StratagemError(f"{path} cannot be written: {_obstacle(path) or error.strerror or error}.") from error
     except Exception as error:
         if not (match := _NUMBER.search(str(error))):
             raise
         raise StratagemError(f"{path} cannot be written: {os.strerror(int(match[1]))}.") from error
+
+
+def _obstacle(path: Path) -> str:
+    """Name the file that stands where a folder above this path would have to be; empty where there is none."""
+    return next((f"{parent} is a file and no folder" for parent in path.parents if os.path.isfile(parent)), "")  # noqa: PTH113 - it raises nothing

@@ -212,3 +212,11 @@ def test_the_commit_is_the_programs_own(tmp_path):
     (package / "__init__.py").write_text("x = 1")
     assert found(package) == {"commit": clean["commit"], "dirty": True}
     json.dumps(clean)
+
+
+def test_a_file_in_the_place_of_a_folder_above_a_run_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path / "file" / "run", tmp_path / "file" / "deep" / "run"):
+        with pytest.raises(StratagemError) as caught:
+            RunFolder.create(path, Config(), 0, "stratagem train kuhn")
+        assert str(caught.value) == f"{path} cannot be written: {tmp_path / 'file'} is a file and no folder."
