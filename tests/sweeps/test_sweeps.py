@@ -91,6 +91,8 @@ def test_recipes_of_an_arm_are_composed_by_path_or_name(tmp_path):
         ({"arms": [], "vary": {"seed": [1, 2]}}, "`seed` is no arm of a sweep"),
         ({"arms": [{"name": "a", "set": {"seed": 5}}]}, "run with each of `seeds`"),
         ({"arms": [], "vary": {"temperature": []}}, "`vary` gives temperature no value"),
+        ({"arms": [], "vary": {"seed": [1], "temperature": [1.0, 0.5, 1.0]}}, "gives temperature the value 1.0 twice"),
+        ({"arms": [], "vary": {"model": ["a b", "a/b"]}}, 'the values "a b" and "a/b", whose arms'),
         ({"seeds": [0, 1, 0]}, "names a seed twice"),
     ],
 )

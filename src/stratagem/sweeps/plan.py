@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -55,6 +55,12 @@ class Plan(Settings):
     """Arms from the best to the worst, by the hypothesis."""
 
     @model_validator(mode="after")
+    def _one_name_each(self) -> Self:
+        for key, some in self.vary.items():
+            _check_values(key, some)
+        return self
+
+    @model_validator(mode="after")
     def _whole(self) -> Self:
         names = [arm.name for arm in self.all_arms()]
         if bool(self.arms) == bool(self.vary):
@@ -86,6 +92,21 @@ class Plan(Settings):
             Arm(name="-".join(f"{key.rpartition('.')[2]}.{_plain(value)}" for key, value in some), set=dict(some))
             for some in combined
         ]
+
+
+def _check_values(key: str, values: Sequence[Any]) -> None:
+    """Refuse values of a setting to vary whose arms would have one name."""
+    named: dict[str, Any] = {}
+    for value in values:
+        name = _plain(value)
+        if name in named and named[name] == value:
+            raise ValueError(f"`vary` gives {key} the value {toml_value(value)} twice: each value is one arm")
+        if name in named:
+            raise ValueError(
+                f"`vary` gives {key} the values {toml_value(named[name])} and {toml_value(value)}, whose arms would "
+                "have one name: write `arms` in its place, which have names of their own"
+            )
+        named[name] = value
 
 
 def _plain(value: Any) -> str:
