@@ -99,8 +99,9 @@ def _set_aside(run: RunFolder, paths: Sequence[Path], start: Checkpoint | None) 
         move(path, aside / path.relative_to(run.path))
     if start is None or start.counted is None or not (wrong := damage(run, start.counted)):
         return []
+    explanation = "empty lines stand in its place"
     if (run.path / FILE).is_file():
         shutil.copy2(run.path / FILE, aside / FILE)
+        explanation = f"the damaged file is now in {aside}, and its readable lines are kept"
     mend_metrics(run, start.counted)
-    explanation = f"the damaged file is now in {aside}, and its readable lines are kept"
     return [f"{run.path / FILE} {wrong} that {start.folder.name} counts: {explanation}."]
