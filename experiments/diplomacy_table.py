@@ -2,8 +2,9 @@
 
 It adds the finished runs of `experiments/diplomacy_runs.py RUNS orders` or `variants` to a JSON, and prints a row for
 each arm, and the declared tests: each arm less `none` in the sum of squares, by sign flips over paired seeds, with
-Holm's correction. The figures are those of the last policy in the final evaluation, and not of the best in validation;
-void supports are a share of the supports in the rollouts of the last five iterations.
+Holm's correction. The figures are those of the last policy in the final evaluation, and not of the best in validation.
+Holds and supports are shares of all orders in the rollouts of the last five iterations, void supports one of the
+supports.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ from stratagem.sweeps.paired import by_seed, paired, paired_tests, sign_flips
 CONTROL = "none"
 FIGURES = ("pay", "first", "centres", "effective")
 """Metrics of the final evaluation; the first is the sum of squares, which the tests are about."""
+SHARES = ("holds", "supports", "void")
+"""Shares of orders in the last rollouts."""
 RECENT = 5
 """Iterations whose rollouts are counted."""
 FAMILIES = (
@@ -53,16 +56,20 @@ def figures(run: FinishedRun) -> Row:
     by_label = {row["player"].rpartition("@")[2]: row["metrics"] for row in game["players"]}
     last = max((label for label in by_label if label.isdecimal()), key=int)
     before, after = ({name: by_label[label][name]["mean"] for name in FIGURES} for label in ("base", last))
-    return {"seed": run.seed, **run.provenance(), "before": before, "after": after, "void": void_supports(run)}
+    return {"seed": run.seed, **run.provenance(), "before": before, "after": after, **shares(run)}
 
 
-def void_supports(run: FinishedRun) -> float | None:
-    """Return the share of supports that were void, in the rollouts of the last iterations."""
+def shares(run: FinishedRun) -> Row:
+    """Return the shares of holds and of supports, and of void ones among these, in the rollouts of the last iterations."""
     size = RECENT * rollouts(run)
     episodes = (one for one in read_episodes(run.path / "record", calls=False) if one.purpose == "train")
     kinds = [part.kind for episode in deque(episodes, maxlen=size) for part, _ in ordered(episode)]
     supports = [kind for kind in kinds if kind in SUPPORTS]
-    return supports.count("void support") / len(supports) if supports else None
+    return {
+        "holds": kinds.count("hold") / len(kinds) if kinds else None,
+        "supports": len(supports) / len(kinds) if kinds else None,
+        "void": supports.count("void support") / len(supports) if supports else None,
+    }
 
 
 def rollouts(run: FinishedRun) -> int:
@@ -77,7 +84,8 @@ def rows(runs: Runs) -> Iterator[list[str]]:
         if own := runs.get(arm, ()):
             before = [run["before"]["pay"] for run in own]
             after = ([run["after"][name] for run in own] for name in FIGURES)
-            yield [arm, str(len(own)), *map(mean, (before, *after, [run["void"] for run in own]))]
+            rest = ([run[name] for run in own] for name in SHARES)
+            yield [arm, str(len(own)), *map(mean, (before, *after, *rest))]
 
 
 def mean(values: Sequence[float | None]) -> str:
@@ -103,7 +111,18 @@ def main() -> None:
     found = [(run.stem, figures(run)) for run in finished(arguments.folder) if run.stem in {**ORDERS, **VARIANTS}]
     runs = merged(read_results(Path(arguments.out)), found)
     write_results(arguments.out, runs)
-    heads = ["arm", "seeds", "after SFT", "sum of squares", "first", "centres", "effective", "void supports"]
+    heads = [
+        "arm",
+        "seeds",
+        "after SFT",
+        "sum of squares",
+        "first",
+        "centres",
+        "effective",
+        "holds",
+        "supports",
+        "void",
+    ]
     print(markdown(heads, rows(runs)))
     print(f"\n{markdown(['difference', 'seeds', 'sum of squares', 'p', 'Holm p'], tests(runs))}")
 

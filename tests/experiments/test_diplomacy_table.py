@@ -9,7 +9,7 @@ from stratagem.play.records import Decision, Episode
 
 def run(seed, pay, void=0.25):
     after = {"pay": pay, "first": 0.2, "centres": 4.0, "effective": 0.7}
-    return {"seed": seed, "before": {**after, "pay": 0.1}, "after": after, "void": void}
+    return {"seed": seed, "before": {**after, "pay": 0.1}, "after": after, "holds": 0.1, "supports": 0.2, "void": void}
 
 
 RUNS = {
@@ -23,7 +23,7 @@ def test_a_row_has_means_over_seeds():
     none, plus, times = diplomacy_table.rows(RUNS)
     assert none[:3] == ["none", "3", ".100 [0.100, 0.100]"]
     assert plus[3].startswith(".170 [")
-    assert times == ["times", "1", ".100", ".100", ".200", "4.000", ".700", diplomacy_table.DASH]
+    assert times == ["times", "1", ".100", ".100", ".200", "4.000", ".700", ".100", ".200", diplomacy_table.DASH]
 
 
 def test_arms_are_compared_in_the_seeds_that_they_share():
@@ -49,7 +49,7 @@ def test_the_figures_are_those_of_the_last_policy_and_not_of_the_best(monkeypatc
         def provenance(self):
             return {}
 
-    monkeypatch.setattr(diplomacy_table, "void_supports", lambda _: None)
+    monkeypatch.setattr(diplomacy_table, "shares", lambda _: {})
     found = diplomacy_table.figures(Run())
     assert (found["before"]["pay"], found["after"]["pay"]) == (0.1, 0.2)
 
@@ -74,7 +74,7 @@ def played(monkeypatch):
             for number, (purpose, kinds) in enumerate(sheets)
         ]  # fmt: skip
         monkeypatch.setattr(diplomacy_table, "read_episodes", lambda *_, **__: iter(found))
-        return diplomacy_table.void_supports(Run())
+        return diplomacy_table.shares(Run())
 
     return share
 
@@ -86,9 +86,11 @@ def judged(kinds):
     return Decision(**at, action=action, how="free", parts=parts)
 
 
-def test_void_supports_are_a_share_of_the_supports_in_recent_rollouts(played):
+def test_shares_are_of_the_orders_and_of_the_supports_in_recent_rollouts(played):
     early, late = ("train", ["void support"] * 4), ("train", ["void support", "support", "hold", "cut support"])
-    assert played(*[late] * 10) == pytest.approx(1 / 3)
-    assert played(*[early] * 7, *[late] * 10) == pytest.approx(1 / 3), "five iterations of two rollouts are recent"
-    assert played(("evaluate", ["void support"]), *[late] * 3) == pytest.approx(1 / 3), "training alone counts"
-    assert played(("train", ["hold"])) is None
+    wanted = pytest.approx({"holds": 1 / 4, "supports": 3 / 4, "void": 1 / 3})
+    assert played(*[late] * 10) == wanted
+    assert played(*[early] * 7, *[late] * 10) == wanted, "five iterations of two rollouts are recent"
+    assert played(("evaluate", ["void support"]), *[late] * 3) == wanted, "training alone counts"
+    assert played(("train", ["hold"])) == {"holds": 1.0, "supports": 0.0, "void": None}
+    assert played() == {"holds": None, "supports": None, "void": None}
