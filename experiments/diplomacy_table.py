@@ -60,7 +60,7 @@ def figures(run: FinishedRun) -> Row:
 
 
 def shares(run: FinishedRun) -> Row:
-    """Return the shares of holds and of supports, and of void ones among these, in the rollouts of the last iterations."""
+    """Return the shares of holds, of supports, and of void ones among these, in the last iterations' rollouts."""
     size = RECENT * rollouts(run)
     episodes = (one for one in read_episodes(run.path / "record", calls=False) if one.purpose == "train")
     kinds = [part.kind for episode in deque(episodes, maxlen=size) for part, _ in ordered(episode)]
