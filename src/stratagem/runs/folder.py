@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -83,7 +84,7 @@ class Status(Settings):
 
 def is_run(path: Path) -> bool:
     """Return whether this is the folder of a run."""
-    return (path / _INFO).is_file()
+    return os.path.isfile(path / _INFO)  # noqa: PTH113 - it raises nothing, whatever the path
 
 
 def check_free(path: Path) -> None:

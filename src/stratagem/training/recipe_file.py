@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -149,7 +150,7 @@ def _toml(path: Path) -> dict[str, Any]:
     """A file's own settings."""
     if is_run(path):
         raise BadParameter(f"{path} is a run and no recipe: `stratagem train {path} --resume` continues it.")
-    if path.is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 - it raises nothing, whatever the path
         raise BadParameter(f"{path} is a folder, and a recipe is a file: name one, or one of `stratagem recipes`.")
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
