@@ -33,7 +33,7 @@ from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPES, MODELS = Path("recipes/sepo"), Path("recipes/models")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
-LEDUC, DICE, SMOLLM2, REASONED = "leduc", "dice", "kuhn-smollm2", "kuhn-reasoned-smollm2"
+LEDUC, DICE, SMOLLM2, REASONED = "leduc", "dice", "kuhn-smollm2", "kuhn-reasoned"
 GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}}
 """The games of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
 CREDITS: Mapping[str, Mapping[str, str]] = {
@@ -115,9 +115,7 @@ def smollm2_arms(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
 
 def reasoned(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """The control and the penalty by the best response in kuhn, with SmolLM2-135M that reasons before its action."""
-    for seed, name in product(seeds, ("none-togo", "best-togo")):
-        changes = {"seed": str(seed), **ARMS[name]}
-        yield PlannedRun(f"{REASONED}-{name}-{seed}", (RECIPES / f"{REASONED}.toml",), changes)
+    yield from _arms(folder, seeds, (REASONED,), RESPONSE_ARMS, every={}, model="smollm2")
 
 
 def front(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
