@@ -7,6 +7,7 @@ import pytest
 
 from stratagem.errors import BadParameter
 from stratagem.games import Flat, Game, GameSpec, Key, RoundResult, State, View
+from stratagem.play import table
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play
 from stratagem.players.catalogue import make_player
@@ -21,7 +22,7 @@ RESULTS = {
     "huge": RoundResult((10**400, 0)),
     "no result": None,
 }
-ENDLESS = "endless"
+ENDLESS, OPEN = "endless", "open"
 
 
 class BrokenState(State):
@@ -32,6 +33,8 @@ class BrokenState(State):
         self.round += 1
         if self.game.kind == ENDLESS:
             return RoundResult((1.0, -1.0), closed=self.round % 2 == 0)
+        if self.game.kind == OPEN:
+            return RoundResult((0.0, 0.0), closed=False)
         self.end()
         return RESULTS[self.game.kind]
 
@@ -106,3 +109,18 @@ def test_a_game_without_a_number_of_rounds_goes_on():
     endless = dataclass(frozen=True)(type("Endless", (Broken,), {"spec": replace(Broken.spec, rounds=None)}))(ENDLESS)
     (episode,) = play([Setup(id="e", match=match(endless), slots=(0, 1), key=Key(1), rounds=50)])
     assert episode.rounds == [(2.0, -2.0)] * 50
+
+
+def test_a_game_that_closes_no_round_is_stopped(monkeypatch):
+    monkeypatch.setattr(table, "LONGEST_ROUND", 50)
+    with pytest.raises(
+        BadParameter, match=r"has taken \d+ turns and closed no round: end it by self\.end\(\), or return"
+    ):
+        list(play([Setup(id="e", match=match(Broken(OPEN)), slots=(0, 1), key=Key(1))]))
+
+
+def test_the_turns_of_a_round_are_counted_anew(monkeypatch):
+    monkeypatch.setattr(table, "LONGEST_ROUND", 2)
+    endless = dataclass(frozen=True)(type("Endless", (Broken,), {"spec": replace(Broken.spec, rounds=None)}))(ENDLESS)
+    (episode,) = play([Setup(id="e", match=match(endless), slots=(0, 1), key=Key(1), rounds=50)])
+    assert len(episode.rounds) == 50

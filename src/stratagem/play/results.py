@@ -11,6 +11,8 @@ from stratagem.games.catalogue import describe
 
 WRONG = (AttributeError, TypeError, ValueError, OverflowError)
 """Errors that wrong payoffs lead to; they are caught, since a check before every sum takes as long as the sum."""
+LONGEST_ROUND = 100_000
+"""Number of turns after which a round counts as endless; a game of chess can take a fifth of it."""
 
 
 def add_payoffs(earned: list[float], payoffs: tuple[float, ...]) -> list[float]:
@@ -41,4 +43,12 @@ def beyond_its_rounds(game: Game[Any]) -> BadParameter:
     return BadParameter(
         f"{describe(game)} goes beyond the rounds={game.spec.rounds} that its spec declares: end it by self.end(), or "
         "declare rounds=None, which is no bound."
+    )
+
+
+def endless_round(game: Game[Any]) -> BadParameter:
+    """Return the error for a game that neither ends nor closes a round."""
+    return BadParameter(
+        f"{describe(game)} has taken {LONGEST_ROUND} turns and closed no round: end it by self.end(), or return "
+        "RoundResult(..., closed=True) from play."
     )

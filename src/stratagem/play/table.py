@@ -14,7 +14,15 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import RoundResult, Seat, View
 from stratagem.games.safety.base import Signals, all_signals
 from stratagem.play.match import Setup
-from stratagem.play.results import WRONG, add_payoffs, beyond_its_rounds, wrong_payoffs, wrong_result
+from stratagem.play.results import (
+    LONGEST_ROUND,
+    WRONG,
+    add_payoffs,
+    beyond_its_rounds,
+    endless_round,
+    wrong_payoffs,
+    wrong_result,
+)
 from stratagem.play.rows import Row, Rows
 from stratagem.players.base import Ask, Move, Recall
 from stratagem.prompting.past import NOTHING
@@ -42,6 +50,7 @@ class Table:
         "_open",
         "_recalls",
         "_round",
+        "_round_turns",
         "_rows",
         "_turn",
         "episode",
@@ -61,6 +70,7 @@ class Table:
         self._new: list[Seat] = []
         self._recalls: dict[Seat, Recall] | None = {} if setup.match.recalls and setup.state is None else None
         self._round = [0.0] * len(setup.slots)
+        self._round_turns = 0
 
     def advance(self) -> bool:
         """Play on; True when the episode is over, False when requests are open."""
@@ -197,12 +207,15 @@ class Table:
             self._rows.close_turn(result)
         self._moves = {}
         self._turn += 1
+        self._round_turns += 1
         if result.closed or self.state.over:
             safety = self.setup.match.safety
             signals = result.signals if safety is None else all_signals(safety, self.state, moves, result)
             self._close_round(signals)
             if len(self.episode.rounds) > self.setup.match.most_rounds:
                 raise beyond_its_rounds(self.state.game)
+        elif self._round_turns >= LONGEST_ROUND:
+            raise endless_round(self.state.game)
 
     def _count(self) -> None:
         """Pay the value of the position where the game is stopped."""
@@ -222,7 +235,7 @@ class Table:
         episode.rounds.append(tuple(self._round))
         for seat, payoff in enumerate(self._round):
             episode.payoffs[seat] += payoff
-        self._round = [0.0] * len(self._round)
+        self._round, self._round_turns = [0.0] * len(self._round), 0
         if signals:
             for name, values in signals.items():
                 episode.signals.setdefault(name, []).append(values)
