@@ -1,0 +1,86 @@
+"""Exploitability, with limits, of SmolLM2 that reasons before its action: `python experiments/sepo_reasoned.py RUNS`.
+
+It asks the models of `experiments/sepo.py RUNS reasoned` in each situation of Kuhn poker: the SFT model, and both arms
+after their last iteration. It goes on where it was stopped, prints a table in Markdown, and writes
+docs/results/sepo-reasoned.json. Limits are one-sided, of 95 %. The two questions were declared before the runs: after
+SEPO with the best response, is the upper limit below the lower limit of the SFT model, and below that of the control?
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from experiment import seed_range
+from result_tables import finished, markdown, number, read_results, table_command_line, write_results
+from sepo import REASONED
+
+from stratagem.api.exploitabilities import RepliesExploitability, exploitability
+from stratagem.play.store import read_episodes
+from stratagem.provenance import provenance
+
+GAME = "kuhn(hands=1)"
+STAGES: Mapping[str, tuple[str, str]] = {
+    "after SFT, before SEPO": ("sft", "start"),
+    "SEPO without a penalty (control)": ("none-togo", "last"),
+    "penalty by the best response": ("best-togo", "last"),
+}
+"""Runs by the title of the row, and which of their models is asked."""
+TRAINED = "penalty by the best response"
+REPLIES = 150
+
+
+def measured(player: str, record: Path, replies: int) -> dict[str, Any]:
+    """Ask a model in every situation, and return its exploitability with limits and how it answered."""
+    record.parent.mkdir(parents=True, exist_ok=True)
+    found = exploitability(GAME, player, policy_replies=replies, record=record, resume=record.exists())
+    assert isinstance(found, RepliesExploitability)
+    return {"commit": provenance()["commit"], **found.sampled.to_json(), "replies": answers(record)}
+
+
+def answers(record: Path) -> dict[str, dict[str, int]]:
+    """Count the actions by situation."""
+    counts: dict[str, Counter[str]] = {}
+    for episode in read_episodes(record, calls=False):
+        for row in episode.decisions:
+            counts.setdefault(row.info_key, Counter())[row.action or "illegal"] += 1
+    return {key: dict(counts[key]) for key in sorted(counts)}
+
+
+def rows(data: Mapping[str, Mapping[str, Any]]) -> Iterator[list[str]]:
+    """A row for each model, and whether the limits of the trained one are apart from it."""
+    for seed, models in data.items():
+        trained = models.get(TRAINED)
+        for title, model in models.items():
+            apart = "" if trained is None or title == TRAINED else str(trained["upper"] < model["lower"])
+            limits = f"{number(model['lower'])} to {number(model['upper'])}"
+            yield [seed, title, number(model["point"]), limits, str(model["num_replies"]), apart]
+
+
+HEADS: Sequence[str] = ("seed", "policy", "exploitability", "limits", "replies", "above the trained model's")
+
+
+def main() -> None:
+    """Measure the models of finished runs, and write the JSON after each."""
+    parser = table_command_line(__doc__)
+    parser.add_argument("--seeds", type=seed_range, default=range(1))
+    parser.add_argument("--replies", type=int, default=REPLIES, help="mean number of replies a situation")
+    asked = parser.parse_args()
+    runs = {f"{run.stem}-{run.seed}": run for run in finished(asked.folder)}
+    data = read_results(asked.out)
+    for seed in asked.seeds:
+        own = data.setdefault("seeds", {}).setdefault(str(seed), {})
+        for title, (arm, which) in STAGES.items():
+            run = runs.get(f"{REASONED}-smollm2-{arm}-{seed}")
+            if run and title not in own:
+                record = asked.folder / "replies" / f"{arm}-{seed}"
+                own[title] = {**measured(f"run:{run.path}@{which}", record, asked.replies), "run": run.provenance()}
+                command = f"python experiments/sepo_reasoned.py RUNS OUT --replies {asked.replies}"
+                write_results(asked.out, {"made_by": {**provenance(), "command": command}, **data})
+    print(markdown(HEADS, rows(data["seeds"])))
+
+
+if __name__ == "__main__":
+    main()
