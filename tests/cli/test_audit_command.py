@@ -75,6 +75,12 @@ def test_a_speed_is_above_0(run, speed):
     assert (status, said) == (2, f"A speed is a number above 0: --calls-per-second {float(speed)} is none.")
 
 
+def test_a_speed_is_for_a_dry_run(run):
+    status, printed, said = run("audit", "random", "--calls-per-second", "5")
+    assert (status, printed) == (2, "")
+    assert said == "Only --dry-run prints a time: give --calls-per-second with it, or leave it out."
+
+
 def test_a_dry_run_tells_the_largest_cost_of_a_model_behind_a_server(run, tmp_path):
     """The price of a million tokens is 1 for prompts and 2 for replies of at most 256 tokens; nothing is sent."""
     prices = tmp_path / "prices.toml"

@@ -18,6 +18,7 @@ from stratagem.cli.console import errors
 from stratagem.cli.output import print_result
 from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.engines.remote.terms import ServerFailed
+from stratagem.errors import BadParameter
 
 FAILED, INCONCLUSIVE = 1, 3
 """Exit status where a condition holds, and where one could not be judged."""
@@ -63,6 +64,8 @@ def audit(
     if dry:
         print_result(plan_audit(player, out=to, calls_per_second=calls_per_second, **asked), json=json)
         return
+    if calls_per_second is not None:
+        raise BadParameter("Only --dry-run prints a time: give --calls-per-second with it, or leave it out.")
     try:
         with continuable(to):
             result = audited(player, out=to, progress=not json, **asked)
