@@ -115,7 +115,7 @@ def smollm2_arms(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
 
 def reasoned(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """The control and the penalty by the best response in kuhn, with SmolLM2-135M that reasons before its action."""
-    yield from _arms(folder, seeds, (REASONED,), RESPONSE_ARMS, every={}, model="smollm2")
+    yield from _arms(folder, seeds, (REASONED,), RESPONSE_ARMS, every={}, model="smollm2", options="+dtype=bf16")
 
 
 def front(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
@@ -167,15 +167,16 @@ def _arms(
     names: tuple[str, ...],
     every: Mapping[str, str] = EVERY,
     model: str = "tiny",
+    options: str = "",
 ) -> Iterator[PlannedRun]:
-    """The SFT model of a seed, and the arms that start from it and are measured as often as `every` says."""
+    """The SFT model of a seed, and the arms that start from it, with options of the model, measured as `every` says."""
     for seed in seeds:
         for game in games:
             parts, own = recipes(game, model), {"seed": str(seed), **GAME_CHANGES.get(game, {})}
             row = game if model == "tiny" else f"{game}-{model}"
             sft = f"{row}-sft-{seed}"
             yield PlannedRun(sft, parts, {**own, "sepo.iterations": "1"})
-            start = {"model": f"run:{folder / sft}@start", "sft.epochs": "0"}
+            start = {"model": f"run:{folder / sft}@start{options}", "sft.epochs": "0"}
             for name in names:
                 yield PlannedRun(f"{row}-{name}-{seed}", parts, {**own, **every, **start, **ARMS[name]})
 
