@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import product
 from pathlib import Path
 
 import numpy as np
