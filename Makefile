@@ -76,7 +76,7 @@ bench-growth: $(READY) ## print how time and memory grow with rounds, seats, epi
 bench-engine: smollm2 $(RIVALS)/.ready ## print the speed of language models as ratios to transformers, xgrammar and others, some minutes
 	$(BIN)/python benchmarks/engine.py --rivals $(RIVALS)/bin/python
 
-bench-learner: smollm2 ## print the speed and the memory of training steps as ratios to trl, about half an hour
+bench-learner: smollm2 ## print the speed and the memory of training steps as ratios to trl, about 40 minutes
 	$(BIN)/python -W ignore benchmarks/learner.py
 
 gpu-bench: $(READY) ## print speed, memory and parity on the GPU; without one, of small models on the CPU, some minutes

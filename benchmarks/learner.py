@@ -1,8 +1,8 @@
 """Speed and memory of a training step, as ratios to trl's trainers with the same settings, all in one run.
 
-The model is SmolLM2-135M-Instruct in 32 bits with LoRA of rank 16 on all linear layers. Each side is a process of its
-own, which keeps its own peak of memory; the two take steps in turn, so a slow spell of the machine meets both. The
-first step of each warms up and is left out. Run with `make bench-learner`, or one part by `--only`.
+The model is SmolLM2-135M-Instruct in 32 bits, or in bf16, with LoRA of rank 16 on all linear layers. Each side is a
+process of its own, which keeps its own peak of memory; the two take steps in turn, so a slow spell of the machine meets
+both. The first step of each warms up and is left out. Run with `make bench-learner`, or one part by `--only`.
 
 Replies are of full length on both sides: ours are guided by what never ends, trl's may not end before the last token,
 and either side stops where a reply is shorter. "trl as it comes" keeps trl's default, which computes activations again.
@@ -49,7 +49,9 @@ TASKS = {
         ("grpo", "gradient_checkpointing"),
         "at least 3",
     ),
+    "grpo-bf16": Task(f"{STEP} in bf16", ("grpo", "bf16"), ("grpo", "bf16"), "at least 3", "at most 50"),
     "sft": Task("demonstrations", ("sft",), ("sft",), "at least 1"),
+    "sft-bf16": Task("demonstrations in bf16", ("sft", "bf16"), ("sft", "bf16"), "at least 1"),
     "kto": Task("judged replies", ("kto",), ("kto",), "at least 1"),
 }
 PARTS = (*TASKS, "memory")

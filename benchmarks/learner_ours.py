@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import torch
 from engine_replies import Anything
 from learner_texts import ENDING, GENERATIONS, LENGTH, PROMPT, PROMPTS, REPLY, ROWS, STEM, reward, texts
-from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line
+from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line, dtype_of
 
 from stratagem.decoding.vocabulary import Ids
 from stratagem.engines.base import Call, Prompt, Request
@@ -108,9 +108,9 @@ def _facts(trained: Learner, examples: Sequence[Example]) -> dict[str, float]:
     return {"loss": report.loss, "tokens": report.num_tokens, "read": report.num_read}
 
 
-def made(task: str, *, gradient_checkpointing: bool) -> Step:
+def made(task: str, dtype: str, *, gradient_checkpointing: bool) -> Step:
     """A step of a task."""
-    lm = load("smollm2", dtype="fp32")
+    lm = load("smollm2", dtype=dtype)
     if task == "sft":
         return sft(lm, gradient_checkpointing=gradient_checkpointing)
     if task == "kto":
@@ -123,7 +123,7 @@ def main() -> None:
     torch.set_num_threads(THREADS)
     line = Line()
     task, *flags = sys.argv[1:]
-    step, number = made(task, gradient_checkpointing="gradient_checkpointing" in flags), 0
+    step, number = made(task, dtype_of(flags), gradient_checkpointing="gradient_checkpointing" in flags), 0
     line.tell()
     while line.told():
         line.tell(**step(number))

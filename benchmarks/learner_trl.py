@@ -10,7 +10,7 @@ import datasets
 import torch
 import transformers
 from learner_texts import ENDING, GENERATIONS, LENGTH, PROMPT, PROMPTS, REPLY, ROWS, STEM, reward, texts
-from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line
+from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line, dtype_of
 from peft import LoraConfig
 from trl import GRPOConfig, GRPOTrainer, KTOConfig, KTOTrainer, SFTConfig, SFTTrainer
 
@@ -99,7 +99,7 @@ def main() -> None:
     datasets.disable_progress_bars()
     line = Line()
     task, *flags = sys.argv[1:]
-    lm = load("smollm2", dtype="fp32")
+    lm = load("smollm2", dtype=dtype_of(flags))
     lora = LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules="all-linear", task_type="CAUSAL_LM")
     held = Held(line)
     common = {"model": lm.model, "processing_class": lm.tokenizer, "peft_config": lora, "callbacks": [held]}

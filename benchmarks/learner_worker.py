@@ -7,10 +7,16 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Collection
 
 RANK, ALPHA, RATE, BETA = 16, 32, 1e-5, 0.04
 THREADS = int(os.environ.get("LEARNER_THREADS", "2"))
 """The same on both sides: LoRA on all linear layers, the learning rate, the KL coefficient."""
+
+
+def dtype_of(flags: Collection[str]) -> str:
+    """Number format of the frozen weights on both sides; adapters stay in 32 bits."""
+    return "bf16" if "bf16" in flags else "fp32"
 
 
 class Line:
