@@ -1,0 +1,35 @@
+"""Tables of the pages: every row has as many cells as the head of its table."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+CELL = re.compile(r"(?<!\\)\|")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def uneven_rows(page):
+    """Rows whose number of cells is not that of the first row of their table."""
+    found, width = [], 0
+    for line in FENCED.sub("", page).splitlines():
+        cells = len(CELL.findall(line)) if line.startswith("|") else 0
+        if width and cells and cells != width:
+            found.append(line)
+        width = (width or cells) if cells else 0
+    return found
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_rows_of_a_table_have_equally_many_cells(path):
+    assert uneven_rows(path.read_text("utf-8")) == []
+
+
+def test_a_row_that_lacks_a_cell_is_found():
+    table = "| claim | system | answer |\n| --- | --- | --- |\n| one | A | yes |\n"
+    assert uneven_rows(table) == []
+    assert uneven_rows(f"{table}| two | no |\n") == ["| two | no |"]
+    assert uneven_rows("```text\n| a |\n| a | b |\n```\n") == []
+    assert uneven_rows("| `a \\| b` | c |\n| --- | --- |\n") == []
