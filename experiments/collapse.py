@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from collapse_measures import Figures, figures, table_of
+from collapse_measures import Figures, figures, table_of, uniform
 from collapse_picture import picture
 from experiment import command_line, run
 from result_tables import DASH, FinishedRun, Row, finished, interval, markdown, number, read_results, write_results
@@ -37,6 +37,7 @@ ARMS: Mapping[str, str] = {
 }
 """Arms with their names on the page; each is a recipe."""
 CONTROL, START = "self", "start-model"
+CHANCE = "random play (chance level)"
 POINTS = ("end", "worst")
 STEPS = range(20, 101, 20)
 """Iterations whose policies are measured."""
@@ -127,12 +128,23 @@ OTHERS = {
 def tables(rows: Mapping[str, Row]) -> Iterator[str]:
     """Format the tests, and the other figures after the last iteration."""
     tests = tested(rows)
-    yield markdown(HEADS, (_tested_row(rows, tests, arm) for arm in ARMS))
     begin: Figures = rows[f"{START}-0"]["curve"]["0"]
+    chance = chance_level(begin)
+    level = [CHANCE, DASH, number(chance["regret"]), *[DASH] * (len(HEADS) - 3)]
+    yield markdown(HEADS, [level, *(_tested_row(rows, tests, arm) for arm in ARMS)])
+    fixed = [
+        [name, *(number(own[figure]) for figure in OTHERS)] for name, own in ((CHANCE, chance), ("the start", begin))
+    ]
     means = [[ARMS[arm], *(_mean([*at(rows, arm, "end", name).values()]) for name in OTHERS)] for arm in ARMS]
-    yield markdown(["arm", *OTHERS.values()], [["the start", *(number(begin[name]) for name in OTHERS)], *means])
+    yield markdown(["arm", *OTHERS.values()], [*fixed, *means])
     order = sorted((row["seed"], [*ARMS].index(row["arm"]), name) for name, row in rows.items() if row["arm"] in ARMS)
     yield markdown(["run", *map(str, STEPS)], (_curve_row(rows, name) for _, _, name in order))
+
+
+def chance_level(begin: Figures) -> Figures:
+    """Return the figures of random legal play; the start's payoff against it has the opposite sign."""
+    chance = uniform()
+    return figures(chance, chance) | {"payoff against the start": -begin["payoff against random"]}
 
 
 def _curve_row(rows: Mapping[str, Row], name: str) -> list[str]:

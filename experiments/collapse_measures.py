@@ -129,6 +129,12 @@ def spoken(speaker: Speaker, views: Sequence[View[Any]]) -> list[Mix]:
     return mixes
 
 
+def uniform() -> Table:
+    """Return the table of random legal play, the chance level of every figure."""
+    legal = {key: [move for move in position.regrets if move is not None] for key, position in positions().items()}
+    return Table({key: dict.fromkeys(moves, 1.0 / len(moves)) for key, moves in legal.items()})
+
+
 def figures(table: Table, start: Table) -> Figures:
     """Return the exact figures of a table; `start` is that of the model after SFT."""
     found, game = positions(), make_game(GAME)

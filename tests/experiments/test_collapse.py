@@ -92,6 +92,13 @@ def test_tests_pair_an_arm_with_the_control_by_seed_at_the_end_and_at_the_worst_
     assert len(collapse.FAMILY) == 2 * (len(collapse.ARMS) - 1)
 
 
+def test_chance_level_is_that_of_uniform_play():
+    chance = collapse.chance_level({"payoff against random": -0.25})
+    played, regret = figures_of(table())
+    assert (chance["regret"], chance["length"]) == pytest.approx((regret, played["length"]))
+    assert (chance["payoff against the start"], chance["payoff against random"]) == pytest.approx((0.25, 0.0))
+
+
 def test_picture_has_a_panel_for_each_arm_and_the_control_in_all():
     drawn = picture({name: collapse.curves(ROWS, arm) for arm, name in collapse.ARMS.items()})
     assert drawn.count("<polyline") == len(collapse.ARMS)  # the control in each of five panels, and one arm with runs
