@@ -20,7 +20,7 @@ INLINE = re.compile(r"`(stratagem [a-z-]+ [^`\n]*--[^`\n]*)`")
 
 
 def commands(page):
-    """Lines of the `bash` blocks, with a line that ends in a backslash joined to the next, and commands in a sentence."""
+    """Lines of the `bash` blocks, with continued lines joined, and commands in a sentence."""
     blocks = "\n".join(BLOCK.findall(page)).replace("\\\n", " ")
     lines = [line.strip() for line in blocks.splitlines() if line.strip().startswith(("stratagem ", "python "))]
     return lines + INLINE.findall(FENCED.sub("", page))
