@@ -53,6 +53,25 @@ def test_results_name_no_folder_of_the_machine_they_were_made_on(path):
     assert not MACHINE.findall(path.read_text("utf-8"))
 
 
+def dirty(node):
+    """Return whether a record says that files were changed and not committed."""
+    inside = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+    return (isinstance(node, dict) and node.get("dirty") is True) or any(map(dirty, inside))
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name)
+def test_results_are_linked_and_pages_name_uncommitted_changes(path):
+    pages = [page.read_text("utf-8") for page in (ROOT / "docs").glob("**/*.md")]
+    linking = [page for page in pages if f"{path.name})" in page]
+    assert linking
+    assert not dirty(json.loads(path.read_text("utf-8"))) or any("uncommitted changes" in page for page in linking)
+
+
+def test_uncommitted_changes_are_found():
+    assert dirty({"runs": [{"dirty": False}, {"made_by": {"dirty": True}}]})
+    assert not dirty({"runs": [{"dirty": False}, {"dirty": None}]})
+
+
 def test_a_figure_without_commit_or_command_is_found():
     commit, command = "a" * 40, "stratagem eval kuhn"
     named = {"made_by": {"commit": commit, "command": command}, "games": [{"pay": 1.0}]}
