@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import isabstract, isclass, isfunction
@@ -31,6 +31,8 @@ from stratagem.named_files import (
 
 _modules: dict[Path, ModuleType] = {}
 """Modules by resolved path."""
+_PACKAGE = f"{Path(__file__).parent}{os.sep}"
+"""Beginning of the paths of this package's files."""
 
 
 class BrokenFile(StratagemError):
@@ -45,9 +47,24 @@ class BrokenFile(StratagemError):
 
 def broken_by(error: BaseException) -> BrokenFile | None:
     """Return the failure of a named file, if it or what it called raised this error; None for any other error."""
-    frames = traceback.extract_tb(error.__traceback__)[-2:]
-    path = next((path for frame in reversed(frames) for path in _modules if str(path) == frame.filename), None)
+    frames = traceback.extract_tb(error.__traceback__)
+    while frames and not _is_known(frames[-1].filename):  # libraries, which may call further
+        frames.pop()
+    path = next((path for frame in reversed(frames[-2:]) for path in _modules if str(path) == frame.filename), None)
     return None if path is None else BrokenFile(short_name(path), path, error)
+
+
+@contextmanager
+def broken_files() -> Iterator[None]:
+    """Raise what a named file raises as its failure: another process knows the error, and not where it was raised."""
+    try:
+        yield
+    except StratagemError:
+        raise
+    except Exception as error:
+        if (broken := broken_by(error)) is None:
+            raise
+        raise broken from error
 
 
 def factory_of(kind: str, file: str, attribute: str, base: type[Any] | None) -> Callable[..., Any]:
@@ -197,6 +214,11 @@ def _fits(cls: type, base: type[Any] | None) -> bool:
     if getattr(base, "_is_protocol", False):
         return all(hasattr(cls, name) for name in vars(base) if name[0] != "_")
     return issubclass(cls, base)
+
+
+def _is_known(file: str) -> bool:
+    """Return whether a file is one of this package, or a named one."""
+    return file.startswith(_PACKAGE) or any(str(path) == file for path in _modules)
 
 
 def _line(error: BaseException, path: Path) -> int | None:

@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import shlex
 import subprocess
+from contextlib import closing
 
 import pytest
 from test_sweeps import RECIPE
@@ -11,12 +12,16 @@ from test_sweeps import RECIPE
 from stratagem import provenance
 from stratagem.cli.main import main
 from stratagem.errors import StratagemError
+from stratagem.named_files import allow_file
 from stratagem.runs.folder import RunFolder
 from stratagem.sweeps import planned_run, run_maker
 from stratagem.sweeps.plan import read_plan
 from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.sweeps.run_maker import make_run, make_runs
 from stratagem.sweeps.runner import Sweep
+from stratagem.workers.base import InProcess
+from stratagem.workers.plan import changed
+from stratagem.workers.processes import Processes
 
 pytestmark = pytest.mark.runs
 
@@ -133,6 +138,32 @@ def test_make_runs_tells_a_failure_and_goes_on(tmp_path, recipe):
     assert RunFolder.open(tmp_path / "out/b-0").info().command == messages[2]
     make_runs(runs[1:], tmp_path / "out", messages.append)
     assert messages[3:] == ["b-0 is skipped: it was finished before."]
+
+
+ESTIMATOR = """
+from dataclasses import dataclass
+import numpy as np
+from stratagem.learning.advantages.base import AdvantageEstimator
+
+@dataclass(frozen=True)
+class Singular(AdvantageEstimator):
+    def estimate(self, decisions, state):
+        return np.linalg.inv(np.zeros((2, 2)))
+"""
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_make_runs_goes_on_after_an_error_of_a_named_file(tmp_path, recipe, workers):
+    (tmp_path / "own.py").write_text(ESTIMATOR)
+    allow_file(str(tmp_path / "own.py"))
+    names = [f"{tmp_path}/own.py:Singular", "group_mean"]
+    runs = [planned(recipe, f"a-{index}", **{"grpo.advantage": name}) for index, name in enumerate(names)]
+    pool = InProcess() if workers == 1 else Processes(workers)
+    with closing(pool), changed(workers=pool):
+        failed = make_runs(runs, tmp_path / "out")
+    assert list(failed) == ["a-0"]
+    assert "own.py cannot be used: line 9 raises LinAlgError: Singular matrix." in str(failed["a-0"])
+    assert state(tmp_path / "out", "a-1") == "finished"
 
 
 def test_make_runs_skips_what_is_held_and_makes_the_rest(tmp_path, held, recipe):

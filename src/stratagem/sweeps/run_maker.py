@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from stratagem.algorithms.catalogue import bound, check_new, recipe_of
 from stratagem.errors import StratagemError
+from stratagem.file_modules import broken_files
 from stratagem.provenance import source
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.lock import Locked
@@ -95,7 +96,8 @@ class _Unit(NamedTuple):
 
 def _attempt(unit: _Unit) -> Outcome | StratagemError:
     try:
-        return make_run(*unit)
+        with broken_files():
+            return make_run(*unit)
     except StratagemError as error:
         return error
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import BadParameter, StratagemError
-from stratagem.file_modules import load_again
+from stratagem.file_modules import broken_files, load_again
 from stratagem.named_files import FileTable, table
 from stratagem.workers.base import Item, Parcel, Result, Workers
 from stratagem.workers.threads import use_threads
@@ -124,13 +124,19 @@ def _round(
     pool: ProcessPoolExecutor, work: Callable[[Item], Result], left: dict[int, Item]
 ) -> Iterator[tuple[int, Result]]:
     """Give out all work that is left, and yield results until all is done or a process is lost."""
-    futures: dict[Future[Result], int] = {pool.submit(work, item): index for index, item in left.items()}
+    futures: dict[Future[Result], int] = {pool.submit(_done, work, item): index for index, item in left.items()}
     try:
         for future in as_completed(futures):
             yield futures[future], future.result()
     finally:
         for future in futures:
             future.cancel()
+
+
+def _done(work: Callable[[Item], Result], item: Item) -> Result:
+    """Do a unit of work in a worker process."""
+    with broken_files():
+        return work(item)
 
 
 @dataclass

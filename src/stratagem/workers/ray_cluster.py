@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import BadParameter, MissingExtra, StratagemError
-from stratagem.file_modules import load_again
+from stratagem.file_modules import broken_files, load_again
 from stratagem.named_files import FileTable, table
 from stratagem.workers.base import Item, Parcel, Result, Workers
 from stratagem.workers.threads import available_threads, use_threads
@@ -152,7 +152,8 @@ class _Worker:
 
     def do(self, work: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:
         """Do the work on an item."""
-        return index, work(item)
+        with broken_files():
+            return index, work(item)
 
 
 def _first_line(error: Exception) -> str:
