@@ -1,17 +1,23 @@
 """Turns at which a player fails while others are trained: found, counted, warned of once, and fatal to a strict run."""
 
+import json
 import warnings
 
 import pytest
 
+from small_recipes import RECIPES
+from stratagem.algorithms.catalogue import algorithm_of, bound
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.monitor import CheckFailed, TrainingWarning
+from stratagem.named_files import allow_file
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
 from stratagem.players.base import Scripted
 from stratagem.players.catalogue import make_player
+from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import read_metrics
 from stratagem.training.failed_turns import report_failed_turns
 
 KUHN = make_game("kuhn(hands=1)")
@@ -56,3 +62,28 @@ def test_the_first_is_warned_of_and_later_steps_are_counted():
 def test_a_strict_run_stops():
     with pytest.raises(CheckFailed, match="failed_turn"):
         report_failed_turns(episodes(Divides()), 0, {}, strict=True)
+
+
+FAILS = """
+from stratagem.players.base import Scripted
+
+class Fails(Scripted):
+    def strategy(self, view):
+        return 1 / 0
+"""
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize("name", ["grpo", "league"])
+def test_failed_turns_of_a_validation_are_found(tmp_path, name):
+    (tmp_path / "own.py").write_text(FAILS)
+    allow_file(str(tmp_path / "own.py"))
+    settings = {"algorithm": name, **RECIPES[name], "opponents": [f"{tmp_path}/own.py:Fails"]}
+    recipe = algorithm_of(settings).recipe_type.read(settings)
+    run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
+    with pytest.warns(TrainingWarning, match=r"own.py:Fails failed in \d+ turns of a step.*ZeroDivisionError"):
+        bound(recipe, run).train()
+    found = json.loads((run.path / "findings.json").read_text())["failed_turn"]
+    assert (found["level"], found["step"]) == ("fault", 0)
+    curve = read_metrics(run)["checks/failed_turn"]
+    assert (curve.steps[0], found["count"]) == (0, len(curve.steps))

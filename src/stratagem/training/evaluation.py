@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from stratagem.engines.caches import reset_caches
@@ -26,6 +26,7 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.models.run_models import DecodingSettings, own_name, own_text
+from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
@@ -43,6 +44,8 @@ class Validation:
 
     recipe: PolicyRecipe
     games: Sequence[Game[Any]]
+    failed: list[Episode] = field(default_factory=list)
+    """Episodes of the latest validation with a turn at which a player failed."""
 
     def metrics(self, agent: Player) -> dict[str, float]:
         """Return the mean of every metric by game, and `checkpoint_metric`; the best checkpoint has the highest.
@@ -51,9 +54,11 @@ class Validation:
         """
         metrics: dict[str, float] = {}
         scores = []
+        self.failed.clear()
         for game in self.games:
             row = self._row(game, agent)
             metrics |= _metrics(game, row)
+            self.failed.extend(one for played in row.matchups for one in played.episodes if one.failed_turns())
             scores.append(self._score(game, row))
         return metrics | {"checkpoint_metric": sum(scores) / len(scores)}
 

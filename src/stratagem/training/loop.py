@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
@@ -136,6 +136,8 @@ class _Loop:
         stage.publish(self.run, at.best)
         self._write_findings(stage)
         if metrics and not at.step:
+            if failed := stage.failed_validation():
+                metrics |= self._failed_turns(failed)
             self.log.write(at.total, metrics)
         steps = range(at.step, stage.num_steps)
         for step in steps:
@@ -161,16 +163,21 @@ class _Loop:
         if episodes and stage.records(at.step):
             write_shard(self.run.record, at.total, episodes)
         at.step += 1
-        metrics = means.means() | report_failed_turns(episodes, at.total, at.findings, strict=self.strict)
+        metrics = means.means()
         if stage.evaluates(at.step):
             metrics |= stage.evaluate(at.step)
+            episodes += stage.failed_validation()
             if _has_finite_losses(metrics):
                 at.update_best(stage.score(metrics))
             elif "checkpoint_metric" in metrics:
                 metrics["checkpoint_metric"] = math.nan  # reports take the checkpoint with the greatest as the best
+        metrics |= self._failed_turns(episodes)
         metrics |= stage.after_step(at.step, metrics)
         self.log.write(at.total, metrics)
         return metrics
+
+    def _failed_turns(self, episodes: Iterable[Episode]) -> Metrics:
+        return report_failed_turns(episodes, self.at.total, self.at.findings, strict=self.strict)
 
     def _save(self, stage: Stage) -> None:
         """Save a checkpoint, and the files that follow from it."""

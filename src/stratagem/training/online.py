@@ -18,6 +18,7 @@ from stratagem.learning.policy import Policy
 from stratagem.learning.reference import EMAReference
 from stratagem.models.language_model import LanguageModel
 from stratagem.models.run_models import DecodingSettings
+from stratagem.play.records import Episode
 from stratagem.players.model_player import ModelPlayer
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
@@ -137,6 +138,9 @@ class Online(Stage):
         reset_caches()
         save_policies(self.run, self.games, self.recipe.sft_steps + step, self.policy.player)
         return self.validation.metrics(self.policy.player)
+
+    def failed_validation(self) -> Sequence[Episode]:
+        return self.validation.failed
 
     def score(self, metrics: Mapping[str, float]) -> float:
         return metrics["checkpoint_metric"]

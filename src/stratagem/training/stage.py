@@ -86,6 +86,10 @@ class Stage:
         """Return validation metrics after `step` steps."""
         return {}
 
+    def failed_validation(self) -> Sequence[Episode]:
+        """Return the episodes of the latest validation with a turn at which a player failed."""
+        return ()
+
     def after_step(self, step: int, metrics: Mapping[str, float]) -> Metrics:
         """Act on the metrics of a finished step, and return further metrics; `step` steps are finished."""
         return {}

@@ -25,6 +25,7 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.league.matchmaking import Situation
 from stratagem.league.roles import is_ready, is_reset
+from stratagem.play.records import Episode
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.training.algorithm import PolicyAlgorithm, check_opponents
@@ -102,6 +103,9 @@ class Rounds(Stage):
         player = self.league.learners[self.recipe.first].player
         save_policies(self.run, [self.game], self.recipe.sft_steps + step, player)
         return self.validation.metrics(player)
+
+    def failed_validation(self) -> Sequence[Episode]:
+        return self.validation.failed
 
     def after_step(self, step: int, metrics: Mapping[str, float]) -> Metrics:
         """Add the snapshots that are due as members, and reset learners whose role asks for it."""
