@@ -225,7 +225,7 @@ class Listener(Protocol):
 class Scripted(ABC, Generic[F]):
     """Player whose rule is one function of its view: `strategy` gives an action or a mixture.
 
-    Sampled play and the exact policy both follow from it, so they cannot disagree.
+    Sampled play and the exact policy both follow from it, so they cannot disagree. What is no mixture is a failed turn.
     """
 
     family: ClassVar[str] = "any"
@@ -241,7 +241,11 @@ class Scripted(ABC, Generic[F]):
 
     def turn(self, ask: Ask) -> Turn:
         plan = self.strategy(ask.view)
-        return Move(plan if isinstance(plan, str) else draw(plan, ask.key))
+        if isinstance(plan, str):
+            return Move(plan)
+        if not isinstance(plan, Mapping) or not is_probability(plan):
+            raise ValueError(f"{plan!r} is no action, and no mixture: its probabilities are at least 0 and sum to 1")
+        return Move(draw(plan, ask.key))
 
     def policy(self, view: View[F]) -> Mix:
         plan = self.strategy(view)
