@@ -92,7 +92,7 @@ def test_a_run_that_ends(run):
         (StratagemError("The game chess is not there."), "The game chess is not there."),
         (ZeroDivisionError("division\nby zero"), "ZeroDivisionError: division by zero"),
         (AssertionError(), "AssertionError: no message"),
-        (KeyboardInterrupt(), "It was interrupted."),
+        (KeyboardInterrupt(), "It was interrupted: it can be resumed."),
         (ValueError("x" * 9999), "ValueError: " + "x" * 500),
     ],
 )

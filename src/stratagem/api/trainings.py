@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -126,7 +127,11 @@ def _train(run: RunFolder, recipe: AnyRecipe, *, strict: bool, shown: bool) -> N
     from stratagem.algorithms.catalogue import bound
 
     with _shown_progress(run.name, shown) as show:
-        bound(recipe, run, strict=strict).train(show)
+        try:
+            bound(recipe, run, strict=strict).train(show)
+        except KeyboardInterrupt as stop:
+            stop.add_note(f"Continue with: stratagem train {shlex.quote(str(run.path))} --resume")
+            raise
 
 
 @contextmanager

@@ -76,6 +76,17 @@ def continuable(folder: Path | None) -> Iterator[None]:
         raise
 
 
+@contextmanager
+def resumable(after: str = "") -> Iterator[None]:
+    """Print how a command that makes runs continues after ^C: by this sentence, else by the notes of the interrupt."""
+    try:
+        yield
+    except KeyboardInterrupt as stop:
+        said = after or " ".join(getattr(stop, "__notes__", ()))
+        errors.print(f"Interrupted. {said}".strip(), style="yellow", highlight=False, markup=False, soft_wrap=True)
+        raise typer.Exit(_status(stop)) from None
+
+
 def _status(stop: BaseException) -> int:
     """Return the exit status of a command that a signal stopped."""
     return 143 if isinstance(stop, Terminated) else 130

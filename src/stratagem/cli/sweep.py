@@ -9,6 +9,7 @@ import typer
 
 from stratagem.api.sweeps import sweep as run_sweep
 from stratagem.cli import options
+from stratagem.cli.broken_off import resumable
 from stratagem.cli.console import out
 from stratagem.cli.output import print_result
 
@@ -30,7 +31,8 @@ def sweep(
     json: options.Json = False,
 ) -> None:
     """Run every arm of a sweep with every seed, and test its hypothesis. An interrupted sweep can be resumed."""
-    found = run_sweep(file, out=into, compare=compare, any_tree=any_tree, allow_host=allow_host or ())
+    with resumable("The same command goes on with the sweep."):
+        found = run_sweep(file, out=into, compare=compare, any_tree=any_tree, allow_host=allow_host or ())
     print_result(found, json=json)
     if not json:
         out.print(str(found.page), style="bold", markup=False, highlight=False)

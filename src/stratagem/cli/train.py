@@ -12,6 +12,7 @@ from stratagem.api.dry_runs import dry_run as estimate_run
 from stratagem.api.runs import Run, summary_of
 from stratagem.api.trainings import train as run_training
 from stratagem.cli import completion, options
+from stratagem.cli.broken_off import resumable
 from stratagem.cli.console import out
 from stratagem.cli.dry_run import print_dry_run
 from stratagem.cli.output import number, print_json, table
@@ -90,17 +91,18 @@ def train(
         )
         print_dry_run(checked, json=json)
         return
-    run = run_training(
-        recipes,
-        changes=given,
-        out=into,
-        resume=resume,
-        strict=strict,
-        force=force,
-        track=track or (),
-        allow_host=allow_host or (),
-        command=" ".join(["stratagem", *sys.argv[1:]]),
-    )
+    with resumable():
+        run = run_training(
+            recipes,
+            changes=given,
+            out=into,
+            resume=resume,
+            strict=strict,
+            force=force,
+            track=track or (),
+            allow_host=allow_host or (),
+            command=" ".join(["stratagem", *sys.argv[1:]]),
+        )
     print_json(run.to_json()) if json else _print_summary(run)
 
 

@@ -210,7 +210,7 @@ def find_runs(folder: Path) -> list[RunFolder]:
 def _sentence(error: BaseException) -> str:
     """Describe in one sentence the error that stopped a run."""
     if isinstance(error, KeyboardInterrupt):
-        return "It was interrupted."
+        return "It was interrupted: it can be resumed."
     text = " ".join(str(error).split())[:_LONGEST]
     return text if isinstance(error, StratagemError) else f"{type(error).__name__}: {text or 'no message'}"
 
