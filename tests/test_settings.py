@@ -192,3 +192,27 @@ def test_a_list_that_a_shell_took_the_quotes_from_is_told_how_to_keep_them(text,
         Listed.read({"targets": text})
     with pytest.raises(BadParameter, match=r"Input should be a list in brackets, as in \['here'\]\.$"):
         Listed.read({"targets": "here"})
+
+
+class Shaped(Settings):
+    names: tuple[str, ...] = Field(("a",), min_length=1)
+    pair: tuple[int, ...] = Field((1, 2), max_length=2)
+    shares: Mapping[str, float] = {}
+    inner: Inner = Inner()
+    inners: tuple[Inner, ...] = ()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"names": []}, "The setting names cannot be []: Input should have at least 1 entry."),
+        ({"pair": [1, 2, 3]}, "The setting pair cannot be [1, 2, 3]: Input should have at most 2 entries."),
+        ({"shares": ["a"]}, "The setting shares cannot be ['a']: Input should be a table, as in { NAME = VALUE }."),
+        ({"inner": "x"}, "The setting inner cannot be 'x': Input should be a table, as in { NAME = VALUE }."),
+        ({"inners": ["x"]}, "The setting inners.0 cannot be 'x': Input should be a table, as in { NAME = VALUE }."),
+    ],
+)
+def test_tables_and_sizes_are_told_in_the_words_of_a_recipe(data, said):
+    with pytest.raises(BadParameter) as refused:
+        Shaped.read(data)
+    assert str(refused.value) == said

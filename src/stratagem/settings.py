@@ -20,6 +20,10 @@ _LISTS = (tuple, list, Sequence)
 _BOOLEAN = PydanticCustomError("boolean", "Input should be a number, not true or false")
 _LONGEST = 300
 """Maximum length of a value in an error message."""
+_TABLES_DUE = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
+"""Types of pydantic's errors about a value that is no table."""
+_SIZES = {"too_short": "at least", "too_long": "at most"}
+"""Words for the sizes of lists and tables, by the type of pydantic's error."""
 
 
 class Settings(BaseModel):
@@ -158,6 +162,11 @@ def _reason(cls: type[Settings], one: ErrorDetails) -> str:
                 f"unless there are single quotes around the whole --set, as in --set 'KEY={_quoted(text)}'"
             )
         return f"Input should be a list in brackets, as in {_shown([one['input']])}"
+    if one["type"] in _TABLES_DUE:
+        return "Input should be a table, as in { NAME = VALUE }"
+    if one["type"] in _SIZES:
+        words, bound = _SIZES[one["type"]], context["min_length" if one["type"] == "too_short" else "max_length"]
+        return f"Input should have {words} {bound} {'entry' if bound == 1 else 'entries'}"
     return str(context["error"]) if "error" in context else one["msg"]
 
 

@@ -173,7 +173,7 @@ def test_a_safety_that_is_none_is_told(safety, said):
         ({"pools": {"trian": ["random"]}}, "there is no pool trian: the pools are train, exploit, collusive, shifted"),
         ({"pools": {"train": "random"}}, r"the pool train must be a list of names of players"),
         ({"pools": {"kuhn": {"train": [1]}}}, r"the pool train must be a list of names of players"),
-        ({"pools": 3}, "pools cannot be 3: Input should be a valid dictionary"),
+        ({"pools": 3}, "pools cannot be 3: Input should be a table, as in "),
         ({"sft": {"demonstrators": {"random": -1}}}, "cannot have random with the weight -1: a weight is at least 0"),
         ({"sft": {"demonstrators": {"kuhn": {"random": 0}}}}, "have weights that sum to 0"),
         ({"sft": {"demonstrators": {"random": "x"}}}, "the weight of random must be a number"),
