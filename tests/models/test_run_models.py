@@ -161,7 +161,9 @@ def test_labels_that_there_are_stand_in_the_answer(run):
 def test_a_run_without_models_and_no_run_at_all(tmp_path):
     assert "first checkpoint" in refused(f"run:{tmp_path}")
     assert "There is no run at" in refused(f"run:{tmp_path}/nowhere")
-    assert "none yet" in refused(f"run:{told(tmp_path / 'new')}@last")
+    said = "has no models: there are none yet, or its learners are no models."
+    assert said in refused(f"run:{told(tmp_path / 'new')}@last")
+    assert said in refused(f"run:{told(tmp_path / 'new')}")
 
 
 @pytest.mark.parametrize(

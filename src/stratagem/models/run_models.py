@@ -166,6 +166,8 @@ def _labels(run: RunModels) -> str:
 
 def _label(folder: Path, run: RunModels, asked: str | None) -> str:
     """Resolve the requested label; without one the best, and never another in its place."""
+    if not run.models:
+        raise BadModel(f"The run {str(folder)!r} has no models: there are none yet, or its learners are no models.")
     if (label := asked or BEST) in run.models:
         return label
     lacks = f"has no model called {label}" if asked else "has marked none of its models as the best"
