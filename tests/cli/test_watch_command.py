@@ -73,6 +73,13 @@ def test_watch_of_a_finished_run_prints_it_and_ends(run, folder):
     assert "fault alike, 2 times, first at step 1: No variance." in printed
 
 
+def test_watch_counts_both_steps_after_those_of_sft(run, folder):
+    log(folder, [{}, {"sft/loss": 2.0}, {"sft/loss": 1.0, **exact(0.5)[0]}, *exact(0.1)])
+    with folder.at_work():
+        pass
+    assert "step 2+1, best step 2+1, since" in run("watch", folder.path)[1]
+
+
 def test_watch_of_a_failed_run_says_why_and_has_a_status_of_its_own(run, folder):
     with pytest.raises(ValueError, match="broke"), folder.at_work():
         raise ValueError("broke")

@@ -42,10 +42,9 @@ class Snapshot:
     findings: tuple[tuple[str, Finding], ...]
     unreadable: tuple[str, ...]
 
-    @property
-    def step_text(self) -> str:
-        """The step after those of SFT, as `500+60`."""
-        return f"{self.sft_steps}+{self.step}" if self.sft_steps else str(self.step)
+    def step_text(self, step: int) -> str:
+        """Return a step after those of SFT, as `500+60`, whose sum is the label of the checkpoint."""
+        return f"{self.sft_steps}+{step}" if self.sft_steps else str(step)
 
     def to_json(self) -> Json:
         """Return it as data."""
@@ -106,8 +105,10 @@ def panel(now: Snapshot) -> RenderableType:
 
 def _head(now: Snapshot) -> Text:
     head = Text(now.name, style="bold").append(f" {now.state}", style=_STYLES.get(now.state, ""))
-    best = "" if now.best_step is None else f", best step {now.best_step}"
-    told = f"  {now.algorithm or 'run'}, seed {now.seed}, step {now.step_text}{best}, since {now.since or '–'}"
+    best = "" if now.best_step is None else f", best step {now.step_text(now.best_step)}"
+    told = (
+        f"  {now.algorithm or 'run'}, seed {now.seed}, step {now.step_text(now.step)}{best}, since {now.since or '–'}"
+    )
     return head.append(told, style="not bold")
 
 

@@ -16,6 +16,11 @@ const COLUMNS = {
 const HEADS = [['run', 'Run'], ['state', 'Status'], ['changed', 'Changed'], ['step', 'Step'], ['best', 'Best step'], ['figure', 'Main figure: start, best, last'], ['checks', 'Checks']];
 const WIDE = ['changed', 'best', 'checks'];
 
+/** A step after those of SFT, as `500+60`, whose sum is the label of the checkpoint. */
+function stepText(row, step) {
+  return row.sft_steps && step != null ? `${row.sft_steps}+${step}` : number(step);
+}
+
 function ago(seconds) {
   const past = Date.now() / 1000 - seconds;
   const [size, unit] = [[DAY, 'day'], [3600, 'hour'], [60, 'minute']].find(([size]) => past >= size) || [1, 'second'];
@@ -45,8 +50,8 @@ function Row({ row, chosen, choose, query }) {
     <td><span class=${`state ${row.state}`} title=${visible(row.sentence)}>${visible(row.state)}</span></td>
     ${row.state === 'damaged' ? html`<td class="left" colspan="6">${visible(row.sentence)}</td>` : html`
     <td class="wide" title=${visible(row.since)}>${ago(row.changed)}</td>
-    <td title=${row.sft_steps ? `${row.sft_steps} steps of SFT, then ${row.step}` : null}>${row.sft_steps ? `${row.sft_steps}+` : ''}${row.step}</td>
-    <td class="wide">${number(row.best_step)}</td>
+    <td title=${row.sft_steps ? `${row.sft_steps} steps of SFT, then ${row.step}` : null}>${stepText(row, row.step)}</td>
+    <td class="wide">${stepText(row, row.best_step)}</td>
     <td>${row.figures.slice(0, 2).map((figure) => html`<${Figure} key=${figure.metric} figure=${figure} />`)}</td>
     <td class="wide">${row.faults > 0 && html`<a class="badge bad" href=${link('/run', { name: row.name })}>${count(row.faults, 'fault')}</a> `}${row.notes > 0 && html`<a class="badge" href=${link('/run', { name: row.name })}>${count(row.notes, 'note')}</a>`}${!row.faults && !row.notes && '–'}</td>
     <td class="wide">${row.curve && html`<${Sparkline} curve=${row.curve} name=${row.curve.metric} />`}</td>`}
