@@ -175,7 +175,9 @@ def test_cycles_and_what_was_forgotten_are_sentences(copied):
     assert "a beats b, b beats c, and c beats a." in said
     assert "late loses to <b>bot</b>, which early beat." in said
     assert "There are 10 more cycles and forgotten wins." in said
-    assert "No significant cycle of three" in copied(cycles=[], forgotten=[]).texts["population"]
+    assert "No significant cycle of three" in copied(cycles=[], forgotten=[], deals=2).texts["population"]
+    once = copied(cycles=[], forgotten=[], deals=1).texts["population"]
+    assert "Each pair met in one deal, so no cycle and no forgotten win can be significant." in once
 
 
 def test_who_was_set_aside_is_named(copied):

@@ -246,7 +246,9 @@ def _cycles(league: LeagueTable) -> Html:
     sentences += [f"There are {more} more cycles and forgotten wins."] if more > 0 else []
     if not sentences:
         sentences = [
-            f"No significant cycle of three, and no significant forgotten win, over {league.deals} deals per pair."
+            "Each pair met in one deal, so no cycle and no forgotten win can be significant."
+            if league.deals == 1
+            else f"No significant cycle of three, and no significant forgotten win, over {league.deals} deals per pair."
         ]
     return join(*(element("p", sentence, class_="note") for sentence in sentences))
 
