@@ -42,6 +42,17 @@ def test_train_makes_a_run_that_load_run_opens(run):
     assert sg.load_run(run) is run
 
 
+def test_a_run_stands_for_its_player(run):
+    named = sg.play("kuhn(hands=1)", [run.player, "random"], episodes=4, seed=3)
+    assert sg.play("kuhn(hands=1)", [run, "random"], episodes=4, seed=3).to_json() == named.to_json()
+    assert float(sg.exploitability("kuhn(hands=1)", run)) == float(sg.exploitability("kuhn(hands=1)", run.player))
+
+
+def test_the_folder_of_a_run_lists_that_run(run):
+    (row,) = sg.runs(run.path).rows()
+    assert row == next(row for row in sg.runs(run.path.parent).rows() if row["run"] == run.path.name)
+
+
 def test_a_run_is_plotted_and_saved(run, tmp_path):
     name = "kuhn/exact/exploitability"
     assert list(run.plot(name).data[0].y) == run.curves[name].values

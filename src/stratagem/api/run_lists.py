@@ -16,7 +16,7 @@ from stratagem.api.trainings import RUNS
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.games.base import Json
 from stratagem.reports.run_status import status_of
-from stratagem.runs.folder import RunFolder, find_runs
+from stratagem.runs.folder import RunFolder, find_runs, is_run
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -73,11 +73,11 @@ class Runs(Plotted):
 
 @one_sentence
 def runs(folder: str | Path = RUNS) -> Runs:
-    """List the runs in a folder with their status and newest figures."""
+    """List the runs in a folder with their status and newest figures; of a run's own folder, that run."""
     place = as_path(folder, "folder")
     if not place.is_dir() and place != RUNS:
         raise StratagemError(f"There is no folder {place}.")
-    found = list(find_runs(place))
+    found = [RunFolder(place)] if is_run(place) else find_runs(place)
     return Runs(place, tuple(map(Run, found)), tuple(map(_status, found)))
 
 
