@@ -85,7 +85,7 @@ def test_read_decisions_takes_a_named_player(tmp_path):
     folder = recorded(tmp_path, "nim", ("random", "mcts:5"))
     (name,) = {name for episode in read_episodes(folder) for name in episode.players if name.startswith("mcts")}
     assert found(estimated(folder, players=[name])) == counted(folder, lambda episode, row: row.slot == 1)
-    with pytest.raises(BadRecord, match="no decisions of nobody"):
+    with pytest.raises(BadRecord, match=rf"no decisions of nobody in .+: its players are {name}, random@1\.$"):
         estimated(folder, players=["nobody"])
 
 

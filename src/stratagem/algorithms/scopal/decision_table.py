@@ -93,7 +93,8 @@ def read_decisions(folders: Sequence[Path], players: Sequence[str] = (), prefix:
     rows = _rows(folders, players, prefix)
     if not len(rows):
         whom = f" of {', '.join(players)}" if players else ""
-        raise BadRecord(f"There are no decisions{whom} in {', '.join(map(str, folders)) or 'no folder'}.")
+        there = f": its players are {', '.join(_players(folders))}" if players else ""
+        raise BadRecord(f"There are no decisions{whom} in {', '.join(map(str, folders)) or 'no folder'}{there}.")
     coded = {}
     for name in _TEXTS:
         coded[name] = Coded.of(rows[name])
@@ -114,6 +115,14 @@ def read_decisions(folders: Sequence[Path], players: Sequence[str] = (), prefix:
 def _rows(folders: Sequence[Path], players: Sequence[str], prefix: str) -> pa.Table:
     parts = [part for number, folder in enumerate(folders) for part in _shards(folder, number, players, prefix)]
     return pa.concat_tables(parts) if parts else pa.table({})
+
+
+def _players(folders: Sequence[Path]) -> list[str]:
+    """Return the names of the players in some records."""
+    columns = (
+        read_columns(folder, "episodes", number, ["players"]) for folder in folders for number in check_record(folder)
+    )
+    return sorted({name for column in columns for names in column["players"].to_pylist() for name in names})
 
 
 def check_record(folder: Path) -> list[int]:
