@@ -17,7 +17,7 @@ AgentFunction: TypeAlias = Callable[[dict[str, Any]], Any]
 
 @runtime_checkable
 class NamesPlayer(Protocol):
-    """What has the name of a player, such as a run."""
+    """Object with the name of a player, such as a run."""
 
     @property
     def player(self) -> str: ...
