@@ -89,8 +89,10 @@ def rows(runs: Runs) -> Iterator[list[str]]:
 
 
 def mean(values: Sequence[float | None]) -> str:
-    """Format a mean with its interval over seeds; of one seed its figure."""
+    """Format a mean with its interval over seeds; of one or two seeds their figures, as two give no useful interval."""
     known = [value for value in values if value is not None]
+    if len(known) == 2:
+        return ", ".join(map(number, known))
     return f"{number(sum(known) / len(known))} {interval(with_interval(known), '.3f')}".strip() if known else DASH
 
 

@@ -26,6 +26,11 @@ def test_a_row_has_means_over_seeds():
     assert times == ["times", "1", ".100", ".100", ".200", "4.000", ".700", ".100", ".200", diplomacy_table.DASH]
 
 
+def test_two_seeds_are_listed_and_have_no_interval():
+    (row,) = diplomacy_table.rows({"none": [run(0, 0.10), run(1, 0.12)]})
+    assert row[:4] == ["none", "2", ".100, .100", ".100, .120"]
+
+
 def test_arms_are_compared_in_the_seeds_that_they_share():
     plus, times = diplomacy_table.tests(RUNS)
     assert plus[:2] == ["plus less none", "3"]
