@@ -23,7 +23,7 @@ from stratagem.provenance import provenance
 
 GAME = "kuhn(hands=1)"
 STAGES: Mapping[str, tuple[str, str]] = {
-    "after SFT, before SEPO": ("sft", "start"),
+    "after SFT, before SEPO": ("none-togo", "start"),
     "SEPO without a penalty (control)": ("none-togo", "last"),
     "penalty by the best response": ("best-togo", "last"),
 }
