@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from experiment import seed_range
-from result_tables import finished, markdown, number, read_results, table_command_line, write_results
+from result_tables import FinishedRun, finished, markdown, number, read_results, table_command_line, write_results
 from sepo import REASONED
 
 from stratagem.api.exploitabilities import RepliesExploitability, exploitability
@@ -30,6 +30,14 @@ STAGES: Mapping[str, tuple[str, str]] = {
 """Runs by the title of the row, and which of their models is asked."""
 TRAINED = "penalty by the best response"
 REPLIES = 150
+
+
+def player_of(run: FinishedRun, label: str) -> str:
+    """Name a model of a run in full: its base belongs to another run, which a run's own name may not lead to."""
+    files, speaks = (run.read("models.json")[name] for name in ("models", "speaks"))
+    model, adapter = files[label]["model"], files[label]["adapter"]
+    options = ", ".join(f"{name}={speaks[name]}" for name in ("mode", "style", "temperature", "max_new_tokens"))
+    return f"lm({model}{f'+adapter:{run.path / adapter}' if adapter else ''}, {options})"
 
 
 def measured(player: str, record: Path, replies: int) -> dict[str, Any]:
@@ -75,8 +83,8 @@ def main() -> None:
         for title, (arm, which) in STAGES.items():
             run = runs.get(f"{REASONED}-smollm2-{arm}-{seed}")
             if run and title not in own:
-                record = asked.folder / "replies" / f"{arm}-{seed}"
-                own[title] = {**measured(f"run:{run.path}@{which}", record, asked.replies), "run": run.provenance()}
+                record = asked.folder / "replies" / f"{arm}-{which}-{seed}"
+                own[title] = {**measured(player_of(run, which), record, asked.replies), "run": run.provenance()}
                 command = f"python experiments/sepo_reasoned.py RUNS OUT --replies {asked.replies}"
                 write_results(asked.out, {"made_by": {**provenance(), "command": command}, **data})
     print(markdown(HEADS, rows(data["seeds"])))
