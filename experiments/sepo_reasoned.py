@@ -8,6 +8,7 @@ SEPO with the best response, is the upper limit below the lower limit of the SFT
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ STAGES: Mapping[str, tuple[str, str]] = {
 """Runs by the title of the row, and which of their models is asked."""
 TRAINED = "penalty by the best response"
 REPLIES = 150
+CARD = re.compile(r"\b[JQK]\b")
 
 
 def player_of(run: FinishedRun, label: str) -> str:
@@ -45,7 +47,12 @@ def measured(player: str, record: Path, replies: int) -> dict[str, Any]:
     record.parent.mkdir(parents=True, exist_ok=True)
     found = exploitability(GAME, player, policy_replies=replies, record=record, resume=record.exists())
     assert isinstance(found, RepliesExploitability)
-    return {"commit": provenance()["commit"], **found.sampled.to_json(), "replies": answers(record)}
+    return {
+        "commit": provenance()["commit"],
+        **found.sampled.to_json(),
+        "replies": answers(record),
+        "named": named(record),
+    }
 
 
 def answers(record: Path) -> dict[str, dict[str, int]]:
@@ -55,6 +62,16 @@ def answers(record: Path) -> dict[str, dict[str, int]]:
         for row in episode.decisions:
             counts.setdefault(row.info_key, Counter())[row.action or "illegal"] += 1
     return {key: dict(counts[key]) for key in sorted(counts)}
+
+
+def named(record: Path) -> dict[str, int]:
+    """Count whether the first sentence of the reasons names the own card first, another one, or none."""
+    counts = Counter[str]()
+    for episode in read_episodes(record):
+        for row in episode.decisions:
+            found = CARD.search(row.calls[0].text.partition(".")[0]) if row.calls else None
+            counts["none" if found is None else "own" if row.info_key.startswith(found[0]) else "other"] += 1
+    return dict(counts)
 
 
 def rows(data: Mapping[str, Mapping[str, Any]]) -> Iterator[list[str]]:
