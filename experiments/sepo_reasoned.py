@@ -1,9 +1,9 @@
-"""Exploitability, with limits, of SmolLM2 that reasons before its action: `python experiments/sepo_reasoned.py RUNS`.
+"""Exploitability of SmolLM2 that reasons before its action: `python experiments/sepo_reasoned.py RUNS OUT`.
 
 It asks the models of `experiments/sepo.py RUNS reasoned` in each situation of Kuhn poker: the SFT model, and both arms
-after their last iteration. It goes on where it was stopped, prints a table in Markdown, and writes
-docs/results/sepo-reasoned.json. Limits are one-sided, of 95 %. The two questions were declared before the runs: after
-SEPO with the best response, is the upper limit below the lower limit of the SFT model, and below that of the control?
+after their last iteration. It goes on where it was stopped, adds to the JSON `OUT`, and prints a table in Markdown.
+Limits are one-sided, of 95 %. Two questions were declared before the runs. After SEPO with the best response, is the
+upper limit below the lower limit of the SFT model? Is it below that of the control?
 """
 
 from __future__ import annotations
