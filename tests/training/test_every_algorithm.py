@@ -7,7 +7,7 @@ import pytest
 
 import stratagem.engines.open as open_module
 import stratagem.models.load as loading
-from small_recipes import RECIPES
+from small_recipes import LEARNT, RECIPES
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of, bound
 from stratagem.errors import BadParameter
 from stratagem.learning.monitor import CheckFailed
@@ -40,14 +40,20 @@ def recipe(name, **changes: Any):
     return algorithm_of({"algorithm": name}).recipe_type.read({"algorithm": name, **RECIPES[name], **changes})
 
 
+def trained(name, path, progress, **changes: Any):
+    found = recipe(name, **changes)
+    run = RunFolder.create(path, found, found.seed, "a test")
+    bound(found, run).train(progress)
+    return run
+
+
 @pytest.fixture(scope="module", params=ALGORITHMS.names())
 def made(request, tmp_path_factory):
     """A finished run of an algorithm, and the steps that were reported while it ran."""
     name = request.param
-    found = recipe(name)
-    run = RunFolder.create(tmp_path_factory.mktemp(name) / "run", found, found.seed, "a test")
     steps = []
-    bound(found, run).train(lambda step, steps_in_all, metrics: steps.append((step, steps_in_all, dict(metrics))))
+    path = tmp_path_factory.mktemp(name) / "run"
+    run = trained(name, path, lambda step, in_all, metrics: steps.append((step, in_all, dict(metrics))))
     return name, run, steps
 
 
@@ -78,6 +84,37 @@ def test_findings_checkpoints_and_models_are_there(made):
     assert 1 <= len(checkpoint_folders(run)) <= 3
     labels = set(read_run_models(run.path).models)
     assert {label.partition("/")[0] for label in labels} >= {"base", "start"}
+
+
+SELDOM = {
+    "scopal": {"checkpoint_every": 100, "kto": {**LEARNT, "epochs": 3}},
+    "shapellm": {"checkpoint_every": 100},
+    "kl_sft": {},
+}
+"""Settings without a checkpoint on the way; of the others, those without a validation there."""
+
+
+@pytest.mark.parametrize("name", ALGORITHMS.names())
+def test_a_run_stopped_at_a_checkpoint_of_the_clock_ends_the_same(name, tmp_path):
+    seldom = SELDOM.get(name, {"evaluate_every": 100})
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    steps = []
+    trained(name, whole, lambda step, *_: steps.append(step), **seldom, checkpoint_minutes=0.0)
+
+    def stop(step, *_):
+        if step == max(steps) - 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trained(name, stopped, stop, **seldom, checkpoint_minutes=1e-9)
+    run = RunFolder.open(stopped)
+    assert latest(run).step == max(steps) - 1
+    bound(recipe(name, **seldom, checkpoint_minutes=1e-9), run).train()
+    ends = [latest(RunFolder.open(path)).folder for path in (whole, stopped)]
+    weights = [{path.name: path.read_bytes() for path in end.rglob("*.safetensors")} for end in ends]
+    assert weights[0] == weights[1]
+    assert weights[0]
+    assert (whole / "metrics.jsonl").read_bytes() == (stopped / "metrics.jsonl").read_bytes()
 
 
 def test_it_is_told_how_models_were_read(made):

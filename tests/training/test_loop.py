@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from stratagem.runs.checkpoint import checkpoint_folders, latest
+from stratagem.runs.checkpoint import checkpoint_folders, latest, save_checkpoint
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 from stratagem.settings import FiniteSettings
@@ -19,9 +19,13 @@ pytestmark = pytest.mark.runs
 
 
 class Recipe(FiniteSettings):
-    """A recipe without settings."""
+    """The settings that the loop reads."""
 
     seed: int = 0
+    checkpoint_minutes: float = 10.0
+
+
+USUAL = Recipe()
 
 
 class Counter:
@@ -89,12 +93,12 @@ class Counting(Stage):
         self.log.append(("final", self.name, best))
 
 
-def algorithm(run, *makers):
-    return SimpleNamespace(recipe=Recipe(), run=run, num_steps=0, strict=False, stages=lambda: list(makers))
+def algorithm(run, *makers, recipe=USUAL):
+    return SimpleNamespace(recipe=recipe, run=run, num_steps=0, strict=False, stages=lambda: list(makers))
 
 
-def begun(path):
-    return RunFolder.create(path, Recipe(), 0, "a test")
+def begun(path, recipe=USUAL):
+    return RunFolder.create(path, recipe, 0, "a test")
 
 
 def two_stages(log):
@@ -170,6 +174,31 @@ def test_of_equal_scores_the_first_checkpoint_is_the_best_and_is_kept(tmp_path):
     train(algorithm(run, lambda: Counting([], "only", 8, scores=(0.1, 0.5, 0.5, 0.2, 0.1, 0.1, 0.1, 0.1))))
     assert latest(run).best == (2,)
     assert list(checkpoint_folders(run)) == [2, 6, 8]
+
+
+@pytest.mark.parametrize(("minutes", "saved"), [(2.0, [2, 5, 8, 10]), (0.0, [2, 10]), (1e-9, list(range(1, 11)))])
+def test_a_checkpoint_is_saved_when_the_last_one_is_old(monkeypatch, tmp_path, minutes, saved):
+    """Each step takes 50 seconds, and the stage asks for a checkpoint after the second only: 2 + 3 is 5."""
+    clock, steps = [1000.0], []
+
+    def save(run, step, *rest, **options):
+        steps.append(step)
+        save_checkpoint(run, step, *rest, **options)
+
+    monkeypatch.setattr(loop.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(loop, "save_checkpoint", save)
+
+    class Slow(Counting):
+        def batches(self, step):
+            clock[0] += 50.0
+            yield from super().batches(step)
+
+        def saves(self, step):
+            return step == 2
+
+    recipe = Recipe(checkpoint_minutes=minutes)
+    train(algorithm(begun(tmp_path / "run", recipe), lambda: Slow([], "only", 10), recipe=recipe))
+    assert steps == saved
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
@@ -102,6 +103,8 @@ class _Loop:
         self.log = log
         self.at = Position()
         self.return_memory = MemoryReturn()
+        self.seconds_between_saves: float = 60 * algorithm.recipe.checkpoint_minutes
+        self.saved_at = time.monotonic()
 
     def train(self, start: Checkpoint | None) -> Stage:
         """Run the remaining stages, and return the last one."""
@@ -143,7 +146,7 @@ class _Loop:
         for step in steps:
             metrics = self._step(stage)
             self.return_memory()
-            if step + 1 < stage.num_steps and stage.saves(at.step):
+            if step + 1 < stage.num_steps and (stage.saves(at.step) or self._is_overdue()):
                 self._save(stage)
             self.progress(at.total, self.num_steps, metrics)
         stage.finish(at.total)
@@ -151,6 +154,10 @@ class _Loop:
             at.stage, at.before, at.step = at.stage + 1, at.total, 0
         if steps:
             self._save(stage)
+
+    def _is_overdue(self) -> bool:
+        """Return whether the last checkpoint is so old that a kill would lose too much."""
+        return 0 < self.seconds_between_saves <= time.monotonic() - self.saved_at
 
     def _step(self, stage: Stage) -> Metrics:
         """Run one step: collect, record, update, validate, log."""
@@ -191,6 +198,7 @@ class _Loop:
         keep(self.run, last=NUM_CHECKPOINTS)
         stage.publish(self.run, at.best)
         self._write_findings(stage)
+        self.saved_at = time.monotonic()
 
     def _write_findings(self, stage: Stage) -> None:
         findings = self.at.findings | stage.findings()

@@ -49,6 +49,9 @@ class AnyRecipe(FiniteSettings):
     num_threads: int = Field(default=0, ge=0)
     """Number of threads of each process; 0 takes what the machine has when the run begins, shared between its workers.
     The last bits of all figures may depend on it, so a resumed run keeps its number."""
+    checkpoint_minutes: float = Field(default=10.0, ge=0.0)
+    """Minutes after the last checkpoint, or the beginning, after which the next step saves one; 0 saves none by time.
+    So a run that is killed loses about this much work. Results do not depend on it."""
 
     @property
     def shard(self) -> int:
