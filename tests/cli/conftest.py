@@ -5,7 +5,6 @@ import pytest
 from stratagem.cli.main import main
 from stratagem.engines import open as open_models
 from stratagem.engines.agents import open as open_agents
-from stratagem.engines.remote import budget, hosts, tally
 
 
 @pytest.fixture(autouse=True)
@@ -13,8 +12,6 @@ def no_servers(monkeypatch):
     """Begin as a process of its own does: servers and agents that other tests asked are told of no more."""
     monkeypatch.setattr(open_models, "_servers", {})
     monkeypatch.setattr(open_agents, "_engines", {})
-    for module, name in ((hosts, "_allowed"), (budget, "_budgets"), (tally, "_lists")):
-        monkeypatch.setattr(module, name, [])  # a refused command line leaves its options' resources open
 
 
 @pytest.fixture

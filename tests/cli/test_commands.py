@@ -4,7 +4,10 @@ import json
 
 import pytest
 
-from stratagem.cli.main import spread
+from stratagem.cli.main import main, spread
+from stratagem.engines import open as open_models
+from stratagem.engines.remote import hosts, terms
+from stratagem.engines.remote.budget import current_budget
 
 
 def test_options_that_take_several_values():
@@ -13,6 +16,30 @@ def test_options_that_take_several_values():
     ]
     assert spread(["play", "kuhn", "--players", "--json"]) == ["play", "kuhn", "--players", "--json"]
     assert spread(["eval", "--players=a"]) == ["eval", "--players=a"]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--allow-host", "one:80"),
+        ("--timeout", "3"),
+        ("--tries", "2"),
+        ("--budget", "5calls"),
+        ("--engine", "transformers(rows=3)"),
+    ],
+)
+def test_a_refused_argument_ends_what_the_ones_before_it_set(option, monkeypatch):
+    """Also while somebody holds the exception, and with it the frames; the extra of Ray is looked for last."""
+    monkeypatch.setattr("stratagem.workers.ray_cluster.find_spec", lambda name: None)
+
+    def now():
+        return list(hosts._allowed), terms.current(), current_budget(), open_models._specs[-1]
+
+    before, gives = now(), "train" if option[0] == "--allow-host" else "eval"
+    with pytest.raises(SystemExit) as ended:
+        main([gives, "kuhn", *option, "--ray", "auto"])
+    assert now() == before
+    assert ended.value.code == 2
 
 
 def test_games_are_listed_and_shown(run):

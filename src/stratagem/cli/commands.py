@@ -128,8 +128,16 @@ ALONE = {"watch": "It redraws one terminal until a run ends; `sg.load_run` has t
 """Reasons of commands that call none."""
 
 
-class CompletedCommand(TyperCommand):
-    """Command whose further words a shell completes as values of the option that takes several."""
+class LoadedCommand(TyperCommand):
+    """Command with its options: what they opened is closed, and a shell completes further words as values of one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; if one is refused, end what the ones before it set for the command."""
+        try:
+            return super().parse_args(ctx, args)
+        except BaseException:
+            ctx.close()  # the command does not begin, so nobody else ends it
+            raise
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return the completions of a word to which no parameter is left."""
@@ -152,7 +160,7 @@ class LazyCommand(TyperCommand):
         """The command with its options."""
         module, _, function = self._target.partition(":")
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        app.command(self.name, cls=CompletedCommand)(getattr(import_module(module), function))
+        app.command(self.name, cls=LoadedCommand)(getattr(import_module(module), function))
         return get_command(app)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
