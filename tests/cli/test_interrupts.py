@@ -63,3 +63,21 @@ def test_other_discarded_errors_are_reported_as_ever(monkeypatch):
         del thing
     assert reference() is None
     assert [one.exc_type for one in heard] == [ZeroDivisionError]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "verify-game own.py:Game",
+        "games own.py:Game",
+        "prompt own.py:Game",
+        "talk own.py:Game random random",
+        "collusion own.py:Game random random random",
+        "labels own.py:Game --model tiny --target 0.5",
+        "play own.py:Game --players random",
+    ],
+)
+def test_a_command_that_says_nothing_itself_names_the_interrupt(run, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own.py").write_text("raise KeyboardInterrupt\n")
+    assert run(*words.split()) == (130, "", "Interrupted.")

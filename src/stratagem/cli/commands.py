@@ -10,6 +10,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from stratagem.cli.console import errors
+
 SEVERAL = ("--players", "--opponents")
 """Options that take several values, as in `--players random mcts:100`."""
 
@@ -175,3 +177,11 @@ class Commands(TyperGroup):
         super().__init__(**attributes)
         for name, listed in COMMANDS.items():
             self.add_command(LazyCommand(name, listed))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; an interrupt of which it says nothing itself is named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            errors.print("Interrupted.", style="yellow")
+            raise typer.Exit(130) from None
