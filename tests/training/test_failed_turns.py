@@ -87,3 +87,16 @@ def test_failed_turns_of_a_validation_are_found(tmp_path, name):
     assert (found["level"], found["step"]) == ("fault", 0)
     curve = read_metrics(run)["checks/failed_turn"]
     assert (curve.steps[0], found["count"]) == (0, len(curve.steps))
+
+
+@pytest.mark.runs
+def test_an_opponent_that_fails_in_the_final_evaluation_alone_is_told_of(tmp_path):
+    (tmp_path / "own.py").write_text(FAILS)
+    allow_file(str(tmp_path / "own.py"))
+    final = {"episodes": 2, "opponents": ["random", f"{tmp_path}/own.py:Fails"]}
+    settings = {"algorithm": "scopal", **RECIPES["scopal"], "final_evaluation": final}
+    recipe = algorithm_of(settings).recipe_type.read(settings)
+    run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
+    said = r"In the final evaluation in kuhn\(hands=1\) a turn of .*own.py:Fails failed: ZeroDivisionError: division by zero\."
+    with pytest.warns(TrainingWarning, match=said):
+        bound(recipe, run).train()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -16,7 +17,7 @@ from typing import Any
 from stratagem.engines.caches import reset_caches
 from stratagem.engines.open import serving_base
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.evaluate import Row, evaluate, measured
+from stratagem.evaluation.evaluate import GameResult, Row, evaluate, measured
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.naming import under_names
 from stratagem.evaluation.openings import opening_policy
@@ -25,6 +26,7 @@ from stratagem.evaluation.suites import Suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
+from stratagem.learning.monitor import TrainingWarning
 from stratagem.models.run_models import DecodingSettings, own_name, own_text
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
@@ -131,6 +133,13 @@ def _base_once(run: RunFolder, policy: TrainablePolicy | None) -> AbstractContex
     return serving_base(own_text(run.path, "start"), policy.engine)
 
 
+def _warn_of_failures(results: Sequence[GameResult]) -> None:
+    """Warn of players that failed in a final evaluation: figures against them are those of the default action."""
+    for result in results:
+        for error in dict.fromkeys(error for row in result.rows for error in row.errors):
+            warnings.warn(f"In the final evaluation in {result.text} {error}.", TrainingWarning, stacklevel=4)
+
+
 @dataclass(frozen=True)
 class Final:
     """Final evaluation of a run, on deals that are used nowhere else."""
@@ -170,6 +179,7 @@ class Final:
         names = {name: own_name(label) for label, name in player_names(run, titles, decoding).items()}
         with _base_once(run, policy):
             results = under_names(evaluate(self.suite, list(names), self.evaluator, chance=self.chance), names)
+        _warn_of_failures(results)
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)
         rows = {own_name(label): title for label, title in titles.items()}
         write_file(path, json.dumps({"rows": rows, "evaluation": data}, indent=1) + "\n")
