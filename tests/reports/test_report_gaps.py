@@ -13,7 +13,7 @@ def test_a_run_that_has_just_begun_says_what_is_missing(tmp_path):
     assert "No metrics have been logged yet." in page.texts[""]
     assert "the final evaluation follows the training" in page.texts["results"]
     assert "There is no file in policies/ yet" in page.texts["equilibrium"]
-    assert "the record is empty" in page.texts["play"]
+    assert "No episode is recorded yet." in page.texts["play"]
     assert "saved no findings yet" in page.texts["checks"]
 
 

@@ -13,6 +13,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.run_models import read_run_models
+from stratagem.play.store import shards
 from stratagem.players.language import language_player
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
@@ -29,7 +30,7 @@ RECIPE = ShapeLLMRecipe.read(
         "environments": 2,
         "episodes": 2,
         "checkpoint_every": 2,
-        "record_every": 2,
+        "record_every": 3,
         "final_evaluation": {"episodes": 3, "rounds": [2, 4]},
         "target_policies": [{"policy": "ipd-cooperative", "seat": 0}],
         "kl_sft": {"num_examples": 10, "epochs": 40, "batch_size": 10},
@@ -132,6 +133,12 @@ def test_run_resumed_within_a_trial_equals_an_uninterrupted_one(whole, resumed):
         for first, second in pairs:
             assert torch.equal(first["exp_avg"], second["exp_avg"])
     assert (resumed.path / OUTCOME).read_text() == (whole.path / OUTCOME).read_text()
+
+
+def test_every_third_trial_the_first_and_the_last_are_recorded(whole, resumed):
+    first, _, third, last = TRIALS
+    assert [step + 1 for step in shards(whole.record)] == [first, third, last]  # a shard has its step counted from 0
+    assert set(shards(resumed.record)) == set(shards(whole.record))
 
 
 def test_final_evaluation_has_a_row_for_each_length(whole):

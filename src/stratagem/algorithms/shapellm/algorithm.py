@@ -148,7 +148,7 @@ class TrialStage(Stage):
         }
 
     def records(self, step: int) -> bool:
-        return not (step + 1) % self.recipe.record_every
+        return step in (0, self.num_steps - 1) or not (step + 1) % self.recipe.record_every
 
     def saves(self, step: int) -> bool:
         return not step % self.recipe.checkpoint_every

@@ -70,7 +70,7 @@ class ShapeLLMRecipe(AnyRecipe):
     checkpoint_every: int = Field(default=10, ge=1)
     """Number of trials between two checkpoints."""
     record_every: int = Field(default=10, ge=1)
-    """Number of trials between two that are recorded."""
+    """Number of trials between two that are recorded; the first and the last are recorded, too."""
     final_evaluation: FinalEvaluationSettings = FinalEvaluationSettings()
     """Evaluation of the final policies."""
 

@@ -33,7 +33,8 @@ def play(data: RunData) -> Section:
 
 
 def _why(data: RunData) -> str:
-    return data.broken.get("record", "No episodes yet: the record is empty.")
+    yet = "" if data.status.state == "finished" else " yet"
+    return data.broken.get("record", f"No episode is recorded{yet}.")
 
 
 def _legend(pairs: list[Pair], decode: Decode | None) -> Html:
