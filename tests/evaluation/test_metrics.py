@@ -9,6 +9,7 @@ from stratagem.evaluation.by_seat import by_seat
 from stratagem.evaluation.evaluate import row_of
 from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.metrics import METRICS, Sample
+from stratagem.evaluation.metrics.base import Metric
 from stratagem.evaluation.metrics.regret import given_away
 from stratagem.evaluation.metrics.table import MetricTable
 from stratagem.evaluation.statistics import Estimate, mean
@@ -241,6 +242,37 @@ def test_what_is_no_estimate_is_refused(figure):
     table = MetricTable({"own": Own})
     with pytest.raises(BadParameter, match=r"The metric own returned .+: it must return an Estimate"):
         table.measure("own", Sample(IPD, ()))
+
+
+@pytest.mark.parametrize("level", ["3", Estimate(1.0), [0.5]])
+def test_a_null_that_is_no_number_is_refused(level):
+    class Own(METRICS["pay"].__class__):
+        def null(self, sample):
+            return level
+
+    with pytest.raises(BadParameter, match=r"`null` of the metric own returned .+: it must return a number, or None"):
+        MetricTable({"own": Own}).null("own", Sample(IPD, ()))
+
+
+class Silent(Metric):
+    """A metric that declares nothing."""
+
+    def measure(self, sample):
+        return None
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        ({}, "must declare `better` as 'higher', 'lower' or 'neither', not nothing"),
+        ({"name": "own", "better": "more"}, "'lower' or 'neither', not 'more'"),
+        ({"better": "higher"}, "must declare its `name`"),
+    ],
+)
+def test_a_metric_without_its_declarations_is_refused(declared, said):
+    table = MetricTable({"own": type("Own", (Silent,), declared)})
+    with pytest.raises(BadParameter, match=f"The metric own .*{said}"):
+        table["own"]
 
 
 @pytest.mark.parametrize("figure", [None, Estimate(math.nan), Estimate(1, se=0.5, n=3, low=0, high=2)])

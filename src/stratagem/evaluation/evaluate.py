@@ -252,7 +252,7 @@ def row_of(
     """Return a player's figures by these metrics, with the exact figures or the reason why there are none."""
     sample = Sample(game, tuple(matchups), tuple(other.matchups for other in others))
     metrics = {name: METRICS.measure(name, sample) for name in wanted}
-    nulls = {name: null for name in wanted if (null := METRICS[name].null(sample)) is not None}
+    nulls = {name: null for name in wanted if (null := METRICS.null(name, sample)) is not None}
     seat_rows = by_seat(game, matchups, wanted) if seats or game.spec.seat_names else ()
     errors = raised([*matchups, *(matchup for other in others for matchup in other.matchups)])
     replies = validity(matchups)

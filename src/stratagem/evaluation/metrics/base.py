@@ -14,6 +14,9 @@ from stratagem.games.talk import without_talk
 
 T = TypeVar("T")
 
+Better = Literal["higher", "lower", "neither"]
+"""Direction in which a figure is better."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -47,7 +50,7 @@ class Metric(ABC):
     """One figure; the class docstring is its definition, with its source."""
 
     name: ClassVar[str]
-    better: ClassVar[Literal["higher", "lower", "neither"]]
+    better: ClassVar[Better]
     digits: ClassVar[int] = 3
     unit: ClassVar[str] = ""
     """Unit of the figure; empty for a pure number."""

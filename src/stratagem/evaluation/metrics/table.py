@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from typing import get_args
 
 from stratagem.errors import BadParameter, BrokenEntry
-from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.metrics.base import Better, Metric, Sample
 from stratagem.evaluation.statistics import Estimate
 from stratagem.registry import Registry, parse_call
 
@@ -22,7 +23,7 @@ class MetricTable(MutableMapping[str, Metric]):
             call = parse_call(name)
             if call.name not in self._registry:
                 raise KeyError(name)
-            self._made[name] = self._registry.make(call)
+            self._made[name] = _checked(name, self._registry.make(call))
         return self._made[name]
 
     def __setitem__(self, name: str, metric: Metric) -> None:
@@ -45,11 +46,29 @@ class MetricTable(MutableMapping[str, Metric]):
             return figure
         raise BadParameter(f"The metric {name} returned {figure!r}: it must return an Estimate of numbers, or None.")
 
+    def null(self, name: str, sample: Sample) -> float | None:
+        """Return the figure under the null hypothesis by the metric of this name, under the same condition."""
+        level: object = self[name].null(sample)
+        if level is None or isinstance(level, float | int):
+            return level
+        raise BadParameter(f"`null` of the metric {name} returned {level!r}: it must return a number, or None.")
+
     def _works(self, name: str) -> bool:
         try:
             return name in self
         except BrokenEntry:
             return False
+
+
+def _checked(name: str, metric: Metric) -> Metric:
+    """Refuse a metric that lacks a declaration, which tables and reports read."""
+    better = getattr(metric, "better", None)
+    if better not in get_args(Better):
+        said = "nothing" if better is None else repr(better)
+        raise BadParameter(f"The metric {name} must declare `better` as 'higher', 'lower' or 'neither', not {said}.")
+    if not isinstance(getattr(metric, "name", None), str):
+        raise BadParameter(f"The metric {name} must declare its `name`.")
+    return metric
 
 
 def _has_numbers(estimate: Estimate) -> bool:
