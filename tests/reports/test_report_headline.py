@@ -142,3 +142,13 @@ def test_vertical_axes_hold_zero_and_shares_go_to_one(tmp_path):
     for axis in axes:
         low, high = axis.get("range", (0.0, 0.0))
         assert axis.get("rangemode") == "tozero" or low <= 0.0 <= high, axis
+
+
+def test_the_rate_of_illegal_replies_is_drawn_as_a_share_where_it_is_all_that_is_known_of_a_game(tmp_path):
+    """With one point at 0 an axis of its own went from -1 to 1."""
+    run = begun(tmp_path / "run", algorithm="scopal")
+    (run.path / "metrics.jsonl").write_text('{"step": 1, "nim/illegal_rate": 0.0}\n')
+    page = Page(report_html(run))
+    (drawn,) = [data for inside, data in page.data if inside == "curves"]
+    assert drawn["layout"]["yaxis"]["range"] == [-0.02, 1.02]
+    assert "Illegal replies" in page.texts["curves"]

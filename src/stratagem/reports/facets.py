@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-OF_GAME = re.compile(r"(?P<game>.+?)/(pay|externality|probe/.+|validation/[^/]+|exact/[^/]+)")
+OF_GAME = re.compile(r"(?P<game>.+?)/(pay|externality|illegal_rate|probe/.+|validation/[^/]+|exact/[^/]+)")
 """Pattern of the metrics that belong to a game."""
 
 
