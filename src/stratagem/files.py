@@ -5,6 +5,7 @@ What is being written has a name that begins with `.partial-`, which nobody read
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Iterator
@@ -19,13 +20,42 @@ _NUMBER = re.compile(r"\(os error ([0-9]+)\)")
 
 
 def write_file(path: Path, text: str) -> None:
-    """Put the text under a temporary name and rename it: a reader sees what was there before, or all of it."""
-    partial = path.with_name(f"{PARTIAL}{os.getpid()}-{path.name}")  # another process may write this file, too
+    """Put the text under a temporary name and rename it: a reader sees what was there before, or all of it.
+
+    A device or a pipe, such as `/dev/stdout`, is written as it is: a rename would put a file in its place.
+    """
     with telling(path):
+        if _is_device(path):
+            path.write_text(text, encoding="utf-8")
+            return
+        target = path.resolve()  # a link stays one
+        partial = _partial(target.parent, target.name)
         partial.write_text(text, encoding="utf-8")
         sync(partial)
-        partial.replace(path)
-        sync(path.parent)
+        partial.replace(target)
+        sync(target.parent)
+
+
+def check_writable(path: Path) -> None:
+    """Refuse what `write_file` could not write, before the work whose figures it takes; nothing is left there."""
+    with telling(path):
+        if _is_device(path):
+            return
+        above = next(parent for parent in path.resolve().parents if parent.exists())
+        probe = _partial(above, path.name)
+        probe.touch()
+        probe.unlink()
+
+
+def _partial(folder: Path, name: str) -> Path:
+    return folder / f"{PARTIAL}{os.getpid()}-{name}"  # another process may write this file, too
+
+
+def _is_device(path: Path) -> bool:
+    """Return whether a path is a device or a pipe; a folder is refused."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    return path.exists() and not path.is_file()
 
 
 def sync(*paths: Path) -> None:

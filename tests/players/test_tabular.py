@@ -5,7 +5,7 @@ import json
 import pytest
 from transcripts import random_states, view_of
 
-from stratagem.errors import BadRecord, CannotCompute
+from stratagem.errors import BadRecord, CannotCompute, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.kuhn import KuhnFacts
 from stratagem.games.matrix import MatrixFacts
@@ -106,3 +106,8 @@ def test_a_malformed_file_is_one_sentence_with_its_name(tmp_path, content, probl
 def test_a_missing_file_is_one_sentence(tmp_path):
     with pytest.raises(BadRecord, match="cannot be read: No such file"):
         TablePlayer.load(tmp_path / "none.json")
+
+
+def test_a_table_that_cannot_be_saved_is_answered_with_a_sentence(tmp_path):
+    with pytest.raises(StratagemError, match=r"new/table.json cannot be written: No such file or directory\.$"):
+        TablePlayer({}).save(tmp_path / "new" / "table.json")

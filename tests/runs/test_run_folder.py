@@ -7,10 +7,12 @@ import subprocess
 import sys
 import threading
 from importlib.metadata import version
+from pathlib import Path
 
 import pytest
 
 from stratagem.errors import BadRecord, StratagemError
+from stratagem.files import check_writable
 from stratagem.provenance import source
 from stratagem.runs.files import PARTIAL, new_folder, remove_folder, remove_leftovers, write_file
 from stratagem.runs.folder import RunFolder, Status, find_runs
@@ -174,6 +176,40 @@ def test_a_file_that_cannot_be_written_keeps_what_it_held(tmp_path, monkeypatch)
     with pytest.raises(StratagemError, match=r"file cannot be written: No space left on device\.$"):
         write_file(path, "after")
     assert path.read_text() == "before"
+
+
+@pytest.mark.parametrize("name", [".", "/", "folder"])
+def test_a_folder_is_no_file_to_write(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    Path("folder").mkdir()
+    for refused in (lambda path: write_file(path, "x"), check_writable):
+        with pytest.raises(StratagemError, match=r"cannot be written: Is a directory\.$"):
+            refused(Path(name))
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_a_pipe_is_written_and_stays_one(tmp_path):
+    os.mkfifo(pipe := tmp_path / "pipe")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    check_writable(pipe)
+    write_file(pipe, "figures")
+    assert os.read(reader, 100) == b"figures"
+    assert pipe.is_fifo()
+    os.close(reader)
+
+
+def test_a_link_stays_one_and_its_file_is_written(tmp_path):
+    (link := tmp_path / "link").symlink_to(tmp_path / "file")
+    write_file(link, "x")
+    assert link.is_symlink()
+    assert (tmp_path / "file").read_text() == "x"
+
+
+def test_a_check_of_a_file_makes_no_folder_and_leaves_nothing(tmp_path):
+    check_writable(tmp_path / "new" / "figures.json")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(StratagemError, match="cannot be written"):
+        check_writable(Path("/proc/nowhere/figures.json"))
 
 
 def test_leftovers_go_and_nothing_else(tmp_path):

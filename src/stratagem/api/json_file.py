@@ -7,18 +7,14 @@ import math
 from pathlib import Path
 from typing import Any
 
-from stratagem.errors import StratagemError
+from stratagem.files import telling, write_file
 
 
 def write_json(data: Any, path: Path) -> None:
-    """Write JSON, to a temporary name first."""
-    partial = path.with_name(path.name + ".partial")
-    try:
+    """Write JSON, and make the folders above it."""
+    with telling(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(finite(data), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        partial.replace(path)
-    except OSError as error:
-        raise StratagemError(f"{path} cannot be written: {error.strerror}.") from error
+    write_file(path, json.dumps(finite(data), indent=2, ensure_ascii=False) + "\n")
 
 
 def finite(data: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 from zlib import crc32
 
 from stratagem.errors import BadRecord, CannotCompute
+from stratagem.files import write_file
 from stratagem.games.base import View
 from stratagem.players.base import Ask, Mix, Move, Traits, draw, is_probability
 from stratagem.players.uniform import uniform
@@ -50,11 +51,8 @@ class TablePlayer:
 
     def save(self, path: str | Path) -> None:
         """Write the table, all of it or nothing."""
-        target = Path(path)
         content = {"schema_version": SCHEMA_VERSION, "missing": self.missing, "policy": self.table}
-        torn = target.with_name(target.name + ".part")
-        torn.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-        torn.replace(target)
+        write_file(Path(path), json.dumps(content, indent=1) + "\n")
 
     @property
     def name(self) -> str:
