@@ -205,6 +205,8 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("play ipd --players TitForTat --record /dev/null", "/dev/null cannot be written"),
         ("eval ipd --player TitForTat --record /proc/nowhere", "/proc/nowhere cannot be written"),
         ("tournament ipd --players TitForTat Pavlov --record /proc/nowhere", "/proc/nowhere cannot be written"),
+        ("eval ipd --player TitForTat --out /", "/ cannot be written: Is a directory."),
+        ("tournament ipd --players TitForTat Pavlov --out .", ". cannot be written: Is a directory."),
         ("eval tic-tac-toe --player cfr:5", "beyond the budget"),
         ("verify-game nope", "There is no game called 'nope'"),
     ],
@@ -280,3 +282,10 @@ def test_a_lower_bound_stands_where_nothing_is_exact(run):
     assert "needs --exploit-budget" in run("eval", "kuhn", "--player", "random", "--exploit-by", "learning")[2]
     assert "has its own" in run("eval", "kuhn", "--player", "random", "--exploit-by", "x", "--exploit-budget", 3)[2]
     assert "no player of kuhn called 'x'" in run("eval", "kuhn", "--player", "random", "--exploit-by", "x")[2]
+
+
+@pytest.mark.parametrize("command", ["eval ipd --player TitForTat", "tournament ipd --players TitForTat Pavlov"])
+def test_a_file_that_cannot_be_written_is_refused_before_play(run, monkeypatch, command):
+    monkeypatch.setattr("stratagem.evaluation.matchups.Evaluator.__init__", lambda *_, **__: pytest.fail("it played"))
+    status, _, said = run(*command.split(), "--out", "/proc/nowhere/figures.json")
+    assert (status, said) == (2, "/proc/nowhere/figures.json cannot be written: No such file or directory.")

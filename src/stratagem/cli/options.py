@@ -9,12 +9,22 @@ from typing import Annotated
 import typer
 
 from stratagem.cli import completion
+from stratagem.files import check_writable
 from stratagem.named_files import allow_file
 
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Record = Annotated[Path | None, typer.Option("--record", help="Folder for the episodes and decisions, as Parquet.")]
-Out = Annotated[Path | None, typer.Option("--out", help="JSON file for the figures.")]
+
+
+def _writable(path: Path | None) -> Path | None:
+    """Refuse a file that cannot be written before the work, and not after it."""
+    if path is not None:
+        check_writable(path)
+    return path
+
+
+Out = Annotated[Path | None, typer.Option("--out", callback=_writable, help="JSON file for the figures.")]
 
 
 def _only(context: typer.Context, hosts: list[str] | None) -> list[str] | None:
