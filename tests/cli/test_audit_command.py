@@ -54,6 +54,19 @@ def test_the_folder_holds_the_card_in_three_forms(audited, folder):
     assert {"card.html", "junit.xml", "records"} <= {path.name for path in (folder / "passive").iterdir()}
 
 
+def test_a_figure_that_was_not_measured_has_a_reason(run, tmp_path, monkeypatch):
+    """The function knows the cards of the game alone, as that of the tutorial."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mute.py").write_text(
+        "def act(question):\n    question['facts']['card']\n    return question['choices']['actions'][0]\n"
+    )
+    status, printed, _ = run("audit", "mute.py:act", *OF_KUHN)
+    text = " ".join(printed.split())
+    assert status == 0
+    assert "kuhn.rules: not measured. It gave no reply to 2 such questions: The agent mute.py:act raised" in text
+    assert "kuhn.words: not measured." in text
+
+
 def test_the_exploiting_strategy_is_printed(audited):
     _, printed, _ = audited()
     assert "To exploit it in kuhn:" in printed

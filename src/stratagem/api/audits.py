@@ -87,9 +87,14 @@ class Audit(Plotted):
             *verdict(self.card),
             *(f"{name}: {command}" for name, command in self.replays.items()),
             *(line for game, moves in self.card.strategies.items() for line in _strategy(game, moves)),
-            *(f"{name}: not measured. {reason}" for name, reason in self.card.not_measured.items()),
+            *(f"{name}: not measured. {reason}" for name, reason in self._not_measured.items()),
             *(f"{text}: {told(self.card, text, outcome)}" for text, outcome in self.outcomes.items()),
         ]
+
+    @property
+    def _not_measured(self) -> dict[str, str]:
+        """Reason why a figure has no value, by its name, and why a probe was left out."""
+        return {one.name: one.why_not for one in self.card.figures if one.why_not} | {**self.card.not_measured}
 
     @property
     def replays(self) -> dict[str, str]:
