@@ -70,6 +70,17 @@ def test_estimates_are_near_the_exact_figures(hidden):
     assert found.placebo.estimate.exact is not hidden
 
 
+@pytest.mark.parametrize("seat", [0, 1])
+def test_the_interval_of_an_effect_covers_the_exact_figure(seat):
+    """The interval is .04 wide, and the cards do not go evenly with the messages."""
+    game = make_game(KUHN)
+    pair = players(game, "liar(NashApprox)", "believer(NashApprox)")
+    exact = exchange_figures(TalkTree(game, pair if seat == 0 else pair[::-1]), seat).effect
+    found = TalkPlay(game, *pair, seat, Plan(episodes=1500, key=Key(7))).effect().effect
+    assert found.high - found.low < 0.05
+    assert found.low <= exact <= found.high
+
+
 def test_without_stated_probabilities_promises_and_requests_are_asked_about():
     game = make_game("talk(ipd(rounds=2))")
     plan = Plan(episodes=8, replies=12, playouts=1)

@@ -80,6 +80,19 @@ def test_the_effect_is_the_whole_where_every_promise_is_answered():
     assert found.worth == (-4.0, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("seat", "effect"),
+    [
+        # The believer bets no jack, where it bet a third (1/3 of deals), bets a queen against a claimed jack (1/12),
+        # and no king against a claimed king (1/6).
+        (1, 1 / 9 + 1 / 12 + 1 / 6),
+        (0, 35 / 108),
+    ],
+)
+def test_the_effect_is_a_mean_over_messages_and_cards_as_they_come_together(seat, effect):
+    assert figures(KUHN, f"liar({NASH})", f"believer({NASH})", seat).effect == pytest.approx(effect)
+
+
 def test_a_reader_that_does_not_listen_is_not_moved():
     found = figures(KUHN, f"honest({NASH})", NASH)
     assert found.effect == 0.0

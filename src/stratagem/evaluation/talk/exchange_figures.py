@@ -14,7 +14,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from stratagem.evaluation.talk.effect import message_effect, variation
+from stratagem.evaluation.talk.effect import variation
 from stratagem.evaluation.talk.exchange import Exchange
 from stratagem.evaluation.talk.exchange_promises import Kept, grouped
 from stratagem.evaluation.talk.information import action_information, mutual_information
@@ -103,7 +103,7 @@ def exchange_figures(table: TalkTree, speaker: Seat, number: int = 0) -> TalkFig
         met=requests.probability,
         met_by_chance=requests.by_chance,
         met_lift=requests.lift,
-        effect=_effect(answered),
+        effect=_effect(exchange),
         effect_on_table=_effect_on_table(exchange) / spoken if spoken > 0.0 else None,
         gain_by_reader=_gain_by_reader(exchange, spoken),
         gain_by_table=_gain_by_table(sent, seats, spoken),
@@ -161,11 +161,19 @@ def _signalling(
     )
 
 
-def _effect(answered: Sequence[tuple[float, Signalling]]) -> float | None:
-    """Return the total variation of the reader's first move against silence, the mean over what is said."""
-    told = [(p * share, talk, line) for p, talk in answered for line, share in talk.messages.items() if line != SILENT]
-    spoken = math.fsum(p for p, _, _ in told)
-    return math.fsum(p * message_effect(talk, line, SILENT) for p, talk, line in told) / spoken if spoken else None
+def _effect(exchange: Exchange) -> float | None:
+    """Return the total variation of the reader's first move against silence, the mean over what is said and seen.
+
+    As in play, a message comes with what the reader sees in its deal.
+    """
+    table, moves = exchange.table, list[tuple[float, float]]()
+    for number in exchange.answers():
+        nodes = table.nodes[number]
+        if exchange.remembers(number) and exchange.line(int(exchange.said[nodes[0]])) != SILENT:
+            apart = variation(table.row(number), table.row(exchange.unheard(number)))
+            moves.append((float(table.reach[nodes].sum()), apart))
+    total = math.fsum(p for p, _ in moves)
+    return math.fsum(p * apart for p, apart in moves) / total if total else None
 
 
 def _effect_on_table(exchange: Exchange) -> float:
