@@ -109,9 +109,9 @@ def talk(
 
     They are those of one exchange, of all in which the speaker speaks: the first by default.
 
-    Both must state their probabilities, and the tree of the game has at most `exact_budget` nodes: `CannotCompute` says
-    so otherwise. With `episodes` the figures of all exchanges are estimated by play, for any players and any number of
-    seats. The speaker sits at each seat in turn.
+    Both must state their probabilities, and the tree of the game has at most 500,000 nodes, or `exact_budget` if it is
+    more: `CannotCompute` says so otherwise. With `episodes` the figures of all exchanges are estimated by play, for any
+    players and any number of seats. The speaker sits at each seat in turn.
     """
     whole("talk", "episodes", episodes, 0)
     if episodes and exchange != 1:

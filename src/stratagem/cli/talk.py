@@ -19,7 +19,9 @@ def talk(
     exchange: Annotated[int, typer.Option(help="Number of the exchange, of those in which the speaker speaks.")] = 1,
     episodes: Annotated[int, typer.Option(help="Number of episodes at each seat, to measure by play; 0 is exact.")] = 0,
     seed: options.Seed = 0,
-    exact_budget: Annotated[int, typer.Option(help="Largest number of nodes of the game's tree.")] = BUDGET,
+    exact_budget: Annotated[
+        int, typer.Option(help="Largest number of nodes of the game's tree, if it is above 500,000.")
+    ] = BUDGET,
     engine: options.Engine = None,
     allow_host: options.AllowHost = None,
     allow_file: options.AllowFile = None,
