@@ -45,7 +45,7 @@ class UnknownName(StratagemError):
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, file: bool = False, note: str = "") -> None:
-        self.name, self.known = name, (names := sorted(set(known)))
+        self.kind, self.name, self.known = kind, name, (names := sorted(set(known)))
         by_folded = {known_name.casefold(): known_name for known_name in names}
         name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
         near = [by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=4, cutoff=0.5)]

@@ -119,6 +119,20 @@ def test_an_unknown_suite_is_answered_with_the_nearest():
         find_suite("seppo")
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("quiz(kind=trackin)", "There is no kind of question called 'trackin': did you mean tracking?"),
+        ("spiel:leducpoker", "There is no OpenSpiel game called 'leducpoker': did you mean leduc_poker"),
+        ("talk(khun)", "There is no game called 'khun': did you mean kuhn?"),
+    ],
+)
+def test_a_wrong_name_within_a_game_is_named_by_its_kind(text, answer):
+    with pytest.raises(UnknownName) as said:
+        find_suite(text)
+    assert str(said.value).startswith(answer)
+
+
 def test_two_agents_get_the_same_deals_from_one_opponent():
     game = make_game("kuhn")
     matchups = [

@@ -115,7 +115,8 @@ def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...
     try:
         game = make_game(text)
     except UnknownName as error:
-        if split_name(parse_call(str(text)).name):
+        named = parse_call(str(text)).name
+        if split_name(named) or (error.kind, error.name) != ("game", named):  # of an option, or a game within
             raise
         raise UnknownName("suite or game", error.name, [*suite_names(), *error.known], file=True) from None
     talk = TALK_METRICS if isinstance(game, Talk) else ()
