@@ -72,12 +72,10 @@ def factory_of(kind: str, file: str, attribute: str, base: type[Any] | None) -> 
     if not attribute:
         raise BadParameter(f"Name a class or a function of the file {file}, as in {file}:NAME.")
     module = file_module(file)
-    known = [f"{file}:{name}" for name in _candidates(module, base)]
+    functions = [name for name, value in vars(module).items() if name[0] != "_" and _is_own(value, module)]
+    known = [f"{file}:{name}" for name in (*_candidates(module, base), *functions)]
     if not hasattr(module, attribute):
-        functions = [
-            f"{file}:{name}" for name, value in vars(module).items() if name[0] != "_" and _is_own(value, module)
-        ]
-        raise UnknownName(kind, f"{file}:{attribute}", [*known, *functions])
+        raise UnknownName(kind, f"{file}:{attribute}", known)
     factory: Any = getattr(module, attribute)
     if not _can_make(factory, module, base):
         raise BadParameter(f"{file}:{attribute} is no {kind}: the file has {', '.join(known) or 'none'}.")
