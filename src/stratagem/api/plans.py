@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -45,5 +46,5 @@ def carry_out(make: Callable[[S], Plan[S, R, object]], settings: S) -> R:
     """Make a plan and play it, by the engine and the workers of its settings."""
     with serving(settings.engine, settings.workers, settings.ray):
         plan = make(settings)
-        with counted(plan.total, shown=settings.progress) as step:
+        with closing(plan.record), counted(plan.total, shown=settings.progress) as step:
             return plan.run(step)

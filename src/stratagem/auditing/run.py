@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
             continue
         progress(f"{step.game}: {step.probe.name}, {step.decisions} decisions{watch.remaining}")
         task = plan.task(step, out, queue)
-        with watch.step(task.record.finished):
+        with closing(task.record), watch.step(task.record.finished):
             measured = step.probe.measure(task)
         figures += [replace(one, record=f"{RECORDS}/{step.folder}" if one.episode else "") for one in measured.figures]
         episodes += task.record.finished.values()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -36,7 +36,7 @@ def played(plan: Plan[S, R, Evaluation], show: Callable[[Evaluation], None], *, 
 def stoppable(record: ResumableRecord, show: Callable[[list[Episode]], None]) -> Iterator[None]:
     """Print the results so far when the command is stopped; a server that failed gives no figures."""
     try:
-        with terminable():
+        with closing(record), terminable():
             yield
     except (KeyboardInterrupt, Terminated) as stop:
         known = record.clean

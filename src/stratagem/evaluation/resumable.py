@@ -20,6 +20,7 @@ from stratagem.engines.streaming import answered
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.file_modules import file_digests
 from stratagem.files import write_file
+from stratagem.lock import hold, release
 from stratagem.play.answers import Answers, LoggedQueue
 from stratagem.play.dispatch import Dispatcher, RequestQueue
 from stratagem.play.match import Setup
@@ -30,6 +31,8 @@ PLAN = "evaluation.json"
 """File with the settings of the evaluation, in the folder of a record."""
 _FILES = "files"
 """Entry of the settings with the digests of files."""
+_LOCK = "lock"
+"""File in the folder of a record that the process which writes there has locked."""
 _SECONDS = 5.0
 """Seconds after which finished episodes are written, where no request is open."""
 _WAITING = 0.2
@@ -60,14 +63,25 @@ class ResumableRecord:
         plan = with_files(plan)
         if resume:
             check_plan(folder, plan)
+            self._hold(folder)
             self.finished = {episode.id: episode for episode in read_episodes(folder)} if shards(folder) else {}
         elif shards(folder) or (folder / PLAN).exists():
             raise StratagemError(
                 f"{folder} already holds recorded episodes: choose another folder, or add `resume=True`."
             )
         prepare(folder)
+        self._hold(folder)
         write_file(folder / PLAN, json.dumps(plan, indent=1) + "\n")
         self._answers = Answers(folder)
+
+    def _hold(self, folder: Path) -> None:
+        """Exclude other processes, whose episodes would be there twice."""
+        hold(folder / _LOCK, f"the record {folder}")
+
+    def close(self) -> None:
+        """Let other processes go on with the record."""
+        if self.folder is not None:
+            release(self.folder / _LOCK)
 
     @property
     def clean(self) -> list[Episode]:

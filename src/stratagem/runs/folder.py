@@ -15,10 +15,10 @@ from pydantic import Field
 
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.files import reason
+from stratagem.lock import is_locked, locked
 from stratagem.provenance import provenance, source
 from stratagem.runs.config_file import read_settings, read_toml, settings_digest, settings_toml
 from stratagem.runs.files import new_folder, write_file
-from stratagem.runs.lock import is_locked, locked
 from stratagem.runs.source_files import SourceFile, copy_source_files, source_files
 from stratagem.settings import Settings
 

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 from stratagem.algorithms.catalogue import bound, check_new, recipe_of
 from stratagem.errors import StratagemError
 from stratagem.file_modules import broken_files
+from stratagem.lock import Locked
 from stratagem.provenance import source
 from stratagem.runs.folder import RunFolder
-from stratagem.runs.lock import Locked
 from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.workers.base import Workers
 from stratagem.workers.plan import current

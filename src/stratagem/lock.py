@@ -10,10 +10,14 @@ from pathlib import Path
 from typing import IO
 
 from stratagem.errors import StratagemError
-from stratagem.runs.files import telling
+from stratagem.files import telling
 
 _TRIES, _PAUSE = 20, 0.01
 """Retries, since a process that only checks the lock holds it for some microseconds."""
+
+
+_held: dict[Path, IO[str]] = {}
+"""Open files whose locks this process holds, by their resolved paths."""
 
 
 class Locked(StratagemError):
@@ -23,12 +27,30 @@ class Locked(StratagemError):
 @contextmanager
 def locked(path: Path, what: str) -> Iterator[None]:
     """Exclude other processes within; refused where another one holds the lock."""
+    with _locked(path, what):
+        yield
+
+
+def hold(path: Path, what: str) -> None:
+    """Exclude other processes until `release`, or the end of this one, which may hold a lock anew."""
+    release(path)
+    _held[path.resolve()] = _locked(path, what)
+
+
+def release(path: Path) -> None:
+    """Release a lock that this process holds, if it does."""
+    if (file := _held.pop(path.resolve(), None)) is not None:
+        file.close()
+
+
+def _locked(path: Path, what: str) -> IO[str]:
+    """Return the open file of a lock; refused where another process holds it."""
     with telling(path):
         file = path.open("a")
-    with file:
-        if not any(_try(file, fcntl.LOCK_EX, pause=_PAUSE * (number > 0)) for number in range(_TRIES)):
-            raise Locked(f"Another process uses {what}: wait until it has ended, or stop it.")
-        yield
+    if not any(_try(file, fcntl.LOCK_EX, pause=_PAUSE * (number > 0)) for number in range(_TRIES)):
+        file.close()
+        raise Locked(f"Another process uses {what}: wait until it has ended, or stop it.")
+    return file
 
 
 def is_locked(path: Path) -> bool:
