@@ -238,6 +238,15 @@ def test_a_solo_takes_all():
     assert result.payoffs == tuple(float(power == "FRANCE") for power in GAME.powers)
 
 
+def test_the_last_year_that_there_can_be_is_no_draw_of_the_engine():
+    """In the hundredth year the engine ends the game and loses the results of its last orders."""
+    state = at({"FRANCE": ["A PAR"], "GERMANY": ["A MUN"]}, phase="F1999M", game=Diplomacy(until=1999))
+    result = state.play({SEAT["FRANCE"]: "A PAR - BUR", SEAT["GERMANY"]: "A MUN - BUR"})
+    assert state.over
+    assert result.parts[SEAT["FRANCE"]][0].kind == "bounce"
+    assert result.payoffs == sum_of_squares([3, 3, 3, 3, 3, 4, 3])
+
+
 def test_powers_without_a_seat_hold():
     game = make_game("diplomacy(until=1902, only=[FRANCE, ITALY])")
     assert game.spec.seats == 2
@@ -312,11 +321,13 @@ def test_it_plays_alike_whatever_the_hashes_of_the_process_are():
     ("text", "error", "said"),
     [
         ("diplomacy(map=moon)", UnknownName, "map of Diplomacy"),
-        ("diplomacy(map=modern)", BadParameter, "`until` of at least 1994"),
+        ("diplomacy(map=modern)", BadParameter, "`until` from 1994 to 2092 on the map modern"),
         ("diplomacy(only=[FRANCE, MARS])", UnknownName, "power on this map"),
         ("diplomacy(only=[FRANCE])", BadParameter, "at least two powers"),
         ("diplomacy(only=FRANCE)", BadParameter, "as a list of powers"),
         ("diplomacy(until=1900)", BadParameter, "until"),
+        ("diplomacy(until=2000)", BadParameter, "`until` from 1901 to 1999 on the map standard"),
+        ("diplomacy(map=ancmed)", BadParameter, "`until` from 1 to 99 on the map ancmed"),
         ("diplomacy(judged=perhaps)", BadParameter, "judged"),
     ],
 )

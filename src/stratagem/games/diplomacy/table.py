@@ -11,10 +11,9 @@ from stratagem.games.base import Game
 from stratagem.games.diplomacy.engine import STANDARD, centers_of, first_year_of, maps, powers_of
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.fast.compiled import is_compiled
-from stratagem.options import whole
 
-_DRAWN = 2000
-"""Year in which the engine ends a game as a draw."""
+_YEARS = 99
+"""Most years of a game: in the hundredth the engine ends it as a draw, and loses the results of the orders."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +21,7 @@ class DiplomacyTable(Game[DiplomacyFacts]):
     """Diplomacy without its rules: what a state of the game needs to know."""
 
     until: int = 1905
-    """The year whose Fall count ends the game."""
+    """The year whose Fall count ends the game; a game has at most 99 years."""
     only: Sequence[str] = ()
     """The powers that have a seat; all others are in civil disorder: their units hold. None are all."""
     map: str = STANDARD
@@ -36,7 +35,12 @@ class DiplomacyTable(Game[DiplomacyFacts]):
         object.__setattr__(self, "only", tuple(self.only))
         if self.map != STANDARD and self.map not in maps():
             raise UnknownName("map of Diplomacy", self.map, maps())
-        whole("Diplomacy", "until", self.until, first_year_of(self.map))
+        first = first_year_of(self.map)
+        if type(self.until) is not int or not first <= self.until < first + _YEARS:
+            years = f"from {first} to {first + _YEARS - 1}"
+            raise BadParameter(
+                f"Diplomacy needs `until` {years} on the map {self.map}, a whole number, not {self.until!r}."
+            )
         for name in self.only:
             if name not in powers_of(self.map):
                 raise UnknownName("power on this map", name, powers_of(self.map))
@@ -53,7 +57,7 @@ class DiplomacyTable(Game[DiplomacyFacts]):
     @cached_property
     def is_fast(self) -> bool:
         """True if the game is played on the fast board, with the same results: all powers, the standard map, numba."""
-        return self.map == STANDARD and self.powers == powers_of(STANDARD) and self.until < _DRAWN and is_compiled()
+        return self.map == STANDARD and self.powers == powers_of(STANDARD) and is_compiled()
 
     @cached_property
     def nothing(self) -> tuple[float, ...]:
