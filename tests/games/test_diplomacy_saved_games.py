@@ -35,6 +35,17 @@ def test_saved_game_is_valid_for_the_engine(text, bot, seed):
     assert not is_valid_saved_game(broken)
 
 
+@pytest.mark.parametrize(("board", "is_drawn"), [("pure", True), ("colonial", False)])
+def test_pictures_are_written_only_of_a_map_that_the_engine_draws(board, is_drawn):
+    state = Diplomacy(map=board, until=1901, judged=False).start(Key(0))
+    state.play(dict.fromkeys(state.to_act))
+    files = dict(state.files())
+    pictures = [text for name, text in files.items() if name.endswith(".svg")]
+    assert len(pictures) == (2 if is_drawn else 0)
+    assert all("<svg" in text for text in pictures)
+    assert is_valid_saved_game(json.loads(files["game.json"]))
+
+
 def test_saved_game_keeps_a_support_that_was_void_for_its_coast():
     """The engine's reader drops the coast, by which the support would succeed: France would take Spain."""
     france, italy = (Diplomacy().powers.index(name) for name in ("FRANCE", "ITALY"))

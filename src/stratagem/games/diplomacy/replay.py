@@ -34,6 +34,7 @@ class Press(NamedTuple):
 def replay_files(board: str, log: Log, press: Sequence[Press] | None = None) -> Iterator[tuple[str, str]]:
     """Name and text: every phase with its orders drawn in, the last board, and the saved game.
 
+    There are no pictures of a map that the engine cannot draw.
     `press` are the messages of a game with talk, in the order in which they were sent.
     """
     engine, written = engine_at(board), list[dict[str, str]]()
@@ -44,15 +45,17 @@ def replay_files(board: str, log: Log, press: Sequence[Press] | None = None) -> 
         spelled = _spelled(engine, orders)
         for power, own in orders.items():
             engine.set_orders(power, own, expand=False)
-        yield f"{number:03d}-{phase}.svg", _picture(engine)
+        yield from _picture(engine, f"{number:03d}-{phase}")
         results = process(engine, orders)
         written.append({unit: _written(unit, lines, results) for unit, lines in spelled.items()})
-    yield f"{len(log) + 1:03d}-{phase_of(engine)}.svg", _picture(engine)
+    yield from _picture(engine, f"{len(log) + 1:03d}-{phase_of(engine)}")
     yield SAVED, _text(_saved(engine, written), press)
 
 
-def _picture(engine: Engine) -> str:
-    return str(engine.render(incl_orders=True))
+def _picture(engine: Engine, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the picture of a phase, if the engine has one of its map."""
+    if (drawn := engine.render(incl_orders=True)) is not None:
+        yield f"{name}.svg", str(drawn)
 
 
 def _spelled(engine: Engine, orders: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, str]]:
