@@ -13,6 +13,7 @@ from shown_face import make_game_with_face
 from shown_folder import HOSTILE, Parrot, episodes_of
 from starlette.testclient import TestClient
 
+from stratagem.api.records import read_record
 from stratagem.api.views import export_replays
 from stratagem.errors import StratagemError
 from stratagem.named_files import naming
@@ -59,6 +60,13 @@ def test_one_episode_is_alone_in_its_file(shown, tmp_path):
     text = file.read_text("utf-8")
     assert "face_matrix.js" in text
     assert "face_diplomacy.js" not in text, "only the faces that are needed"
+
+
+def test_episode_is_named_by_its_number_as_in_the_list_of_show(shown, tmp_path):
+    ids = [episode.id for episode in read_record(shown / "games").episodes]
+    for number, name in enumerate(ids, 1):
+        file = export_replays(shown / "games", tmp_path / f"{number}.html", episode=str(number))
+        assert list(held(file)["episodes"]) == [name]
 
 
 def test_run_brings_its_page(shown, tmp_path):
@@ -144,6 +152,8 @@ def test_face_of_a_stranger_is_in_the_file(tmp_path):
         ("", "", "has 2 records: an export is of one, so name a record or its run."),
         ("audit", "", "has no record: an export is of one"),
         ("games", "nobody", "There is no recorded episode called 'nobody'"),
+        ("games", "9", "There is no episode called '9': name one by its id, or by its number, 1 to 8."),
+        ("games", "0", "There is no episode called '0': name one by its id, or by its number, 1 to 8."),
     ],
 )
 def test_what_cannot_be_exported_is_one_sentence(shown, tmp_path, folder, episode, sentence):

@@ -82,7 +82,7 @@ def view(
 def export_replays(folder: str | Path, file: str | Path, *, episode: str = "") -> Path:
     """Write the replays of a run or a record into one HTML file that needs no network, and return its path.
 
-    `episode` is the id of the only episode; without it the file has all of the record. It has at most 25 MB.
+    `episode` is the id or the number of the only episode; without it the file has all. It has at most 25 MB.
     """
     target = as_path(file, "file")
     export(as_path(folder, "folder"), target, episode)

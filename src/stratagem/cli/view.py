@@ -25,7 +25,7 @@ def view(
     export: Annotated[
         Path | None, typer.Option(help="Write replays into one HTML file that needs no network, and end.")
     ] = None,
-    episode: Annotated[str, typer.Option(help="Id of the only episode of `--export`; all without it.")] = "",
+    episode: Annotated[str, typer.Option(help="Id or number of the only episode of `--export`; all without it.")] = "",
     job_minutes: Annotated[float, typer.Option(help="Time limit of a job, such as playing on from a turn.")] = MINUTES,
     job_memory: Annotated[
         float | None, typer.Option(help="Memory limit of a job in GiB.", show_default="half of the machine's")

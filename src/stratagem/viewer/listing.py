@@ -101,6 +101,17 @@ def find_row(folder: Path, name: str) -> Row:
     raise UnknownName("recorded episode", name, (row.id for row in rows_of(folder)[:_NAMED]))
 
 
+def id_of(folder: Path, name: str) -> str:
+    """Return the id of an episode that is named by it, or by its number in the order of play, from 1."""
+    ids = [row.id for row in rows_of(folder)]
+    if not name.isdecimal() or name in ids:
+        return name
+    if not 1 <= int(name) <= len(ids):
+        numbers = f"its number, 1 to {len(ids)}"
+        raise BadParameter(f"There is no episode called {name!r}: name one by its id, or by {numbers}.")
+    return ids[int(name) - 1]
+
+
 def listed(folder: Path, wanted: Filter, *, offset: int, limit: int, newest: bool) -> Json:
     """Return a page of the list of a record, and what it can be searched by."""
     if offset < 0 or not 1 <= limit <= LONGEST_PAGE:

@@ -19,6 +19,7 @@ from stratagem.viewer.exporting.snapshot import Snapshot
 from stratagem.viewer.faces.frames import stranger
 from stratagem.viewer.files import files_of_pages
 from stratagem.viewer.library import Library, open_library
+from stratagem.viewer.listing import id_of
 
 _SOURCE, _STANDIN = "/static/source.js", "source_of_file.js"
 _ICON = "/static/icon.svg"
@@ -32,7 +33,9 @@ _ESCAPED = r"\\x3c"
 def export(folder: Path, target: Path, episode: str = "") -> int:
     """Write the replays of a run or a record into one file; return the number of episodes."""
     library = open_library(folder.resolve())
-    snapshot = Snapshot(library, _record(library), episode)
+    record = _record(library)
+    episode = id_of(library.records[record], episode) if episode else ""
+    snapshot = Snapshot(library, record, episode)
     if target.is_dir():
         raise BadParameter(f"{str(target)!r} is a folder: name a file such as replay.html.")
     write_snapshot(snapshot, target, f"{library.root.name} {episode}".strip())
