@@ -38,10 +38,13 @@ class Exchange:
     def __init__(self, table: TalkTree, speaker: Seat, number: int = 0) -> None:
         self.table = table
         self.speaker, self.reader = speaker, 1 - speaker
-        self.numbers = [n for n, known in enumerate(table.sets) if known.seat == speaker and self._earlier(n) == number]
+        places = {n: self._earlier(n) for n, known in enumerate(table.sets) if known.seat == speaker}
+        self.numbers = [n for n, place in places.items() if place == number]
         if not self.numbers:
+            count = max(places.values(), default=-1) + 1
             which = f"exchange {number + 1}" if number else "the first exchange"
-            raise BadParameter(f"Seat {speaker} says nothing in {which} of {table.talk.spec.name}.")
+            last = f": its last one is exchange {count}" if count else ""
+            raise BadParameter(f"Seat {speaker} says nothing in {which} of {table.talk.spec.name}{last}.")
         self._spoken = np.zeros(len(table.sets), dtype=bool)
         self._spoken[self.numbers] = True
         self._follow()
