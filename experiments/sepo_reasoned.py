@@ -103,7 +103,7 @@ def main() -> None:
                 record = asked.folder / "replies" / f"{arm}-{which}-{seed}"
                 own[title] = {**measured(player_of(run, which), record, asked.replies), "run": run.provenance()}
                 command = f"python experiments/sepo_reasoned.py RUNS OUT --replies {asked.replies}"
-                write_results(asked.out, {"made_by": {**provenance(), "command": command}, **data})
+                write_results(asked.out, {**data, "made_by": {**provenance(), "command": command}})
     print(markdown(HEADS, rows(data["seeds"])))
 
 
