@@ -18,6 +18,11 @@ Base: the model that all adapters are on. Bot: any other player. The others lear
 that they learnt in.
 """
 Check = Callable[[Path], object]
+Admit = Callable[["Member"], object]
+
+
+def anybody(member: Member) -> None:
+    """Admit every member."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,10 +112,11 @@ class Population:
         write_file(path, f'{{\n"members": [\n{rows}\n],\n"aside": {disabled}\n}}\n')
 
     @classmethod
-    def load(cls, path: Path, folder: Path, base: str, check: Check) -> Population:
+    def load(cls, path: Path, folder: Path, base: str, check: Check, admit: Admit = anybody) -> Population:
         """Load the file; a member that is half-written, or whose adapter is missing or does not fit, is disabled.
 
-        `check` is given the folder of every adapter that is there, and refuses one that cannot be loaded.
+        `check` is given the folder of every adapter that is there, and refuses one that cannot be loaded. `admit` is
+        given every whole member, and refuses one that cannot play in this league.
         """
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
@@ -124,6 +130,7 @@ class Population:
             name = str(row.get("name") or f"number {place}") if isinstance(row, dict) else f"number {place}"
             try:
                 member = _whole(row)
+                admit(member)
                 _check_adapter(member, folder, base, check)
                 population.add(member)
             except StratagemError as error:

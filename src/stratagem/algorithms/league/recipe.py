@@ -8,6 +8,8 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.league.settings import LeagueSettings, LearnerSettings
+from stratagem.errors import BadRecord
+from stratagem.league.member import Member
 from stratagem.models.reference import parse_model
 from stratagem.training.recipe import OpponentsRecipe
 
@@ -53,6 +55,13 @@ class LeagueRecipe(OpponentsRecipe):
     def rated(self) -> list[str]:
         """Learners with a matchmaking rule by ratings."""
         return [name for name, one in self.learners.items() if one.match.rule == "rating_near"]
+
+    def admit(self, member: Member) -> None:
+        """Refuse a row of a population that says otherwise than the recipe who learns."""
+        if member.learns and member.name not in self.learners:
+            raise BadRecord(f"It learns, and the learners of the recipe are {', '.join(self.learners)}.")
+        if member.learns and member.role != (role := self.learners[member.name].role):
+            raise BadRecord(f"Its role is {member.role}, and the recipe says {role}.")
 
     @model_validator(mode="after")
     def _start(self) -> Self:

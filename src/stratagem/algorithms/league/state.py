@@ -134,9 +134,8 @@ class LeagueState:
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
         """Continue from a checkpoint; members that cannot be loaded any more are disabled."""
-        self.population = Population.load(
-            folder / POPULATION, self.run.path, self.lm.fingerprint, partial(check_loadable, self.lm)
-        )
+        check, path = partial(check_loadable, self.lm), folder / POPULATION
+        self.population = Population.load(path, self.run.path, self.lm.fingerprint, check, self.recipe.admit)
         if state.get("match_score") == self.recipe.league.match_score:
             self.results = Results.of(state["results"])
             self.ratings = dict(state["ratings"])

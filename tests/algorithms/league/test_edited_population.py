@@ -1,0 +1,83 @@
+"""A population that somebody edited: rows that cannot play are named, and the rest of the league goes on."""
+
+import json
+
+import pytest
+
+from stratagem.algorithms.league.algorithm import LeagueAlgorithm
+from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.state import LeagueState
+from stratagem.runs.checkpoint import latest
+from stratagem.runs.folder import RunFolder
+from stratagem.training.artifacts import Artifacts
+
+DATA = {
+    "algorithm": "league",
+    "games": ["kuhn(hands=1)"],
+    "model": "tiny",
+    "validation_episodes": 2,
+    "test_episodes": 2,
+    "evaluate_every": 1,
+    "members": {"bettor": "AlwaysBet"},
+    "learners": {"main": {"role": "main"}, "exploiter": {"role": "main_exploiter"}},
+    "league": {"iterations": 2, "groups_per_batch": 2, "group_size": 2, "snapshot_every": 1},
+}
+
+
+class Stopped(Exception):
+    """Somebody stopped the run."""
+
+
+def stop(step, steps, seen):
+    if step == 1:
+        raise Stopped
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """A run that was stopped after its first iteration."""
+    recipe = LeagueRecipe.read(DATA)
+    run = RunFolder.create(tmp_path_factory.mktemp("league") / "run", recipe, recipe.seed, "a test")
+    with pytest.raises(Stopped):
+        LeagueAlgorithm(recipe, run).train(stop)
+    return recipe, run
+
+
+@pytest.fixture
+def edited(stopped, tmp_path):
+    """Return a function: the population that goes on after an edit of its rows, by name."""
+    recipe, run = stopped
+    newest = latest(run)
+
+    def restored(edit, **data):
+        population = json.loads((newest.folder / "population.json").read_text())
+        rows = {row["name"]: row for row in population["members"]}
+        edit(rows)
+        (tmp_path / "population.json").write_text(json.dumps({**population, **data, "members": list(rows.values())}))
+        for file in newest.folder.iterdir():
+            if not (tmp_path / file.name).exists():
+                (tmp_path / file.name).symlink_to(file)
+        league = LeagueState(recipe, run, Artifacts(run, recipe.model).load())
+        league.restore(newest.state()["stage"], tmp_path)
+        return league.population
+
+    return restored
+
+
+def test_a_learner_that_the_recipe_does_not_have_is_disabled(edited):
+    def edit(rows):
+        rows["other"] = {**rows["main"], "name": "other"}
+
+    population = edited(edit)
+    assert population.disabled == {"other": "It learns, and the learners of the recipe are main, exploiter."}
+    assert [member.name for member in population.of(learns=True)] == ["main", "exploiter"]
+
+
+def test_a_learner_keeps_the_role_of_the_recipe(edited):
+    def edit(rows):
+        rows["main"]["role"] = "league_exploiter"
+
+    population = edited(edit)
+    assert population.disabled == {"main": "Its role is league_exploiter, and the recipe says main."}
+    main = population["main"]
+    assert (main.role, main.learns, main.step, main.version) == ("main", True, 1, 1)
