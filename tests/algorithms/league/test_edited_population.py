@@ -81,3 +81,27 @@ def test_a_learner_keeps_the_role_of_the_recipe(edited):
     assert population.disabled == {"main": "Its role is league_exploiter, and the recipe says main."}
     main = population["main"]
     assert (main.role, main.learns, main.step, main.version) == ("main", True, 1, 1)
+
+
+def test_a_player_that_the_game_does_not_know_is_disabled(edited):
+    """It would end the run when it is met, which may be late."""
+
+    def edit(rows):
+        rows["nobody"] = {"name": "nobody", "role": "bot", "player": "NoSuchPlayer"}
+        rows["bettor"]["player"] = "run:no/such/run"
+        rows["ally"] = {"name": "ally", "role": "bot", "player": "NashApprox"}
+
+    population = edited(edit)
+    assert set(population.disabled) == {"nobody", "bettor"}
+    assert "no player of kuhn called 'NoSuchPlayer'" in population.disabled["nobody"]
+    assert "no run at 'no/such/run'" in population.disabled["bettor"]
+    assert "ally" in population
+
+
+def test_a_bot_does_not_take_the_name_of_a_later_snapshot(edited):
+    def edit(rows):
+        rows["main-000002"] = {"name": "main-000002", "role": "bot", "player": "random"}
+
+    population = edited(edit)
+    assert population.disabled == {"main-000002": "A snapshot of a learner has such a name: give it another."}
+    assert "main-000001" in population
