@@ -71,6 +71,7 @@ def test_a_member_whose_adapter_is_gone_is_named_and_the_others_go_on(population
         ({"adapter": ""}, "It is half-written: a checkpoint needs `adapter`."),
         ({"role": "bot"}, "It is half-written: a bot needs `player`."),
         ({"step": "1"}, "It is half-written: step is '1'."),
+        ({"step": -4}, "`step` and `version` are 0 or more, not -4 and 0."),
     ],
 )
 def test_a_row_that_is_wrong_is_set_aside(population, tmp_path, change, why):
@@ -86,11 +87,11 @@ def test_a_row_that_is_wrong_is_set_aside(population, tmp_path, change, why):
 def test_rows_that_are_no_members_at_all(population, tmp_path):
     path = tmp_path / "population.json"
     data = json.loads(path.read_text())
-    data["members"] += [7, {}, data["members"][0], {"name": ["x"], "role": "base"}]
+    data["members"] += [7, {}, data["members"][0], {"name": ["x"], "role": "base"}, {"name": "", "role": "base"}]
     path.write_text(json.dumps(data))
     again = read(tmp_path)
     assert len(again) == 4
-    assert set(again.disabled) == {"number 5", "number 6", "base", "['x']"}
+    assert set(again.disabled) == {"number 5", "number 6", "base", "['x']", "number 9"}
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"members": 3, "aside": {}}', "{"])

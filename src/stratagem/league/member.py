@@ -153,6 +153,10 @@ def _whole(row: Any) -> Member:
     for name, kind in kinds.items():
         if type(value := getattr(member, name)) is not kind:
             raise BadRecord(f"It is half-written: {name} is {value!r}.")
+    if not member.name:
+        raise BadRecord("It is half-written: a member needs `name`.")
+    if min(member.step, member.version) < 0:
+        raise BadRecord(f"`step` and `version` are 0 or more, not {member.step} and {member.version}.")
     if member.role not in get_args(Role):
         raise BadRecord(f"There is no role {member.role!r}: there are {', '.join(get_args(Role))}.")
     if member.role == "bot" and not member.player:

@@ -105,3 +105,17 @@ def test_a_bot_does_not_take_the_name_of_a_later_snapshot(edited):
     population = edited(edit)
     assert population.disabled == {"main-000002": "A snapshot of a learner has such a name: give it another."}
     assert "main-000001" in population
+
+
+def test_a_snapshot_is_of_a_learner_of_the_recipe(edited):
+    """It would be left out of the cross-play, and some names cannot be written to the models of the run."""
+
+    def edit(rows):
+        rows["main-000001"]["parent"] = "somebody else"
+        rows["guest"] = {**rows["exploiter-000001"], "name": "guest"}
+        del rows["guest"]["parent"]
+
+    population = edited(edit)
+    why = "Its parent is somebody else, and the learners of the recipe are main, exploiter: leave `parent` out."
+    assert population.disabled == {"main-000001": why}
+    assert "guest" in population

@@ -8,11 +8,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.league.settings import LeagueSettings, LearnerSettings
-from stratagem.errors import BadRecord
-from stratagem.games.catalogue import make_game
-from stratagem.league.member import Member
 from stratagem.models.reference import parse_model
-from stratagem.players.catalogue import make_player
 from stratagem.training.recipe import OpponentsRecipe
 
 BASE = "base"
@@ -57,17 +53,6 @@ class LeagueRecipe(OpponentsRecipe):
     def rated(self) -> list[str]:
         """Learners with a matchmaking rule by ratings."""
         return [name for name, one in self.learners.items() if one.match.rule == "rating_near"]
-
-    def admit(self, member: Member) -> None:
-        """Refuse a row of a population that says otherwise than the recipe who learns, or that cannot play its game."""
-        if member.learns and member.name not in self.learners:
-            raise BadRecord(f"It learns, and the learners of the recipe are {', '.join(self.learners)}.")
-        if member.learns and member.role != (role := self.learners[member.name].role):
-            raise BadRecord(f"Its role is {member.role}, and the recipe says {role}.")
-        if not member.parent and member.name.rpartition("-")[0] in self.learners:
-            raise BadRecord("A snapshot of a learner has such a name: give it another.")
-        if member.player:
-            make_player(member.player, make_game(self.games[0]))
 
     @model_validator(mode="after")
     def _start(self) -> Self:

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from stratagem.algorithms.league.admission import admit
 from stratagem.algorithms.league.recipe import BASE, LeagueRecipe
 from stratagem.engines.open import open_engine
 from stratagem.games.catalogue import make_game
@@ -134,8 +135,8 @@ class LeagueState:
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
         """Continue from a checkpoint; members that cannot be loaded any more are disabled."""
-        check, path = partial(check_loadable, self.lm), folder / POPULATION
-        self.population = Population.load(path, self.run.path, self.lm.fingerprint, check, self.recipe.admit)
+        check, admitted = partial(check_loadable, self.lm), partial(admit, self.recipe)
+        self.population = Population.load(folder / POPULATION, self.run.path, self.lm.fingerprint, check, admitted)
         if state.get("match_score") == self.recipe.league.match_score:
             self.results = Results.of(state["results"])
             self.ratings = dict(state["ratings"])
