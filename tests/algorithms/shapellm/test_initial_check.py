@@ -70,3 +70,21 @@ def test_a_teacher_or_labels_of_several_tokens_are_not_compared(monkeypatch):
 
     monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.policy_after_prompts", refuse)
     assert list(distant(engine, "tiny", [COOPERATIVE])) == []
+
+
+def test_null_actions_are_warned_of_where_replies_are_any_token(tmp_path, monkeypatch):
+    """The labels have the shares of the target policy, and half of the probability."""
+    half = Reading((0.85 / 2,) * 5, (0.15 / 2,) * 5)
+    monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.policy_after_prompts", lambda *_: half)
+    (sentence,) = begun(tmp_path / "single")
+    assert "tiny begins at seat 0 with a probability of 0.50 of a reply that is neither C nor D" in sentence
+    seats = {name: {**seat, "mode": "direct"} for name, seat in RECIPE.model_dump()["seats"].items()}
+    assert begun(tmp_path / "direct", seats=seats) == []
+
+
+@pytest.mark.parametrize(("legal", "sentences"), [(0.94, 1), (0.96, 0)])
+def test_the_limit_of_null_actions_is_a_twentieth(monkeypatch, legal, sentences):
+    reading = Reading((0.85 * legal,) * 5, (0.15 * legal,) * 5)
+    monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.policy_after_prompts", lambda *_: reading)
+    engine = SimpleNamespace(capabilities=SimpleNamespace(scores=True))
+    assert len(list(distant(engine, "tiny", [COOPERATIVE]))) == sentences

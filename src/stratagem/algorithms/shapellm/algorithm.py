@@ -129,7 +129,7 @@ class TrialStage(Stage):
         if step:
             return {}
         reset_caches()
-        check_initial_policies(self.game, self.bases, self.recipe.target_policies)
+        check_initial_policies(self.game, self.bases, self.recipe.target_policies, self.recipe.open_bases)
         return policy_metrics(self.game, self.seats)
 
     def batches(self, step: int) -> Iterator[Batch]:

@@ -168,6 +168,12 @@ class ShapeLLMRecipe(AnyRecipe):
         with_model = (seat for seat in self.seats.values() if isinstance(seat, ModelSettings))
         return tuple(dict.fromkeys(self.base_of(seat) for seat in with_model if not self.has_own_model(seat)))
 
+    @property
+    def open_bases(self) -> set[str]:
+        """Base models with a seat in mode `single`, whose reply may be any token."""
+        with_model = (seat for seat in self.seats.values() if isinstance(seat, ModelSettings))
+        return {self.base_of(seat) for seat in with_model if seat.mode == "single"}
+
     def base_of(self, seat: ModelSettings) -> str:
         """Return the base model of a seat."""
         return seat.model or self.model
