@@ -58,6 +58,15 @@ def test_a_member_whose_adapter_is_gone_is_named_and_the_others_go_on(population
     assert read(tmp_path).disabled == again.disabled
 
 
+def test_a_member_that_is_back_is_no_longer_set_aside(population, tmp_path):
+    path = tmp_path / "population.json"
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps({**data, "aside": {"main@1": "Its adapter is empty.", "gone": "Its adapter is empty."}}))
+    again = read(tmp_path)
+    assert "main@1" in again
+    assert again.disabled == {"gone": "Its adapter is empty."}
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [

@@ -133,6 +133,7 @@ class Population:
                 admit(member)
                 _check_adapter(member, folder, base, check)
                 population.add(member)
+                population.disabled.pop(member.name, None)  # it was mended and its row written again
             except StratagemError as error:
                 population.disable(name, str(error))
         return population
