@@ -196,3 +196,15 @@ def test_curve_has_the_unit_of_its_metric(client, folder, metric, unit):
     with (folder / "runs" / "first" / "metrics.jsonl").open("a") as file:
         file.write(json.dumps({"step": 9, metric: 0.5}) + "\n")
     assert ask(client, "run", name="runs/first")["curves"][metric]["unit"] == unit
+
+
+def test_reward_of_a_learner_of_a_league_has_the_unit_of_the_game(client, folder):
+    """It is not scaled, and stands beside validation figures that are."""
+    run = folder / "runs" / "first"
+    with (run / "config.toml").open("a") as file:
+        file.write("games = ['kuhn(hands=1)']\n[learners.main]\nrole = 'main'\n")
+    with (run / "metrics.jsonl").open("a") as file:
+        file.write(json.dumps({"step": 9, "main/pay": -0.5, "kuhn/validation/pay": -0.3}) + "\n")
+    curves = ask(client, "run", name="runs/first")["curves"]
+    assert curves["main/pay"]["unit"] == "chips a hand"
+    assert curves["kuhn/validation/pay"]["unit"] == "points a round, common scale"

@@ -57,10 +57,18 @@ def _is_staged(metric: str) -> bool:
 def unit_of(data: RunData, metric: str) -> str:
     """Return the unit of a metric; empty where it has none of its own, as a loss."""
     game, name = split(metric)
+    if name == "pay" and (played := _game_of_learner(data, game)):
+        return game_unit(data, played)
     unit = next((unit for pattern, unit in _UNITS if fits(pattern, name)), _by_end(name))
     if unit == SCALED and (declared := _declared_unit(name)):
         return declared
     return game_unit(data, game) if unit == GAME or (unit == SCALED and not _is_scaled(data, game)) else unit
+
+
+def _game_of_learner(data: RunData, name: str) -> str:
+    """Return the game of a league that has a learner of that name; its payoffs are not scaled. Empty for others."""
+    learners, games = (data.settings.get(key) for key in ("learners", "games"))
+    return str(games[0]) if isinstance(learners, dict) and name in learners and games else ""
 
 
 def _by_end(name: str) -> str:
