@@ -26,7 +26,7 @@ _UNITS: tuple[tuple[str, str], ...] = (
     ("validation/win_rate", SHARE),
     ("validation/collusion", SHARE),
     ("validation/externality", SHARE),
-    ("validation/nra", "ratio"),
+    ("validation/nra*", "ratio"),
     ("validation/*", SCALED),
     ("probe/exploit/*", SCALED),
     ("probe/collusion/*", SHARE),

@@ -21,6 +21,7 @@ class Peace(Metric):
 
     name = "peace"
     better = "neither"
+    unit = "relative reduction of attacks"
     null_case = "0, which equals have"
 
     def measure(self, sample: Sample) -> Estimate | None:
