@@ -7,7 +7,7 @@ import pytest
 
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.talk.effect import gullibility, jammed, message_effect, returns
+from stratagem.evaluation.talk.effect import gullibility, jammed, returns, variation
 from stratagem.evaluation.talk.figures import talk_figures
 from stratagem.evaluation.talk.information import (
     action_information,
@@ -104,12 +104,19 @@ def test_gullibility_is_the_loss_against_a_jammed_channel():
     assert returns(jammed(talk("Honest", "Honest"), SILENT)) == pytest.approx((-35 / 12 - 1, -35 / 12))
 
 
-def test_effect_of_a_message_is_a_total_variation():
-    believer, mixed = talk("Honest", "Honest"), talk("Honest", "noise(Honest, p=0.5)")
-    assert message_effect(believer, "STATE 1", "STATE 2") == pytest.approx(1.0)
-    assert message_effect(believer, "STATE 1", "STATE 1") == 0.0
-    assert message_effect(mixed, "STATE 1", "STATE 2") == pytest.approx(0.45)
-    assert message_effect(talk("Honest", "Babbler"), "STATE 1", SILENT) == 0.0
+@pytest.mark.parametrize(
+    ("receiver", "instead", "effect"),
+    [
+        ("Honest", "STATE 2", 1.0),
+        ("Honest", "STATE 1", 0.0),
+        ("noise(Honest, p=0.5)", "STATE 2", 0.45),
+        ("Babbler", SILENT, 0.0),
+    ],
+)
+def test_effect_of_a_message_is_a_total_variation(receiver, instead, effect):
+    game = talk("Honest", receiver)
+    for known in game.heard:
+        assert variation(game.answer(known, "STATE 1"), game.answer(known, instead)) == pytest.approx(effect)
 
 
 CARDS = "JQK"

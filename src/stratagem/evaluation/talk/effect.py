@@ -16,13 +16,6 @@ from stratagem.evaluation.talk.signalling import Returns, Signalling
 T = TypeVar("T")
 
 
-def message_effect(talk: Signalling, message: str, instead: str) -> float:
-    """Return the total variation between the receiver's policies after two messages, the mean over what it sees."""
-    return math.fsum(
-        p * variation(talk.answer(known, message), talk.answer(known, instead)) for known, p in talk.heard.items()
-    )
-
-
 def variation(one: Mapping[T, float], other: Mapping[T, float]) -> float:
     """Return the total variation of two distributions: half the sum of the absolute differences."""
     return math.fsum(abs(one.get(action, 0.0) - other.get(action, 0.0)) for action in {**one, **other}) / 2.0
