@@ -1,4 +1,4 @@
-"""Effect of messages by intervention: another message in the place of one, and a jammed channel.
+"""Effect of messages by intervention: how far two policies are apart, and a jammed channel.
 
 The turn stays, and only what is said in it changes. The speaker's later play is part of `Signalling.returns`, which
 knows the message, so these are the figures of the receiver alone.
