@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from functools import cached_property
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -135,11 +136,11 @@ class LoadedCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; if one is refused, end what the ones before it set for the command."""
-        try:
-            return super().parse_args(ctx, args)
-        except BaseException:
-            ctx.close()  # the command does not begin, so nobody else ends it
-            raise
+        with ExitStack() as refused:
+            refused.callback(ctx.close)  # the command does not begin, so nobody else ends it
+            rest = super().parse_args(ctx, args)
+            refused.pop_all()
+        return rest
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return the completions of a word to which no parameter is left."""
