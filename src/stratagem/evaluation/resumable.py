@@ -70,7 +70,8 @@ class ResumableRecord:
                 f"{folder} already holds recorded episodes: choose another folder, or add `resume=True`."
             )
         prepare(folder)
-        self._hold(folder)
+        if not resume:  # else it is held since before its episodes were read
+            self._hold(folder)
         write_file(folder / PLAN, json.dumps(plan, indent=1) + "\n")
         self._answers = Answers(folder)
 
