@@ -2,7 +2,7 @@
 
 import pytest
 import shapellm_clock
-from shapellm_clock import FAMILY, effects, rows
+from shapellm_clock import CLAIM_SEEDS, FAMILY, FAMILY_SEEDS, claim_rows, effects, rows
 
 
 def run(seed, first, second):
@@ -39,3 +39,29 @@ def test_a_comparison_is_corrected_for_all_that_were_declared():
 def test_five_seeds_are_not_tested():
     assert {row[3] for row in rows(data(5))} == {"too few seeds"}
     assert 2 / 2**shapellm_clock.MIN_SEEDS < 0.05
+
+
+def chicken(seeds):
+    return {
+        "tiny/icg-trial-even": [run(seed, 3.0 + 0.01 * seed, 1.0) for seed in seeds],
+        "tiny/icg-episode-even": [run(seed, 1.0, 3.0) for seed in seeds],
+    }
+
+
+def test_the_claim_about_chicken_uses_only_seeds_that_did_not_suggest_it():
+    assert min(CLAIM_SEEDS) > 1
+    (row,) = claim_rows(chicken(range(12)))
+    assert row[1] == "10"
+    assert [float(value) for value in row[3:]] == pytest.approx([2 / 2**10] * 2, abs=1e-3)
+
+
+def test_the_claim_is_not_tested_before_its_last_seed():
+    (row,) = claim_rows(chicken(range(11)))
+    assert row[1] == "9"
+    assert row[3:] == ["too few seeds", ""]
+    assert claim_rows(chicken(range(2))) == []
+
+
+def test_seeds_of_the_claim_alone_do_not_enter_the_family():
+    (row,) = rows(chicken(range(12)))
+    assert row[1] == str(len(FAMILY_SEEDS)) == "10"
