@@ -7,6 +7,7 @@ import pytest
 import stratagem as sg
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.lock import Locked, is_locked, locked
+from stratagem.play.store import fresh, record
 
 PLAN = {"command": "eval"}
 
@@ -45,3 +46,20 @@ def test_an_evaluation_a_tournament_and_an_audit_release_their_records(tmp_path)
     locks = list(tmp_path.rglob("lock"))
     assert len(locks) > 3
     assert not any(map(is_locked, locks))
+
+
+def test_a_match_is_not_recorded_where_another_process_records(tmp_path, other):
+    with pytest.raises(Locked, match=r"Another process uses the record"):
+        sg.play("ipd(rounds=2)", "TitForTat", episodes=2, record=tmp_path, progress=False)
+    assert not [*tmp_path.glob("episodes/*.parquet")]
+
+
+def test_a_match_releases_its_record_also_when_play_breaks_off(tmp_path):
+    def episodes():
+        yield from sg.play("ipd(rounds=2)", "TitForTat", progress=False).episodes
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(record(episodes(), fresh(tmp_path)))
+    assert not is_locked(tmp_path / "lock")
+    assert len(sg.read_record(tmp_path).episodes) == 1

@@ -20,7 +20,6 @@ from stratagem.engines.streaming import answered
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.file_modules import file_digests
 from stratagem.files import write_file
-from stratagem.lock import hold, release
 from stratagem.play.answers import Answers, LoggedQueue
 from stratagem.play.dispatch import Dispatcher, RequestQueue
 from stratagem.play.match import Setup
@@ -31,8 +30,6 @@ PLAN = "evaluation.json"
 """File with the settings of the evaluation, in the folder of a record."""
 _FILES = "files"
 """Entry of the settings with the digests of files."""
-_LOCK = "lock"
-"""File in the folder of a record that the process which writes there has locked."""
 _SECONDS = 5.0
 """Seconds after which finished episodes are written, where no request is open."""
 _WAITING = 0.2
@@ -58,12 +55,17 @@ class ResumableRecord:
             self._open(folder, dict(plan or {}), resume=resume)
 
     def _open(self, folder: Path, plan: dict[str, Any], *, resume: bool) -> None:
-        from stratagem.play.store import prepare, read_episodes, shards  # loads pyarrow, so only with a folder
+        from stratagem.play.store import (  # loads pyarrow, so only with a folder
+            hold_record,
+            prepare,
+            read_episodes,
+            shards,
+        )
 
         plan = with_files(plan)
         if resume:
             check_plan(folder, plan)
-            self._hold(folder)
+            hold_record(folder)
             self.finished = {episode.id: episode for episode in read_episodes(folder)} if shards(folder) else {}
         elif shards(folder) or (folder / PLAN).exists():
             raise StratagemError(
@@ -71,18 +73,16 @@ class ResumableRecord:
             )
         prepare(folder)
         if not resume:  # else it is held since before its episodes were read
-            self._hold(folder)
+            hold_record(folder)
         write_file(folder / PLAN, json.dumps(plan, indent=1) + "\n")
         self._answers = Answers(folder)
-
-    def _hold(self, folder: Path) -> None:
-        """Exclude other processes, whose episodes would be there twice."""
-        hold(folder / _LOCK, f"the record {folder}")
 
     def close(self) -> None:
         """Let other processes go on with the record."""
         if self.folder is not None:
-            release(self.folder / _LOCK)
+            from stratagem.play.store import release_record
+
+            release_record(self.folder)
 
     @property
     def clean(self) -> list[Episode]:

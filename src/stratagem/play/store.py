@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from stratagem.engines.base import Call
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.games.base import Part, Stakes
+from stratagem.lock import hold, release
 from stratagem.play.calls import DecisionKey, calls_by_decision
 from stratagem.play.card import FILE, update_card
 from stratagem.play.columns import NULLABLE, as_now, check_types, check_values
@@ -28,6 +29,8 @@ from stratagem.play.schemas import DECISIONS, LATER, READABLE, SCHEMAS
 from stratagem.play.shard import Shard
 from stratagem.prompting.past import Past
 
+_LOCK = "lock"
+"""File in the folder of a record that the process which writes there has locked."""
 _DECISION_FIELDS = DECISIONS.names[1:]
 
 
@@ -80,6 +83,18 @@ def fresh(folder: Path) -> Path:
     return folder
 
 
+def hold_record(folder: Path) -> None:
+    """Exclude other processes, whose episodes would be there twice or in the place of these."""
+    with _writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    hold(folder / _LOCK, f"the record {folder}")
+
+
+def release_record(folder: Path) -> None:
+    """Let other processes write to the record."""
+    release(folder / _LOCK)
+
+
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
     """Turn errors of the disk into one sentence."""
@@ -99,8 +114,17 @@ def record(episodes: Iterable[Episode], folder: Path, every: int = 20_000) -> It
     """Pass episodes on, writing a shard about every `every` decisions; earlier shards stay.
 
     Decisions of models count for more, by the size of their calls, so that neither much memory nor much play is at
-    stake. Everything passed on is written, also when the caller stops early or play breaks off.
+    stake. Everything passed on is written, also when the caller stops early or play breaks off. Another process that
+    records there meanwhile is refused: both would write the same shard.
     """
+    hold_record(folder)
+    try:
+        yield from _recorded(episodes, folder, every)
+    finally:
+        release_record(folder)
+
+
+def _recorded(episodes: Iterable[Episode], folder: Path, every: int) -> Iterator[Episode]:
     number = max(shards(folder), default=-1) + 1
     shard = Shard()
     try:
