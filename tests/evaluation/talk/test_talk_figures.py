@@ -7,7 +7,7 @@ import pytest
 
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.talk.effect import gullibility, jammed, returns, variation
+from stratagem.evaluation.talk.effect import returns, variation
 from stratagem.evaluation.talk.figures import talk_figures
 from stratagem.evaluation.talk.information import (
     action_information,
@@ -93,15 +93,6 @@ def test_returns_are_those_of_play():
     for sender, receiver in (("Liar", "Honest"), ("Exaggerator", "Equilibrium"), ("Babbler", "Honest")):
         played = expected(GAME, [make_player(sender, GAME), make_player(receiver, GAME)])
         assert returns(talk(sender, receiver)) == pytest.approx((played.per_round(0), played.per_round(1)))
-
-
-def test_gullibility_is_the_loss_against_a_jammed_channel():
-    """A believer loses 35/12 to silence, and rate * (mean squared distance of two different states) to a liar."""
-    distance = sum((a - b) ** 2 for a, b in permutations(range(6), 2)) / 30
-    for rate in (0.0, 0.3, 1.0):
-        assert gullibility(talk(f"Liar(p={rate})", "Honest"), SILENT) == pytest.approx(rate * distance - 35 / 12)
-    assert gullibility(talk("Liar", "Babbler"), SILENT) == pytest.approx(0.0)
-    assert returns(jammed(talk("Honest", "Honest"), SILENT)) == pytest.approx((-35 / 12 - 1, -35 / 12))
 
 
 @pytest.mark.parametrize(

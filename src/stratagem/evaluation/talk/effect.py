@@ -1,4 +1,4 @@
-"""Effect of messages by intervention: how far two policies are apart, and a jammed channel.
+"""Effect of messages by intervention: how far two policies are apart, and the returns.
 
 The turn stays, and only what is said in it changes. The speaker's later play is part of `Signalling.returns`, which
 knows the message, so these are the figures of the receiver alone.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from stratagem.evaluation.talk.signalling import Returns, Signalling
@@ -19,19 +18,6 @@ T = TypeVar("T")
 def variation(one: Mapping[T, float], other: Mapping[T, float]) -> float:
     """Return the total variation of two distributions: half the sum of the absolute differences."""
     return math.fsum(abs(one.get(action, 0.0) - other.get(action, 0.0)) for action in {**one, **other}) / 2.0
-
-
-def jammed(talk: Signalling, silence: str) -> Signalling:
-    """Return the same players with a channel on which nothing but silence arrives."""
-    return replace(talk, says={known: {silence: 1.0} for known in talk.knowledge})
-
-
-def gullibility(talk: Signalling, silence: str) -> float:
-    """Return what a receiver loses by listening: its return with the channel jammed less that with the talk.
-
-    It is meant for speakers that lie at a known rate. Where talk helps the receiver, the figure is negative.
-    """
-    return returns(jammed(talk, silence))[1] - returns(talk)[1]
 
 
 def returns(talk: Signalling) -> Returns:
