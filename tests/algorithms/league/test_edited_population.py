@@ -7,6 +7,7 @@ import pytest
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.state import LeagueState
+from stratagem.learning.monitor import TrainingWarning
 from stratagem.runs.checkpoint import latest
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts
@@ -68,7 +69,8 @@ def test_a_learner_that_the_recipe_does_not_have_is_disabled(edited):
     def edit(rows):
         rows["other"] = {**rows["main"], "name": "other"}
 
-    population = edited(edit)
+    with pytest.warns(TrainingWarning, match=r"The member other of the league is disabled: It learns,"):
+        population = edited(edit)
     assert population.disabled == {"other": "It learns, and the learners of the recipe are main, exploiter."}
     assert [member.name for member in population.of(learns=True)] == ["main", "exploiter"]
 

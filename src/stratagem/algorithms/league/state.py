@@ -134,9 +134,8 @@ class LeagueState:
         }
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
-        """Continue from a checkpoint; members that cannot be loaded any more are disabled."""
-        check, admitted = partial(check_loadable, self.lm), partial(admit, self.recipe)
-        self.population = Population.load(folder / POPULATION, self.run.path, self.lm.fingerprint, check, admitted)
+        """Continue from a checkpoint; members that cannot be loaded any more are disabled, with a warning."""
+        self.population = self._loaded(folder / POPULATION)
         if state.get("match_score") == self.recipe.league.match_score:
             self.results = Results.of(state["results"])
             self.ratings = dict(state["ratings"])
@@ -147,6 +146,14 @@ class LeagueState:
         self.scores = dict(state["scores"])
         for name, policy in self.learners.items():
             policy.restore(state["learners"][name], folder)
+
+    def _loaded(self, path: Path) -> Population:
+        """Load the population, and name the members that do not play."""
+        check, admitted = partial(check_loadable, self.lm), partial(admit, self.recipe)
+        population = Population.load(path, self.run.path, self.lm.fingerprint, check, admitted)
+        for name, why in population.disabled.items():
+            warnings.warn(f"The member {name} of the league is disabled: {why}", TrainingWarning, stacklevel=3)
+        return population
 
     def _complete(self) -> None:
         """Add the recipe's learners to a population file that was edited; new members have no results."""
