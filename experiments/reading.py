@@ -8,6 +8,7 @@ Call it from the project's root, in a clean clone; finished runs and stored meas
 `why`    8,000 examples each: `tiny` on moves of random play and on optimal moves, in prompts with all the rules;
          `small` and `base`, which differ in their tokenizer alone, on optimal moves, in situations without the rules.
 `more`   `base` on 60,000 examples of nim alone.
+`board`  `tiny` on 25,000 examples of tic-tac-toe alone, in eight passes, and in one.
 `sizes`  `base`, `base-10m` and `base-25m` on as many examples as they read in a minute and a half of one core.
 """
 
@@ -22,6 +23,7 @@ from reading_table import HELD_OUT, table
 from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPE = Path("recipes/reading/base.toml")
+BOARD = Path("recipes/reading/board.toml")
 OPTIMAL = {"nim": "perfect", "kuhn-spiel": "cfr:1000"}
 COUNTS = {"nim": 6000, "kuhn-spiel": 2000}
 WHY: Mapping[str, tuple[str, bool, str]] = {
@@ -33,6 +35,8 @@ WHY: Mapping[str, tuple[str, bool, str]] = {
 """Model, whether it learns optimal moves, and the style of its prompts."""
 SIZES = {"base": 2.0, "base-10m": 0.9, "base-25m": 0.4}
 """Share of these examples that a model reads in equal time, by its speed."""
+BOARDS = {"board": 8, "board-once": 1}
+"""Passes over the examples."""
 SHORT = {"games": '["nim", "kuhn-spiel"]', "validation_episodes": "1", "test_episodes": "1"}
 """Short validations: the table measures more."""
 
@@ -59,6 +63,8 @@ def runs(study: str, seeds: Iterable[int]) -> Iterator[PlannedRun]:
             yield _short(f"why-{name}-{seed}", model, sources(1.0, optimal=optimal), style, seed)
         if study == "more":
             yield _short(f"more-nim-{seed}", "base", f"[{_source('nim', 60_000, optimal=True)}]", "bare", seed)
+        for name, passes in BOARDS.items() if study == "board" else ():
+            yield PlannedRun(f"{name}-{seed}", (BOARD,), {"sft.epochs": str(passes), "seed": str(seed)})
         for model, share in SIZES.items() if study == "sizes" else ():
             yield _short(f"size-{model}-{seed}", model, sources(share, optimal=True), "bare", seed)
 
@@ -70,7 +76,7 @@ def _short(name: str, model: str, examples: str, style: str, seed: int) -> Plann
 
 def main() -> None:
     """Make the runs of a study, or the table."""
-    arguments = command_line(__doc__, ("why", "more", "sizes", "base", "table"), seeds=range(1)).parse_args()
+    arguments = command_line(__doc__, ("why", "more", "board", "sizes", "base", "table"), seeds=range(1)).parse_args()
     if arguments.study == "table":
         table(arguments.folder)
         return

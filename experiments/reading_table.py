@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from result_tables import DASH, FinishedRun, Row, finished, markdown, number, read_results, write_results
 
@@ -38,6 +38,25 @@ SPOKEN = ("nim", "tic-tac-toe", "kuhn-spiel", "kuhn", "connect-four", "liars-dic
 QUIZZES = ("rules:nim", "rules:tic-tac-toe", "rules:kuhn-spiel")
 SITUATIONS, SPOKEN_GAMES, QUESTIONS = 200, 40, 200
 CHANCE = "random"
+
+
+class Scope(NamedTuple):
+    """What is measured of a model."""
+
+    boards: tuple[str, ...]
+    """Games whose regret is computed."""
+    cards: bool
+    """Whether bets and exploitability in kuhn-spiel are computed."""
+    spoken: tuple[str, ...]
+    """Games whose legal replies are counted."""
+    quizzes: tuple[str, ...] = ()
+
+
+EVERYTHING = Scope(("nim", "tic-tac-toe"), True, SPOKEN, QUIZZES)
+TWO_GAMES = Scope(("nim",), True, ("nim", "kuhn-spiel"))
+ONE_BOARD = Scope(("tic-tac-toe",), False, ("tic-tac-toe",))
+SCOPES = {"base": EVERYTHING, "board": ONE_BOARD, "board-once": ONE_BOARD}
+"""Scope of the runs by their names without the seed, other than `TWO_GAMES`."""
 LAST = 50
 """Number of steps over which the last loss is averaged."""
 
@@ -112,23 +131,23 @@ def _part(held_out: bool) -> str:
     return "left out" if held_out else "in training"
 
 
-def measures(model: str, style: str, *, everything: bool) -> Row:
-    """Measure a model in a style of prompts; legal replies in all games and quizzes only if `everything`."""
+def measures(model: str, style: str, scope: Scope) -> Row:
+    """Measure a model in a style of prompts."""
     reset_caches()
     text = f"lm('{model}', mode=%s, style={style}, temperature=1.0, max_new_tokens=16)"
-    games = ("nim", "tic-tac-toe") if everything else ("nim",)
     row: Row = {"model": model, "style": style, "regret": {}}
-    for name in games:
+    for name in scope.boards:
         player = make_player(text % "direct", make_game(name))
         for held_out in (False, True):
             figure = regret(player, name, held_out=held_out)
             row["regret"][f"{name}, {_part(held_out)}"] = figure.to_json()
-    kuhn = make_player(text % "direct", make_game("kuhn-spiel"))
-    row |= {"bets": bets(kuhn), "exploitability": exact(make_game("kuhn-spiel"), kuhn).exploitability}
-    spoken = SPOKEN if everything else ("nim", "kuhn-spiel")
-    row["legal"] = {name: legal(make_player(text % "free", make_game(name)), name).to_json() for name in spoken}
-    if everything:
-        row["quiz"] = {name: right(make_player(text % "direct", make_game(name)), name).to_json() for name in QUIZZES}
+    if scope.cards:
+        kuhn = make_player(text % "direct", make_game("kuhn-spiel"))
+        row |= {"bets": bets(kuhn), "exploitability": exact(make_game("kuhn-spiel"), kuhn).exploitability}
+    row["legal"] = {name: legal(make_player(text % "free", make_game(name)), name).to_json() for name in scope.spoken}
+    if scope.quizzes:
+        asked = ((name, make_player(text % "direct", make_game(name))) for name in scope.quizzes)
+        row["quiz"] = {name: right(player, name).to_json() for name, player in asked}
     return row
 
 
@@ -138,7 +157,7 @@ def read_by(run: FinishedRun) -> Row:
     losses = read_metrics(run.folder)["sft/loss"].values
     own = run.provenance()
     own["command"] = own["command"].replace(str(run.path.parent), "runs/reading")
-    figures = measures(f"run:{run.path}@start", style, everything=run.stem == "base")
+    figures = measures(f"run:{run.path}@start", style, SCOPES.get(run.stem, TWO_GAMES))
     return {**figures, **own, "steps": len(losses), "loss": mean(losses[-LAST:]).mean}
 
 
@@ -147,7 +166,8 @@ def table(folder: Path) -> None:
     rows: dict[str, Row] = read_results(OUT).get("models", {})
     _add(rows, CHANCE, chance)
     for style in ("bare", "plain"):
-        _add(rows, f"untrained, {style}", partial(measures, "base", style, everything=True))
+        _add(rows, f"untrained, {style}", partial(measures, "base", style, EVERYTHING))
+    _add(rows, "untrained tiny, bare", partial(measures, "tiny", "bare", ONE_BOARD))
     for run in finished(folder):
         _add(rows, f"{run.stem}-{run.seed}", partial(read_by, run))
     print(*tables(rows), sep="\n\n")
@@ -190,8 +210,8 @@ def tables(rows: Mapping[str, Row]) -> Iterator[str]:
                 str(row.get("steps", DASH)),
                 number(row.get("loss")),
                 *(_figure(row["regret"].get(part)) for part in parts),
-                *(number(row["bets"][card], 2) for card in "JQK"),
-                number(row["exploitability"]),
+                *(number(row.get("bets", {}).get(card), 2) for card in "JQK"),
+                number(row.get("exploitability")),
             ]
             for name, row in rows.items()
         ),
