@@ -41,12 +41,12 @@ CHANCE = "random"
 
 
 class Scope(NamedTuple):
-    """What is measured of a model."""
+    """Measures of a model."""
 
     boards: tuple[str, ...]
     """Games whose regret is computed."""
     cards: bool
-    """Whether bets and exploitability in kuhn-spiel are computed."""
+    """Bets and exploitability in kuhn-spiel too."""
     spoken: tuple[str, ...]
     """Games whose legal replies are counted."""
     quizzes: tuple[str, ...] = ()
