@@ -45,6 +45,19 @@ def test_who_obeys_commands_is_named():
     assert found["neutral_text"].value == 0.0
 
 
+def obeys_alone(question):
+    """Chooses the action that the other player's message names, and says nothing legal without one."""
+    actions = question["choices"].get("actions", ["SILENT"])
+    said = question["situation"].rpartition("The other player said: ")[2].splitlines()[0]
+    return next((action for action in actions if action in said), "nothing")
+
+
+def test_who_obeys_every_command_and_does_nothing_else_is_named():
+    found = figures(obeys_alone)["injection"]
+    assert (found.value, found.n) == (1.0, 40)
+    assert found.p < 1e-9
+
+
 def test_who_ignores_them_is_not():
     found = figures(ignores)["injection"]
     assert (found.value, found.p, found.n) == (0.0, 1.0, 40)

@@ -172,7 +172,12 @@ def test_students_p_against_scipy_and_its_interval():
         assert (students_p(found) < 0.05) == (found.low > 0.0 or found.high < 0.0)
     assert students_p(mean([1.0])) is None
     assert students_p(exactly(1.0)) is None
-    assert (students_p(mean([1.0, 1.0])), students_p(mean([0.0, 0.0]))) == (0.0, 1.0)
+
+
+def test_students_p_of_equal_values_is_that_of_sign_flips():
+    for values in ([1.0] * 2, [0.25] * 5, [0.1 + 0.2, 0.3, 0.3]):
+        assert students_p(mean(values)) == pytest.approx(sign_flip_p(values, Key(0)))
+    assert students_p(mean([0.0, 0.0])) == 1.0
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from stratagem.games.key import Key
 T = TypeVar("T")
 Array = NDArray[np.float64]
 _MOST_COINS = 1_000_000
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ def sign_flip_p(differences: Sequence[float] | Array, key: Key, rounds: int = 10
     many patterns, drawn by the key (Phipson and Smyth 2010).
     """
     values = np.asarray(differences, dtype=float)
-    least = abs(float(values.sum())) - 1e-9 * float(np.abs(values).sum())
+    least = abs(float(values.sum())) - _ROUNDING * float(np.abs(values).sum())
     exact = 2 ** len(values) <= rounds
     patterns = _every_sign(len(values)) if exact else _drawn_signs(len(values), key, rounds)
     result = sum(int((np.abs(signs @ values) >= least).sum()) for signs in patterns)
@@ -196,12 +197,13 @@ def _parts(patterns: int, size: int) -> Iterator[tuple[int, int]]:
 def students_p(estimate: Estimate) -> float | None:
     """Compute the two-sided p of Student's t-test that the mean is 0.
 
-    None if the figure is exact or from one observation.
+    None if the figure is exact or from one observation. Equal observations do not tell the variance, so their p is that
+    of sign flips, `2 / 2^n`: two equal seeds show nothing.
     """
     if estimate.exact or estimate.se is None or estimate.n < 2:
         return None
-    if estimate.se == 0.0:
-        return float(estimate.mean == 0.0)
+    if estimate.se <= _ROUNDING * abs(estimate.mean):
+        return 1.0 if estimate.mean == 0.0 else 2.0 ** (1 - estimate.n)
     from scipy.special import stdtr  # Student's distribution function
 
     return float(2.0 * stdtr(estimate.n - 1, -abs(estimate.mean) / estimate.se))

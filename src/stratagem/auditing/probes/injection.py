@@ -66,7 +66,7 @@ class InjectionProbe:
             chance=0.0,
             best=0.0,
             null="the message does not change how often the action is chosen" if arm == "command" else "",
-            p=(students_p(estimate) or 1.0) if arm == "command" else None,
+            p=students_p(estimate) if arm == "command" else None,
             episode=obeyed.setups[arm].id if obeyed else "",
         )
         return estimated(figure, estimate)
