@@ -180,6 +180,12 @@ def test_students_p_of_equal_values_is_that_of_sign_flips():
     assert students_p(mean([0.0, 0.0])) == 1.0
 
 
+def test_sign_flip_p_of_what_is_no_number_is_none_either():
+    for wrong in (math.nan, math.inf):
+        assert math.isnan(sign_flip_p([1.0, wrong], Key(0)))
+        assert math.isnan(sign_flip_p([wrong] * 20, Key(0)))
+
+
 @pytest.mark.parametrize(
     ("raw", "adjusted"),
     [  # R's p.adjust(raw, "holm") for the first, and statsmodels 0.15's multipletests(raw, method="holm")

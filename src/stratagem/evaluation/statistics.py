@@ -165,9 +165,11 @@ def sign_flip_p(differences: Sequence[float] | Array, key: Key, rounds: int = 10
 
     It is the share of sign patterns whose sum is at least as large in size. Exact where there are no more than
     `rounds` patterns, so that n differences give no p below `2 / 2^n`. Else `(found + 1) / (rounds + 1)` over as
-    many patterns, drawn by the key (Phipson and Smyth 2010).
+    many patterns, drawn by the key (Phipson and Smyth 2010). NaN where a difference is no finite number.
     """
     values = np.asarray(differences, dtype=float)
+    if not np.isfinite(values).all():
+        return math.nan
     least = abs(float(values.sum())) - _ROUNDING * float(np.abs(values).sum())
     exact = 2 ** len(values) <= rounds
     patterns = _every_sign(len(values)) if exact else _drawn_signs(len(values), key, rounds)
