@@ -23,6 +23,7 @@ from pathlib import Path
 from experiment import command_line, run
 from result_tables import Row, finished, markdown, write_results
 
+from stratagem.api.json_file import finite
 from stratagem.evaluation.family import Family
 from stratagem.evaluation.statistics import detectable, mean
 from stratagem.games.key import Key
@@ -129,7 +130,7 @@ def _row(test: PairedTest, own: BySeed, control: BySeed) -> Row:
         "difference": estimate.mean,
         "standard error": estimate.se,
         "p": test.p,
-        "detectable": detectable(estimate),
+        "detectable": finite(detectable(estimate)),
         "p (Holm)": test.holm_p,
     }
 

@@ -248,6 +248,7 @@ def test_several_tested_comparisons_are_corrected_together(run, tmp_path):
     command = ("eval", "kuhn", *names, "--opponents", "random", "--episodes", 8)
     printed = run(*command)[1]
     assert printed.count(", Holm p = ") == 2
+    assert "minimum detectable difference – (fewer than six deals)" in printed
     assert "for the 2 comparisons of this evaluation: each further player less the first" in printed
     data = json.loads(run(*command, "--json")[1])
     (game,) = data["games"]

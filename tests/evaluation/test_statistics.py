@@ -237,10 +237,24 @@ def test_ties_in_the_last_digit_count_as_ties():
 
 def test_the_detectable_difference_is_found_four_times_in_five():
     effect = paired_difference(noise(40), [0.0] * 40, Key(1), 10).detectable
-    assert effect == pytest.approx((1.959964 + 0.841621) * stats.sem(noise(40)))
-    shift = (1.959964 + 0.841621) * 2.0 / math.sqrt(40)
+    power = stats.t.ppf(0.975, 39) + stats.t.ppf(0.8, 39)
+    assert effect == pytest.approx(power * stats.sem(noise(40)))
+    shift = power * 2.0 / math.sqrt(40)
     found = [paired_difference(noise(40, i, shift), [0.0] * 40, Key(i), 400).p_value <= 0.05 for i in range(300)]
     assert 0.72 < np.mean(found) < 0.87
+
+
+def test_the_detectable_difference_of_ten_deals_is_found_four_times_in_five():
+    power = stats.t.ppf(0.975, 9) + stats.t.ppf(0.8, 9)
+    assert paired_difference(noise(10), [0.0] * 10, Key(1)).detectable == pytest.approx(power * stats.sem(noise(10)))
+    shift = power * 2.0 / math.sqrt(10)
+    found = [paired_difference(noise(10, i, shift), [0.0] * 10, Key(i)).p_value <= 0.05 for i in range(300)]
+    assert 0.75 < np.mean(found) < 0.87
+
+
+def test_no_difference_can_be_detected_with_five_deals():
+    assert math.isnan(paired_difference([1.0, 1.1, 1.2, 1.3, 1.4], [0.0] * 5, Key(1)).detectable)
+    assert paired_difference([1.0, 1.1, 1.2, 1.3, 1.4, 1.5], [0.0] * 6, Key(1)).detectable > 0.0
 
 
 def test_many_deals_need_little_memory():

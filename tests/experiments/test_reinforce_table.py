@@ -50,7 +50,7 @@ def test_tests_pair_runs_of_one_seed_and_count_what_was_not_run():
     assert row["difference"] == pytest.approx(-0.2)
     assert row["p"] == pytest.approx(0.25)  # two of eight sign patterns
     assert row["p (Holm)"] == 1.0  # of six tests
-    assert row["detectable"] == pytest.approx(2.80 * row["standard error"], rel=1e-3)
+    assert row["detectable"] is None  # three seeds cannot show a p below 5 %
     assert reinforce.tested(rows("grpo", [0.2, 0.4])) == []
 
 

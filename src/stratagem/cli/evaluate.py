@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -336,6 +337,7 @@ def _difference(result: GameResult, row: Row, holm: float | None) -> str:
     if pay is not None and base is not None and both_exact(result, row):
         return f"{title}: pay {number(pay.mean - base.mean)} (exact)"
     difference = result.differences[row.player]
-    detectable = f"minimum detectable difference {number(difference.detectable)}"
+    least = difference.detectable
+    detectable = f"minimum detectable difference {'– (fewer than six deals)' if isnan(least) else number(least)}"
     p = f"p = {difference.p_value:.4f}" + ("" if holm is None else f", Holm p = {holm:.4f}")
     return f"{title} on the same deals: pay {difference.estimate}, {p}, {detectable}"

@@ -18,6 +18,8 @@ T = TypeVar("T")
 Array = NDArray[np.float64]
 _MOST_COINS = 1_000_000
 _ROUNDING = 1e-9
+_LEAST_FLIPPED = 6
+"""Smallest number of differences whose sign flips can give a p below 5 %."""
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,10 @@ class Difference:
     p_value: float
     """Two-sided p of the sign-flip test over deals, before any correction."""
     detectable: float
-    """Smallest true difference that a test at 5 % would find four times in five with this sample."""
+    """Smallest true difference that a test at 5 % would find four times in five with this sample.
+
+    None can be found with fewer than six deals, so it is NaN there.
+    """
 
     def to_json(self) -> Json:
         """Return every field by name."""
@@ -155,9 +160,16 @@ def paired_difference(first: Sequence[float], second: Sequence[float], key: Key,
 
 
 def detectable(estimate: Estimate) -> float:
-    """Compute the smallest true mean that a test at 5 % would find four times in five with this standard error."""
-    power = NormalDist().inv_cdf(0.975) + NormalDist().inv_cdf(0.8)
-    return math.nan if estimate.se is None else power * estimate.se
+    """Compute the smallest true mean that a test at 5 % would find four times in five with this standard error.
+
+    NaN where so few observations can show no p below 5 % by sign flips.
+    """
+    if estimate.se is None or estimate.n < _LEAST_FLIPPED:
+        return math.nan
+    from scipy.special import stdtrit  # Student's quantile
+
+    power = stdtrit(estimate.n - 1, 0.975) + stdtrit(estimate.n - 1, 0.8)
+    return float(power) * estimate.se
 
 
 def sign_flip_p(differences: Sequence[float] | Array, key: Key, rounds: int = 10_000) -> float:
