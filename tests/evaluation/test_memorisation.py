@@ -179,6 +179,16 @@ def test_crossed_interval_covers_both_sources_of_spread():
     assert 0.93 * tables <= hits <= 0.99 * tables
 
 
+def test_crossed_interval_of_two_disguises_that_differ_much_is_too_narrow():
+    rng = np.random.default_rng(1)
+    hits, tables = 0, 1000
+    for _ in range(tables):
+        deals, disguises = rng.normal(0, 1.0, (30, 1)), rng.normal(0, 1.0, (1, 2))
+        estimate = crossed(deals + disguises + rng.normal(0, 1.0, (30, 2)))
+        hits += estimate.low < 0.0 < estimate.high
+    assert 0.85 * tables <= hits <= 0.91 * tables  # as docs/explanation/disguises.md says
+
+
 def test_crossed_of_rows_alone_is_students_interval():
     values = np.array([[1.0], [2.0], [4.0]])
     estimate = crossed(values)
