@@ -2,9 +2,10 @@
 
 Call it from the project's root. RUNS/start is the SFT model that all begin with, which learnt what random play and
 search played, good or bad; with `--start search` the better half of search's play, with `--start rules` what won in
-random play, with `--start small` a model of 3.7 million weights learns from play of mixed strength. A run is
-RUNS/VARIANT-SEED; the runs of an analysis differ from the main run, `self`, in one thing. What differs in refinement
-alone learns from the games of the main run, so that comes first.
+random play, with `--start small` a model of 3.7 million weights learns from play of mixed strength. With `--start
+board` it learnt to read the board of tic-tac-toe, and all runs are in that game. A run is RUNS/VARIANT-SEED; the runs
+of an analysis differ from the main run, `self`, in one thing. What differs in refinement alone learns from the games of
+the main run, so that comes first.
 `every` stands for all analyses. `experiments/scopal_table.py` makes the tables and pictures.
 """
 
@@ -24,12 +25,14 @@ from stratagem.models.run_models import read_run_models
 from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPE = Path("recipes/scopal/tiny.toml")
+BOARD = Path("recipes/scopal/board.toml")
 GRPO = Path("recipes/scopal/tiny-grpo.toml")
 STARTS = {
     "mixed": Path("recipes/scopal/tiny-start.toml"),
     "search": Path("recipes/scopal/tiny-search.toml"),
     "rules": Path("recipes/scopal/tiny-rules.toml"),
     "small": Path("recipes/scopal/small-start.toml"),
+    "board": Path("recipes/reading/board.toml"),
 }
 MAIN = "self"
 DIRECT = "direct"
@@ -47,6 +50,8 @@ REFINED = {
     "winning": '["winning"]',
     "spag": '["spag"]',
 }
+ALONE = {"imitate": '["imitate"]', "grpo": '["grpo"]'}
+"""Cloning of all replies, which is the control without rewards, and GRPO without cloning before it."""
 ESTIMATORS = ("discounted", "beta")
 FEW, MANY = 90, 474
 """Optimizer steps that GRPO and KTO take over 12,000 draws of recorded games: GRPO drops replies without a sibling."""
@@ -58,6 +63,7 @@ FRESH = "fresh"
 ANALYSES: Mapping[str, Sequence[str]] = {
     "main": (MAIN, "winning", "spag"),
     "methods": (MAIN, *REFINED),
+    "reader": (MAIN, *ALONE),
     "opponents": (MAIN, *(f"against-{name}" for name in OPPONENTS)),
     "scaling": (MAIN, "against-mcts-5", "scale-1", "scale-2"),
     "imitation": (MAIN, *(f"teacher-{name}" for name in TEACHERS), "combined"),
@@ -93,8 +99,8 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
     if variant in ("untrained", f"{FRESH}-judged"):
         model = untrained(folder) if variant == "untrained" else f"run:{folder}/{FRESH}-{seed}@last"
         return {"refine": "[]", "reward.table": f"{main}/steps/0.parquet", "model": model}
-    if variant in REFINED:
-        return {"refine": REFINED[variant], "reward.table": f"{main}/steps/0.parquet"}
+    if method := (REFINED | ALONE).get(variant):
+        return {"refine": method, "reward.table": f"{main}/steps/0.parquet"}
     if variant in ESTIMATORS:
         return {"reward.step_reward": variant, "interaction.records": f'["{main}/record"]'}
     if kind == "against":
@@ -170,7 +176,7 @@ def runs(analyses: Sequence[str], folder: Path, seeds: Iterable[int], start_reci
                 reason = "since an earlier run that it needs is not finished"
                 print(f"{variant}-{seed} is skipped, {reason}: {error}", file=sys.stderr)
                 continue
-            recipe = GRPO if variant == FRESH else RECIPE
+            recipe = GRPO if variant == FRESH else BOARD if start_recipe == STARTS["board"] else RECIPE
             settings = {"seed": str(seed), **start, **own, **stages}
             yield PlannedRun(f"{variant}-{seed}", (recipe,), settings, first=variant in NEEDED)
 

@@ -29,13 +29,13 @@ from result_tables import (
     table_command_line,
     write_results,
 )
+from scopal import ALONE, DIRECT, MAIN, REFINED, STAGED
 from scopal import ANALYSES as TRAINED
-from scopal import DIRECT, MAIN, REFINED, STAGED
 from scopal_play import by_game, kuhn, played, policies, samples
 
 from stratagem.evaluation.family import Family
 from stratagem.evaluation.statistics import Estimate, mean, with_interval
-from stratagem.sweeps.paired import paired, paired_tests, students
+from stratagem.sweeps.paired import BySeed, paired, paired_tests, students
 
 ANALYSES = {**TRAINED, "smollm2": (DIRECT,)}
 WITH_CHANCE = {"main": MAIN, "smollm2": DIRECT}
@@ -144,14 +144,36 @@ def stage_tests(runs: Sequence[Row]) -> str:
     names = [name for name in runs[0]["stages"] if name != CHANCE]
     rates = {name: {run["seed"]: won(run["stages"][name]).mean for run in runs} for name in names}
     gaps = {f"{later} less {sooner}": paired(rates[later], rates[sooner]) for sooner, later in combinations(names, 2)}
-    tests = paired_tests(Family("the stages of a run, every pair", tuple(gaps)), gaps, students)
+    return _tests(Family("stages of a run", tuple(gaps)), gaps)
+
+
+def _tests(family: Family, gaps: Mapping[str, BySeed]) -> str:
+    """Format the differences in points, with the p of Student's t-test, and Holm's."""
     rows = []
-    for name, test in tests.items():
+    for name, test in paired_tests(family, gaps, students).items():
         if test.p is not None:
             percent = with_interval([100 * gap for gap in test.by_seed.values()])
             ends = interval(percent, "+.1f")
             rows.append([name, f"{percent.mean:+.1f}", ends, f"{test.p:.4f}", f"{test.holm_p:.4f}"])
-    return markdown([f"stages of a run, {len(gaps)} comparisons", "points more", "95 %", "p", "Holm p"], rows)
+    return markdown([f"{family.name}, {len(family)} comparisons", "points more", "95 %", "p", "Holm p"], rows)
+
+
+def reader_tests(data: Mapping[str, Sequence[Row]]) -> str:
+    """Compare methods from a base that reads with the base and with cloning of all replies, paired by seed."""
+    ends = {
+        name: {run["seed"]: won(run["stages"][_ends(run)[1]]).mean for run in data[name]} for name in (MAIN, *ALONE)
+    }
+    ends["base"] = {run["seed"]: won(run["stages"][_ends(run)[0]]).mean for run in data[MAIN]}
+    gaps = {
+        f"{one} less {other}": paired(ends[one], ends[other]) for one in (MAIN, "grpo") for other in ("base", "imitate")
+    }
+    return _tests(Family("SCO-PAL from a base that reads", tuple(gaps)), gaps)
+
+
+def _ends(run: Row) -> tuple[str, str]:
+    """Return the names of the first and the last stage."""
+    names = [name for name in run["stages"] if name != CHANCE]
+    return names[0], names[-1]
 
 
 def rates_by_seed(runs: Sequence[Row]) -> Iterator[str]:
@@ -187,6 +209,8 @@ def sections(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
     for name in WITH_CHANCE.values():
         if name in data:
             yield "stages", stage_tests(data[name])
+    if {MAIN, *ALONE} <= data.keys():
+        yield "from a base that reads", reader_tests(data)
 
 
 def main() -> None:

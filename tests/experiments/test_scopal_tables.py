@@ -113,3 +113,14 @@ def test_finished_run_becomes_a_row_with_its_provenance(tmp_path, monkeypatch, c
     assert "| BC less Base | +15.0 | [-48.5, +78.5] | 0.2048 | 0.2048 |" in printed
     assert "| random play | 2 | 10.0 ± 0.0 | 10.0 | 10.0 |" in printed
     assert "| self | 3 | 3 | 3 | 3 | 3 | 3 |" in printed
+
+
+def test_methods_from_a_base_that_reads_are_compared_with_it_and_with_cloning_of_all_replies():
+    """Gains of .1 to .3 over the base are tested by Student's t, and corrected for four comparisons."""
+    data = {"self": [run(seed, 0.3, 0.4 + 0.1 * seed, 0.1) for seed in range(3)]}
+    data |= {name: [run(seed, 0.5, 0.5, 0.1) for seed in range(3)] for name in ("imitate", "grpo")}
+    rows = {line.split(" | ")[0]: line for line in tables.reader_tests(data).splitlines()}
+    assert rows["| self less base"] == "| self less base | +20.0 | [-4.8, +44.8] | 0.0742 | 0.2967 |"
+    assert rows["| self less imitate"].split(" | ")[1] == "+0.0"
+    assert rows["| grpo less base"].split(" | ")[1] == "+20.0"
+    assert list(rows)[0] == "| SCO-PAL from a base that reads, 4 comparisons"
