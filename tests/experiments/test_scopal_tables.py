@@ -123,4 +123,4 @@ def test_methods_from_a_base_that_reads_are_compared_with_it_and_with_cloning_of
     assert rows["| self less base"] == "| self less base | +20.0 | [-4.8, +44.8] | 0.0742 | 0.2967 |"
     assert rows["| self less imitate"].split(" | ")[1] == "+0.0"
     assert rows["| grpo less base"].split(" | ")[1] == "+20.0"
-    assert list(rows)[0] == "| SCO-PAL from a base that reads, 4 comparisons"
+    assert next(iter(rows)) == "| SCO-PAL from a base that reads, 4 comparisons"
