@@ -32,6 +32,7 @@ from result_tables import (
 from scopal import ALONE, DIRECT, MAIN, REFINED, STAGED
 from scopal import ANALYSES as TRAINED
 from scopal_play import by_game, kuhn, played, policies, samples
+from step_labels import label_table, labels
 
 from stratagem.evaluation.family import Family
 from stratagem.evaluation.statistics import Estimate, mean, with_interval
@@ -60,7 +61,7 @@ def row(run: FinishedRun) -> Row:
     """Collect the figures of a run."""
     figures = stages(run.read("evaluation.json"))
     own = [name for name in figures if name != CHANCE]
-    play = {**played(run.path), "kuhn": policies(run.path, own)}
+    play = {**played(run.path), "kuhn": policies(run.path, own), "labels": labels(run.path / "steps" / "0.parquet")}
     return {"seed": run.seed, **run.provenance(), **play, "stages": figures}
 
 
@@ -204,6 +205,8 @@ def sections(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
             yield "samples by game", by_game(first)
         if first.get("kuhn"):
             yield "kuhn against equilibrium", kuhn(first)
+        if any(run.get("labels") for run in data[MAIN]):
+            yield "labels", label_table(data[MAIN])
         yield "regret", regrets(data)
         yield "by seed", "\n".join(rates_by_seed(data[MAIN]))
     for name in WITH_CHANCE.values():
