@@ -7,6 +7,7 @@ import pytest
 
 from stratagem.errors import BadParameter
 from stratagem.games import Flat, Game, GameSpec, Key, RoundResult, State, View
+from stratagem.games.enumeration import starts
 from stratagem.play import table
 from stratagem.play.match import Match, Setup
 from stratagem.play.scheduler import play
@@ -22,10 +23,15 @@ RESULTS = {
     "huge": RoundResult((10**400, 0)),
     "no result": None,
 }
-ENDLESS, OPEN = "endless", "open"
+ENDLESS, OPEN, OVER = "endless", "open", "over"
 
 
 class BrokenState(State):
+    def begin(self):
+        super().begin()
+        if self.game.kind == OVER:
+            self.end()
+
     def view(self, seat):
         return View(self.game, seat, seat)
 
@@ -124,3 +130,10 @@ def test_the_turns_of_a_round_are_counted_anew(monkeypatch):
     endless = dataclass(frozen=True)(type("Endless", (Broken,), {"spec": replace(Broken.spec, rounds=None)}))(ENDLESS)
     (episode,) = play([Setup(id="e", match=match(endless), slots=(0, 1), key=Key(1), rounds=50)])
     assert len(episode.rounds) == 50
+
+
+def test_a_deal_in_which_no_seat_is_to_act_is_refused():
+    with pytest.raises(BadParameter, match=r"^broken has a deal in which no seat is to act: let a seat act in every"):
+        list(play([Setup(id="e", match=match(Broken(OVER)), slots=(0, 1), key=Key(1))]))
+    with pytest.raises(BadParameter, match=r"no seat is to act"):
+        list(starts(Broken(OVER)))

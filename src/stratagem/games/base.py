@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from stratagem.errors import BadRecord, CannotCompute, IllegalAction
+from stratagem.errors import BadParameter, BadRecord, CannotCompute, IllegalAction
 from stratagem.games.key import Chance
 
 if TYPE_CHECKING:
@@ -136,6 +136,11 @@ class Game(ABC, Generic[F]):
         """Start a new table whose every draw comes from `chance`."""
         state = self.state(self, chance)
         state.begin()
+        if not state.to_act:  # its payoffs could not be paid
+            raise BadParameter(
+                f"{self.spec.name} has a deal in which no seat is to act: let a seat act in every deal, if only with "
+                "one choice."
+            )
         return state
 
     def load(self, data: Json, chance: Chance) -> State[F]:
