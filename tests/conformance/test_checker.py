@@ -205,6 +205,7 @@ class Deaf(Flat):
 
 BROKEN = [
     broken("spec", how="no summary", game={"spec": declares(summary="")}),
+    broken("spec", how="a name with a space", game={"spec": declares(name="high card")}),
     broken("ends", how="more rounds than declared", game={"spec": declares(rounds=2)}),
     broken("ends", how="no end", state={"end": lambda self: None}),
     broken("ends", how="over while somebody is to act", state={"end": lambda self: setattr(self, "over", True)}),

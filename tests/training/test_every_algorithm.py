@@ -1,6 +1,7 @@
 """Every algorithm has the same metrics, findings, checkpoints, record, models, evaluation, progress and strictness."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import stratagem.models.load as loading
 from small_recipes import LEARNT, RECIPES
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of, bound
 from stratagem.errors import BadParameter
+from stratagem.games.kuhn import Kuhn
 from stratagem.learning.monitor import CheckFailed
 from stratagem.models.run_models import read_run_models
 from stratagem.play.store import shards
@@ -146,6 +148,15 @@ def test_two_games_of_one_name_are_refused_at_the_start(name, tmp_path):
     twice = recipe(name, games=["nim", "kuhn(hands=1)", "kuhn(hands=2)"])
     with pytest.raises(BadParameter, match="2 of the `games` are kuhn, and their figures would have one name"):
         bound(twice, RunFolder(tmp_path))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["sepo", "grpo", "reinforce", "league", "scopal"])
+@pytest.mark.parametrize("unfit", ["kuhn's table", "kuhn/two"])
+def test_a_game_whose_name_cannot_be_that_of_figures_is_refused_at_the_start(name, unfit, tmp_path, monkeypatch):
+    monkeypatch.setattr(Kuhn, "spec", replace(Kuhn(hands=1).spec, name=unfit))
+    with pytest.raises(BadParameter, match="cannot be trained in, since its figures are named by it: give its spec"):
+        bound(recipe(name), RunFolder(tmp_path))
     assert not list(tmp_path.iterdir())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -14,7 +15,7 @@ class GameSpec:
     """The declared facts of a game; conformance holds the rules to every one of them."""
 
     name: str
-    """Registry name; `describe` adds the parameters that are not the default."""
+    """Registry name, without spaces and slashes; `describe` adds the parameters that are not the default."""
     version: int = 1
     """Version of the rules; a change that would change a transcript raises it."""
     family: str
@@ -69,6 +70,11 @@ class GameSpec:
             symmetric=True,
             on_illegal="null",
         )
+
+    @property
+    def names_figures(self) -> bool:
+        """True if the name can be a part of the names of figures and files: it has no space and no slash."""
+        return not re.search(r"[\s/]", self.name)
 
     @property
     def perfect_information(self) -> bool:

@@ -18,7 +18,7 @@ from stratagem.players.modes import check_style
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts
-from stratagem.training.by_game import check_one_of_a_name
+from stratagem.training.by_game import check_names
 from stratagem.training.collector import Collector
 from stratagem.training.loop import train
 from stratagem.training.online import Online
@@ -81,7 +81,7 @@ class PolicyAlgorithm(Algorithm[P]):
         return self.recipe.steps
 
     def check(self) -> None:
-        check_one_of_a_name(self.games, "train in one of them, and imitate play of the others by `[[sft.sources]]`")
+        check_names(self.games, "train in one of them, and imitate play of the others by `[[sft.sources]]`")
         check_imitated(self.recipe, self.games, self.run)
         for game in self.games:  # a style that the mode or a game does not admit, before any model is loaded
             state = game.start(Key(0))

@@ -84,8 +84,13 @@ def check_games_of(setting: str, table: Mapping[str, Any], games: Sequence[Game[
         )
 
 
-def check_one_of_a_name(games: Sequence[Game[Any]], remedy: str = "leave one out") -> None:
-    """Refuse two games of one name: their episodes and figures have the name of the game."""
+def check_names(games: Sequence[Game[Any]], remedy: str = "leave one out") -> None:
+    """Refuse two games of one name, and a name with a space or a slash: figures and files have the name of the game."""
+    if unfit := [game.spec.name for game in games if not game.spec.names_figures]:
+        raise BadParameter(
+            f"The game {unfit[0]!r} cannot be trained in, since its figures are named by it: give its spec a `name` "
+            "without spaces and slashes."
+        )
     counted = Counter(game.spec.name for game in games)
     if twice := [name for name, count in counted.items() if count > 1]:
         raise BadParameter(

@@ -40,7 +40,7 @@ from stratagem.prompting.catalogue import make_style
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.training.algorithm import Algorithm
-from stratagem.training.by_game import check_one_of_a_name
+from stratagem.training.by_game import check_names
 from stratagem.training.evaluation import Final, save_policies
 from stratagem.training.policy import TrainingData
 from stratagem.training.stage import Batch, Metrics, Stage, State
@@ -57,7 +57,7 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
 
     def check(self) -> None:
         recipe, games = self.recipe, [make_game(text) for text in self.recipe.games]
-        check_one_of_a_name(games)
+        check_names(games)
         make_style(recipe.style)
         interaction, evaluation = recipe.interaction, recipe.final_evaluation
         names = {*interaction.opponents, *interaction.teachers, *evaluation.opponents} - {SELF}

@@ -21,6 +21,7 @@ def spec(case: Case) -> str:
     low, high = declared.bounds
     faults = {
         "a name, a family and a summary": not (declared.name and declared.family and declared.summary),
+        "a name without spaces and slashes": not declared.names_figures,
         "at least one seat": declared.seats < 1,
         "rounds of at least 1, or None": declared.rounds is not None and declared.rounds < 1,
         "bounds of which the first is not above the second": not low <= high,
