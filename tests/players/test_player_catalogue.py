@@ -1,6 +1,7 @@
 """Every player by name: names go round, policies are legal mixtures everywhere, mistakes are one sentence."""
 
 from collections import Counter
+from dataclasses import dataclass
 
 import pytest
 from transcripts import random_states
@@ -9,9 +10,10 @@ from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.repeated import REPEATED
-from stratagem.players.base import Ask, Player, is_probability
+from stratagem.players.base import Ask, Player, Scripted, described, is_probability
 from stratagem.players.catalogue import PLAYERS, SYNONYMS, WRAPPERS, make_player, player_names
 from stratagem.players.patterns import FAMILIES
+from stratagem.registry import parse_call
 
 GAMES = {family: make_game(family) for family in (*FAMILIES, "nim")}
 NAMES = [(family, name) for family in FAMILIES for name in player_names(GAMES[family])]
@@ -35,6 +37,19 @@ def test_names_go_round(family, name):
     player = make_player(name, GAMES[family])
     assert isinstance(player, Player)
     assert make_player(player.name, GAMES[family]).name == player.name
+
+
+@dataclass(frozen=True)
+class Spoken(Scripted):
+    text: str = ""
+
+    def strategy(self, view):
+        return view.choices.first
+
+
+@pytest.mark.parametrize("text", ["C", "a b", "x, y", "3", "None", "p=1", "it's", "(", " a", "[C, D]", "\n"])
+def test_a_name_makes_the_same_option_again(text):
+    assert parse_call(f"{described(Spoken(text))[:-1]}, other=1)")[1:] == ((), {"text": text, "other": 1})
 
 
 @pytest.mark.parametrize(("family", "name"), WITH_OPTIONS)

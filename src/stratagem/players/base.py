@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
 from stratagem.engines.base import Call, Request
-from stratagem.errors import CannotCompute
+from stratagem.errors import BadParameter, CannotCompute
 from stratagem.file_modules import file_name_of
 from stratagem.games.base import Seat, State, View
 from stratagem.games.key import Key
 from stratagem.prompting.past import NOTHING, Past
+from stratagem.registry import parse_call
 
 F = TypeVar("F")
 Mix = Mapping[str, float]
@@ -272,8 +274,17 @@ def described(player: object) -> str:
 
 def shown(value: object) -> str:
     """Format an option for a name, short where that loses nothing: a name must make the same player again."""
+    if isinstance(value, str):
+        return value if _reads_back(value) else repr(value)
     short = f"{value:g}" if isinstance(value, float) else str(value)
     return short if not isinstance(value, float) or float(short) == value else repr(value)
+
+
+def _reads_back(text: str) -> bool:
+    """Return whether an option is this text where a name has it without quotation marks."""
+    with suppress(BadParameter):
+        return parse_call(f"name(option={text}, next=1)")[1:] == ((), {"option": text, "next": 1})
+    return False
 
 
 def is_probability(mix: Mix) -> bool:
