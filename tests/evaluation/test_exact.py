@@ -222,7 +222,7 @@ class Broken:
 
 
 @pytest.mark.parametrize("text", ["ipd", "kuhn"])
-@pytest.mark.parametrize("error", [ValueError("no odds"), BadRecord("The table says nothing.")])
+@pytest.mark.parametrize("error", [ValueError("no odds"), BadRecord("The table says nothing."), SystemExit("I am off")])
 def test_a_player_that_raises_cannot_be_measured(text, error):
     with pytest.raises(CannotCompute, match=str(error)):
         exact(make_game(text), Broken(error))

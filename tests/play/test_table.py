@@ -30,6 +30,10 @@ def raises_when_told(ask):
     raise RuntimeError("no idea")
 
 
+def leaves(ask):
+    raise SystemExit(3)
+
+
 def stops(ask):
     return next(iter(()))
 
@@ -56,6 +60,7 @@ FAULTS = {
     "raises": (raises, "error", "RuntimeError: no idea"),
     "raises before asking": (raises_before_asking, "error", "RuntimeError: no idea"),
     "raises when told": (raises_when_told, "error", "RuntimeError: no idea"),
+    "leaves": (leaves, "error", "SystemExit: 3"),
     "stops": (stops, "error", "StopIteration: "),
     "plays illegally": (lambda ask: Move("FLY"), "illegal", "FLY"),
     "plays nothing": (lambda ask: Move(None), "illegal", None),

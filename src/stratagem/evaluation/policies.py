@@ -38,7 +38,7 @@ def stated(player: Player, views: Sequence[View[Any]]) -> list[Stated]:
         return [_whole(player, view, mix) for view, mix in zip(views, mixes, strict=True)]
     except StratagemError as error:
         raise CannotCompute(str(error)) from error
-    except Exception as error:  # a player's fault, whatever it is, ends no evaluation
+    except (Exception, SystemExit) as error:  # a player's fault, whatever it is, ends no evaluation
         policy_stated = f"{type(error).__name__}: {error}"
         raise CannotCompute(f"{player.name} raised {policy_stated!r} when asked for its probabilities.") from error
 

@@ -27,6 +27,8 @@ from stratagem.play.rows import Row, Rows
 from stratagem.players.base import Ask, Move, Recall
 from stratagem.prompting.past import NOTHING
 
+_FAULTS = (Exception, SystemExit)
+"""Errors of a player. A player that leaves the program would end the command without a word."""
 _MOST_SAID = 2000
 """Number of characters of an illegal reply that are stored."""
 
@@ -131,7 +133,7 @@ class Table:
             key = setup.draw_keys[slot] if setup.draw_keys else setup.key
             past = setup.pasts[slot] if setup.pasts else NOTHING
             answer = player.turn(Ask(view, key, slot, self._turn, attempt, shown, past, recall))
-        except Exception as error:  # noqa: BLE001 - a player's fault is data, and no other table suffers
+        except _FAULTS as error:  # data, and no other table suffers
             answer = _raised(error)
         if type(answer) is not Move and isinstance(answer, Generator):  # the second question takes ten times as long
             return self._go_on(seat, view, attempt, answer, None)
@@ -149,7 +151,7 @@ class Table:
             request = next(generator) if sent is None else generator.send(sent)
         except StopIteration as stop:
             return self._settle(seat, view, stop.value, attempt)
-        except Exception as error:  # noqa: BLE001 - as above
+        except _FAULTS as error:
             return self._settle(seat, view, _raised(error), attempt)
         if request is None or isinstance(request, Move):
             return self._settle(seat, view, _misplaced("yielded", request, "a request"), attempt)
@@ -244,7 +246,7 @@ class Table:
             player.hear(self.state.view(seat), episode.rounds[-1][seat], over=self.state.over)
 
 
-def _raised(error: Exception) -> Move:
+def _raised(error: Exception | SystemExit) -> Move:
     """Treat a player that raised as silent."""
     return Move(None, "error", said=f"{type(error).__name__}: {_shown(error)}")
 
@@ -261,7 +263,7 @@ def _calls(given: object) -> tuple[Call, ...]:
 def _shown(value: object) -> str:
     """Make a text that can be stored and is the same in every run, whatever a player returned."""
     try:
-        text = str(value) if isinstance(value, str | Exception) else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
+        text = str(value) if isinstance(value, (str, *_FAULTS)) else re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
     except Exception:  # noqa: BLE001 - a broken __repr__ is the player's fault too
         text = f"a {type(value).__name__} that cannot be shown"
     text = text if len(text) <= _MOST_SAID else text[:_MOST_SAID] + "…"
