@@ -61,7 +61,7 @@ def broken_files() -> Iterator[None]:
         yield
     except StratagemError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if (broken := broken_by(error)) is None:
             raise
         raise broken from error

@@ -163,6 +163,7 @@ def test_a_mistake_is_one_sentence(run, folder, arguments, says):
     ("line", "mistake", "says"),
     [
         ("self.end()", "1 / 0", "odd.py cannot be used: line 19 raises ZeroDivisionError: division by zero."),
+        ("self.end()", "raise SystemExit(3)", "odd.py cannot be used: line 19 raises SystemExit: 3."),
         ("self.end()", "Flat(())", "odd.py cannot be used: line 19 raises ValueError: choices need at least one"),
         ("    state = GoodsState", "", "odd.py:ThresholdGoods has no state: write state = MyState in its class"),
         ("    spec = GameSpec(", "    spec = dict(", "as its spec: it must be a GameSpec"),
@@ -178,6 +179,22 @@ def test_a_mistake_in_the_rules_is_one_sentence(run, folder, line, mistake, says
     assert code == 2
     assert says in error
     assert "Traceback" not in error
+
+
+def test_a_null_and_an_error_that_are_no_number_are_not_printed_as_one(run, folder):
+    (folder / "vague.py").write_text(
+        "from math import nan\n"
+        "from stratagem.evaluation.metrics import Metric\n"
+        "from stratagem.evaluation.statistics import Estimate\n"
+        "class Vague(Metric):\n    name, better = 'vague', 'higher'\n"
+        "    def measure(self, sample):\n        return Estimate(7.0, nan, 2)\n"
+        "    def null(self, sample):\n        return nan\n"
+    )
+    words = "eval kuhn --player AlwaysBet --opponents random --episodes 2 --no-chance --metric vague.py:Vague"
+    _, printed, _ = run(*words.split())
+    rows = {line.split()[0]: line.rstrip() for line in printed.splitlines()[2:4]}
+    assert rows["AlwaysBet"].endswith("7.000 ±?")
+    assert rows["null"].endswith(" –")
 
 
 def test_a_defect_of_ours_keeps_its_traceback(run, monkeypatch):

@@ -24,7 +24,8 @@ def cell(estimate: Estimate | None, digits: int = 3) -> Text:
     if estimate.low is not None and estimate.high is not None:
         text.append(f" {number(estimate.low, digits)}…{number(estimate.high, digits)}", style="dim")
     elif not estimate.exact:
-        text.append(f" ±{number(estimate.se, digits)}" if estimate.se is not None else " ±?", style="dim")
+        unknown = estimate.se is None or math.isnan(estimate.se)
+        text.append(" ±?" if unknown else f" ±{number(estimate.se or 0.0, digits)}", style="dim")
     return text
 
 

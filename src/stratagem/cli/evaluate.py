@@ -202,7 +202,8 @@ def _nulls(result: GameResult) -> Iterator[tuple[Text, Mapping[str, float]]]:
 
 
 def _null(value: float | None, digits: int) -> Text:
-    return Text("" if value is None else number(value, digits), style="dim")
+    shown = "" if value is None else "–" if isnan(value) else number(value, digits)
+    return Text(shown, style="dim")
 
 
 def _is_plain(result: GameResult) -> bool:

@@ -85,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if (said := _of_a_file(error)) is None:
             raise
         errors.print(said, style="red", highlight=False, markup=False)
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             skip_last_collection()
 
 
-def _of_a_file(error: Exception) -> str | None:
+def _of_a_file(error: BaseException) -> str | None:
     """Return the sentence about an error of a file that the user named; None for a defect of ours."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
