@@ -37,6 +37,9 @@ def checked(name: str, estimate: object, num_decisions: int) -> AdvantageEstimat
     """Return the estimate with a plain state; one of another form is refused under the estimator's name."""
     if not isinstance(estimate, AdvantageEstimate):
         raise BadParameter(f"{name} returned {type(estimate).__name__} in place of an AdvantageEstimate.")
+    for table in ("term_advantages", "centred_terms", "counts", "state"):
+        if not isinstance(given := getattr(estimate, table), Mapping):
+            raise BadParameter(f"{name} returned {type(given).__name__} as `{table}`, which must be a table by name.")
     for column, values in _columns(estimate):
         if (found := _form(values)) != (num_decisions,):
             told = f"{' x '.join(map(str, found)) or 'one'} numbers" if isinstance(found, tuple) else found

@@ -82,7 +82,9 @@ def checked(loss: object, output: object) -> LossOutput:
     if not isinstance(output.loss, torch.Tensor) or output.loss.ndim or not output.loss.requires_grad:
         raise BadParameter(f"{name} returned a loss that is not one number with a gradient: sum over the tokens.")
     for table in ("metrics", "ranges"):
-        for metric, pair in getattr(output, table).items():
+        if not isinstance(given := getattr(output, table), Mapping):
+            raise BadParameter(f"{name} returned {type(given).__name__} as `{table}`, which must be a table by name.")
+        for metric, pair in given.items():
             if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(x, int | float) for x in pair):
                 what = "a sum and a count" if table == "metrics" else "a minimum and a maximum"
                 raise BadParameter(
