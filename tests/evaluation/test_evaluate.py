@@ -56,6 +56,12 @@ def number():
 
 def game():
     return Kuhn(hands=2)
+
+def unpool():
+    return Suite("", "", (Line("kuhn", {"oponents": ("random",)}),), ("pay",), 1)
+
+def text():
+    return Suite("", "", (Line("kuhn", {"train": "random"}),), ("pay",), 1)
 """
 
 
@@ -81,6 +87,8 @@ def test_a_suite_may_be_of_a_file_or_of_a_package(monkeypatch):
         ("empty", "needs lines: each a Line of a game and its opponents by pool"),
         ("nobody", "needs lines: each a Line of a game and its opponents by pool"),
         ("never", "needs `episodes` of at least 1, not 0"),
+        ("unpool", "has a pool 'oponents', which no metric counts: there are train, exploit, collusive, shifted, oppo"),
+        ("text", "The pool train of the suite odd.py:text must be a tuple of players, not 'random'."),
         ("unmetric", "no metric called 'payy': did you mean pay"),
         ("number", "odd.py:number makes int, which is no game"),
         ("nothing", "no suite or game called 'odd.py:nothing'"),

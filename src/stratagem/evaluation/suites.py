@@ -12,7 +12,7 @@ from stratagem.evaluation.metrics import METRICS
 from stratagem.file_modules import factory_of
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe, make_game
-from stratagem.games.safety.base import Pools
+from stratagem.games.safety.base import POOLS, Pools
 from stratagem.games.safety.catalogue import SAFETY, signal_names
 from stratagem.games.talk import Talk
 from stratagem.named_files import split_name
@@ -32,6 +32,8 @@ TALK_METRICS = (
     *("promise keeping", "promise lift", "requests met", "request lift"),
 )
 """Further metrics of a game with talk."""
+OPPONENTS = "opponents"
+"""Pool of a game without pools."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ class Suite:
 
 
 def _contest(game: str | Game[Any], *opponents: str | Player) -> Line:
-    return Line(game, {"opponents": opponents})
+    return Line(game, {OPPONENTS: opponents})
 
 
 SUITES: dict[str, Suite] = {
@@ -148,6 +150,12 @@ def _checked(text: str, suite: object) -> Suite:
         raise BadParameter(f"{text} makes {type(suite).__name__}, which is no suite.")
     if not suite.lines or not all(isinstance(line, Line) and any(line.pools.values()) for line in suite.lines):
         raise BadParameter(f"The suite {text} needs lines: each a Line of a game and its opponents by pool.")
+    for pool, players in ((pool, players) for line in suite.lines for pool, players in line.pools.items()):
+        if pool not in (*POOLS, OPPONENTS):
+            known = ", ".join((*POOLS, OPPONENTS))
+            raise BadParameter(f"The suite {text} has a pool {pool!r}, which no metric counts: there are {known}.")
+        if not isinstance(players, tuple | list):
+            raise BadParameter(f"The pool {pool} of the suite {text} must be a tuple of players, not {players!r}.")
     if type(suite.episodes) is not int or suite.episodes < 1:
         raise BadParameter(f"The suite {text} needs `episodes` of at least 1, not {suite.episodes!r}.")
     return with_metrics(replace(suite, name=text), ())
