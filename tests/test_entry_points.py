@@ -144,6 +144,16 @@ def test_pip_installs_it_without_a_network(tmp_path):
     check(target)
 
 
+def test_a_game_that_calls_itself_by_no_name_of_a_game_is_refused(tmp_path):
+    write_installed(tmp_path)
+    entries = tmp_path / "coin_match-0.3.dist-info" / "entry_points.txt"
+    entries.write_text("[stratagem.games]\npennies = coin_match:CoinMatch\nnumber = builtins:int\n")
+    run = stratagem(tmp_path, "play", "pennies", "--players", "random", "random")
+    assert run.returncode == 2
+    assert "The game pennies is 'coin-match' in its spec, and no game is registered by this name: let the" in run.stderr
+    assert "number makes int, which is no game." in stratagem(tmp_path, "games", "number").stderr
+
+
 def test_without_the_package_the_name_is_unknown():
     run = python("-c", "from stratagem.games import make_game\nmake_game('coin-match')")
     assert run.returncode != 0

@@ -101,7 +101,22 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
             raise
         except Exception as error:
             raise BrokenFile(call.name, find_file(named[0]), error) from error
+    elif call.name not in GAMES and call.name not in WRAPPERS:
+        _check_named(call.name, game)
     return game
+
+
+def _check_named(name: str, game: Game[Any]) -> None:
+    """Refuse a game of a package that calls itself by a name of no game: its records could not be read."""
+    if not isinstance(game, Game):
+        raise BadParameter(f"{name} makes {type(game).__name__}, which is no game.")
+    _check_value(name, game)
+    own = describe(game).partition("(")[0]
+    if own not in _registry and own not in WRAPPERS and own.partition(":")[0] not in PREFIXES:
+        raise BadParameter(
+            f"The game {name} is {own!r} in its spec, and no game is registered by this name: let the `name` of the "
+            "spec be that of the entry point."
+        )
 
 
 def _around(call: Call) -> Call:
