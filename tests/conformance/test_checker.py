@@ -284,6 +284,12 @@ def test_a_sound_game_conforms():
     assert "redrawn states" in report["hidden"].detail
 
 
+def test_an_option_within_a_name_may_be_a_path():
+    """`spiel:efg_game(filename=/a/b.efg)` is a sound game; the path is the user's."""
+    report = verify(made(game={"spec": declares(name="cards(filename=/a folder/b.efg)")}), episodes=4)
+    assert "spec" not in report.failed
+
+
 @pytest.mark.parametrize(("check", "changes"), BROKEN)
 def test_what_is_broken_is_found_and_nothing_else(check, changes):
     report = verify(made(**changes), episodes=12)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import fsum, isfinite
 from typing import Any
 
@@ -11,6 +12,7 @@ from stratagem.games.conformance.walk import Case, every_episode
 from stratagem.games.key import Key
 from stratagem.games.safety.base import all_signals
 from stratagem.games.safety.catalogue import measured_by, signal_names, stakes_of
+from stratagem.games.spec import GameSpec
 
 _CLOSE = 1e-9
 
@@ -21,7 +23,7 @@ def spec(case: Case) -> str:
     low, high = declared.bounds
     faults = {
         "a name, a family and a summary": not (declared.name and declared.family and declared.summary),
-        "a name without spaces and slashes": not declared.names_figures,
+        "a name without spaces and slashes": not _without_options(declared).names_figures,
         "at least one seat": declared.seats < 1,
         "rounds of at least 1, or None": declared.rounds is not None and declared.rounds < 1,
         "bounds of which the first is not above the second": not low <= high,
@@ -31,6 +33,11 @@ def spec(case: Case) -> str:
     if broken := [need for need, fault in faults.items() if fault]:
         raise Broken(f"the game needs {' and '.join(broken)}", case.latest)
     return f"{declared.name}, version {declared.version}"
+
+
+def _without_options(declared: GameSpec) -> GameSpec:
+    """Return the spec with the name alone: options, such as the path of a file, are the user's."""
+    return replace(declared, name=declared.name.partition("(")[0])
 
 
 def ends(case: Case) -> str:
