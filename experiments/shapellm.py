@@ -8,6 +8,8 @@ report of one takes its seeds together. The other studies:
 `clock-tabular`   Two exact tables: who updates once a trial x how the first seat begins, in all games.
 `clock-tiny`      The same with `tiny`; the first seat is told the same in all arms.
 `clock-smollm2`   The same with SmolLM2-135M in chicken.
+`clock-alone`     `tiny` in chicken from an even start: the first seat updates every episode, with all other settings of
+                  the learner that updates once a trial.
 `shapers`         LOLA, SOS, M-FOS and advantage alignment by exact values, in all games: each against a naive learner
                   and against itself, beside two naive learners and beside a table that updates once a trial.
 `loss-tiny`       The prisoner's dilemma with `tiny` over 300 trials, at the full rates, a third and a sixth of them.
@@ -16,6 +18,7 @@ report of one takes its seeds together. The other studies:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 
@@ -58,6 +61,14 @@ def clock_tabular(seeds: Iterable[int]) -> Iterator[PlannedRun]:
 def clock_tiny(seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """`tiny`: clock of the first seat x start of the first seat x game; the first seat is told the trial's counts."""
     yield from _clock(seeds, tuple(GAMES), "tiny", {})
+
+
+def clock_alone(seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """`tiny` in chicken: the arm `trial-even`, but for an update every episode. Its rates are a shaper's."""
+    for planned in clock_tiny(seeds):
+        if "-icg-trial-even-" in planned.name:
+            changes = {**planned.changes, "seats.shaper.update_every": "1"}
+            yield replace(planned, name=planned.name.replace("-trial-", "-alone-"), changes=changes)
 
 
 def clock_smollm2(seeds: Iterable[int]) -> Iterator[PlannedRun]:
@@ -142,6 +153,7 @@ STUDIES: Mapping[str, Callable[[Iterable[int]], Iterator[PlannedRun]]] = {
     "clock-tabular": clock_tabular,
     "clock-tiny": clock_tiny,
     "clock-smollm2": clock_smollm2,
+    "clock-alone": clock_alone,
     "loss-tiny": loss_tiny,
     "shapers": shapers,
     **{study: partial(compositions, study) for study in FOLDERS},

@@ -2,6 +2,7 @@
 
 import pytest
 import shapellm_clock
+from shapellm import clock_alone, clock_tiny
 from shapellm_clock import CLAIM_SEEDS, FAMILY, FAMILY_SEEDS, claim_rows, effects, rows
 
 
@@ -65,3 +66,19 @@ def test_the_claim_is_not_tested_before_its_last_seed():
 def test_seeds_of_the_claim_alone_do_not_enter_the_family():
     (row,) = rows(chicken(range(12)))
     assert row[1] == str(len(FAMILY_SEEDS)) == "10"
+
+
+def test_the_schedule_alone_is_compared_with_the_arm_that_has_its_settings():
+    data = {**chicken(range(12)), "tiny/icg-alone-even": [run(seed, 2.0, 1.5) for seed in range(12)]}
+    (row,) = claim_rows(data, "alone")
+    assert row[:2] == ["tiny, icg, even", "10"]
+    assert row[2].startswith("+1.56 ")  # 2.065 for the seeds 2 to 11, less .5
+    assert claim_rows(chicken(range(12)), "alone") == []
+
+
+def test_the_arm_of_the_schedule_alone_differs_in_nothing_else():
+    (alone,), trials = clock_alone([3]), {planned.name: planned for planned in clock_tiny([3])}
+    trial = trials["tiny-icg-trial-even-3"]
+    assert alone.name == "tiny-icg-alone-even-3"
+    assert alone.recipes == trial.recipes
+    assert alone.changes == {**trial.changes, "seats.shaper.update_every": "1"}
