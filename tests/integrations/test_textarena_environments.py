@@ -104,6 +104,23 @@ def test_an_illegal_reply_follows_the_rule_of_the_game():
     assert (infos[0]["invalid_move"], infos[1]["invalid_move"]) == (True, False)
 
 
+def test_turn_count_counts_a_turn_whose_attempts_were_all_illegal():
+    rewards, infos = play(env("ipd(rounds=2)"), [lambda seen: "dance"] * 2, 2)
+    assert [info["turn_count"] for info in infos.values()] == [2, 2]
+    table = env("leduc")
+    table.reset(num_players=2, seed=1)
+    table.step("dance")
+    assert table.close()[1][0]["turn_count"] == 0  # the second attempt belongs to the same turn
+    table.step("raise")
+    assert table.close()[1][0]["turn_count"] == 1
+
+
+def test_the_wrapper_that_renders_shows_the_name_of_the_game(monkeypatch, capsys):
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    play(ta.wrappers.SimpleRenderWrapper(env("kuhn(hands=1)")), [lambda seen: "PASS"] * 2, 2)
+    assert "kuhn(hands=1)" in capsys.readouterr().out
+
+
 def test_resets_do_not_seed_the_generator_of_the_process():
     random.seed(3)
     wanted = random.random()

@@ -36,6 +36,7 @@ class TextGame(ta.Env):  # type: ignore[misc]  # TextArena is no dependency
     def __init__(self, game: Game[Any], opponents: Opponents | None, seed: int) -> None:
         players = opponents_of(opponents, game)
         self._match = match_of(game, players)
+        self.env_id = self._match.text  # as `ta.make` sets it, for the wrapper that renders
         self._seats = [seat for seat in range(game.spec.seats) if seat not in players]
         self._deals = Deals(seed)
         self._session: Session | None = None
@@ -83,7 +84,8 @@ class TextGame(ta.Env):  # type: ignore[misc]  # TextArena is no dependency
         if played is None:
             info["invalid_move"] = True
             self._say("Your reply named no legal action.", ta.ObservationType.GAME_ADMIN, number)
-        if seat not in self.session.asks or played is not None:
+        again = self.session.asks.get(seat)
+        if again is None or again.attempt == 0:
             info["turn_count"] += 1
         self._turn()
         done, said = self.state.step()
