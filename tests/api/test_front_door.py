@@ -189,7 +189,7 @@ def test_servers_are_asked_on_other_terms_within():
 
 IPD = sg.game("ipd")
 MISTAKES = [
-    (lambda: sg.game(3), "A game is a name such as `kuhn`, or a Game, not int."),
+    (lambda: sg.game(3), "A game is a name such as `kuhn` or `spiel:kuhn_poker`, or a `stratagem.games.Game`, not"),
     (lambda: sg.game("kuhnn"), "did you mean kuhn"),
     (lambda: sg.game("ipd", turns=3), "it has no option turns"),
     (lambda: sg.game(KUHN, hands=3), "Parameters go with the bare name"),

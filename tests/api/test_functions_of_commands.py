@@ -197,10 +197,10 @@ def test_a_function_is_a_player_wherever_a_player_is_expected():
 
 
 MISTAKES = [
-    (lambda at: sg.games(3), "A game is a name such as `kuhn`, or a Game, not int."),
+    (lambda at: sg.games(3), "such as `kuhn` or `spiel:kuhn_poker`, or a `stratagem.games.Game`, not int."),
     (lambda at: sg.games("khun"), "did you mean kuhn"),
     (lambda at: sg.players("khun"), "did you mean kuhn"),
-    (lambda at: sg.players(object), "or a Game, not the class object itself"),
+    (lambda at: sg.players(object), "or a `stratagem.games.Game`, not the class object itself"),
     (lambda at: sg.recipes(3), "A word of a recipe is a text, not int."),
     (lambda at: sg.recipes("nothing at all"), "No recipe has 'nothing at all'"),
     (lambda at: sg.runs(3), "A folder is given by its path, not int."),

@@ -218,6 +218,8 @@ def test_mistakes_are_one_sentence():
         bot("mcts:10", "kuhn", 0)
     with pytest.raises(WrongKind, match="pyspiel"):
         player(3, "three")
+    with pytest.raises(WrongKind, match=r"A bot of alone for player 1 is a `pyspiel\.Bot`, not NoneType"):
+        sg.play("leduc", [player(pyspiel.make_uniform_random_bot(0, 1), "alone"), "random"], episodes=4, progress=False)
     mute = bot(Silent(), "leduc", 0)
     node = mute.spiel.new_initial_state().child(0).child(1)
     with pytest.raises(IllegalAction, match="OpenSpiel has no rule for that"):

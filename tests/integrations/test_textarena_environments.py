@@ -105,7 +105,7 @@ def test_an_illegal_reply_follows_the_rule_of_the_game():
 
 
 def test_turn_count_counts_a_turn_whose_attempts_were_all_illegal():
-    rewards, infos = play(env("ipd(rounds=2)"), [lambda seen: "dance"] * 2, 2)
+    _, infos = play(env("ipd(rounds=2)"), [lambda seen: "dance"] * 2, 2)
     assert [info["turn_count"] for info in infos.values()] == [2, 2]
     table = env("leduc")
     table.reset(num_players=2, seed=1)

@@ -83,7 +83,7 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
         _check_value(type(text).__name__, text)
         return text
     if not isinstance(text, str):
-        raise WrongKind("game", "a name such as `kuhn`, or a Game", text)
+        raise WrongKind("game", "a name such as `kuhn` or `spiel:kuhn_poker`, or a `stratagem.games.Game`", text)
     prefix, colon, rest = text.partition(":")
     if colon and prefix in PREFIXES:
         return PREFIXES[prefix](rest)

@@ -41,9 +41,10 @@ def player(bots: MakeBot | Sequence[Any], name: str) -> SpielBot:
     if callable(bots):
         return SpielBot(name=name, make=bots)
     if isinstance(bots, pyspiel.Bot):
-        return SpielBot(name=name, make=lambda spiel, player, seed: bots)
+        bots = [bots]  # most bots are made for one player, and end the process in the place of another
     if not isinstance(bots, Sequence) or not all(isinstance(one, pyspiel.Bot) for one in bots):
-        raise WrongKind("bot of OpenSpiel", "a `pyspiel.Bot`, one for each player, or a function that makes one", bots)
+        wanted = "a list with a `pyspiel.Bot` for each player, or a function that makes one"
+        raise WrongKind("bot of OpenSpiel", wanted, bots)
     listed = dict(enumerate(bots))
     return SpielBot(name=name, make=lambda spiel, player, seed: listed.get(player))
 
