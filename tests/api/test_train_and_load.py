@@ -5,6 +5,8 @@ import json
 import pytest
 
 import stratagem as sg
+from stratagem.workers.base import InProcess
+from stratagem.workers.plan import working
 
 RECIPE = """
 algorithm = "grpo"
@@ -29,6 +31,21 @@ def run(tmp_path_factory):
     (folder / "r.toml").write_text(RECIPE)
     changes = {"grpo.iterations": 1, "seed": "4"}
     return sg.train(folder / "r.toml", changes=changes, out=folder / "run", progress=False)
+
+
+class Unreachable(InProcess):
+    """Workers of a cluster that is not there."""
+
+    @property
+    def num_workers(self):
+        raise sg.StratagemError("There is no cluster.")
+
+
+def test_train_looks_for_the_workers_before_it_makes_the_folder(tmp_path):
+    (tmp_path / "r.toml").write_text(f"num_threads = 1\n{RECIPE}")
+    with working(Unreachable()), pytest.raises(sg.StratagemError, match="There is no cluster"):
+        sg.train(tmp_path / "r.toml", out=tmp_path / "run", progress=False)
+    assert not (tmp_path / "run").exists()
 
 
 def test_train_makes_a_run_that_load_run_opens(run):

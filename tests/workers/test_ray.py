@@ -3,6 +3,9 @@
 `make test-ray` runs it in an environment that has Ray.
 """
 
+import os
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from operator import neg
@@ -80,3 +83,30 @@ def test_more_workers_than_the_cluster_has_cores_are_refused(cluster):
 def test_an_address_without_a_cluster_is_refused():
     with pytest.raises(StratagemError, match=r"There is no Ray cluster at 127\.0\.0\.1:1"):
         workers_of(1, "127.0.0.1:1").num_workers  # noqa: B018 - connects
+
+
+PUT = """
+import os, sys
+from pathlib import Path
+from stratagem.workers.kinds import workers_of
+workers = workers_of(1, "local")
+workers.put(Path(sys.argv[1])).drop()
+print(os.environ["RAY_AUTH_MODE"])
+workers.close()
+"""
+
+
+def test_a_local_cluster_begins_and_has_a_token_whatever_is_asked_of_it_first(tmp_path):
+    """Nobody has used Ray in this home, so there is no token of before."""
+    (tmp_path / "file").write_text("content")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    done = subprocess.run(
+        [sys.executable, "-c", PUT, str(tmp_path)],
+        env={**environment, "HOME": str(tmp_path / "home")},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "token\n"
+    assert (tmp_path / "home" / ".ray" / "auth_token").exists()

@@ -22,6 +22,7 @@ from stratagem.runs.trackers.base import tracking
 from stratagem.runs.trackers.catalogue import make_trackers
 from stratagem.training.shipped import recipe_path
 from stratagem.training.stage import Progress
+from stratagem.workers.plan import current
 
 if TYPE_CHECKING:
     from stratagem.training.recipe_file import AnyRecipe
@@ -119,6 +120,7 @@ def _new_run(folder: Path, recipe: AnyRecipe, command: str) -> RunFolder:
     from stratagem.algorithms.catalogue import check_new
 
     check_new(recipe, RunFolder(folder))
+    current().workers.reach()
     return RunFolder.create(folder, recipe, recipe.seed, command)
 
 

@@ -35,6 +35,10 @@ class Workers(ABC):
     def num_workers(self) -> int:
         """Number of units of work that are done at the same time."""
 
+    def reach(self) -> None:
+        """Reach the workers, so that a cluster that is not there is refused before anything is written."""
+        assert self.num_workers > 0
+
     @abstractmethod
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
         """Do the work on each item, and yield the item's index and the result, as soon as it is there."""

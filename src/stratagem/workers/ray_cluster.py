@@ -20,8 +20,6 @@ from stratagem.named_files import FileTable, table
 from stratagem.workers.base import Item, Parcel, Result, Workers
 from stratagem.workers.threads import available_threads, use_threads
 
-LOCAL = "local"
-"""Address of a new cluster on this machine."""
 _RETRIES = 100
 """Number of times that a unit of work is repeated whose actor or node is lost.
 
@@ -102,11 +100,11 @@ class RayWorkers(Workers):
         yield from pool.map_unordered(lambda actor, pair: actor.do.remote(work, *pair), list(enumerate(items)))
 
     def put(self, folder: Path) -> Parcel:
+        assert self._resources  # without a connection Ray begins a cluster of its own
         import ray
 
         paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
         contents = {str(path.relative_to(folder)): path.read_bytes() for path in paths}
-        assert self._resources  # without a connection Ray begins a cluster of its own
         return RayParcel((ray.put(contents),))
 
     def close(self) -> None:
@@ -115,16 +113,18 @@ class RayWorkers(Workers):
 
 
 def _connect(address: str) -> dict[str, float]:
-    """Connect to a cluster, or start one on this machine, and return its resources."""
+    """Connect to a cluster, or start one on this machine at the address `local`, and return its resources.
+
+    Ray gives a cluster that it starts here a token, unless `RAY_AUTH_MODE` says otherwise. It makes none where
+    `RAY_AUTH_MODE` is set after Ray was imported, so it is not set here.
+    """
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if address == LOCAL:
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
     import ray
 
     try:
         _check_port(address)
         ray.init(
-            None if address == LOCAL else address,
+            address,
             log_to_driver=False,
             logging_level="ERROR",
             include_dashboard=False,
