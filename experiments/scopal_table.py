@@ -41,6 +41,8 @@ from stratagem.sweeps.paired import BySeed, paired, paired_tests, students
 ANALYSES = {**TRAINED, "smollm2": (DIRECT,)}
 WITH_CHANCE = {"main": MAIN, "smollm2": DIRECT}
 """Analyses that show random play, and the variant that has it."""
+TITLES = {"reader": "from a base that reads tic-tac-toe"}
+"""Titles of pictures, where the name of the analysis says too little."""
 CHANCE = "random"
 """The row that no stage of a run is."""
 PAPER = {
@@ -102,7 +104,7 @@ def lines(analysis: str, data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[st
             every = [name for name in runs[0]["stages"] if name != CHANCE]
             shown = every if variant in STAGED else every[-1:]
             for stage in shown:
-                yield (stage if variant in (*STAGED, *REFINED) else f"{variant}: {stage}"), runs, stage
+                yield (stage if variant in (*STAGED, *REFINED, *ALONE) else f"{variant}: {stage}"), runs, stage
     if analysis in WITH_CHANCE and WITH_CHANCE[analysis] in data:
         yield "random play", data[WITH_CHANCE[analysis]], CHANCE
 
@@ -193,7 +195,8 @@ def drawn(analysis: str, data: Mapping[str, Sequence[Row]]) -> str:
         dots.append(Dot(label, whole.mean, whole.low or 0.0, whole.high or 1.0, label == "BC + KTO"))
     low = math.floor(10 * min(dot.low for dot in dots)) / 10
     high = math.ceil(10 * max(dot.high for dot in dots)) / 10
-    return picture(dots, f"{analysis}: share of games won, mean over games and opponents", low, high)
+    title = TITLES.get(analysis, analysis)
+    return picture(dots, f"{title}: share of games won, mean over games and opponents", low, high)
 
 
 def sections(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
