@@ -70,6 +70,16 @@ def test_estimates_are_near_the_exact_figures(hidden):
     assert found.placebo.estimate.exact is not hidden
 
 
+@pytest.mark.parametrize(("speaker", "known"), [("liar(NashApprox)", 2 / 9), ("honest(NashApprox)", -1 / 6)])
+def test_who_believes_a_liar_loses_by_it_and_who_believes_the_truth_gains(speaker, known):
+    game = make_game(KUHN)
+    pair = players(game, speaker, "believer(NashApprox)")
+    assert exchange_figures(TalkTree(game, pair), 0).gullibility == pytest.approx(known)
+    found = TalkPlay(game, *pair, 0, Plan(episodes=300, key=Key(5), replies=1, playouts=1)).gullibility()
+    assert found.low <= known <= found.high
+    assert found.low > 0.0 if known > 0.0 else found.high < 0.0
+
+
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_interval_of_an_effect_covers_the_exact_figure(seat):
     """The interval is .04 wide, and the cards do not go evenly with the messages."""
