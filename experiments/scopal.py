@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from experiment import command_line, run
+from step_labels import relabel
 
 from stratagem.algorithms.scopal.policy import STAGES
 from stratagem.errors import StratagemError
@@ -53,6 +54,8 @@ REFINED = {
 ALONE = {"imitate": '["imitate"]', "grpo": '["grpo"]'}
 """Cloning of all replies, which is the control without rewards, and GRPO without cloning before it."""
 ESTIMATORS = ("discounted", "beta")
+RELATIVE = "relative"
+"""KTO alone, where an action is desirable if it won more often than the other actions of its situation."""
 FEW, MANY = 90, 474
 """Optimizer steps that GRPO and KTO take over 12,000 draws of recorded games: GRPO drops replies without a sibling."""
 EQUAL = {f"{method}-{steps}": (method, steps) for steps in (FEW, MANY) for method in ("kto", "dpo", "grpo")}
@@ -64,6 +67,7 @@ ANALYSES: Mapping[str, Sequence[str]] = {
     "main": (MAIN, "winning", "spag"),
     "methods": (MAIN, *REFINED),
     "reader": (MAIN, *ALONE),
+    "labels": (MAIN, "kto", RELATIVE),
     "opponents": (MAIN, *(f"against-{name}" for name in OPPONENTS)),
     "scaling": (MAIN, "against-mcts-5", "scale-1", "scale-2"),
     "imitation": (MAIN, *(f"teacher-{name}" for name in TEACHERS), "combined"),
@@ -99,8 +103,8 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
     if variant in ("untrained", f"{FRESH}-judged"):
         model = untrained(folder) if variant == "untrained" else f"run:{folder}/{FRESH}-{seed}@last"
         return {"refine": "[]", "reward.table": f"{main}/steps/0.parquet", "model": model}
-    if method := (REFINED | ALONE).get(variant):
-        return {"refine": method, "reward.table": f"{main}/steps/0.parquet"}
+    if method := (REFINED | ALONE | {RELATIVE: REFINED["kto"]}).get(variant):
+        return {"refine": method, "reward.table": str(labelled(variant, folder, seed))}
     if variant in ESTIMATORS:
         return {"reward.step_reward": variant, "interaction.records": f'["{main}/record"]'}
     if kind == "against":
@@ -118,6 +122,12 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
         "temperature": {"interaction.temperature": rest},
         "unbalanced": {"samples.balance": "false"},
     }[kind]
+
+
+def labelled(variant: str, folder: Path, seed: int) -> Path:
+    """Return the main run's table of steps, written anew for labels of each situation."""
+    table = folder / f"{MAIN}-{seed}" / "steps" / "0.parquet"
+    return relabel(table, folder / "labels" / f"{seed}.parquet") if variant == RELATIVE else table
 
 
 def untrained(folder: Path) -> str:

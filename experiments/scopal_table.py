@@ -29,7 +29,7 @@ from result_tables import (
     table_command_line,
     write_results,
 )
-from scopal import ALONE, DIRECT, MAIN, REFINED, STAGED
+from scopal import ALONE, DIRECT, MAIN, REFINED, RELATIVE, STAGED
 from scopal import ANALYSES as TRAINED
 from scopal_play import by_game, kuhn, played, policies, samples
 from step_labels import label_table, labels
@@ -173,6 +173,16 @@ def reader_tests(data: Mapping[str, Sequence[Row]]) -> str:
     return _tests(Family("SCO-PAL from a base that reads", tuple(gaps)), gaps)
 
 
+def relative_tests(data: Mapping[str, Sequence[Row]]) -> str:
+    """Compare KTO by labels of each situation with KTO by the published labels, and with the base, paired by seed."""
+    ends = {
+        name: {run["seed"]: won(run["stages"][_ends(run)[1]]).mean for run in data[name]} for name in (RELATIVE, "kto")
+    }
+    ends["base"] = {run["seed"]: won(run["stages"][_ends(run)[0]]).mean for run in data[MAIN]}
+    gaps = {f"{RELATIVE} less {other}": paired(ends[RELATIVE], ends[other]) for other in ("kto", "base")}
+    return _tests(Family("KTO by labels of each situation", tuple(gaps)), gaps)
+
+
 def _ends(run: Row) -> tuple[str, str]:
     """Return the names of the first and the last stage."""
     names = [name for name in run["stages"] if name != CHANCE]
@@ -217,6 +227,8 @@ def sections(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
             yield "stages", stage_tests(data[name])
     if {MAIN, *ALONE} <= data.keys():
         yield "from a base that reads", reader_tests(data)
+    if {MAIN, RELATIVE, "kto"} <= data.keys():
+        yield "labels of each situation", relative_tests(data)
 
 
 def main() -> None:

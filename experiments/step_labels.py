@@ -5,19 +5,23 @@ information that is solved, an action is optimal if it loses nothing of the valu
 actions among the desirable and among the undesirable samples, each counted as often as it was played:
 experiments/scopal_table.py prints them for the runs that played such a game. The share among all samples is the null of
 both: what labels that know nothing would have.
+
+`relabel` labels the samples of a situation by their own mean win rate, in the place of one half.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 from result_tables import DASH, markdown
 
+from stratagem.algorithms.scopal.steps import SCHEMA, Steps, read_steps, write_steps
 from stratagem.games.base import State
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -64,6 +68,30 @@ def optimal(name: str) -> dict[str, frozenset[str]]:
             later.play({view.seat: action})
             waiting.append(later)
     return best
+
+
+def relabel(steps: Path, out: Path) -> Path:
+    """Write the table anew: an action is desirable if it won more often than the actions of its situation together.
+
+    What won exactly as often, as an only action, has no label, and is left out.
+    """
+    table = read_steps(steps)
+    rows, sums = table.rows.to_pylist(), defaultdict[Any, list[float]](lambda: [0.0, 0.0])
+    for row in rows:
+        own = sums[_situation(row)]
+        own[0] += row["reward"] * row["count"]
+        own[1] += row["count"]
+    for row in rows:
+        won, count = sums[_situation(row)]
+        row["advantage"] = row["reward"] - won / count
+        row["desirable"] = row["advantage"] > 0.0
+    labelled = [row for row in rows if abs(row["advantage"]) > _NOTHING]
+    write_steps(Steps(pa.Table.from_pylist(labelled, schema=SCHEMA), table.folders), out)
+    return out
+
+
+def _situation(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["game"], row["role"], row["state_key"]
 
 
 def label_table(runs: Sequence[Mapping[str, Any]]) -> str:

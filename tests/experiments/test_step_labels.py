@@ -1,7 +1,10 @@
 """Labels of step rewards are compared with the optimal actions of solved games."""
 
+import pyarrow as pa
 import pytest
-from step_labels import counted, label_table, labels, optimal
+from step_labels import counted, label_table, labels, optimal, relabel
+
+from stratagem.algorithms.scopal.steps import SCHEMA, Steps, read_steps, write_steps
 
 
 def test_the_only_reply_to_a_corner_is_the_centre_and_any_first_mark_draws():
@@ -37,3 +40,20 @@ def test_the_table_adds_the_runs_and_shows_the_share_of_all_samples():
 @pytest.mark.parametrize("name", ["0.parquet", "none/0.parquet"])
 def test_a_run_without_games_of_its_own_has_no_labels(tmp_path, name):
     assert labels(tmp_path / name) == {}
+
+
+def test_labels_of_a_situation_compare_its_actions_and_leave_out_an_only_one(tmp_path):
+    """In a lost position no action wins half of its games, and one of them is the best."""
+    usual = {field.name: "" if pa.types.is_string(field.type) else 0 for field in SCHEMA} | {
+        "game": "nim",
+        "prompt": "p",
+    }
+    rows = [
+        usual | {"state_key": key, "action": action, "reply": action, "reward": reward, "count": count}
+        for key, action, reward, count in (("lost", "a", 0.3, 1), ("lost", "b", 0.1, 3), ("only", "c", 0.9, 5))
+    ]
+    write_steps(Steps(pa.Table.from_pylist(rows, schema=SCHEMA), ()), tmp_path / "0.parquet")
+    found = read_steps(relabel(tmp_path / "0.parquet", tmp_path / "new" / "0.parquet")).rows.to_pylist()
+    assert [(row["action"], row["desirable"]) for row in found] == [("a", True), ("b", False)]
+    assert found[0]["advantage"] == pytest.approx(0.3 - (0.3 + 3 * 0.1) / 4)
+    assert [row["count"] for row in found] == [1, 3]
