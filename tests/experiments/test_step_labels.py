@@ -44,10 +44,8 @@ def test_a_run_without_games_of_its_own_has_no_labels(tmp_path, name):
 
 def test_labels_of_a_situation_compare_its_actions_and_leave_out_an_only_one(tmp_path):
     """In a lost position no action wins half of its games, and one of them is the best."""
-    usual = {field.name: "" if pa.types.is_string(field.type) else 0 for field in SCHEMA} | {
-        "game": "nim",
-        "prompt": "p",
-    }
+    zeros = {"string": "", "bool": False}
+    usual = {field.name: zeros.get(str(field.type), 0) for field in SCHEMA} | {"game": "nim", "prompt": "p"}
     rows = [
         usual | {"state_key": key, "action": action, "reply": action, "reward": reward, "count": count}
         for key, action, reward, count in (("lost", "a", 0.3, 1), ("lost", "b", 0.1, 3), ("only", "c", 0.9, 5))
