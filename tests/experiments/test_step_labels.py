@@ -50,7 +50,7 @@ def test_labels_of_a_situation_compare_its_actions_and_leave_out_an_only_one(tmp
         usual | {"state_key": key, "action": action, "reply": action, "reward": reward, "count": count}
         for key, action, reward, count in (("lost", "a", 0.3, 1), ("lost", "b", 0.1, 3), ("only", "c", 0.9, 5))
     ]
-    write_steps(Steps(pa.Table.from_pylist(rows, schema=SCHEMA), ()), tmp_path / "0.parquet")
+    write_steps(Steps(pa.Table.from_pylist(rows, schema=SCHEMA), (tmp_path,)), tmp_path / "0.parquet")
     found = read_steps(relabel(tmp_path / "0.parquet", tmp_path / "new" / "0.parquet")).rows.to_pylist()
     assert [(row["action"], row["desirable"]) for row in found] == [("a", True), ("b", False)]
     assert found[0]["advantage"] == pytest.approx(0.3 - (0.3 + 3 * 0.1) / 4)
