@@ -8,6 +8,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from stratagem.errors import StratagemError
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -37,7 +39,8 @@ class Workers(ABC):
 
     def reach(self) -> None:
         """Reach the workers, so that a cluster that is not there is refused before anything is written."""
-        assert self.num_workers > 0
+        if self.num_workers < 1:
+            raise StratagemError("There are no workers: name a number of at least 1.")
 
     @abstractmethod
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
