@@ -163,24 +163,21 @@ def _tests(family: Family, gaps: Mapping[str, BySeed]) -> str:
 
 def reader_tests(data: Mapping[str, Sequence[Row]]) -> str:
     """Compare methods from a base that reads with the base and with cloning of all replies, paired by seed."""
-    ends = {
-        name: {run["seed"]: won(run["stages"][_ends(run)[1]]).mean for run in data[name]} for name in (MAIN, *ALONE)
-    }
-    ends["base"] = {run["seed"]: won(run["stages"][_ends(run)[0]]).mean for run in data[MAIN]}
-    gaps = {
-        f"{one} less {other}": paired(ends[one], ends[other]) for one in (MAIN, "grpo") for other in ("base", "imitate")
-    }
-    return _tests(Family("SCO-PAL from a base that reads", tuple(gaps)), gaps)
+    return _end_tests("SCO-PAL from a base that reads", data, (MAIN, "grpo"), ("base", "imitate"))
 
 
 def relative_tests(data: Mapping[str, Sequence[Row]]) -> str:
     """Compare KTO by labels of each situation with KTO by the published labels, and with the base, paired by seed."""
-    ends = {
-        name: {run["seed"]: won(run["stages"][_ends(run)[1]]).mean for run in data[name]} for name in (RELATIVE, "kto")
-    }
+    return _end_tests("KTO by labels of each situation", data, (RELATIVE,), ("kto", "base"))
+
+
+def _end_tests(family: str, data: Mapping[str, Sequence[Row]], methods: Sequence[str], others: Sequence[str]) -> str:
+    """Compare the last stages of methods with those of others; `base` is the first stage of the main run."""
+    named = {name for name in (*methods, *others) if name != "base"}
+    ends = {name: {run["seed"]: won(run["stages"][_ends(run)[1]]).mean for run in data[name]} for name in named}
     ends["base"] = {run["seed"]: won(run["stages"][_ends(run)[0]]).mean for run in data[MAIN]}
-    gaps = {f"{RELATIVE} less {other}": paired(ends[RELATIVE], ends[other]) for other in ("kto", "base")}
-    return _tests(Family("KTO by labels of each situation", tuple(gaps)), gaps)
+    gaps = {f"{one} less {other}": paired(ends[one], ends[other]) for one in methods for other in others}
+    return _tests(Family(family, tuple(gaps)), gaps)
 
 
 def _ends(run: Row) -> tuple[str, str]:
