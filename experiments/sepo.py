@@ -11,6 +11,7 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 `smollm2`  `main` with SmolLM2-135M.
 `smollm2-arms`  Three arms in kuhn with SmolLM2-135M: the control, and probes by the pool and by the best response.
 `reasoned` The control and the best response in kuhn with SmolLM2-135M that reasons before its action.
+`reasoned-many`  The same with twelve times as many hands, for one GPU.
 `front`    Five weights of the penalty in kuhn and in ipd, to see what a penalty costs.
 `bits`     Two of them from ten copies of one SFT model, in each of which one weight has its last bit flipped.
 """
@@ -32,7 +33,8 @@ from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPES, MODELS = Path("recipes/sepo"), Path("recipes/models")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
-LEDUC, DICE, SMOLLM2, REASONED = "leduc", "dice", "kuhn-smollm2", "kuhn-reasoned"
+LEDUC, DICE, SMOLLM2 = "leduc", "dice", "kuhn-smollm2"
+REASONED, REASONED_MANY = "kuhn-reasoned", "kuhn-reasoned-many"
 GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}}
 """The games of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
 CREDITS: Mapping[str, Mapping[str, str]] = {
@@ -112,9 +114,9 @@ def smollm2_arms(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     yield from _arms(folder, seeds, ("kuhn",), ("none-togo", "probe-togo", "best-togo"), every={}, model="smollm2")
 
 
-def reasoned(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+def reasoned(folder: Path, seeds: Iterable[int], game: str = REASONED) -> Iterator[PlannedRun]:
     """The control and the penalty by the best response in kuhn, with SmolLM2-135M that reasons before its action."""
-    yield from _arms(folder, seeds, (REASONED,), RESPONSE_ARMS, every={}, model="smollm2", options="+dtype=bf16")
+    yield from _arms(folder, seeds, (game,), RESPONSE_ARMS, every={}, model="smollm2", options="+dtype=bf16")
 
 
 def front(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
@@ -191,6 +193,7 @@ STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "smollm2": lambda folder, seeds: main_runs(folder, seeds, "smollm2"),
     "smollm2-arms": smollm2_arms,
     "reasoned": reasoned,
+    "reasoned-many": lambda folder, seeds: reasoned(folder, seeds, REASONED_MANY),
     "front": front,
 }
 

@@ -3,7 +3,8 @@
 It asks the models of `experiments/sepo.py RUNS reasoned` in each situation of Kuhn poker: the SFT model, and both arms
 after their last iteration. It goes on where it was stopped, adds to the JSON `OUT`, and prints a table in Markdown.
 Limits are one-sided, of 95 %. Two questions were declared before the runs. After SEPO with the best response, is the
-upper limit below the lower limit of the SFT model? Is it below that of the control?
+upper limit below the lower limit of the SFT model? Is it below that of the control? `--hands many` asks the same of the
+models of `reasoned-many`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from experiment import seed_range
 from result_tables import FinishedRun, finished, markdown, number, read_results, table_command_line, write_results
-from sepo import REASONED
+from sepo import REASONED, REASONED_MANY
 
 from stratagem.api.exploitabilities import RepliesExploitability, exploitability
 from stratagem.play.store import read_episodes
@@ -29,6 +30,8 @@ STAGES: Mapping[str, tuple[str, str]] = {
     "penalty by the best response": ("best-togo", "last"),
 }
 """Runs by the title of the row, and which of their models is asked."""
+STUDIES: Mapping[str, tuple[str, str]] = {"few": ("seeds", REASONED), "many": ("many", REASONED_MANY)}
+"""Name of a study in the JSON, and in the names of its runs, by the number of hands."""
 TRAINED = "penalty by the best response"
 REPLIES = 150
 CARD = re.compile(r"\b[JQK]\b")
@@ -91,20 +94,23 @@ def main() -> None:
     """Measure the models of finished runs, and write the JSON after each."""
     parser = table_command_line(__doc__)
     parser.add_argument("--seeds", type=seed_range, default=range(1))
+    parser.add_argument("--hands", choices=STUDIES, default="few", help="which study")
     parser.add_argument("--replies", type=int, default=REPLIES, help="mean number of replies a situation")
     asked = parser.parse_args()
     runs = {f"{run.stem}-{run.seed}": run for run in finished(asked.folder)}
-    data = read_results(asked.out)
+    data, (name, game) = read_results(asked.out), STUDIES[asked.hands]
     for seed in asked.seeds:
-        own = data.setdefault("seeds", {}).setdefault(str(seed), {})
+        own = data.setdefault(name, {}).setdefault(str(seed), {})
         for title, (arm, which) in STAGES.items():
-            run = runs.get(f"{REASONED}-smollm2-{arm}-{seed}")
+            run = runs.get(f"{game}-smollm2-{arm}-{seed}")
             if run and title not in own:
-                record = asked.folder / "replies" / f"{arm}-{which}-{seed}"
+                record = asked.folder / "replies" / f"{game}-{arm}-{which}-{seed}"
                 own[title] = {**measured(player_of(run, which), record, asked.replies), "run": run.provenance()}
-                command = f"python experiments/sepo_reasoned.py RUNS OUT --replies {asked.replies}"
+                command = (
+                    f"python experiments/sepo_reasoned.py RUNS OUT --hands {asked.hands} --replies {asked.replies}"
+                )
                 write_results(asked.out, {**data, "made_by": {**provenance(), "command": command}})
-    print(markdown(HEADS, rows(data["seeds"])))
+    print(markdown(HEADS, rows(data[name])))
 
 
 if __name__ == "__main__":
