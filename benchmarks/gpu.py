@@ -13,6 +13,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,8 +23,8 @@ from stratagem.files import write_file
 
 ROOT = Path("runs/gpu-bench")
 SHAPES = ("qwen3-4b", "gemma3-4b")
-PARTS = ("parity", "engine", "learner", "trl", "vllm", "sepo", "diplomacy")
-NEEDED = {"trl": "trl", "vllm": "vllm"}
+PARTS = ("parity", "engine", "learner", "trl", "grpo", "vllm", "sepo", "diplomacy")
+NEEDED = {"trl": "trl", "grpo": "trl", "vllm": "vllm"}
 """Packages that a part needs beside this one."""
 LIMIT = 3600
 """Seconds after which a part is given up."""
@@ -73,13 +74,22 @@ def measured(shape: str, part: str, folder: Path, new: int) -> list[tuple[str, f
     """Measure one part in this process; 0 new tokens are the number of the form."""
     import gpu_models
     import gpu_parts
-    import gpu_trl
 
     full = gpu_models.device() == "cuda"
     path = gpu_models.folder(gpu_models.SHAPES[shape], folder / "models", full=full)
     size = gpu_parts.FULL if full else gpu_parts.SMALL
-    measure = gpu_trl.demonstrations if part == "trl" else gpu_parts.PARTS[part]
-    return [tuple(row) for row in measure(path, size._replace(new=new or size.new))]
+    return [tuple(row) for row in _parts(part)[part](path, size._replace(new=new or size.new))]
+
+
+def _parts(part: str) -> Mapping[str, Callable[..., Any]]:
+    """Return the parts, one of which is asked for: those of trl are imported only where they are measured."""
+    if NEEDED.get(part) == "trl":
+        import gpu_trl
+
+        return gpu_trl.PARTS
+    import gpu_parts
+
+    return gpu_parts.PARTS
 
 
 def _measure(shape: str, part: str, folder: Path, new: int) -> str:

@@ -1,22 +1,30 @@
-"""Step on demonstrations of this learner and of trl's SFTTrainer: same model, texts, microbatches and adapter rank."""
+"""Steps of this learner and of trl: on demonstrations, and of a policy gradient with its replies.
+
+Both sides have the same model, texts, microbatches and adapter rank. trl's models are loaded by transformers alone.
+"""
 
 from __future__ import annotations
 
 import gc
+import math
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import learner_ours
+import learner_trl
 import torch
 import transformers
 from gpu_models import device, loaded, published
 from gpu_parts import Row, Size, learner_of, peak, prompts, synchronized
+from learner_texts import PolicyStep
+from learner_worker import ALPHA, BETA, RANK, RATE
 
 from stratagem.learning.example import example_from_demonstration
 from stratagem.learning.losses.cross_entropy import CrossEntropy
+from stratagem.models.language_model import LanguageModel
 
-RANK, ALPHA, RATE = 16, 32, 1e-5
 STEPS = 3
 """Steps of each side; the first warms up and is left out."""
 ROWS = 16
@@ -25,27 +33,48 @@ ROWS = 16
 def demonstrations(path: Path, size: Size) -> Iterator[Row]:
     """Measure a step on texts whose every token but the first teaches, by this learner and by trl."""
     texts = prompts(size._replace(rows=min(ROWS, size.rows), prompt=size.prompt + size.new, shared=1))
-    name = f"on {len(texts)} texts of {len(texts[0])} tokens"
-    for side, measured in (("this learner", _ours), ("trl", _theirs)):
+    name = f"step on {len(texts)} texts of {len(texts[0])} tokens"
+    yield from _sides(name, lambda: _ours(path, size, texts), lambda: _theirs(path, size, texts))
+
+
+def policy_gradient(path: Path, size: Size) -> Iterator[Row]:
+    """Measure a step with the replies that it learns from and a reference, by this learner and by trl's GRPOTrainer."""
+    generations = math.isqrt(size.rows)
+    asked = PolicyStep(size.rows // generations, size.prompt, generations, size.new)
+    name = f"step of {asked.prompts} prompts of {asked.prompt} tokens, {asked.generations} replies of {asked.reply}"
+    yield from _sides(name, lambda: _our_gradient(path, size, asked), lambda: _their_gradient(path, size, asked))
+
+
+def _sides(name: str, ours: Callable[[], float], theirs: Callable[[], float]) -> Iterator[Row]:
+    """Measure both sides, and the peak of memory of each."""
+    for side, measured in (("this learner", ours), ("trl", theirs)):
         gc.collect()
         if device() == "cuda":
             torch.cuda.empty_cache()
             torch.cuda.reset_peak_memory_stats()
-        yield Row(f"{side}, step {name}", measured(path, size, texts), "s")
+        yield Row(f"{side}, {name}", measured(), "s")
         memory = peak()
         yield memory._replace(name=f"{side}, {memory.name}")
 
 
-def _ours(path: Path, size: Size, texts: list[tuple[int, ...]]) -> float:
+def _mean(step: Callable[[int], object]) -> float:
     """Return the mean time of a step of this learner."""
-    lm = loaded(path)
-    learner = learner_of(lm, size, gradient_checkpointing=True, loss=CrossEntropy())
-    examples = [example_from_demonstration(text[:1], text[1:]) for text in texts]
-    learner.step(examples)
+    step(0)
     start = synchronized()
-    for _ in range(STEPS - 1):
-        learner.step(examples)
+    for number in range(1, STEPS):
+        step(number)
     return (synchronized() - start) / (STEPS - 1)
+
+
+def _ours(path: Path, size: Size, texts: list[tuple[int, ...]]) -> float:
+    learner = learner_of(loaded(path), size, gradient_checkpointing=True, loss=CrossEntropy())
+    examples = [example_from_demonstration(text[:1], text[1:]) for text in texts]
+    return _mean(lambda _: learner.step(examples))
+
+
+def _our_gradient(path: Path, size: Size, asked: PolicyStep) -> float:
+    lm = loaded(path)
+    return _mean(learner_ours.grpo(lm, BETA, gradient_checkpointing=True, size=asked, microbatch=size.microbatch))
 
 
 class _Clock(transformers.TrainerCallback):
@@ -58,41 +87,66 @@ class _Clock(transformers.TrainerCallback):
         """Note the time, once the device has done its work."""
         self.ends.append(synchronized())
 
+    def mean(self, trainer: Any) -> float:
+        """Train, and return the mean time of a step."""
+        trainer.train()
+        return (self.ends[-1] - self.ends[0]) / (STEPS - 1)
+
+
+def _arguments(folder: str) -> dict[str, Any]:
+    """Return what both trainers of trl are told."""
+    return {
+        "output_dir": folder,
+        "gradient_checkpointing": True,
+        "learning_rate": RATE,
+        "lr_scheduler_type": "constant",
+        "bf16": device() == "cuda",
+        "use_cpu": device() != "cuda",
+        "max_steps": STEPS,
+        "report_to": [],
+        "save_strategy": "no",
+        "logging_strategy": "no",
+        "disable_tqdm": True,
+    }
+
+
+def _passes(rows: int, tokens: int, size: Size) -> int:
+    """Return the least number of equal passes of whole texts within the tokens of a microbatch."""
+    return next(passes for passes in range(1, rows + 1) if rows % passes == 0 and _fits(rows // passes, tokens, size))
+
+
+def _fits(rows: int, tokens: int, size: Size) -> bool:
+    return rows == 1 or rows * tokens <= size.microbatch
+
+
+def _their_gradient(path: Path, size: Size, asked: PolicyStep) -> float:
+    lm, clock, total = published(path), _Clock(), asked.prompts * asked.generations
+    with tempfile.TemporaryDirectory() as folder:
+        passes = _passes(total, asked.prompt + asked.reply, size)
+        return clock.mean(learner_trl.grpo(lm, BETA, {}, _common(lm, clock), _arguments(folder), asked, passes))
+
+
+def _common(lm: LanguageModel, clock: _Clock) -> dict[str, Any]:
+    from peft import LoraConfig
+
+    lora = LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules="all-linear", task_type="CAUSAL_LM")
+    return {"model": lm.model, "processing_class": lm.tokenizer, "peft_config": lora, "callbacks": [clock]}
+
 
 def _theirs(path: Path, size: Size, texts: list[tuple[int, ...]]) -> float:
-    """Return the mean time of a step of trl's trainer, with as many tokens in a microbatch."""
     import datasets
-    from peft import LoraConfig
     from trl import SFTConfig, SFTTrainer
 
-    lm, clock = published(path), _Clock()
-    rows = max(1, min(len(texts), size.microbatch // len(texts[0])))
-    while len(texts) % rows:
-        rows -= 1
+    lm, clock, passes = published(path), _Clock(), _passes(len(texts), len(texts[0]), size)
     with tempfile.TemporaryDirectory() as folder:
         config = SFTConfig(
-            output_dir=folder,
-            per_device_train_batch_size=rows,
-            gradient_accumulation_steps=len(texts) // rows,
-            gradient_checkpointing=True,
-            learning_rate=RATE,
-            lr_scheduler_type="constant",
-            bf16=device() == "cuda",
-            use_cpu=device() != "cuda",
-            max_steps=STEPS,
+            per_device_train_batch_size=len(texts) // passes,
+            gradient_accumulation_steps=passes,
             max_length=None,
-            report_to=[],
-            save_strategy="no",
-            logging_strategy="no",
-            disable_tqdm=True,
+            **_arguments(folder),
         )
-        trainer = SFTTrainer(
-            model=lm.model,
-            processing_class=lm.tokenizer,
-            args=config,
-            train_dataset=datasets.Dataset.from_dict({"input_ids": [list(text) for text in texts] * STEPS}),
-            peft_config=LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules="all-linear", task_type="CAUSAL_LM"),
-            callbacks=[clock],
-        )
-        trainer.train()
-    return (clock.ends[-1] - clock.ends[0]) / (STEPS - 1)
+        rows = datasets.Dataset.from_dict({"input_ids": [list(text) for text in texts] * STEPS})
+        return clock.mean(SFTTrainer(args=config, train_dataset=rows, **_common(lm, clock)))
+
+
+PARTS: Mapping[str, Callable[[Path, Size], Iterator[Row]]] = {"trl": demonstrations, "grpo": policy_gradient}

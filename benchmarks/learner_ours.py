@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 from engine_replies import Anything
-from learner_texts import ENDING, GENERATIONS, LENGTH, PROMPT, PROMPTS, REPLY, ROWS, STEM, reward, texts
+from learner_texts import ENDING, LENGTH, ROWS, STEM, PolicyStep, reward, texts
 from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line, dtype_of
 
 from stratagem.decoding.vocabulary import Ids
@@ -31,33 +31,41 @@ NAME = "policy"
 Step = Callable[[int], dict[str, float]]
 
 
-def learner(lm: LanguageModel, loss: Loss, *, gradient_checkpointing: bool) -> Learner:
+def learner(lm: LanguageModel, loss: Loss, *, gradient_checkpointing: bool, microbatch: int = 4096) -> Learner:
     """A new adapter that learns by a loss."""
     add_adapter(lm, NAME, RANK, ALPHA)
     optimizer = Optimizer(adapter_parameters(lm, NAME), OptimizerSettings(learning_rate=RATE), 1000)
-    return Learner(Policy(lm, gradient_checkpointing=gradient_checkpointing), loss, optimizer, adapter=NAME)
+    policy = Policy(lm, gradient_checkpointing=gradient_checkpointing, max_tokens_per_microbatch=microbatch)
+    return Learner(policy, loss, optimizer, adapter=NAME)
 
 
-def grpo(lm: LanguageModel, beta: float, *, gradient_checkpointing: bool) -> Step:
+def grpo(
+    lm: LanguageModel,
+    beta: float,
+    *,
+    gradient_checkpointing: bool,
+    size: PolicyStep = PolicyStep(),  # noqa: B008 - frozen
+    microbatch: int = 4096,
+) -> Step:
     """Replies to every prompt, then one step on them; the advantage is the group's, over its spread (trl's default)."""
     loss = PolicyGradient(kl_estimator="k3" if beta else "none", kl_coef=beta, importance_corrected_kl=True)
-    trained = learner(lm, loss, gradient_checkpointing=gradient_checkpointing)
+    trained = learner(lm, loss, gradient_checkpointing=gradient_checkpointing, microbatch=microbatch)
     engine = TransformersEngine(lm)
-    prompts = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, PROMPTS, PROMPT, 0)]
+    prompts = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, size.prompts, size.prompt, 0)]
 
     def step(number: int) -> dict[str, float]:
-        groups = [_asked(engine, prompt, Key(0).at(number, row)) for row, prompt in enumerate(prompts)]
+        groups = [_asked(engine, prompt, Key(0).at(number, row), size) for row, prompt in enumerate(prompts)]
         calls = engine.answer([request for group in groups for request in group])
-        assert all(len(call.tokens) == REPLY for call in calls)
-        rows = range(0, len(calls), GENERATIONS)
-        report = trained.step([example for row in rows for example in _judged(calls[row : row + GENERATIONS])])
+        assert all(len(call.tokens) == size.reply for call in calls)
+        rows = range(0, len(calls), size.generations)
+        report = trained.step([example for row in rows for example in _judged(calls[row : row + size.generations])])
         engine.publish(NAME, number + 1)
         return {"loss": report.loss, "tokens": report.num_tokens, "read": report.num_read}
 
     return step
 
 
-def _asked(engine: TransformersEngine, prompt: Ids, key: Key) -> list[Request]:
+def _asked(engine: TransformersEngine, prompt: Ids, key: Key, size: PolicyStep) -> list[Request]:
     return [
         Request(
             engine=engine,
@@ -65,9 +73,9 @@ def _asked(engine: TransformersEngine, prompt: Ids, key: Key) -> list[Request]:
             guide=Anything(),
             key=key.at(which),
             adapter=NAME,
-            max_new_tokens=REPLY,
+            max_new_tokens=size.reply,
         )
-        for which in range(GENERATIONS)
+        for which in range(size.generations)
     ]
 
 

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 import random
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
-PROMPTS, PROMPT, GENERATIONS, REPLY = 8, 141, 4, 16
-"""One policy-gradient step: so many prompts of so many tokens, so many replies to each of so many tokens."""
+
+class PolicyStep(NamedTuple):
+    """One policy-gradient step: so many prompts of so many tokens, so many replies to each of so many tokens."""
+
+    prompts: int = 8
+    prompt: int = 141
+    generations: int = 4
+    reply: int = 16
+
+
 ROWS, LENGTH = 8, 128
 """One step on demonstrations: so many texts of so many tokens."""
 STEM, ENDING = 96, 32

@@ -9,7 +9,7 @@ from typing import Any
 import datasets
 import torch
 import transformers
-from learner_texts import ENDING, GENERATIONS, LENGTH, PROMPT, PROMPTS, REPLY, ROWS, STEM, reward, texts
+from learner_texts import ENDING, LENGTH, ROWS, STEM, PolicyStep, reward, texts
 from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line, dtype_of
 from peft import LoraConfig
 from trl import GRPOConfig, GRPOTrainer, KTOConfig, KTOTrainer, SFTConfig, SFTTrainer
@@ -48,23 +48,32 @@ class Held(transformers.TrainerCallback):
             control.should_training_stop = True
 
 
-def grpo(lm: LanguageModel, beta: float, held: Held, common: dict[str, Any], args: dict[str, Any]) -> Any:
-    """One generation a step; no reply may end before its last token."""
+def grpo(
+    lm: LanguageModel,
+    beta: float,
+    facts: dict[str, float],
+    common: dict[str, Any],
+    args: dict[str, Any],
+    size: PolicyStep = PolicyStep(),  # noqa: B008 - frozen
+    passes: int = 1,
+) -> Any:
+    """One generation a step, learnt from in so many passes; no reply may end before its last token."""
 
     def judge(completion_ids: list[list[int]], **_: Any) -> list[float]:
-        assert all(len(reply) == REPLY for reply in completion_ids)
-        held.facts["tokens"] = sum(map(len, completion_ids))
+        assert all(len(reply) == size.reply for reply in completion_ids)
+        facts["tokens"] = sum(map(len, completion_ids))
         return [reward(reply) for reply in completion_ids]
 
     config = GRPOConfig(
-        per_device_train_batch_size=PROMPTS * GENERATIONS,
-        num_generations=GENERATIONS,
-        max_completion_length=REPLY,
-        generation_kwargs={"min_new_tokens": REPLY},
+        per_device_train_batch_size=size.prompts * size.generations // passes,
+        gradient_accumulation_steps=passes,
+        num_generations=size.generations,
+        max_completion_length=size.reply,
+        generation_kwargs={"min_new_tokens": size.reply},
         beta=beta,
         **args,
     )
-    rows = {"prompt": texts(lm.tokenizer, PROMPTS, PROMPT, 0) * _COPIES}
+    rows = {"prompt": texts(lm.tokenizer, size.prompts, size.prompt, 0) * _COPIES}
     return GRPOTrainer(reward_funcs=judge, args=config, train_dataset=datasets.Dataset.from_dict(rows), **common)
 
 
@@ -108,7 +117,7 @@ def main() -> None:
         if task in ("sft", "kto"):
             trainer = {"sft": sft, "kto": kto}[task](lm, held, common, args)
         else:
-            trainer = grpo(lm, BETA if task == "grpo" else 0.0, held, common, args)
+            trainer = grpo(lm, BETA if task == "grpo" else 0.0, held.facts, common, args)
         line.tell()
         if line.told():
             trainer.train()
