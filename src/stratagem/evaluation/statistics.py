@@ -84,9 +84,7 @@ def students(estimate: Estimate) -> Estimate:
     """Add the 95 % interval by Student's t; none where the figure is exact, or rests on one observation."""
     if estimate.exact or estimate.se is None or estimate.n < 2:
         return estimate
-    from scipy.special import stdtrit  # Student's quantile; `scipy.stats` takes ten times as long to import
-
-    reach = float(stdtrit(estimate.n - 1, 0.975)) * estimate.se
+    reach = _quantile(estimate.n - 1) * estimate.se
     return replace(estimate, low=estimate.mean - reach, high=estimate.mean + reach)
 
 
@@ -121,17 +119,27 @@ def wilson(successes: float, n: float, confidence: float = 0.95) -> Estimate:
 def rate(
     items: Iterable[T], hits: Callable[[T], float], tries: Callable[[T], float], cluster: Callable[[T], Hashable]
 ) -> Estimate:
-    """Estimate a rate with Wilson's interval for the effective number of tries (Kish 1965), by the spread of clusters.
+    """Estimate a rate with Wilson's interval for the effective number of tries, by the spread of clusters (Kish 1965).
 
-    Replays of one deal are not independent; where they all agree there is one try a cluster.
+    The number is lowered by `(t_(n - 1) / t_(k - 1))^2` of n tries in k clusters, since few clusters tell their spread
+    badly (Korn and Graubard 1998). Replays of one deal are not independent; where they all agree there is one try a
+    cluster.
     """
     listed = list(items)
-    clusters = len({cluster(item) for item in listed})
+    clusters, total = len({cluster(item) for item in listed}), math.fsum(tries(item) for item in listed)
     result = ratio(listed, hits, tries, cluster)
     effective = float(clusters)
     if result.se:
-        effective = min(result.mean * (1 - result.mean) / result.se**2, math.fsum(tries(item) for item in listed))
+        few = min(1.0, _quantile(total - 1) / _quantile(clusters - 1)) ** 2
+        effective = min(result.mean * (1 - result.mean) / result.se**2 * few, total)
     return replace(wilson(result.mean * effective, effective), se=result.se, n=clusters)
+
+
+def _quantile(freedom: float) -> float:
+    """Return Student's quantile of a two-sided 95 % interval, with at least one degree of freedom."""
+    from scipy.special import stdtrit  # `scipy.stats` takes ten times as long to import
+
+    return float(stdtrit(max(1.0, freedom), 0.975))
 
 
 @dataclass(frozen=True)
