@@ -100,7 +100,7 @@ class RayWorkers(Workers):
         yield from pool.map_unordered(lambda actor, pair: actor.do.remote(work, *pair), list(enumerate(items)))
 
     def put(self, folder: Path) -> Parcel:
-        assert self._resources  # without a connection Ray begins a cluster of its own
+        self.reach()  # without a connection Ray begins a cluster of its own
         import ray
 
         paths = (path for path in sorted(folder.rglob("*")) if path.is_file())
