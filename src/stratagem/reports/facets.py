@@ -79,18 +79,3 @@ FACETS: tuple[Facet, ...] = (
     ),
 )
 """Pictures in their order on the page."""
-
-NAMED: dict[str, tuple[str, str]] = {
-    "checkpoint_metric": ("Checkpoint metric", "The checkpoint with the highest value is selected."),
-    "loss": ("Loss", ""),
-    "grad_norm": ("Gradient norm", "Before clipping."),
-    "learning_rate": ("Learning rate", ""),
-    "loss/kl": ("KL divergence from the reference", "In nats per token."),
-    "entropy": ("Entropy", "Entropy of the policy, in nats per token. Near 0 the policy no longer explores."),
-    "loss/entropy": ("Entropy term of the loss", "In nats per token."),
-    "sft/loss": ("Loss", ""),
-    "sft/grad_norm": ("Gradient norm", "Before clipping."),
-    "sft/learning_rate": ("Learning rate", ""),
-    "sft/entropy": ("Entropy", "In nats per token."),
-}
-"""Titles and descriptions of metrics with a picture of their own; others have their name in the file."""

@@ -8,6 +8,7 @@ from stratagem.evaluation.report import scale_of
 from stratagem.games.catalogue import make_game
 from stratagem.reports.facets import OF_GAME, fits
 from stratagem.reports.files import GameTable, Row
+from stratagem.reports.metric_titles import named
 from stratagem.reports.run_data import SFT_PREFIXES, RunData
 from stratagem.reports.sections.results import CHANCE
 
@@ -38,6 +39,15 @@ _UNITS: tuple[tuple[str, str], ...] = (
     ("loss/entropy", NATS),
     ("loss/approx_kl", NATS),
     ("loss/nll", NATS),
+    ("loss/ratio*", "ratio"),
+    ("loss/reward_accuracy", SHARE),
+    ("kl", NATS),
+    ("advantage/*", SHARE),
+    ("undone", SHARE),
+    ("num_examples", "replies"),
+    ("num_asked", "tokens"),
+    ("num_read", "tokens"),
+    ("overlap/staleness", "updates"),
     ("points", SHARE),
     ("null", SHARE),
 )
@@ -59,10 +69,14 @@ def unit_of(data: RunData, metric: str) -> str:
     game, name = split(metric)
     if name == "pay" and (played := _game_of_learner(data, game)):
         return game_unit(data, played)
-    unit = next((unit for pattern, unit in _UNITS if fits(pattern, name)), _by_end(name))
+    unit = _listed(name) or _listed(named(name).name) or _by_end(name)
     if unit == SCALED and (declared := _declared_unit(name)):
         return declared
     return game_unit(data, game) if unit == GAME or (unit == SCALED and not _is_scaled(data, game)) else unit
+
+
+def _listed(name: str) -> str:
+    return next((unit for pattern, unit in _UNITS if fits(pattern, name)), "")
 
 
 def _game_of_learner(data: RunData, name: str) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.reports.facets import FACETS, NAMED, OF_GAME, Facet, fits
+from stratagem.reports.facets import FACETS, OF_GAME, Facet, fits
 from stratagem.reports.figure import NO_CHANCE, Reading, counted, label, picture
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.metric_reading import chance_of, unit_of
+from stratagem.reports.metric_titles import named, title_of
 from stratagem.reports.numbers import short
 from stratagem.reports.run_data import SFT_PREFIXES, RunData, finite
 from stratagem.reports.section import Section, folded, missing, table
@@ -67,9 +68,15 @@ def _groups(data: RunData) -> Html:
     rest = {name: curve for name, curve in shown.items() if not any(name.startswith(f"{game}/") for game in games)}
     sft = {name: curve for name, curve in rest.items() if name.startswith(SFT_PREFIXES)}
     others = {name: curve for name, curve in rest.items() if name not in sft}
-    parts.append(_group("Optimization", _singly(others), data))
+    for owner in dict.fromkeys(map(_owner, others)):
+        own = {name: curve for name, curve in others.items() if _owner(name) == owner}
+        parts.append(_group(f"Optimization of {owner}" if owner else "Optimization", _singly(own), data))
     parts.append(_group("SFT", _singly(sft), data, is_sft=True))
     return join(*parts, _numbers(shown))
+
+
+def _owner(metric: str) -> str:
+    return named(metric).owner
 
 
 def _of_game(game: str, shown: Mapping[str, Curve]) -> Iterator[Drawn]:
@@ -92,7 +99,7 @@ def _singly(shown: Mapping[str, Curve]) -> Iterator[Drawn]:
 
 
 def _alone(name: str, curve: Curve, metric: str) -> Drawn:
-    title, caption = NAMED.get(name, (name, ""))
+    title, caption = title_of(name)
     return Drawn(Facet(title, caption, ()), [("validation", name, curve)], [metric])
 
 

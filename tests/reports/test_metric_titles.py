@@ -1,0 +1,59 @@
+"""Titles, descriptions and units of the metrics of training."""
+
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from stratagem.reports.facets import OF_GAME
+from stratagem.reports.metric_reading import unit_of
+from stratagem.reports.metric_titles import TITLES, Named, named, title_of
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
+runs = import_module("chapters.runs")
+
+
+@pytest.mark.parametrize(
+    ("metric", "parts"),
+    [
+        ("loss", Named("", "", "loss")),
+        ("loss/ratio", Named("", "", "loss/ratio")),
+        ("loss/policy/ratio", Named("", "policy", "loss/ratio")),
+        ("shaper/loss/policy/ratio", Named("shaper", "policy", "loss/ratio")),
+        ("shaper/grad_norm", Named("shaper", "", "grad_norm")),
+        ("kl_sft/loss/kl", Named("kl_sft", "", "loss/kl")),
+        ("advantage/no_variance", Named("", "", "advantage/no_variance")),
+    ],
+)
+def test_parts_of_a_name(metric, parts):
+    assert named(metric) == parts
+
+
+def test_every_metric_of_training_on_the_page_of_runs_has_a_title():
+    # those of games are lines of larger pictures, and those with capitals stand for several
+    single = [name for name in runs.RUN_METRICS if not re.search("[A-Z]{4}", name) and not OF_GAME.fullmatch(name)]
+    assert {"loss/clip_fraction", "sft/loss/nll", "checkpoint_metric"} <= set(single)
+    assert [name for name in single if title_of(name)[0] == name] == []
+
+
+def test_titles():
+    assert title_of("naive/loss/value/clip_fraction") == ("Clip fraction, value", TITLES["loss/clip_fraction"][1])
+    assert title_of("one/learning_rate") == TITLES["learning_rate"]
+    assert title_of("one/of/a/package") == ("one/of/a/package", "")
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit"),
+    [
+        ("naive/loss/policy/approx_kl", "nats a token"),
+        ("naive/loss/value/clip_fraction", "share"),
+        ("advantage/clipped", "share"),
+        ("sft/loss/nll", "nats a token"),
+        ("main/num_read", "tokens"),
+        ("naive/loss/value/squared_error", ""),
+    ],
+)
+def test_units(metric, unit):
+    assert unit_of(None, metric) == unit
