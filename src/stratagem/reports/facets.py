@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-OF_GAME = re.compile(r"(?P<game>.+?)/(pay|externality|illegal_rate|probe/.+|validation/[^/]+|exact/[^/]+)")
+OF_GAME = re.compile(
+    r"(?P<game>.+?)/(pay|externality|illegal_rate|probe/.+|validation/[^/]+|exact/[^/]+|replies/[^/]+)"
+)
 """Pattern of the metrics that belong to a game."""
 
 
@@ -30,6 +32,15 @@ FACETS: tuple[Facet, ...] = (
         "Exact exploitability",
         "Gain of a best responder per round, in the game\u2019s own unit. 0 is an equilibrium.",
         (("exact/exploitability", "exact", "exploitability"), ("exact/worst_advantage", "worst", "worst advantage")),
+    ),
+    Facet(
+        "Exploitability from replies",
+        "Gain of a best responder per round to a model that states no probabilities; one-sided 95 % limits.",
+        (
+            ("replies/exploitability", "exact", "estimate"),
+            ("replies/lower", "rival", "lower limit"),
+            ("replies/upper", "rival", "upper limit"),
+        ),
     ),
     Facet(
         "Exploit by the pool and by the best responder",

@@ -24,6 +24,7 @@ _OF_TRAINING = {
 """Units of the terms of a reward, and of other means over episodes of training."""
 _UNITS: tuple[tuple[str, str], ...] = (
     ("exact/*", GAME),
+    ("replies/*", GAME),
     ("validation/win_rate", SHARE),
     ("validation/collusion", SHARE),
     ("validation/externality", SHARE),
@@ -49,6 +50,7 @@ _UNITS: tuple[tuple[str, str], ...] = (
     ("num_read", "tokens"),
     ("overlap/staleness", "updates"),
     ("points", SHARE),
+    ("deception", SHARE),
     ("null", SHARE),
 )
 """Units by metric without its game; a last `*` stands for any name, and the first that fits counts."""
@@ -133,7 +135,7 @@ def chance_of(data: RunData, metric: str) -> float | None:
 
 def _value(row: Row, table: GameTable, name: str) -> float | None:
     exact = {
-        "exact/exploitability": row.exact.exploitability,
+        **dict.fromkeys(("exact/exploitability", "replies/exploitability"), row.exact.exploitability),
         "exact/worst_advantage": row.exact.worst_advantage,
         "validation/worst_case": _times(row.exact.worst_advantage, table.scale),
     }

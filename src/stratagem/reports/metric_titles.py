@@ -54,6 +54,12 @@ TITLES: dict[str, tuple[str, str]] = {
     "num_asked": ("Tokens of the examples", "Prompts included."),
     "num_read": ("Tokens read", "Tokens that the model read in the update; a shared prefix is read once."),
     "effective": ("Effective number of opponents", "1 divided by the sum of the squared probabilities."),
+    "points": ("Match points", "Share of the points in the matches of the iteration; a draw is one half."),
+    "decisions": ("Decisions an episode", "Mean over the episodes of the iteration."),
+    "reward": ("Reward of an episode", "Mean over the episodes of the iteration."),
+    "deception": ("Deception", "Share of deceptive statements among those that the speaker knew to be true or false."),
+    "best_response_gain": ("Gain of the best response", "At the seat where it is largest, a round."),
+    "best_response_kl": ("Change since the last best response", "KL divergence of the policy, in nats."),
     "overlap/staleness": ("Age of the rollouts", "Number of updates since the policy that played."),
 }
 """Title and description by name, without an owner and without the part of a loss."""
