@@ -27,6 +27,7 @@ from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.play.records import Episode
+from stratagem.players.agents import each_once
 from stratagem.players.base import Player
 from stratagem.players.given import as_game
 from stratagem.players.pools import pools
@@ -111,11 +112,12 @@ def plan_tournament(settings: TournamentSettings) -> TournamentPlan:
     listed = players_of(at.players, least=0) or list(
         dict.fromkeys(name for pool in pools(made).values() for name in pool.players)
     )
-    seated = {one.name: one for one in (as_player(name, made) for name in [*listed, *([CHANCE] if at.chance else [])])}
-    plan = {"command": "tournament", "game": text, "players": list(seated), "episodes": at.episodes, "seed": at.seed}
+    seated = each_once(as_player(name, made) for name in [*listed, *([CHANCE] if at.chance else [])])
+    plan: dict[str, Any] = {"command": "tournament", "game": text, "players": [player.name for player in seated]}
+    plan |= {"episodes": at.episodes, "seed": at.seed}
     kept = ResumableRecord(as_folder(at.record), plan, resume=at.resume)
     evaluator = Evaluator(episodes=at.episodes, key=Key(at.seed), record=kept)
-    return TournamentPlan(at, evaluator, kept, made, text, tuple(seated.values()))
+    return TournamentPlan(at, evaluator, kept, made, text, tuple(seated))
 
 
 @takes_settings(TournamentSettings)

@@ -24,6 +24,7 @@ from stratagem.games.key import Key
 from stratagem.games.safety.base import POOLS
 from stratagem.garbage import rare_collection
 from stratagem.models.reference import placeless
+from stratagem.players.agents import AgentPlayer, each_once
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player, named
 from stratagem.players.human import at_keyboard
@@ -114,7 +115,7 @@ def checked_games(
             checked(game)
         agents = _players(_agents(players, chance), game)
         check_wraps(game, agents, disguises)
-        seated = [*agents, *(player for player, _ in _opponents(line, game))]
+        seated = each_once([*agents, *(player for player, _ in _opponents(line, game))])
         if any(at_keyboard(player) for player in seated):
             raise StratagemError("An evaluation plays hundreds of episodes: a human takes a seat in `stratagem play`.")
     return made
@@ -127,24 +128,29 @@ def num_rows(suite: Suite, players: Sequence[str | Player], *, chance: bool = Tr
 
 def _agents(players: Sequence[str | Player], chance: bool) -> list[str | Player]:
     """Return every player once, and the chance level last unless it was requested."""
-    by_name: dict[str, str | Player] = {}
-    for player in (*players, CHANCE) if chance else players:
-        by_name.setdefault(named(player).strip().casefold(), player)
+    requested = any(named(player).strip().casefold() == CHANCE for player in players)
+    by_name: dict[object, str | Player] = {}
+    for player in (*players, CHANCE) if chance and not requested else players:
+        by_name.setdefault(_known_by(player), player)
     return list(by_name.values())
+
+
+def _known_by(player: str | Player) -> object:
+    """Return what tells a player from the others: its name, and of agents, which may share one, the agent itself."""
+    return player if isinstance(player, AgentPlayer) else named(player).strip()
 
 
 def _players(names: Sequence[str | Player], game: Game[Any]) -> list[Player]:
     """Make each player once, however often and in how many ways it was named."""
-    made = (make_player(name, game) for name in names)
-    return list({player.name: player for player in made}.values())
+    return each_once(make_player(name, game) for name in names)
 
 
 def _opponents(line: Line, game: Game[Any]) -> list[tuple[Player, tuple[str, ...]]]:
     """Make each opponent once, with the pools it is in."""
-    by_name: dict[str, tuple[Player, list[str]]] = {}
+    by_name: dict[object, tuple[Player, list[str]]] = {}
     for pool, names in line.pools.items():
         for name in names:
-            by_name.setdefault(named(name), (_opponent(pool, name, game), []))[1].append(pool)
+            by_name.setdefault(_known_by(name), (_opponent(pool, name, game), []))[1].append(pool)
     return [(player, tuple(pools)) for player, pools in by_name.values()]
 
 

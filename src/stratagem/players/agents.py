@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from inspect import Parameter, isfunction, signature
@@ -23,7 +23,7 @@ from stratagem.games.base import Game, View
 from stratagem.models.reference import hidden, is_address
 from stratagem.named_files import check_command
 from stratagem.options import whole, within
-from stratagem.players.base import Ask, Mix, Move, Traits, shown
+from stratagem.players.base import Ask, Mix, Move, Player, Traits, shown
 from stratagem.players.modes import read
 from stratagem.players.question import question
 
@@ -129,6 +129,19 @@ def is_agent_function(value: object) -> bool:
         return False
     needed = [p for p in signature(value).parameters.values() if p.default is Parameter.empty]
     return len(needed) == 1 and needed[0].kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def each_once(players: Iterable[Player]) -> list[Player]:
+    """Return each player once, by its name; two functions of one name are refused, since one would be left out."""
+    by_name: dict[str, Player] = {}
+    for player in players:
+        known = by_name.setdefault(player.name, player)
+        if isinstance(known, AgentPlayer) and known != player:
+            raise BadParameter(
+                f"Two agents have the name {player.name}, by which results tell players apart: define each function by "
+                "`def` under a name of its own, outside of other functions."
+            )
+    return list(by_name.values())
 
 
 def _function_name(function: Function) -> str:

@@ -1,0 +1,54 @@
+"""Players that an evaluation or a tournament tells apart by name: none is left out without a word."""
+
+import pytest
+
+import stratagem as sg
+from stratagem.errors import BadParameter
+from stratagem.players.tabular import TablePlayer
+
+FEW = {"episodes": 2, "progress": False}
+
+
+def taking(index):
+    def act(question):
+        return question["choices"]["actions"][index]
+
+    return act
+
+
+def first(question):
+    return question["choices"]["actions"][0]
+
+
+def last(question):
+    return question["choices"]["actions"][-1]
+
+
+@pytest.mark.parametrize(
+    "called",
+    [
+        lambda one, other: sg.evaluate("kuhn", [one, other], opponents=["random"], **FEW),
+        lambda one, other: sg.evaluate("kuhn", ["random"], opponents=[one, other], **FEW),
+        lambda one, other: sg.evaluate("kuhn", [one], opponents=[other], **FEW),
+        lambda one, other: sg.tournament("kuhn", [one, other, "random"], **FEW),
+    ],
+)
+def test_two_functions_of_one_name_are_refused(called):
+    with pytest.raises(BadParameter, match=r"Two agents have the name .*taking\.<locals>\.act"):
+        called(taking(0), taking(-1))
+
+
+def test_a_function_that_is_named_twice_plays_once():
+    result = sg.evaluate("kuhn", [first, last, first], opponents=[first], chance=False, **FEW)
+    assert [row.player.rsplit(".", 1)[-1] for row in result.results[0].rows] == ["first", "last"]
+    assert len(sg.tournament("kuhn", [first, last, first], chance=False, **FEW).cross_play.players) == 2
+
+
+def test_names_that_differ_by_case_are_two_players(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    bold = {"": "BET", "P": "BET", "B": "CALL", "PB": "CALL"}
+    always = {f"{card}:{bets}": {action: 1.0} for card in "JQK" for bets, action in bold.items()}
+    TablePlayer(always).save("Bold.json")
+    TablePlayer(always | {"J:": {"PASS": 1.0}}).save("bold.json")
+    result = sg.evaluate("kuhn", ["table:Bold.json", "table:bold.json"], opponents=["random"], chance=False, **FEW)
+    assert [row.player for row in result.results[0].rows] == ["table:Bold.json", "table:bold.json"]
