@@ -290,3 +290,18 @@ def test_a_file_that_cannot_be_written_is_refused_before_play(run, monkeypatch, 
     monkeypatch.setattr("stratagem.evaluation.matchups.Evaluator.__init__", lambda *_, **__: pytest.fail("it played"))
     status, _, said = run(*command.split(), "--out", "/proc/nowhere/figures.json")
     assert (status, said) == (2, "/proc/nowhere/figures.json cannot be written: No such file or directory.")
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["play", "kuhn", "--players", "random", "--record", ""], "--record"),
+        (["tournament", "kuhn", "--record="], "--record"),
+        (["audit", "random", "--games", "kuhn", "--out", ""], "--out"),
+        (["eval", "--from", ""], "--from"),
+    ],
+)
+def test_an_empty_path_is_refused_and_nothing_is_written(run, tmp_path, monkeypatch, words, option):
+    monkeypatch.chdir(tmp_path)
+    assert run(*words) == (2, "", f"{option} needs a path, and its text is empty: name one, or leave it out.")
+    assert not list(tmp_path.iterdir())

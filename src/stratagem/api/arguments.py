@@ -40,6 +40,8 @@ def as_path(given: object, kind: str) -> Path:
     """Return a path that a caller gave as a text or as a path."""
     if not isinstance(given, str | PathLike):
         raise WrongKind(kind, "given by its path", given)
+    if given == "":  # as a path it would be the working folder
+        raise BadParameter(f"The path of the {kind} is empty: name one.")
     return Path(given)
 
 

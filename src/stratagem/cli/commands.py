@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from functools import cached_property
 from importlib import import_module
+from itertools import pairwise
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import typer
@@ -12,6 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from stratagem.cli.console import errors
+from stratagem.errors import BadParameter
 
 SEVERAL = ("--players", "--opponents")
 """Options that take several values, as in `--players random mcts:100`."""
@@ -138,9 +141,20 @@ class LoadedCommand(TyperCommand):
         """Read the arguments; if one is refused, end what the ones before it set for the command."""
         with ExitStack() as refused:
             refused.callback(ctx.close)  # the command does not begin, so nobody else ends it
+            given = list(args)  # the parser takes words from the list
             rest = super().parse_args(ctx, args)
+            self._check_paths(ctx, given)
             refused.pop_all()
         return rest
+
+    def _check_paths(self, ctx: Any, args: list[str]) -> None:
+        """Refuse an empty text where a path is due, as of an unset variable: it would be the working folder."""
+        words = [part for word in args for part in (word.split("=", 1) if word.startswith("--") else (word,))]
+        empty = {option for option, value in pairwise(words) if not value}
+        for parameter in self.get_params(ctx):
+            if empty & set(parameter.opts) and isinstance(ctx.params.get(parameter.name), Path):
+                option = parameter.opts[0]
+                raise BadParameter(f"{option} needs a path, and its text is empty: name one, or leave it out.")
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return the completions of a word to which no parameter is left."""
