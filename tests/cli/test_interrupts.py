@@ -4,9 +4,11 @@ import signal
 import sys
 import time
 import weakref
+from contextlib import contextmanager
 
 import pytest
 
+from stratagem.cli import main
 from stratagem.cli.interrupts import Terminated, raised_again, terminable
 
 
@@ -81,3 +83,13 @@ def test_a_command_that_says_nothing_itself_names_the_interrupt(run, tmp_path, m
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text("raise KeyboardInterrupt\n")
     assert run(*words.split()) == (130, "", "Interrupted.")
+
+
+def test_a_second_interrupt_while_a_command_ends_prints_no_traceback(run, monkeypatch):
+    @contextmanager
+    def again():
+        yield
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(main, "fewer_collections", again)
+    assert run("games", "kuhn")[0] == 130

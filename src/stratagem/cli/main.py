@@ -85,6 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(1)
     except BrokenPipeError:
         sys.exit(1)
+    except KeyboardInterrupt:
+        sys.exit(130)  # ^C once more, while the command ends after a first one
     except (Exception, SystemExit) as error:
         if (said := _of_a_file(error)) is None:
             raise
