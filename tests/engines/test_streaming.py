@@ -7,8 +7,10 @@ import torch
 from numbered import FREE, Steps, asked, said
 
 from stratagem.engines.base import Node, Prompt, Request, ScoreRequest
+from stratagem.engines.streaming import BatchEngine
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.engines.transformers_settings import TransformersSettings
+from stratagem.errors import StratagemError
 from stratagem.games.key import Key
 
 ROWS = 8
@@ -135,3 +137,16 @@ def test_an_error_in_a_pass_leaves_an_engine_that_answers(few, monkeypatch):
     again = few.answer([long_and_short(few, number, 20) for number in range(6)])
     assert [call.tokens for call in again] == [call.tokens for call in expected]
     few.publish("", 1)
+
+
+@pytest.mark.parametrize(("calls", "number"), [(["one"], 1), ([], 0), (None, 0), (["one"] * 3, 3)])
+def test_an_engine_of_another_number_of_calls_is_one_sentence(calls, number):
+    class Sparing(BatchEngine):
+        def answer(self, requests):
+            return calls
+
+    engine = Sparing()
+    request = Request(engine=engine, prompt=Prompt(()), guide=None, key=Key(0))
+    tickets = engine.submit([request, request])
+    with pytest.raises(StratagemError, match=f"Sparing answered 2 requests with {number} calls: its `answer` returns"):
+        engine.poll(tickets)

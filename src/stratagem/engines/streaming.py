@@ -8,6 +8,7 @@ from itertools import count
 from typing import Protocol
 
 from stratagem.engines.base import Answered, Call, Request
+from stratagem.errors import StratagemError
 
 
 class Answering(Protocol):
@@ -90,4 +91,10 @@ class BatchEngine(StreamingEngine):
 
     def _work(self) -> Mapping[int, Call]:
         waiting, self._waiting = self._waiting, {}
-        return dict(zip(waiting, self.answer(list(waiting.values())), strict=True)) if waiting else {}
+        calls = (self.answer(list(waiting.values())) or []) if waiting else []
+        if len(calls) != len(waiting):
+            raise StratagemError(
+                f"{type(self).__name__} answered {len(waiting)} requests with {len(calls)} calls: its `answer` returns "
+                "one call for each request, in order."
+            )
+        return dict(zip(waiting, calls, strict=True))
