@@ -75,15 +75,13 @@ def test_a_model_that_is_not_there_is_an_error_that_lists_those_that_are(serve):
     with pytest.raises(BadServer) as caught:
         ask(engine, 1, 2)
     listed = ", ".join(f"model-{number}" for number in range(10))
-    assert str(caught.value) == (
-        f"The server at {server.url} answered with status 404: no model m: it has no model 'm', but {listed}."
-    )
+    assert str(caught.value) == f"The server at {server.url} has no model 'm', but {listed}."
 
 
 def test_a_bad_request_that_names_the_model_is_an_error_too(serve):
     server, engine = serve(lambda exchange: exchange.send(400, {"detail": "pinned to 'big'; requested 'm'"}))
     server.models = ["big"]
-    with pytest.raises(BadServer, match=r"requested 'm': it has no model 'm', but big\.$"):
+    with pytest.raises(BadServer, match=r"^The server at \S+ has no model 'm', but big\.$"):
         ask(engine)
     server.answer = lambda exchange: exchange.send(400, {"detail": "too many tokens for model-m"})
     assert ask(engine)[0].finish == "error"
@@ -179,3 +177,11 @@ def test_a_missing_package_is_named(monkeypatch):
     monkeypatch.setattr(openai_engine, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install -e '\.\[api\]'"):
         OpenAIEngine("api:m@http://127.0.0.1:1/v1")
+
+
+def test_https_at_a_server_of_plain_http_names_the_reason(serve):
+    """The number of an error of TLS is none of the system's: it was `Operation not permitted`."""
+    server, _ = serve(echo)
+    engine = OpenAIEngine(f"api:m@{server.url.replace('http:', 'https:')}", patience=HASTY)
+    with pytest.raises(BadServer, match=r"cannot be reached \(TLS: [a-z ]+\): check that it runs"):
+        ask(engine)

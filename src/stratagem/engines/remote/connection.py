@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -173,6 +174,9 @@ def _root(error: BaseException) -> str:
         error = deeper
     if isinstance(error, BaseExceptionGroup):
         return _root(error.exceptions[0])
+    if isinstance(error, ssl.SSLError):  # its numbers are not those of the system
+        said = getattr(error, "verify_message", "") or (error.reason or "no reason").replace("_", " ").casefold()
+        return f"TLS: {said}"
     if isinstance(error, OSError) and error.errno and error.errno > 0:
         return os.strerror(error.errno)
     return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__

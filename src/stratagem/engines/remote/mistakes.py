@@ -40,10 +40,12 @@ def bad_server(
     url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str], where: str = _WHERE
 ) -> BadServer:
     """Return the error that says how to correct the mistake; `where` says where the user wrote the address."""
-    return BadServer(f"{cause(url, failure)}: {_advice(url, failure, secret, model, models, where)}.")
+    if lacks(failure, model) and models and model not in models:
+        return BadServer(f"The server at {url} has no model {model!r}, but {', '.join(models[:_LISTED])}.")
+    return BadServer(f"{cause(url, failure)}: {_advice(url, failure, secret, model, where)}.")
 
 
-def _advice(url: str, failure: Failure, secret: Secret, model: str, models: Sequence[str], where: str) -> str:
+def _advice(url: str, failure: Failure, secret: Secret, model: str, where: str) -> str:
     if not failure.reached:
         return f"check that it runs, and {where}"
     if failure.status in (401, 403):
@@ -52,8 +54,6 @@ def _advice(url: str, failure: Failure, secret: Secret, model: str, models: Sequ
         return f"{sent}; say one that it accepts, as in {VARIABLES[0]}=KEY@{host}"
     if failure.status == 402:
         return "it wants to be paid first"
-    if lacks(failure, model) and models and model not in models:
-        return f"it has no model {model!r}, but {', '.join(models[:_LISTED])}"
     if lacks(failure, model):
         return f"check the model {model!r}, and {where}, which often ends in /v1"
     return "say the address that it names"
