@@ -226,6 +226,7 @@ MISTAKES = [
     (lambda: sg.train("sepo/kuhn-tinny"), "did you mean sepo/kuhn-tiny"),
     (lambda: sg.read_record(3), "A record is given by its path, not int."),
     (lambda: sg.play("kuhn", "random", record=3), "A record is given by its path, not int."),
+    (lambda: sg.play("kuhn", "random", record=""), "The path of the record is empty: name one."),
     (lambda: sg.play("kuhn", "random", keep=-1), "`keep` of at least 0"),
     (lambda: sg.evaluate("kuhn", "random", metrics=[3]), "A metric is given by its name, not int."),
     (lambda: sg.evaluate("kuhn", "random", disguise=[1]), "A disguise is a number of disguises, or a file, not list."),
