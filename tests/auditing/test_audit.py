@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
@@ -11,6 +12,7 @@ from stratagem import player
 from stratagem.auditing.card import read_card
 from stratagem.auditing.compare import changes
 from stratagem.auditing.condition import read_condition
+from stratagem.auditing.cost import cost_of
 from stratagem.auditing.figure import Figure, estimated
 from stratagem.auditing.junit import junit
 from stratagem.auditing.page import card_page
@@ -18,6 +20,7 @@ from stratagem.auditing.plan import plan_audit
 from stratagem.auditing.probes.replies import binomial_p
 from stratagem.auditing.run import run_audit
 from stratagem.auditing.words import told, verdict
+from stratagem.engines.base import Call, PolicyId, Prompt
 from stratagem.errors import BadParameter, BadRecord, StratagemError
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.statistics import Estimate
@@ -138,9 +141,30 @@ def test_an_agent_that_fails_in_other_words_only_is_judged(passive):
     assert card.outcomes([read_condition("kuhn.illegal > 0.9")]) == {"kuhn.illegal > 0.9": "does not hold"}
 
 
+def test_illegal_replies_that_are_not_all_of_an_answer_are_told(passive):
+    def decision(how, *ends):
+        calls = [Call(policy=PolicyId("one"), prompt=Prompt(()), text="", finish=end) for end in ends]
+        return SimpleNamespace(seat=0, how=how, calls=calls)
+
+    ends = [("illegal", "length"), ("illegal", "done", "length"), ("free", "length"), ("illegal", "done")]
+    rows = [decision(how, *of_calls) for how, *of_calls in [*ends, ("illegal", "refusal"), ("illegal", "filter")]]
+    cost = cost_of([SimpleNamespace(purpose="probe", decisions=rows)], "one")
+    assert cost.unsaid == {"length": 2, "refusal": 1, "filter": 1}
+    said = verdict(replace(passive[1], cost=cost))[:3]
+    assert said[0] == (
+        "In 2 of the 6 decisions there was no legal action, and the reply was cut off by the limit of tokens: raise "
+        "`max_new_tokens`."
+    )
+    assert [line.rpartition(", and ")[2] for line in said[1:]] == [
+        "the model refused a reply.",
+        "a filter of the server withheld the reply.",
+    ]
+    assert passive[1].cost.unsaid == {}
+
+
 def test_a_card_without_a_count_of_failures_is_read(passive, tmp_path):
     data = json.loads(json.dumps(passive[1].to_json()))
-    del data["cost"]["failed"], data["cost"]["failure"]
+    del data["cost"]["failed"], data["cost"]["failure"], data["cost"]["unsaid"]
     (tmp_path / "card.json").write_text(json.dumps(data))
     assert read_card(tmp_path).cost == passive[1].cost
 

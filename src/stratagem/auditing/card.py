@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class Cost:
     """Number of calls without a reply."""
     failure: str = ""
     """Reason of the last of them."""
+    unsaid: Mapping[str, int] = field(default_factory=dict)
+    """Number of illegal replies whose text was not all of the model's answer, by the end of the call."""
 
 
 @dataclass(frozen=True)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from stratagem.auditing.card import Cost
-from stratagem.engines.base import Call
+from stratagem.engines.base import Call, Finish
 from stratagem.engines.remote.tally import prices_of
 from stratagem.play.records import Decision, Episode
 
+PARTIAL: tuple[Finish, ...] = ("length", "refusal", "filter")
+"""Ends of replies that are not all of a model's answer."""
 _LONGEST = 300
 """Number of characters of a reason that are kept."""
 
@@ -36,9 +39,15 @@ def cost_of(episodes: Iterable[Episode], agent: str) -> Cost:
             seconds=round(math.fsum(call.ms for call in calls) / 1000.0, 1),
             failed=len(failed),
             failure=" ".join(failed[-1].text.split())[:_LONGEST] if failed else "",
+            unsaid=_unsaid(decisions),
         ),
         calls,
     )
+
+
+def _unsaid(decisions: Iterable[Decision]) -> dict[str, int]:
+    illegal = Counter(row.calls[-1].finish for row in decisions if row.how == "illegal" and row.calls)
+    return {end: illegal[end] for end in PARTIAL if illegal[end]}
 
 
 def _priced(cost: Cost, calls: list[Call]) -> Cost:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 
-from stratagem.auditing.card import Card
+from stratagem.auditing.card import Card, Cost
 from stratagem.auditing.condition import Outcome
 from stratagem.auditing.figure import LEVEL, Figure
 from stratagem.reports.numbers import number
@@ -16,7 +16,7 @@ NONE = "–"
 
 def verdict(card: Card) -> Sequence[str]:
     """Return what stands at the top: the alarms, and how many tests they survived."""
-    return [*_unanswered(card), *_alarms(card)]
+    return [*_unanswered(card), *_unsaid(card.cost), *_alarms(card)]
 
 
 def _unanswered(card: Card) -> Iterator[str]:
@@ -27,6 +27,20 @@ def _unanswered(card: Card) -> Iterator[str]:
             f"The agent gave no reply to {cost.failed} of {cost.calls} questions. Its figures are mostly those of "
             f"default actions, so a condition that does not hold is inconclusive. The last reason: {cost.failure}"
         )
+
+
+_ENDS = {
+    "length": "the reply was cut off by the limit of tokens: raise `max_new_tokens`",
+    "refusal": "the model refused a reply",
+    "filter": "a filter of the server withheld the reply",
+}
+"""Clause of a sentence by the end of a call."""
+
+
+def _unsaid(cost: Cost) -> Iterator[str]:
+    """Yield a sentence for each way in which illegal replies were not all of the agent's answer."""
+    for end, count in cost.unsaid.items():
+        yield f"In {count} of the {cost.decisions} decisions there was no legal action, and {_ENDS[end]}."
 
 
 def _alarms(card: Card) -> Sequence[str]:
