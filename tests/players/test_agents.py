@@ -3,6 +3,7 @@
 import asyncio
 import json
 import pickle
+import re
 import shlex
 import sys
 import time
@@ -295,6 +296,13 @@ def test_a_server_is_asked_by_post(monkeypatch):
         pytest.raises(BadServer, match=r"cannot be reached .*: check the address and its key\.$"),
     ):
         rows(make_player(url, KUHN), 1)
+
+
+def test_an_address_of_models_is_told_how_to_name_one():
+    with FakeServer(lambda exchange: exchange.send(404, "Not Found")) as server:
+        url = server.url
+        with pytest.raises(BadServer, match=rf"; a model behind a server is named api:MODEL@{re.escape(url)}\.$"):
+            rows(make_player(f"http:{url}", KUHN), 1)
 
 
 def test_the_question_hides_what_a_disguise_hides():

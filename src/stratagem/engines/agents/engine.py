@@ -31,6 +31,8 @@ from stratagem.engines.remote.terms import Terms
 
 _MISTAKES = (401, 402, 403, 404, 405)
 """Statuses of a server that any question would get."""
+_ELSEWHERE = (404, 405)
+"""Statuses of a server that takes no questions at this address, as one of models at its `/v1`."""
 
 
 class Agent(Protocol):
@@ -72,6 +74,8 @@ class AgentEngine(RemoteEngine[Agent]):
 
     def _mistake(self, failure: Failure) -> BadServer:
         what = "the address and its key" if self._spec.transport == "http" else "the command"
+        if failure.status in _ELSEWHERE:
+            what += f"; a model behind a server is named api:MODEL@{self._spec.where}"
         return BadServer(f"{self._cause(failure)}: check {what}.")
 
 
