@@ -6,7 +6,7 @@ import pytest
 
 from stratagem.algorithms.reinforce import REINFORCEAlgorithm, REINFORCERecipe
 from stratagem.demonstrations.imitation import Imitated, is_held_out, teacher_decisions
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.solver import solve
@@ -149,6 +149,14 @@ def test_run_learns_from_a_mixture_of_sources(tmp_path):
     read = [len(example.tokens) for batch in stage._batches[:2] for example in batch]
     assert len(read) == 8
     assert sum(size > 150 for size in read) == 2  # questions with the rules, in the style of their source
+
+
+def test_unknown_adapter_target_is_refused_before_sft(tmp_path):
+    asked = recipe()
+    asked = asked.model_copy(update={"adapter": asked.adapter.model_copy(update={"targets": ("proj",)})})
+    run = RunFolder.create(tmp_path / "run", asked, asked.seed, "a test")
+    with pytest.raises(UnknownName, match="'proj': did you mean v_proj"):
+        sft(asked, run, REINFORCEAlgorithm(asked, run).games)
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def add_adapter(
     if not 0.0 <= dropout < 1.0:
         raise BadModel(f"The dropout of an adapter is a share from 0 to below 1, not {dropout:g}.")
     options: dict[str, Any] = {"r": rank, "lora_alpha": alpha, "lora_dropout": dropout, "task_type": "CAUSAL_LM"}
-    _inject(model, name, LoraConfig(target_modules=_targets(model, targets), **options), seed)
+    _inject(model, name, LoraConfig(target_modules=adapted_layers(model, targets), **options), seed)
 
 
 def copied(
@@ -277,8 +277,8 @@ def _linears(model: LanguageModel) -> dict[str, Any]:
     return {name: layer for name, layer in linear.items() if not name.endswith(".base_layer")}
 
 
-def _targets(model: LanguageModel, targets: Sequence[str] | None) -> list[str]:
-    """Return the full names of the layers given by their last names; all of them by default."""
+def adapted_layers(model: LanguageModel, targets: Sequence[str] | None) -> list[str]:
+    """Return the full names of the layers given by their last names, and refuse others; all of them by default."""
     linears = _linears(model)
     known = {name.rpartition(".")[2] for name in linears}
     for target in targets or ():

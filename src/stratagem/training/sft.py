@@ -17,7 +17,7 @@ from stratagem.engines.base import Engine
 from stratagem.games.key import Key
 from stratagem.learning.example import Example, example_from_demonstration
 from stratagem.learning.optimizer import OptimizerSettings
-from stratagem.models.adapters import adapter_names, adapter_parameters, add_adapter, copied
+from stratagem.models.adapters import adapted_layers, adapter_names, adapter_parameters, add_adapter, copied
 from stratagem.models.language_model import LanguageModel
 from stratagem.prompting.base import Message
 from stratagem.settings import FiniteSettings
@@ -42,6 +42,10 @@ class AdapterSettings(FiniteSettings):
     """Dropout on the adapter's inputs in training."""
     targets: tuple[str, ...] = ()
     """Adapted layers, by the last part of their names, as `["q_proj", "v_proj"]`; without any, all linear layers."""
+
+    def check(self, lm: LanguageModel) -> None:
+        """Refuse targets that a model has not."""
+        adapted_layers(lm, self.targets)
 
     def add(self, lm: LanguageModel, name: str, seed: int) -> list[Any]:
         """Add an adapter to a model, and return its weights; it goes on from the adapter of SFT, if there is one."""

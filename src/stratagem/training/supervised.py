@@ -153,6 +153,8 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
     artifacts, lm = Artifacts(run, recipe.model), load(recipe.model)
     engine = open_engine(lm, recipe.engine.value)
     model_player(decoding_settings(recipe), engine, games=games)  # which refuses what it could not play afterwards
+    if recipe.train == "adapter":
+        recipe.adapter.check(lm)
     policy = TrainablePolicy(
         lm,
         engine,
