@@ -116,7 +116,7 @@ def test_a_card_tells_the_prompt_the_reply_the_action_and_the_pay(tmp_path):
     first = chosen_play(RunData(run))[0].start.episode
     said = Page(report_html(run)).texts["play"]
     seat = first.seat_of(0)
-    assert f"seat {seat + 1}, payoff {first.payoffs[seat]:.2f}".replace("-", "\u2212") in said
+    assert f"seat {seat}, payoff {first.payoffs[seat]:.2f}".replace("-", "\u2212") in said
     assert "three cards: J below Q below K" in said
     assert "Well, I bet." in said
     assert "recovered: the most likely legal action" in said

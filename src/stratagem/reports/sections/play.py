@@ -62,7 +62,7 @@ def _episode(when: str, episode: Episode, decode: Decode | None) -> Html:
     agent = episode.seat_of(AGENT)
     payoff = f"payoff {number(episode.payoffs[agent], 2)}" if episode.payoffs else "no payoff"
     head = element(
-        "header", element("strong", when), f" seat {agent + 1}, {payoff}", element("small", episode.id, class_="id")
+        "header", element("strong", when), f" seat {agent}, {payoff}", element("small", episode.id, class_="id")
     )
     rounds = groupby(episode.decisions, key=lambda row: row.round)
     listed = element("ol", *(_round(episode, index, list(rows), decode) for index, rows in rounds), class_="rounds")
