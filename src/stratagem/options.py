@@ -21,11 +21,16 @@ def check_seed(seed: object) -> None:
 
 
 def within(owner: object, option: str, value: object, low: float, high: float = inf) -> None:
-    """Refuse anything but a number from `low` to `high`; without `high` any finite number from `low` on is valid."""
+    """Refuse anything but a number from `low` to `high`; without `high` any finite number from `low` on is valid.
+
+    `owner` is a name, or an object that is called by its class; None where the setting around it has the name.
+    """
     if is_number(value) and low <= value <= high:
         return
-    called = owner if isinstance(owner, str) else type(owner).__name__
     wanted = f"of at least {low:g}" if high == inf else f"from {low:g} to {high:g}"
+    if owner is None:
+        raise BadParameter(f"`{option}` must be a number {wanted}, not {value!r}.")
+    called = owner if isinstance(owner, str) else type(owner).__name__
     raise BadParameter(f"{called} needs `{option}` {wanted}, a number, not {value!r}.")
 
 

@@ -119,7 +119,7 @@ def test_a_table_without_a_type_is_laid_over_what_it_changes():
         ),
         ("dapo(clip_range_high=yes)", "`clip_range_high` of dapo cannot be 'yes': it should be a valid number"),
         ("dapo(clip_range_high=1e999)", "cannot be inf: it is no finite value"),
-        ("dapo(clip_range_low=3)", "PolicyGradient needs `clip_range_low` from 0 to 1"),
+        ("dapo(clip_range_low=3)", ": `clip_range_low` must be a number from 0 to 1, not 3"),
         (
             "sepo(normalize_by=word)",
             "`normalize_by` of sepo cannot be 'word': it should be 'token', 'example' or 'divisor'",

@@ -28,8 +28,8 @@ class Beta(AdvantageEstimator):
 
     def __post_init__(self) -> None:
         for option in ("prior_wins", "prior_losses"):
-            within(self, option, getattr(self, option), 0.0)
-        within(self, "threshold", self.threshold, 0.0, 1.0)
+            within(None, option, getattr(self, option), 0.0)
+        within(None, "threshold", self.threshold, 0.0, 1.0)
 
     @property
     def columns(self) -> frozenset[str]:

@@ -43,9 +43,9 @@ class Discounted(AdvantageEstimator):
     """Value that is subtracted: an action above it is advantageous."""
 
     def __post_init__(self) -> None:
-        within(self, "discount", self.discount, 0.0, 1.0)
+        within(None, "discount", self.discount, 0.0, 1.0)
         for option in ("win_reward", "tie_reward", "loss_reward", "threshold"):
-            within(self, option, getattr(self, option), -1e6, 1e6)
+            within(None, option, getattr(self, option), -1e6, 1e6)
 
     @property
     def columns(self) -> frozenset[str]:

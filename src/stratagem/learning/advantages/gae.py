@@ -33,8 +33,8 @@ class GAE(AdvantageEstimator):
     """Weight of each reward term; without weights all terms count once, with weights only the named ones."""
 
     def __post_init__(self) -> None:
-        within(self, "discount", self.discount, 0.0, 1.0)
-        within(self, "gae_lambda", self.gae_lambda, 0.0, 1.0)
+        within(None, "discount", self.discount, 0.0, 1.0)
+        within(None, "gae_lambda", self.gae_lambda, 0.0, 1.0)
 
     @property
     def columns(self) -> frozenset[str]:

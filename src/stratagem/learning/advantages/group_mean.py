@@ -35,7 +35,7 @@ class GroupMean(AdvantageEstimator):
     """Weight of each reward term; without weights all terms count once, with weights only the named ones."""
 
     def __post_init__(self) -> None:
-        within(self, "std_epsilon", self.std_epsilon, 1e-12)
+        within(None, "std_epsilon", self.std_epsilon, 1e-12)
 
     @property
     def columns(self) -> frozenset[str]:

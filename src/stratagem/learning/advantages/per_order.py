@@ -41,7 +41,7 @@ class PerOrder(AdvantageEstimator):
     """Coefficient c of an added weight."""
 
     def __post_init__(self) -> None:
-        within(self, "weight_coef", self.weight_coef, 0.0)
+        within(None, "weight_coef", self.weight_coef, 0.0)
         if self.combine not in get_args(Combine):
             raise UnknownName("`combine` of per_order", str(self.combine), get_args(Combine))
 

@@ -48,7 +48,7 @@ class PerRound(AdvantageEstimator):
     """Weight of each reward term, with its sign; without weights all terms count once."""
 
     def __post_init__(self) -> None:
-        within(self, "std_epsilon", self.std_epsilon, 1e-12)
+        within(None, "std_epsilon", self.std_epsilon, 1e-12)
         if self.unit not in get_args(Unit):
             raise UnknownName("`unit` of per_round", str(self.unit), get_args(Unit))
 

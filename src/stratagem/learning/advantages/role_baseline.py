@@ -29,7 +29,7 @@ class RoleBaseline(AdvantageEstimator):
     """Weight of each reward term; without weights all terms count once, with weights only the named ones."""
 
     def __post_init__(self) -> None:
-        within(self, "ema_decay", self.ema_decay, 0.0, 1.0)
+        within(None, "ema_decay", self.ema_decay, 0.0, 1.0)
 
     @property
     def columns(self) -> frozenset[str]:

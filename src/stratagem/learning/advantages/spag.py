@@ -29,7 +29,7 @@ class SPAGReward(AdvantageEstimator):
     """Discount factor gamma."""
 
     def __post_init__(self) -> None:
-        within(self, "discount", self.discount, 0.0, 0.999)
+        within(None, "discount", self.discount, 0.0, 0.999)
 
     @property
     def columns(self) -> frozenset[str]:

@@ -25,7 +25,7 @@ class StepWinRate(AdvantageEstimator):
     """Value that is subtracted: an action above it is advantageous."""
 
     def __post_init__(self) -> None:
-        within(self, "threshold", self.threshold, 0.0, 1.0)
+        within(None, "threshold", self.threshold, 0.0, 1.0)
 
     @property
     def columns(self) -> frozenset[str]:

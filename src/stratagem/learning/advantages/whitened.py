@@ -37,7 +37,7 @@ class Whitened(AdvantageEstimator):
     def __post_init__(self) -> None:
         if self.mean_over not in ("batch", "round"):
             raise UnknownName("`mean_over` of whitened", str(self.mean_over), ("batch", "round"))
-        within(self, "advantage_std_floor", self.advantage_std_floor, 0.0)
+        within(None, "advantage_std_floor", self.advantage_std_floor, 0.0)
 
     @property
     def columns(self) -> frozenset[str]:

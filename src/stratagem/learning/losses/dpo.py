@@ -35,8 +35,8 @@ class DPO(Loss):
     """Use of the row `weight` of the chosen reply as the weight of its pair; the divisor stays the number of pairs."""
 
     def __post_init__(self) -> None:
-        within(self, "dpo_beta", self.dpo_beta, 0.0)
-        within(self, "label_smoothing", self.label_smoothing, 0.0, 0.5)
+        within(None, "dpo_beta", self.dpo_beta, 0.0)
+        within(None, "label_smoothing", self.label_smoothing, 0.0, 0.5)
 
     @property
     def extras(self) -> frozenset[Extra]:

@@ -40,7 +40,7 @@ class KTO(Loss):
 
     def __post_init__(self) -> None:
         for option in ("kto_beta", "desirable_weight", "undesirable_weight"):
-            within(self, option, getattr(self, option), 0.0)
+            within(None, option, getattr(self, option), 0.0)
 
     @property
     def extras(self) -> frozenset[Extra]:

@@ -64,9 +64,9 @@ class PolicyGradient(Loss):
     """Use of the column `weight` as the number of copies of each token; the entropy bonus does not use it."""
 
     def __post_init__(self) -> None:
-        within(self, "clip_range_low", self.clip_range_low, 0.0, 1.0)
+        within(None, "clip_range_low", self.clip_range_low, 0.0, 1.0)
         for option in ("clip_range_high", "kl_coef", "entropy_coef"):
-            within(self, option, getattr(self, option), 0.0)
+            within(None, option, getattr(self, option), 0.0)
         check_normalize_by(self.normalize_by)
         if self.kl_estimator not in ("none", *KL_ESTIMATORS):
             raise UnknownName("KL estimator", str(self.kl_estimator), ("none", *KL_ESTIMATORS))

@@ -44,10 +44,10 @@ class PPO(Summed):
     """Divisor of the summed token losses: the tokens, each example's tokens, or a given divisor."""
 
     def __post_init__(self) -> None:
-        within(self, "clip_range", self.clip_range, 0.0, 1.0)
-        within(self, "value_coef", self.value_coef, 0.0)
+        within(None, "clip_range", self.clip_range, 0.0, 1.0)
+        within(None, "value_coef", self.value_coef, 0.0)
         if self.clip_range_value is not None:
-            within(self, "clip_range_value", self.clip_range_value, 0.0)
+            within(None, "clip_range_value", self.clip_range_value, 0.0)
         self.parts()  # which refuse the rest
 
     def parts(self) -> tuple[Part, ...]:

@@ -41,9 +41,9 @@ class SPAG(Loss):
     """Clip range of the ratio around 1; the authors' code has 0.2, the paper none."""
 
     def __post_init__(self) -> None:
-        within(self, "kl_coef", self.kl_coef, 0.0)
+        within(None, "kl_coef", self.kl_coef, 0.0)
         if self.clip_range is not None:
-            within(self, "clip_range", self.clip_range, 0.0, 1.0)
+            within(None, "clip_range", self.clip_range, 0.0, 1.0)
         if self.ratio not in get_args(Ratio):
             raise UnknownName("ratio of SPAG", str(self.ratio), get_args(Ratio))
 

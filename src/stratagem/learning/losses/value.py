@@ -33,7 +33,7 @@ class Value(Loss):
 
     def __post_init__(self) -> None:
         if self.clip_range is not None:
-            within(self, "clip_range", self.clip_range, 0.0)
+            within(None, "clip_range", self.clip_range, 0.0)
         check_normalize_by(self.normalize_by)
 
     @property
