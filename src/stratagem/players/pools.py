@@ -17,6 +17,7 @@ from stratagem.games.key import Key
 from stratagem.games.safety.base import POOLS, Mixture, Pools
 from stratagem.games.safety.catalogue import safety_of
 from stratagem.players.base import Player
+from stratagem.players.catalogue import NOBODY as NO_PLAYERS
 from stratagem.players.catalogue import SYNONYMS, make_player
 from stratagem.players.default_pools import default_pools
 from stratagem.players.human import at_keyboard
@@ -25,6 +26,7 @@ NONE: Pools = {}
 """Pools of a recipe that names none."""
 NOBODY: Mixture = {}
 """Demonstrators of a recipe that names none."""
+_SITS_DOWN = "a human sits down in `stratagem play`."
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,14 @@ def has_pools(game: Game[Any]) -> bool:
     return safety is not None and bool(safety.pools)
 
 
+def make_bot(name: str, game: Game[Any], known: Mapping[str, Player] = NO_PLAYERS) -> Player:
+    """Make a player of a training, which asks nobody at the keyboard."""
+    player = make_player(name, game, known)
+    if at_keyboard(player):
+        raise BadParameter(f"Training in {game.spec.name} cannot have {name!r}: {_SITS_DOWN}")
+    return player
+
+
 def make_named(where: str, name: str, game: Game[Any]) -> Player:
     """Make a player that a game or a recipe names; an error says where."""
     try:
@@ -80,7 +90,7 @@ def make_named(where: str, name: str, game: Game[Any]) -> Player:
     except StratagemError as error:
         raise BadParameter(f"{where} of {game.spec.name} cannot have {name!r}. {error}") from error
     if at_keyboard(player):
-        raise BadParameter(f"{where} of {game.spec.name} cannot have {name!r}: a human sits down in `stratagem play`.")
+        raise BadParameter(f"{where} of {game.spec.name} cannot have {name!r}: {_SITS_DOWN}")
     return player
 
 

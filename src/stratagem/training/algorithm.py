@@ -12,9 +12,9 @@ from stratagem.errors import CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import check_style
+from stratagem.players.pools import make_bot
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts
@@ -119,7 +119,7 @@ def check_opponents(recipe: OpponentsRecipe, game: Game[Any], *others: str, exac
     `exact` allows exploitability as the metric, where the recipe has a budget for it.
     """
     for name in (*recipe.opponents, *others):
-        make_player(name, game)
+        make_bot(name, game)
     metrics = (*recipe.suite(game).metrics, *(["exploitability"] if exact and recipe.exact_budget else []))
     if recipe.checkpoint_metric not in metrics:
         raise CannotCompute(

@@ -26,7 +26,7 @@ from stratagem.learning.policy import Policy
 from stratagem.models.load import load
 from stratagem.models.run_models import DecodingSettings
 from stratagem.players.asked_agent import AskedAgent
-from stratagem.players.catalogue import make_player
+from stratagem.players.pools import make_bot
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
@@ -119,7 +119,7 @@ def check_imitated(recipe: PolicyRecipe, games: Sequence[Game[Any]], run: RunFol
         return
     for game in games:
         if settings.teacher:
-            make_player(settings.teacher, game)
+            make_bot(settings.teacher, game)
         else:
             _cast(recipe, settings, game).make(game)
 
@@ -128,11 +128,11 @@ def _check_sources(recipe: PolicyRecipe, sources: Sequence[SourceSettings]) -> N
     """Refuse games, players and styles that do not exist or do not fit each other."""
     for source in sources:
         for game in map(make_game, source.games):
-            state, teacher = game.start(Key(recipe.seed)), make_player(source.teacher, game)
+            state, teacher = game.start(Key(recipe.seed)), make_bot(source.teacher, game)
             if source.records:
                 next(teacher_decisions(game, _imitated(source), 1, Key(recipe.seed), [make_style(recipe.style)]))
             if source.played_by:
-                make_player(source.played_by, game)
+                make_bot(source.played_by, game)
                 AskedAgent(teacher).draw(state, state.to_act[0], Key(recipe.seed))
             for style in source.styles or (recipe.style,):
                 make_style(style).messages(state.view(state.to_act[0]))

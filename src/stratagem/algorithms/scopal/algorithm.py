@@ -36,6 +36,7 @@ from stratagem.games.key import Key
 from stratagem.learning.advantages.base import Decisions
 from stratagem.learning.advantages.catalogue import read_advantage
 from stratagem.players.catalogue import make_player
+from stratagem.players.pools import make_bot
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
@@ -62,7 +63,7 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
         interaction, evaluation = recipe.interaction, recipe.final_evaluation
         names = {*interaction.opponents, *interaction.teachers, *evaluation.opponents} - {SELF}
         for game, name in product(games, sorted(names)):
-            make_player(name, game, {SELF: make_player("random", game)})
+            make_bot(name, game, {SELF: make_player("random", game)})
         zeros = np.zeros(2, dtype=np.int64)
         decisions = Decisions(episode=zeros, state=zeros, action=np.arange(2), outcome=np.array([1.0, 0.0]))
         read_advantage(recipe.reward.step_reward).value(decisions)

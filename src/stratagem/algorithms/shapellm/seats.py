@@ -35,6 +35,7 @@ from stratagem.play.memory import check_memory
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import check_mode
+from stratagem.players.pools import make_bot
 from stratagem.prompting.catalogue import make_style
 from stratagem.training.policy import model_player, speaker
 
@@ -54,7 +55,7 @@ def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
             if isinstance(seat, TabularSettings):
                 TabularLearner(make_style(seat.style), seat.initial_probability).row(game.start(Key(0)).view(slot))
             if isinstance(seat, ScriptedSettings):
-                make_player(seat.player, game)
+                make_bot(seat.player, game)
             if isinstance(seat, MemoryOneSettings):
                 two_by_two(game)
                 _check_opponent(list(recipe.seats)[1 - slot], list(recipe.seats.values())[1 - slot], game)
