@@ -80,7 +80,7 @@ def test_a_run_is_plotted_and_saved(run, tmp_path):
 
 def test_a_run_is_resumed_as_an_object_and_only_with_its_own_settings(run):
     assert sg.train(run, resume=True, progress=False).to_json()["step"] == 1
-    for given, options in [(run, {"changes": {"seed": 1}}), ([run, run], {})]:
+    for given, options in [(run, {"changes": {"seed": 1}}), (run, {"out": "runs/x"}), ([run, run], {})]:
         with pytest.raises(sg.StratagemError, match="A run continues with its own"):
             sg.train(given, resume=True, **options)
     with pytest.raises(sg.StratagemError, match="continues a started run"):

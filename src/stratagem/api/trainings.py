@@ -66,6 +66,8 @@ def train(
         if force and not resume:
             raise BadParameter("`force=True` continues a started run: add `resume=True`.")
         if resume:
+            if out is not None:
+                raise BadParameter("A run continues with its own folder: leave `out=` out.")
             run, recipe = _stopped_run(several(recipes, "recipe"), changes, force=force)
         else:
             names, recipe = _named(several(recipes, "recipe"), as_changes(changes))
