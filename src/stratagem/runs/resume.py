@@ -35,7 +35,7 @@ def resume(run: RunFolder, recipe: Settings | None = None) -> Checkpoint | None:
     check_recipe(run, recipe)
     remove_leftovers(run.path)
     start = _start(run)
-    remarks = [] if start is None else [*changes(run), *_missing(run, start)]
+    remarks = [] if start is None else [*changes(run), *_lost(run, start)]
     step = -1 if start is None else start.step
     later = [folder for number, folder in checkpoint_folders(run).items() if number > step]
     later += shard_files(run.record, start.shards if start else ())
@@ -77,12 +77,13 @@ def _start(run: RunFolder) -> Checkpoint | None:
     return start
 
 
-def _missing(run: RunFolder, start: Checkpoint) -> list[str]:
-    """Report a later checkpoint that was saved and is gone."""
-    saved = newest_step(run)
-    if saved is None or saved <= start.step or saved in checkpoint_folders(run):
-        return []
-    return [f"The checkpoint of step {saved} of {run.path} is missing: the run continues from step {start.step}."]
+def _lost(run: RunFolder, start: Checkpoint) -> list[str]:
+    """Report later checkpoints that are damaged, and one that was saved and is gone."""
+    lost = {step: "damaged" for step in checkpoint_folders(run) if step > start.step}
+    if (saved := newest_step(run)) is not None and saved > start.step:
+        lost.setdefault(saved, "missing")
+    going_on = f"the run continues from step {start.step}"
+    return [f"The checkpoint of step {step} of {run.path} is {how}: {going_on}." for step, how in lost.items()]
 
 
 def _set_aside(run: RunFolder, paths: Sequence[Path], start: Checkpoint | None) -> list[str]:
