@@ -2,14 +2,17 @@
 
 import os
 import signal
+import warnings
+from contextlib import closing
 from dataclasses import replace
 from operator import neg
 
 import pytest
 from misbehaving import Fatal
-from working import setups, trained
+from working import setups, trained, warned_by
 
 from small_recipes import RECIPES
+from stratagem.cli.console import _print_warning
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.play.scheduler import play
@@ -62,6 +65,13 @@ def test_episodes_of_forked_states_are_carried(two, text):
 
 def test_results_come_by_index(two):
     assert dict(two.run(neg, range(5))) == {number: -number for number in range(5)}
+
+
+def test_warnings_of_workers_are_printed_as_here(monkeypatch):
+    for hook, wanted in ((_print_warning, "stratagem.cli.console"), (lambda *words: None, "warnings")):
+        monkeypatch.setattr(warnings, "showwarning", hook)
+        with closing(Processes(1)) as one:
+            assert dict(one.run(warned_by, [None])) == {0: wanted}
 
 
 def test_a_player_that_cannot_be_sent_is_refused(two):

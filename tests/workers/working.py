@@ -1,5 +1,7 @@
 """Runs by workers and their results to the bit, and setups of matches."""
 
+import warnings
+
 from run_results import end_of
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound
@@ -24,3 +26,8 @@ def setups(text, names, episodes=6, seed=3):
     game = make_game(text)
     players = [make_player(name, game) if isinstance(name, str) else name for name in names]
     return list(rotated(Match(game, players), episodes, Key(seed), name=text))
+
+
+def warned_by(item):
+    """Module of the function that prints warnings here."""
+    return warnings.showwarning.__module__

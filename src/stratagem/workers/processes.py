@@ -6,8 +6,10 @@ import multiprocessing
 import os
 import shutil
 import signal
+import sys
 import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -97,7 +99,7 @@ class Processes(Workers):
             if self._pool is None:
                 context, self._files = multiprocessing.get_context("spawn"), deepcopy(table())
                 ends, self._stop = context.Pipe(duplex=False)
-                begin = Begin(ends, self._num_threads, self._files, _devices(), context.Value("i", 0))
+                begin = Begin(ends, self._num_threads, self._files, _devices(), context.Value("i", 0), _hook())
                 self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
             return self._pool
 
@@ -152,8 +154,12 @@ class Begin:
     """GPUs that the processes share; without any, each sees all of them."""
     numbers: Any = None
     """Shared counter, from which each process takes its number."""
+    hook: Callable[..., None] | None = None
+    """Function that prints warnings; None for that of Python."""
 
     def __call__(self) -> None:
+        if self.hook is not None:
+            warnings.showwarning = self.hook
         load_again(self.files)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=self._watch, daemon=True).start()
@@ -169,6 +175,13 @@ class Begin:
             self.ends.recv()
         except (EOFError, OSError):
             os._exit(0)
+
+
+def _hook() -> Callable[..., None] | None:
+    """Return the function by which this process prints warnings, if another process can import it."""
+    hook = warnings.showwarning
+    owner = sys.modules.get(getattr(hook, "__module__", ""))
+    return hook if getattr(owner, getattr(hook, "__name__", ""), None) is hook else None
 
 
 def _devices() -> tuple[str, ...]:
