@@ -1,8 +1,8 @@
 """People in a recipe are refused before training, since nobody sits at the keyboard of a run."""
 
 import pytest
-from small_recipes import GAME, RECIPES
 
+from small_recipes import GAME, RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, check_new
 from stratagem.errors import BadParameter
 from stratagem.runs.folder import RunFolder
