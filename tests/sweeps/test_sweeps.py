@@ -361,6 +361,14 @@ def test_the_program_knows_its_commit():
     assert set(source()) == {"commit", "dirty"}
 
 
+def test_a_folder_that_is_not_there_is_not_made_to_compare_nothing(files):
+    from stratagem.api.sweeps import sweep
+
+    with pytest.raises(BadParameter, match=r"no runs to compare in .*elsewhere: name the folder"):
+        sweep(files / "s.toml", out=files / "elsewhere", compare=True)
+    assert not (files / "elsewhere").exists()
+
+
 def test_the_command_compares_what_is_there(files, capsys):
     from stratagem.cli.main import main
 

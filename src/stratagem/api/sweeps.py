@@ -17,6 +17,7 @@ from stratagem.api.result import Grid, Plotted
 from stratagem.api.serving import serving
 from stratagem.api.tables import number
 from stratagem.engines.remote.hosts import named_by_file
+from stratagem.errors import BadParameter
 from stratagem.files import telling, write_file
 from stratagem.games.base import Json
 from stratagem.provenance import provenance
@@ -110,6 +111,10 @@ def sweep(
 
     with named_by_file(names_of(allow_host, "host")), serving(None, workers, ray):
         plan = read_plan(path)
+        if compare and not folder.is_dir():
+            raise BadParameter(
+                f"There are no runs to compare in {folder}: name the folder of the sweep, or run it first."
+            )
         if not compare:
             Sweep(path, plan, folder, any_tree=any_tree).run(_tell if progress else _be_silent)
         runs = list(planned(plan, path.parent))
