@@ -318,7 +318,7 @@ def test_names_are_those_of_the_files():
         (lambda: made("per_round(return_to_go=far)"), "valid boolean"),
         (lambda: made("per_round(unit=group)"), "'round' or 'episode'"),
         (lambda: made("group_mean(std_epsilon=0)"), "`std_epsilon`"),
-        (lambda: made("gae(gae_lambda=2)"), "`gae_lambda` from 0 to 1"),
+        (lambda: made("gae(gae_lambda=2)"), "`gae_lambda` must be a number from 0 to 1"),
         (lambda: made("per_order(combine=minus)"), "multiply"),
         (lambda: made("group_mean")(Decisions(episode=[0], terms={"payoff": [1.0]})), "`group`"),
         (lambda: made("gae")(Decisions(episode=[0], terms={"payoff": [1.0]})), "`value`"),
