@@ -84,7 +84,6 @@ def test_a_process_plays_and_its_calls_are_recorded():
     [
         ("text", {("free", "done")}, None),
         ("twice", {("free", "done")}, None),
-        ("endless", {("free", "done"), ("error", "malformed")}, "is no JSON object"),
         ("illegal", {("illegal", "done")}, "FOLD"),
         ("garbage", {("error", "malformed")}, "gave an answer that is no JSON object: \"Thinking ...\""),
         ("stranger", {("error", "malformed")}, "answered the question 999, which was never asked"),
@@ -100,6 +99,29 @@ def test_each_kind_of_wrong_answer_is_data_of_its_own_kind(kind, expected, why):
     assert {(row.how, row.calls[0].finish) for row in decisions} <= expected
     if why is not None:
         assert any(why in row.said for row in decisions if row.said)
+
+
+def test_a_process_that_writes_on_after_its_answer_is_ended():
+    """Its lines answer the next question, or end it, by whichever is there first."""
+    decisions = rows(AgentPlayer(f"cmd:{command('endless')}"), 1)
+    assert {(row.how, row.calls[0].finish) for row in decisions} <= {("free", "done"), ("error", "malformed")}
+    told = [row.said for row in decisions if row.how == "error"]
+    assert all("is no JSON object" in said or "lines that answer nothing" in said for said in told)
+
+    async def is_ended():
+        writer = await process.Process.start(process.Command(tuple(shlex.split(command("endless"))), {}, 30.0, 1))
+        try:
+            assert await writer.ask({"type": "decision", "choices": {"actions": ["PASS"]}}) == {
+                "id": 2,
+                "action": "PASS",
+            }
+            async with asyncio.timeout(30):
+                while not writer.is_over:
+                    await asyncio.sleep(0.01)
+        finally:
+            await writer.close()
+
+    asyncio.run(is_ended())
 
 
 def test_a_process_that_crashes_is_restarted_and_the_reason_is_told():
