@@ -124,6 +124,18 @@ def test_a_process_that_writes_on_after_its_answer_is_ended():
     asyncio.run(is_ended())
 
 
+def test_lines_after_an_answer_count_as_strays_before_the_asker_runs_again():
+    async def strays():
+        reading = object.__new__(process.Process)
+        reading._open, reading._next = {1: asyncio.get_running_loop().create_future()}, 2
+        reading._num_answers = reading._num_stray = 0
+        for line in (b'{"id": 1, "action": "PASS"}', *[b"x"] * 5, b'{"id": 1, "action": "BET"}'):
+            reading._take(line)
+        return await reading._open[1], reading._num_answers, reading._num_stray
+
+    assert asyncio.run(strays()) == ({"id": 1, "action": "PASS"}, 1, 6)
+
+
 def test_a_process_that_crashes_is_restarted_and_the_reason_is_told():
     player = AgentPlayer(f"cmd:{command('crashes')}")
     decisions = rows(player)

@@ -162,16 +162,16 @@ class Process:
             answer = line.decode("utf-8", "replace").strip()
         given = answer.get("id") if isinstance(answer, dict) else None
         number = given if type(given) is int else 0
-        oldest = next(iter(self._open), None)
-        is_late = 0 < number < self._next and number not in self._open
+        # a question stays open until who asked it runs again, and many lines may be read before that
+        waiting = {asked: future for asked, future in self._open.items() if not future.done()}
+        oldest = next(iter(waiting), None)
+        is_late = 0 < number < self._next and number not in waiting
         if oldest is None or is_late:
             self._num_stray += 1
             return
         self._num_stray, self._num_answers = 0, self._num_answers + 1
-        future = self._open[number if number in self._open else oldest]
-        if future.done():
-            return
-        if given is None or number in self._open:
+        future = waiting[number if number in waiting else oldest]
+        if given is None or number in waiting:
             future.set_result(answer)
         else:
             future.set_exception(malformed(f"answered the question {quoted(repr(given))}, which was never asked"))
