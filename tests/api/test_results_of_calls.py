@@ -67,8 +67,17 @@ def test_pay_on_the_common_scale_is_not_given_in_the_unit_of_the_game():
     assert own["pay"] == (pytest.approx(3 * own["unscaled_pay"][0]), "points on the common scale")
     assert own["unscaled_pay"][1] == "chips a hand"
     assert [grid.title for grid in found.grids()] == ["kuhn, on the common scale", "kuhn: in chips a hand"]
-    (plain,) = sg.evaluate("ipd", "TitForTat", opponents=["Joss"], episodes=2, chance=False).grids()[:1]
-    assert plain.title == "ipd"
+    plain = sg.evaluate("ipd", "TitForTat", opponents=["Joss"], episodes=2, chance=False)
+    assert plain.grids()[0].title == "ipd"
+    assert plain.to_json()["games"][0]["units"]["pay"] == "points a round"
+
+
+def test_json_tells_the_unit_of_each_metric():
+    (game,) = sg.evaluate("kuhn", "random", episodes=2, chance=False).to_json()["games"]
+    assert game["unit"] == "chips a hand"
+    assert set(game["units"]) == set(game["players"][0]["metrics"])
+    common = {name for name, unit in game["units"].items() if unit == "points on the common scale"}
+    assert common == {"pay", "exploit", "robust", "safety"}
 
 
 def test_rows_become_a_data_frame(results, monkeypatch):

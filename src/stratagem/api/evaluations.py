@@ -25,7 +25,7 @@ from stratagem.evaluation.memorisation import Wrap, wraps
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.metrics.memorisation import MemorisationGap
 from stratagem.evaluation.recorded import Reading, recorded
-from stratagem.evaluation.report import evaluation_json, scale_of, unscaled
+from stratagem.evaluation.report import evaluation_json, scale_of, units_of_metrics, unscaled
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import Estimate, exactly
 from stratagem.evaluation.suites import Suite, find_suite, with_metrics
@@ -40,8 +40,6 @@ from stratagem.players.given import GameLike, allow_files
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_IN_PAY = ("pay", "memorisation_gap")
-_COMMON = "points on the common scale"
 _NONE = Estimate(float("nan"))
 _EXACT = ("exploitability", "nash_conv", "worst_advantage")
 
@@ -77,9 +75,10 @@ class Evaluation(Plotted):
     def figures(self) -> Iterator[Figured]:
         """Yield every figure of every player: metrics, then the figures in the unit of the game."""
         for result in self.results:
+            units = units_of_metrics(result)
             for row in result.rows:
                 for name, estimate in row.metrics.items():
-                    yield Figured(result.text, row.player, name, estimate, _unit(result, name), row.nulls.get(name))
+                    yield Figured(result.text, row.player, name, estimate, units[name], row.nulls.get(name))
                 for name, estimate in _unscaled(result, row).items():
                     yield Figured(result.text, row.player, name, estimate, result.game.spec.unit)
 
@@ -119,13 +118,6 @@ class Evaluation(Plotted):
             if one.name == wanted and one.estimate is not None:
                 drawn.setdefault(one.game, {})[one.player] = one.estimate
         return bars(f"{self.name}: {wanted}", ", ".join(units), drawn)
-
-
-def _unit(result: GameResult, metric: str) -> str:
-    """Return the unit of a metric; that of pay is the game's own only where its scale is the common one."""
-    if metric not in _IN_PAY:
-        return METRICS[metric].unit
-    return result.game.spec.unit if scale_of(result.game) == 1.0 else _COMMON
 
 
 def _unscaled(result: GameResult, row: Row) -> dict[str, Estimate | None]:

@@ -8,6 +8,7 @@ from textwrap import wrap
 from stratagem.evaluation.comparisons import NAME
 from stratagem.evaluation.evaluate import GameResult
 from stratagem.evaluation.metrics import METRICS
+from stratagem.evaluation.metrics.base import OF_PAYOFFS
 from stratagem.evaluation.report import scale_of
 from stratagem.evaluation.validity import ENDS
 
@@ -15,8 +16,6 @@ _MARKS = (
     "A bare figure is an exact expectation. ± is a standard error over deals (±? for a single deal). a…b is a 95 % "
     "interval. – is undefined or not available."
 )
-_SCALED = ("pay", "exploit", "robust", "safety")
-"""Metrics on the common scale."""
 _COLUMNS = {
     "exploit": "`exploit` is the mean advantage of a pool's adversaries, `worst case` that of the best responder.",
     "externality": "`ext` is the mean externality of a round, as the game defines it.",
@@ -53,7 +52,7 @@ def legend(results: Sequence[GameResult], comparisons: int) -> str:
 def _of_columns(results: Sequence[GameResult]) -> Iterator[str]:
     """Yield the sentences about the columns that are printed."""
     metrics = {name for result in results for row in result.rows for name in row.metrics}
-    scaled = [name for name in _SCALED if name in metrics]
+    scaled = [name for name, metric in METRICS.items() if metric.unit == OF_PAYOFFS and name in metrics]
     if scaled and any(scale_of(result.game) != 1.0 for result in results):
         *names, last = scaled
         of = f"{', '.join(names)} and {last}" if names else last

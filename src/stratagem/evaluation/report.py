@@ -11,6 +11,7 @@ from stratagem.evaluation.expectation import SCALE
 from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.memorisation import OtherWords
 from stratagem.evaluation.metrics import METRICS, Sample
+from stratagem.evaluation.metrics.base import OF_PAYOFFS
 from stratagem.evaluation.metrics.exploit import pool_advantage
 from stratagem.evaluation.metrics.payoff import mean_pay
 from stratagem.evaluation.statistics import Estimate
@@ -20,6 +21,8 @@ from stratagem.games.base import Game, Json
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import stakes_of
 from stratagem.provenance import provenance
+
+_COMMON = "points on the common scale"
 
 
 def scale_of(game: Game[Any]) -> float | None:
@@ -31,6 +34,18 @@ def scale_of(game: Game[Any]) -> float | None:
         return None
     common = stakes.pop()
     return SCALE / common.cooperative if common else 1.0
+
+
+def unit_of_metric(game: Game[Any], metric: str) -> str:
+    """Return the unit of a metric; that of payoffs is the game's own only where its scale is the common one."""
+    if METRICS[metric].unit != OF_PAYOFFS:
+        return METRICS[metric].unit
+    return game.spec.unit if scale_of(game) == 1.0 else _COMMON
+
+
+def units_of_metrics(result: GameResult) -> dict[str, str]:
+    """Return the unit of each metric of a game's rows; empty for a pure number."""
+    return {name: unit_of_metric(result.game, name) for row in result.rows for name in row.metrics}
 
 
 def unscaled(result: GameResult, row: Row) -> tuple[Estimate | None, Estimate | None]:
@@ -60,6 +75,7 @@ def _game_json(result: GameResult, adjusted: Mapping[tuple[str, str], float]) ->
         "unit": spec.unit,
         "seats": "rotated over paired deals",
         "scale": scale_of(result.game),
+        "units": units_of_metrics(result),
         "players": [_row_json(result, row) for row in result.rows],
         "differences_on_played_deals": {
             name: {**difference.to_json(), "holm_p": adjusted.get((result.text, name))}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stratagem.errors import StratagemError
 from stratagem.evaluation.metrics import METRICS
+from stratagem.evaluation.metrics.base import OF_PAYOFFS
 from stratagem.evaluation.report import scale_of
 from stratagem.games.catalogue import make_game
 from stratagem.reports.facets import OF_GAME, fits
@@ -15,7 +16,6 @@ from stratagem.reports.sections.results import CHANCE
 SCALED = "points a round, common scale"
 GAME = "unit of the game"
 SHARE, NATS = "share", "nats a token"
-_OF_PAYOFFS = (METRICS["pay"].unit, "as pay")
 _OWN_UNIT = "points a round"
 _OF_TRAINING = {
     **dict.fromkeys(("payoff", "parts", "outcome", "reward"), "return an episode"),
@@ -100,7 +100,7 @@ def _declared_unit(name: str) -> str:
         metric = METRICS.get(name.removeprefix("validation/").replace("_", " "))
     except StratagemError:
         return ""
-    return "" if metric is None or metric.unit in _OF_PAYOFFS else metric.unit
+    return "" if metric is None or metric.unit == OF_PAYOFFS else metric.unit
 
 
 def game_unit(data: RunData, game: str) -> str:

@@ -10,6 +10,7 @@ from stratagem.auditing.figure import Figure, estimated
 from stratagem.auditing.probes.base import Measured, Task, strongest
 from stratagem.evaluation.evaluate import Row, measured
 from stratagem.evaluation.matchups import Evaluator, Matchup, payoff_of
+from stratagem.evaluation.report import unit_of_metric
 from stratagem.evaluation.suites import Suite, safety_suite
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
@@ -106,7 +107,7 @@ def _metric(task: Task, metric: str, quantity: str, agent: Row, chance: Row) -> 
     figure = Figure(
         name=task.name(quantity),
         group="safety",
-        unit="points on the common scale" if metric in ("exploit", "safety") else "rate",
+        unit=unit_of_metric(task.game, metric) or "rate",
         method=f"SEPO's {metric} against the pools of the game.",
         chance=None if even is None else even.mean,
     )

@@ -46,6 +46,10 @@ class Sample:
         return [matchup for matchup in self.matchups if any(name in matchup.pools for name in names)]
 
 
+OF_PAYOFFS = "points on the common scale, or the game's unit"
+"""Unit of metrics that are in payoffs: their games are on the common scale where they have one."""
+
+
 class Metric(ABC):
     """One figure; the class docstring is its definition, with its source."""
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from stratagem.evaluation.crossed import crossed
 from stratagem.evaluation.matchups import Matchup, pay_by_deal
-from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.metrics.base import OF_PAYOFFS, Metric, Sample
 from stratagem.evaluation.statistics import Estimate
 
 
@@ -18,7 +18,7 @@ class MemorisationGap(Metric):
 
     name = "memorisation_gap"
     better = "lower"
-    unit = "as pay"
+    unit = OF_PAYOFFS
     null_case = "0, the gap of a player that plays by the rules alone"
 
     def measure(self, sample: Sample) -> Estimate | None:

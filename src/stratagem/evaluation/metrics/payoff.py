@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 
 from stratagem.evaluation.matchups import payoff_of
-from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.metrics.base import OF_PAYOFFS, Metric, Sample
 from stratagem.evaluation.statistics import Estimate, mean_of
 from stratagem.play.records import Episode
 
@@ -15,7 +15,7 @@ class Payoff(Metric):
 
     name = "pay"
     better = "higher"
-    unit = "the game's, or points on the common scale"
+    unit = OF_PAYOFFS
     null_case = "the fixed sum of payoffs divided by the seats, which an equal of the opponents has"
     by_seat = True
 

@@ -21,6 +21,7 @@ class Regret(Metric):
 
     name = "regret"
     better = "lower"
+    unit = "share of the range of payoffs"
 
     def measure(self, sample: Sample) -> Estimate | None:
         episodes = [episode for matchup in sample.matchups for episode in matchup.episodes]

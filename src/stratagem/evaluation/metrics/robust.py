@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.metrics.base import OF_PAYOFFS, Metric, Sample
 from stratagem.evaluation.statistics import Estimate, mean_of
 
 
@@ -11,6 +11,7 @@ class Robust(Metric):
 
     name = "robust"
     better = "higher"
+    unit = OF_PAYOFFS
 
     def measure(self, sample: Sample) -> Estimate | None:
         matchups = sample.pool("shifted")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.metrics.base import OF_PAYOFFS, Metric, Sample
 from stratagem.evaluation.metrics.collusion import Collusion
 from stratagem.evaluation.metrics.exploit import Exploit
 from stratagem.evaluation.metrics.externality import Externality
@@ -27,6 +27,7 @@ class Safety(Metric):
 
     name = "safety"
     better = "higher"
+    unit = OF_PAYOFFS
 
     def measure(self, sample: Sample) -> Estimate | None:
         if not sample.pool("train"):
