@@ -8,9 +8,12 @@ import pytest
 from stratagem.auditing.plan import plan_audit
 from stratagem.auditing.run import run_audit
 from stratagem.errors import BadRecord
+from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.resumable import PLAN, ResumableRecord
 from stratagem.file_modules import file_digests
+from stratagem.games.catalogue import make_game
 from stratagem.named_files import naming
+from stratagem.players.catalogue import make_player
 
 NUMBER = iter(range(1000))
 PROCESS = """
@@ -74,7 +77,11 @@ def test_a_changed_program_of_a_process_is_refused(tmp_path, monkeypatch):
     assert "process.py" in file_digests([command])
     with naming([command]):
         plan = {"command": "eval", "suite": "kuhn", "players": [command]}
-        ResumableRecord(tmp_path / "record", plan)
+        record = ResumableRecord(tmp_path / "record", plan)
+        game = make_game("kuhn")
+        pair = make_player(command, game), make_player("random", game), ("train",)
+        Evaluator(1, record=record, exact_budget=0).meet(game, [pair])
+        record.close()
         ResumableRecord(tmp_path / "record", plan, resume=True)
         (tmp_path / "process.py").write_text(PROCESS.replace("PASS", "BET"))
         with pytest.raises(BadRecord, match=r"^process.py has changed"):

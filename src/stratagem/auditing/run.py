@@ -15,7 +15,7 @@ from stratagem.auditing.figure import Figure, corrected
 from stratagem.auditing.pace import Stopwatch
 from stratagem.auditing.plan import RECORDS, AuditPlan
 from stratagem.errors import StratagemError
-from stratagem.evaluation.resumable import PLAN, check_plan, with_files
+from stratagem.evaluation.resumable import PLAN, check_plan, was_in_vain, with_files
 from stratagem.files import write_file
 from stratagem.games.catalogue import make_game
 from stratagem.play.dispatch import Dispatcher, RequestQueue
@@ -31,10 +31,11 @@ BASELINE = "against"
 def open_folder(out: Path, plan: AuditPlan) -> None:
     """Open the folder of an audit: a new one, or that of the same audit, which goes on."""
     settings = with_files(plan.to_json())
-    if (out / PLAN).is_file():
+    known = (out / PLAN).is_file()
+    if known and not all(was_in_vain(record) for record in (out / RECORDS).glob("*/")):
         check_plan(out, settings)
         return
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if not known and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise StratagemError(f"{out} is there already and holds no audit: choose another folder.")
     out.mkdir(parents=True, exist_ok=True)
     write_file(out / PLAN, json.dumps(settings, indent=1) + "\n")

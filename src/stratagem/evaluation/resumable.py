@@ -20,6 +20,7 @@ from stratagem.engines.streaming import answered
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.file_modules import file_digests
 from stratagem.files import write_file
+from stratagem.play.answers import FILE as ANSWERS
 from stratagem.play.answers import Answers, LoggedQueue
 from stratagem.play.dispatch import Dispatcher, RequestQueue
 from stratagem.play.match import Setup
@@ -64,10 +65,11 @@ class ResumableRecord:
 
         plan = with_files(plan)
         if resume:
-            check_plan(folder, plan)
+            if not was_in_vain(folder):
+                check_plan(folder, plan)
             hold_record(folder)
             self.finished = {episode.id: episode for episode in read_episodes(folder)} if shards(folder) else {}
-        elif shards(folder) or (folder / PLAN).exists():
+        elif shards(folder) or ((folder / PLAN).exists() and not was_in_vain(folder)):
             raise StratagemError(
                 f"{folder} already holds recorded episodes: choose another folder, or add `resume=True`."
             )
@@ -210,6 +212,13 @@ def read_plan(folder: Path) -> dict[str, Any] | None:
     if not isinstance(plan, dict):
         raise BadRecord(f"{folder / PLAN} cannot be read: it is damaged.")
     return plan
+
+
+def was_in_vain(folder: Path) -> bool:
+    """Return whether an evaluation was begun and recorded nothing, as with a wrong name of a model."""
+    answers = folder / ANSWERS
+    paid = answers.exists() and answers.stat().st_size > 0
+    return (folder / PLAN).exists() and not paid and not any((folder / "episodes").glob("*.parquet"))
 
 
 def with_files(plan: Mapping[str, Any]) -> dict[str, Any]:

@@ -177,6 +177,35 @@ def test_few_failures_are_borne_and_are_asked_again_only_after_a_stop(tmp_path, 
         assert len(server.http.asked) == before, "a finished evaluation asks nothing"
 
 
+def evaluation(server, model, folder):
+    return [word.replace("api:m@", f"api:{model}@") for word in server.words("eval", folder)]
+
+
+def audit(server, model, folder):
+    return ["audit", f"api:{model}@{server.http.url}", "--games", "kuhn", "--decisions", "200", "--out", str(folder)]
+
+
+@pytest.mark.parametrize(
+    ("words_of", "resume", "then"),
+    [
+        (evaluation, [], "already holds recorded"),
+        (evaluation, ["--resume"], "already holds recorded"),
+        (audit, [], "was begun with other settings: player (api:other@"),
+    ],
+)
+def test_a_record_of_nothing_is_no_hindrance(tmp_path, capsys, words_of, resume, then):
+    folder = tmp_path / "record"
+    with Server() as server:
+        server.http.answer = lambda exchange: exchange.send(404, {"error": "there is no such model"})
+        code, _, said = run(capsys, words_of(server, "wrong", folder))
+        assert (code, "there is no such model" in said) == (2, True)
+        server.http.answer = server.answer
+        code, _, said = run(capsys, [*words_of(server, "other", folder), *resume])
+        assert code == 0, said
+        code, _, said = run(capsys, words_of(server, "wrong", folder))
+        assert (code, then in said) == (2, True)
+
+
 def test_options_reach_the_server(tmp_path, capsys):
     with Server() as server:
         server.http.answer = lambda exchange: exchange.send(503, "busy")
