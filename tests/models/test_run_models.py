@@ -158,6 +158,13 @@ def test_labels_that_there_are_stand_in_the_answer(run):
     assert "lm(run:PATH@LABEL, mode=free)" in refused(f"run:{run}@best(mode=free)")
 
 
+def test_a_part_of_a_run_is_answered_with_the_run(run):
+    for part in ("checkpoints", "nowhere/of/it"):
+        said = refused(f"run:{run}/{part}")
+        assert f"say run:{run}, or run:{run}@LABEL" in said
+        assert "base, start, 40, 60, best, last" in said
+
+
 def test_a_run_without_models_and_no_run_at_all(tmp_path):
     assert "first checkpoint" in refused(f"run:{tmp_path}")
     assert "There is no run at" in refused(f"run:{tmp_path}/nowhere")

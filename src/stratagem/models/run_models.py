@@ -69,6 +69,9 @@ def write_run_models(folder: Path, models: RunModels) -> None:
 
 def read_run_models(folder: Path) -> RunModels:
     """Read the models of the run in a folder."""
+    if not (folder / FILE).is_file() and (run := next((up for up in folder.parents if (up / FILE).is_file()), None)):
+        known = _labels(read_run_models(run))
+        raise BadModel(f"{str(folder)!r} is within a run: say run:{run}, or run:{run}@LABEL; its labels are {known}.")
     if not folder.is_dir():
         raise BadModel(f"There is no run at {str(folder)!r}: {_hint(folder)}.")
     if not (folder / FILE).is_file():
