@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
-from inspect import isabstract, isclass, isfunction
+from inspect import isabstract, isclass
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from stratagem.errors import BadParameter, StratagemError, UnknownName
@@ -101,13 +101,19 @@ def file_module(file: str) -> ModuleType:
     return _modules[path]
 
 
-def file_name_of(cls: type | FunctionType) -> str | None:
-    """Return the name `FILE.py:CLASS` of a class or a function of a named file; None for every other."""
-    module = sys.modules.get(cls.__module__)
+def file_name_of(thing: object) -> str | None:
+    """Return the name `FILE.py:NAME` of a class, a function or an object of a named file; None for every other."""
+    module = sys.modules.get(thing.__module__)
     path = next((path for path, one in _modules.items() if one is module), None)
-    if path is None or getattr(module, cls.__qualname__, None) is not cls:
+    if path is None:
         return None
-    return f"{short_name(path)}:{cls.__qualname__}"
+    name = getattr(thing, "__qualname__", None) or _name_in(module, thing)
+    return f"{short_name(path)}:{name}" if getattr(module, name, None) is thing else None
+
+
+def _name_in(module: ModuleType | None, thing: object) -> str:
+    """Return the name of an object in its module; empty where it has none."""
+    return next((name for name, value in vars(module).items() if value is thing), "")
 
 
 def neighbours(path: Path) -> list[Path]:
@@ -201,8 +207,8 @@ def _can_make(value: object, module: ModuleType, base: type[Any] | None) -> bool
 
 
 def _is_own(value: object, module: ModuleType) -> bool:
-    """Return whether a value is a function that the module itself defines."""
-    return isfunction(value) and value.__module__ == module.__name__
+    """Return whether a value is a function that the module itself defines, or an object of its own that is called."""
+    return callable(value) and not isclass(value) and value.__module__ == module.__name__
 
 
 def _fits(cls: type, base: type[Any] | None) -> bool:

@@ -308,6 +308,30 @@ def test_a_function_of_a_file_is_a_player(tmp_path, monkeypatch):
     assert {row.action for row in rows(timed)} == {"BET"}
 
 
+BETTORS = """
+class Bettor:
+    def __init__(self, place):
+        self.place = place
+
+    def __call__(self, ask):
+        return ask["choices"]["actions"][self.place]
+
+
+first, last = Bettor(0), Bettor(-1)
+"""
+
+
+def test_an_object_of_a_file_that_is_called_is_a_player(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("bettors.py").write_text(BETTORS)
+    for name, action in (("first", "PASS"), ("last", "BET")):
+        player = sg.player(f"bettors.py:{name}", "kuhn(hands=1)")
+        assert player.name == f"bettors.py:{name}"
+        assert {row.action for row in rows(player)} == {action}
+    with pytest.raises(sg.StratagemError, match=r"the file has .*bettors.py:first, bettors.py:last"):
+        sg.player("bettors.py:Bettor", "kuhn(hands=1)")
+
+
 def test_a_server_is_asked_by_post(monkeypatch):
     monkeypatch.setenv("STRATAGEM_API_KEY", "sk-mine-98765@127.0.0.1")
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
-from inspect import Parameter, isfunction, signature
+from functools import cached_property, partial
+from inspect import Parameter, isclass, isfunction, signature
 from types import FunctionType
 from typing import Any, ClassVar
 
@@ -124,8 +124,8 @@ def spec_of(given: str | Function, timeout: float, concurrent: int, env: tuple[s
 
 
 def is_agent_function(value: object) -> bool:
-    """Return whether a function takes one argument, a question, and needs no other."""
-    if not isfunction(value):
+    """Return whether a function, or an object that is called, takes one argument, a question, and needs no other."""
+    if isclass(value) or isinstance(value, partial) or not callable(value):
         return False
     needed = [p for p in signature(value).parameters.values() if p.default is Parameter.empty]
     return len(needed) == 1 and needed[0].kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
@@ -146,7 +146,7 @@ def each_once(players: Iterable[Player]) -> list[Player]:
 
 def _function_name(function: Function) -> str:
     own: type | FunctionType = function if isfunction(function) else type(function)
-    return file_name_of(own) or f"{own.__module__}.{own.__qualname__}"
+    return file_name_of(function) or f"{own.__module__}.{own.__qualname__}"
 
 
 def _option(value: object) -> str:
