@@ -9,7 +9,7 @@ from stratagem.algorithms.shapellm import trials as trial_module
 from stratagem.algorithms.shapellm.algorithm import OUTCOME, ShapeLLMAlgorithm, bases_of
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.engines.open import served
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.models.run_models import read_run_models
@@ -92,6 +92,14 @@ def resumed(tmp_path_factory):
     assert latest(run).step == SFT + 2
     ShapeLLMAlgorithm(RECIPE, run).train()
     return run
+
+
+def test_unknown_adapter_target_of_a_seat_is_refused_before_kl_sft(tmp_path):
+    data = RECIPE.model_dump()
+    data["seats"]["naive"]["adapter"]["targets"] = ("proj",)
+    recipe = ShapeLLMRecipe.read(data)
+    with pytest.raises(UnknownName, match="'proj': did you mean v_proj"):
+        ShapeLLMAlgorithm(recipe, begun(tmp_path / "run", recipe)).stages()[0]()
 
 
 def test_every_trial_has_metrics(whole):

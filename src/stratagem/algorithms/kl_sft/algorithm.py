@@ -11,7 +11,7 @@ several target policies at once. To train on samples of a policy, use `sft`: its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import ClassVar, Literal
 
@@ -33,7 +33,7 @@ from stratagem.training.algorithm import Algorithm
 from stratagem.training.artifacts import Artifacts
 from stratagem.training.policy import TrainablePolicy
 from stratagem.training.recipe_file import AnyRecipe
-from stratagem.training.sft import SFTSettings
+from stratagem.training.sft import AdapterSettings, SFTSettings
 from stratagem.training.stage import Stage
 from stratagem.training.supervised import Supervised
 
@@ -95,11 +95,22 @@ class KLSFTRecipe(AnyRecipe):
 
 
 def kl_sft(
-    recipe: KLSFTRecipe, run: RunFolder, part: str = "", *, name: str = "kl_sft", strict: bool = False
+    recipe: KLSFTRecipe,
+    run: RunFolder,
+    part: str = "",
+    *,
+    name: str = "kl_sft",
+    adapters: Iterable[AdapterSettings] = (),
+    strict: bool = False,
 ) -> Supervised:
-    """Make the stage that trains the base of a run, or one of its bases, to the target policies."""
+    """Make the stage that trains the base of a run, or one of its bases, to the target policies.
+
+    `adapters` come on the base later. Those that it cannot have are refused before it is trained.
+    """
     settings, key = recipe.kl_sft, Key(recipe.seed).at("kl_sft")
     artifacts, lm = Artifacts(run, recipe.model, part), load(recipe.model)
+    for adapter in adapters:
+        adapter.check(lm)
     engine = open_engine(lm, recipe.engine.value)
     examples = [[example] for example in target_examples(engine, recipe, key)]
     policy = TrainablePolicy(

@@ -72,7 +72,8 @@ class ShapeLLMAlgorithm(Algorithm[ShapeLLMRecipe]):
         stages: list[Callable[[], Stage]] = []
         for number, text in enumerate(recipe.trained_bases):
             own, name = kl_sft_recipe(recipe, text), f"kl_sft-{number}" if several else "kl_sft"
-            stages.append(partial(kl_sft, own, self.run, str(number), name=name, strict=self.strict))
+            adapters = recipe.adapters_on(text)
+            stages.append(partial(kl_sft, own, self.run, str(number), name=name, adapters=adapters, strict=self.strict))
         if recipe.meta_steps:
             stages.append(partial(meta_stage, recipe, self.run))
         return [*stages, lambda: TrialStage(recipe, self.run, strict=self.strict)]

@@ -23,6 +23,7 @@ from stratagem.algorithms.shapellm.shapers.seat import MemoryOneSettings
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings
 from stratagem.training.recipe_file import AnyRecipe, over
+from stratagem.training.sft import AdapterSettings
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _TAKEN = "lora_"
@@ -173,6 +174,11 @@ class ShapeLLMRecipe(AnyRecipe):
         """Base models with a seat in mode `single`, whose reply may be any token."""
         with_model = (seat for seat in self.seats.values() if isinstance(seat, ModelSettings))
         return {self.base_of(seat) for seat in with_model if seat.mode == "single"}
+
+    def adapters_on(self, base: str) -> list[AdapterSettings]:
+        """Return the adapters that the seats train on a base."""
+        learners = (seat for seat in self.seats.values() if isinstance(seat, PPOLearnerSettings))
+        return [seat.adapter for seat in learners if self.base_of(seat) == base]
 
     def base_of(self, seat: ModelSettings) -> str:
         """Return the base model of a seat."""
