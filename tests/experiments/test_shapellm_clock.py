@@ -1,9 +1,15 @@
 """The effect of an update schedule is paired by seed, and corrected over the whole family."""
 
+import json
+from pathlib import Path
+
 import pytest
 import shapellm_clock
+from result_tables import markdown
 from shapellm import clock_alone, clock_tiny
 from shapellm_clock import CLAIM_SEEDS, FAMILY, FAMILY_SEEDS, claim_rows, effects, rows
+
+RESULTS = Path(__file__).resolve().parents[2] / "docs/results"
 
 
 def run(seed, first, second):
@@ -82,3 +88,10 @@ def test_the_arm_of_the_schedule_alone_differs_in_nothing_else():
     assert alone.name == "tiny-icg-alone-even-3"
     assert alone.recipes == trial.recipes
     assert alone.changes == {**trial.changes, "seats.shaper.update_every": "1"}
+
+
+def test_the_page_has_the_rows_of_the_stored_runs():
+    published = json.loads((RESULTS / "shapellm.json").read_text("utf-8"))
+    page = (RESULTS / "shapellm.md").read_text("utf-8")
+    _, _, *lines = markdown(shapellm_clock.HEADS, rows(published)).splitlines()
+    assert [line for line in lines if line not in page] == []
