@@ -1,4 +1,4 @@
-"""DumbBot with tuned weights: a best response to DumbBot, found by an evolution strategy against six of it.
+"""DumbBot with tuned weights: an approximate best response to DumbBot, found by an evolution strategy against six of it.
 
 The weights are those after `python experiments/tune_dumbbot.py FOLDER --generations 23`, seed 0. What the player gets
 against other bots stands on the page of results.
@@ -61,7 +61,7 @@ class TunedAppraisal(Appraisal):
 
 @dataclass(frozen=True)
 class DumbBotTuned(DumbBot):
-    """DumbBot whose weights are a best response to six DumbBots.
+    """DumbBot whose weights are an approximate best response to six DumbBots.
 
     Against other players it is another bot and not a better one. It goes for foreign centres where no rival stands,
     defends little in spring, and hardly strays.
