@@ -1,4 +1,4 @@
-"""DumbBot with tuned weights: an approximate best response to DumbBot, found by an evolution strategy against six of it.
+"""DumbBot with tuned weights: an approximate best response to DumbBot, by an evolution strategy against six of it.
 
 The weights are those after `python experiments/tune_dumbbot.py FOLDER --generations 23`, seed 0. What the player gets
 against other bots stands on the page of results.
