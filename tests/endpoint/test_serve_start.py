@@ -11,11 +11,19 @@ from stratagem.cli.main import main
 from stratagem.endpoint.server import Server
 
 
+def taking(index):
+    def act(question):
+        return question["choices"]["actions"][index]
+
+    return act
+
+
 def test_mistakes_at_the_start_are_one_sentence(monkeypatch):
     for call, sentence in (
         (lambda: sg.serve("Nobody", "kuhn"), "There is no player of kuhn called 'Nobody'"),
         (lambda: sg.serve("human", "kuhn"), "answers at this keyboard"),
         (lambda: sg.serve([], "kuhn"), "There is no player"),
+        (lambda: sg.serve([taking(0), taking(-1)], "kuhn", port=0), "Two agents have the name"),
         (lambda: sg.serve("random", "kuhn", host="0.0.0.0"), "set STRATAGEM_SERVE_KEY to a key"),
         (lambda: sg.serve("random", "kuhn", host=""), "A host is a name or a number"),
         (lambda: sg.serve("random", "kuhn", port=-1), "`port` of at least 0"),

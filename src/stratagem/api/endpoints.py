@@ -14,6 +14,7 @@ from stratagem.api.serving import serving
 from stratagem.engines.remote.hosts import Host, is_loopback
 from stratagem.errors import BadParameter, MissingExtra
 from stratagem.options import whole, within
+from stratagem.players.agents import each_once
 from stratagem.players.given import GameLike, as_game
 from stratagem.prompting.catalogue import STYLES, make_style
 
@@ -57,6 +58,7 @@ def serve(
     made = as_game(game)
     with serving(engine):
         seats = [(one, as_player(one, made)) for one in players_of(players)]
+    each_once(player for _, player in seats)
     known = {name: make_style(name) for name in (*names_of(styles, "prompt style"), *STYLES)}
     from stratagem.endpoint.app import Endpoint, Limits
     from stratagem.endpoint.desk import Desk
