@@ -78,6 +78,14 @@ def test_options_of_sampling_are_refused_where_a_player_draws_by_itself(kuhn, cl
         ask("mcts:5")
 
 
+def test_a_stop_text_leaves_the_probability_of_the_action(kuhn, client):
+    answer = client(kuhn).chat.completions.create(
+        model="NashApprox", messages=chat(OPENS.format("Q")), stop="P", logprobs=True, top_logprobs=1
+    )
+    (token,) = answer.choices[0].logprobs.content
+    assert (answer.choices[0].message.content, token.token, token.logprob) == ("", "PASS", 0.0)
+
+
 @pytest.mark.parametrize("name", sorted(GAMES))
 def test_a_dumped_state_is_the_position_that_it_was(name):
     game = make_game("matrix(payoffs=[[[1,1],[0,0]],[[0,0],[2,2]]])" if name == "matrix" else name)

@@ -54,7 +54,7 @@ def _choice(index: int, answer: Answer, asked: Asked) -> Json:
 def _logprobs(answer: Answer, mix: Mix, top: int) -> Json:
     """Return the probability of the action, which counts as one token, and of the likeliest actions."""
     likeliest = sorted(((action, p) for action, p in mix.items() if p > 0.0), key=lambda pair: -pair[1])
-    token = _token(answer.text, mix.get(answer.text, 0.0))
+    token = _token(answer.action, mix.get(answer.action, 0.0))
     return {"content": [token | {"top_logprobs": [_token(*pair) for pair in likeliest[:top]]}], "refusal": None}
 
 

@@ -27,6 +27,7 @@ class Answer(NamedTuple):
     """Answer to a request: one of its choices."""
 
     text: str
+    """Text of the answer; a stop text has ended it."""
     finish: str
     """Reason of the end: stop or length."""
     how: str
@@ -36,6 +37,8 @@ class Answer(NamedTuple):
     """Numbers of tokens of models; 0 where no model was asked."""
     mix: Mix | None = None
     """Probability of every action, where it was asked for."""
+    action: str = ""
+    """Action of a decision, whole, or the reply that names none."""
 
 
 class SeatAsk(Ask):
@@ -80,13 +83,15 @@ def _answer(move: Move, view: View[Any], mix: Mix | None) -> Answer:
     legal = move.action is not None and move.action in view.choices
     said = move.action if move.said is None else move.said
     cut = not legal and bool(move.calls) and move.calls[-1].finish == "length"
+    text = (move.action if legal else said) or ""
     return Answer(
-        text=(move.action if legal else said) or "",
+        text=text,
         finish="length" if cut else "stop",
         how=move.how if legal else "illegal",
         num_prompt=sum(call.num_prompt for call in move.calls),
         num_reply=sum(call.num_reply for call in move.calls),
         mix=mix,
+        action=text,
     )
 
 
