@@ -117,6 +117,7 @@ class Process:
             return await self._sent(question)
         except Failure as failure:
             if failure.kind == "timeout" and self._num_answers == before:
+                self.is_over = True
                 self.kill()  # it is stuck, and the next question would wait behind this one
             raise
 
@@ -178,7 +179,7 @@ class Process:
 
     async def _end(self, why: Failure | None) -> None:
         """End the process and fail the open questions."""
-        self.is_over = True
+        is_stuck, self.is_over = self.is_over, True  # then a question that is closed is the reason
         if why is None:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._child.wait(), _LEAVE)
@@ -188,8 +189,9 @@ class Process:
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._draining), _LEAVE)
         open_ones = [future for future in self._open.values() if not future.done()]
+        alone = len(open_ones) == 1 and not is_stuck
         for future in open_ones:
-            future.set_exception(why or Exited(self._farewell(status), alone=len(open_ones) == 1))
+            future.set_exception(why or Exited(self._farewell(status), alone=alone))
 
     def _farewell(self, status: int) -> str:
         """Describe the end of the process by its status and the last line of its error output."""
