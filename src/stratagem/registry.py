@@ -194,6 +194,6 @@ def _fault(factory: Callable[..., Any], call: Call, error: Exception) -> str:
     if call.args and all(p.kind is p.KEYWORD_ONLY for p in parameters.values()):
         return f"give its options by name; they are {names}."
     needed = [name for name, p in parameters.items() if p.default is p.empty and name not in call.kwargs]
-    if len(needed) > len(call.args):
-        return f"it needs {', '.join(needed[len(call.args) :])}, as in {call.name}({needed[-1]}=...)."
+    if missing := needed[len(call.args) :]:
+        return f"it needs {', '.join(missing)}, as in {call.name}({', '.join(f'{name}=...' for name in missing)})."
     return f"{error}; its options are {names}."

@@ -48,6 +48,9 @@ def keeper():
 def three():
     return 3
 
+def both(one, other):
+    return Steady()
+
 LIST = [1]
 """
 BARE = """
@@ -128,7 +131,8 @@ def test_a_file_named_like_a_module_is_another_module(folder):
         ("goods.py:ThresholdGoods bots.py:Stead", "no player called 'bots.py:Stead': did you mean bots.py:Steady"),
         ("goods.py:ThresholdGoods bots.py:three", "bots.py:three makes int, which is no player"),
         ("goods.py:ThresholdGoods bots.py:LIST", "bots.py:LIST is no player: the file has bots.py:Steady"),
-        ("goods.py:ThresholdGoods bots.py:LIST", "bots.py:Bad, bots.py:keeper, bots.py:three."),
+        ("goods.py:ThresholdGoods bots.py:LIST", "bots.py:Bad, bots.py:keeper, bots.py:three, bots.py:both."),
+        ("goods.py:ThresholdGoods bots.py:both", "it needs one, other, as in bots.py:both(one=..., other=...)."),
         ("goods.py:ThresholdGoods bots.py:rmtree('x')", "bots.py:rmtree is no player"),
         ("goods.py:ThresholdGoods bots.py:Owner", "bots.py:Owner plays auction, not threshold-goods"),
         ("goods.py:ThresholdGoods bots.py:Bad", "bots.py:Bad cannot be used: line 22 raises ZeroDivisionError"),

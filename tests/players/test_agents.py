@@ -280,6 +280,7 @@ def test_a_command_runs_only_at_the_word_of_the_user(tmp_path, monkeypatch):
         ("http:http://x/act?token=secret", "'http://x/act?…' is no address of an agent"),
         ("http:http://x/act#secret", "is no address of an agent"),
         ("agent(nothing)", "'nothing' is no agent: say cmd:PROGRAM, http:URL or FILE.py:FUNCTION."),
+        ("agent()", "it needs agent, as in agent(agent=...)."),
         ("agent(3)", "An agent needs `agent` as a text"),
         ("agent(cmd:x, speed=3)", "An agent has no option speed; its options are timeout, concurrent, env."),
         ("agent(cmd:x, timeout=-1)", "needs `timeout` of at least 0"),

@@ -61,10 +61,10 @@ TRANSPORTS = ("cmd", "http", "https")
 """Beginnings of the names of agents that are no functions."""
 
 
-def _agent(what: object, **options: Any) -> Player:
+def _agent(agent: object, **options: Any) -> Player:
     from stratagem.players.agents import agent_player  # as above
 
-    return agent_player(_function(what) or what, **options)
+    return agent_player(_function(agent) or agent, **options)
 
 
 def _function(name: object) -> Callable[..., Any] | None:
