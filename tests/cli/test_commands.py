@@ -243,6 +243,12 @@ def test_players_of_one_game_are_asked_for_like_games(run):
     assert run("players", "--game", "ipd")[0] == 2
 
 
+def test_equal_players_do_not_tell_what_can_be_detected(run):
+    names = ("--player", "first-legal", "--player", "noise(first-legal, p=0)")
+    printed = run("eval", "quiz", *names, "--episodes", 6, "--no-chance")[1]
+    assert "pay 0.000 ± 0.000, p = 1.0000, minimum detectable difference – (all deals differ alike)" in printed
+
+
 def test_several_tested_comparisons_are_corrected_together(run, tmp_path):
     names = ("--player", "NashApprox", "--player", "mcts:5", "--player", "AlwaysBet", "--player", "mcts:20")
     command = ("eval", "kuhn", *names, "--opponents", "random", "--episodes", 8)

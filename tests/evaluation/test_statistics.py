@@ -257,6 +257,12 @@ def test_no_difference_can_be_detected_with_five_deals():
     assert paired_difference([1.0, 1.1, 1.2, 1.3, 1.4, 1.5], [0.0] * 6, Key(1)).detectable > 0.0
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.1])
+def test_equal_differences_do_not_tell_what_can_be_detected(shift):
+    first = [0.1 * deal for deal in range(10)]
+    assert math.isnan(paired_difference([value + shift for value in first], first, Key(1)).detectable)
+
+
 def test_many_deals_need_little_memory():
     import tracemalloc
 

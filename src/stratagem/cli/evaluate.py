@@ -27,7 +27,7 @@ from stratagem.evaluation.comparisons import both_exact, holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.report import scale_of, unscaled
-from stratagem.evaluation.statistics import exactly
+from stratagem.evaluation.statistics import LEAST_FLIPPED, exactly
 from stratagem.evaluation.suites import SUITES
 from stratagem.evaluation.validity import ENDS, KINDS
 
@@ -339,6 +339,7 @@ def _difference(result: GameResult, row: Row, holm: float | None) -> str:
         return f"{title}: pay {number(pay.mean - base.mean)} (exact)"
     difference = result.differences[row.player]
     least = difference.detectable
-    detectable = f"minimum detectable difference {'– (fewer than six deals)' if isnan(least) else number(least)}"
+    why = "fewer than six deals" if difference.estimate.n < LEAST_FLIPPED else "all deals differ alike"
+    detectable = f"minimum detectable difference {f'– ({why})' if isnan(least) else number(least)}"
     p = f"p = {difference.p_value:.4f}" + ("" if holm is None else f", Holm p = {holm:.4f}")
     return f"{title} on the same deals: pay {difference.estimate}, {p}, {detectable}"

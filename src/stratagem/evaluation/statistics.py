@@ -18,7 +18,7 @@ T = TypeVar("T")
 Array = NDArray[np.float64]
 _MOST_COINS = 1_000_000
 _ROUNDING = 1e-9
-_LEAST_FLIPPED = 6
+LEAST_FLIPPED = 6
 """Smallest number of differences whose sign flips can give a p below 5 %."""
 
 
@@ -152,7 +152,7 @@ class Difference:
     detectable: float
     """Smallest true difference that a test at 5 % would find four times in five with this sample.
 
-    None can be found with fewer than six deals, so it is NaN there.
+    It is NaN with fewer than six deals, which can find none, and where all deals differ alike, which tells no spread.
     """
 
     def to_json(self) -> Json:
@@ -170,9 +170,9 @@ def paired_difference(first: Sequence[float], second: Sequence[float], key: Key,
 def detectable(estimate: Estimate) -> float:
     """Compute the smallest true mean that a test at 5 % would find four times in five with this standard error.
 
-    NaN where so few observations can show no p below 5 % by sign flips.
+    NaN where so few observations can show no p below 5 % by sign flips, and where equal ones do not tell the variance.
     """
-    if estimate.se is None or estimate.n < _LEAST_FLIPPED:
+    if estimate.se is None or estimate.n < LEAST_FLIPPED or _equal(estimate.mean, estimate.se):
         return math.nan
     from scipy.special import stdtrit  # Student's quantile
 
@@ -224,11 +224,16 @@ def students_p(estimate: Estimate) -> float | None:
     """
     if estimate.exact or estimate.se is None or estimate.n < 2:
         return None
-    if estimate.se <= _ROUNDING * abs(estimate.mean):
+    if _equal(estimate.mean, estimate.se):
         return 1.0 if estimate.mean == 0.0 else 2.0 ** (1 - estimate.n)
     from scipy.special import stdtr  # Student's distribution function
 
     return float(2.0 * stdtr(estimate.n - 1, -abs(estimate.mean) / estimate.se))
+
+
+def _equal(mean: float, se: float) -> bool:
+    """Return whether observations of this mean and standard error are equal up to rounding."""
+    return se <= _ROUNDING * abs(mean)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
