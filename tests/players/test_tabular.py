@@ -111,3 +111,8 @@ def test_a_missing_file_is_one_sentence(tmp_path):
 def test_a_table_that_cannot_be_saved_is_answered_with_a_sentence(tmp_path):
     with pytest.raises(StratagemError, match=r"new/table.json cannot be written: No such file or directory\.$"):
         TablePlayer({}).save(tmp_path / "new" / "table.json")
+
+
+def test_a_table_without_a_file_is_one_sentence():
+    with pytest.raises(BadRecord, match="is named by its file, as in table:PATH"):
+        make_player("table:", KUHN)

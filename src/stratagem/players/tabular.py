@@ -41,6 +41,8 @@ class TablePlayer:
     @classmethod
     def load(cls, path: str | Path) -> TablePlayer:
         """Load a player from a file."""
+        if not str(path):
+            raise BadRecord("A table is named by its file, as in table:PATH.")
         content = _read(Path(path))
         if not isinstance(content, dict) or set(content) - {"missing"} != {"schema_version", "policy"}:
             raise BadRecord(f"{path} is no table of a policy, which reads {_SHAPE}.")
