@@ -135,7 +135,7 @@ class Keyed(Counting):
     def restart(self):
         self.deal = getattr(self, "deal", -2) + 1
         key = deal_key(SEED, max(0, self.deal))
-        self.seed = key.at("episode", self.player_id).value % (2**31 - 1)
+        self.seed = key.at("episode", self.player_id, self.player_id).value % (2**31 - 1)  # its slot is its seat
         super().restart()
 
 

@@ -424,6 +424,24 @@ def test_the_question_of_a_turn_is_the_same_again_and_names_no_deal():
     assert told["memory"] == {"rounds": 0, "counts": [], "last": None}
 
 
+@pytest.mark.parametrize("name", ["kuhn", "diplomacy(until=1901)"])
+def test_an_agent_is_told_no_two_episodes_by_one_name(name):
+    """Not even those of one deal, in which its notes of the one would tell it what others know in the other."""
+    game, asked = make_game(name), []
+
+    def noting(asking):
+        asked.append(asking["episode"])
+        return first(asking)
+
+    players = [make_player("random", game)] * (game.spec.seats - 1)
+    played = play(rotated(Match(game, [AgentPlayer(noting), *players]), 2 * game.spec.seats, Key(0), name="notes"))
+    calls = [[row.calls[0] for row in episode.decisions if row.slot == 0] for episode in played]
+    names = [{json.loads(call.prompt.messages[0][1])["episode"] for call in own} for own in calls]
+    assert {len(own) for own in names} == {1}
+    assert len(set.union(*names)) == len(names)
+    assert set.union(*names) == set(asked)
+
+
 @pytest.mark.parametrize("name", ["negotiation-v2", "auction", "diplomacy", "tic-tac-toe"])
 def test_the_facts_of_every_kind_of_game_are_data(name):
     game = make_game(name)

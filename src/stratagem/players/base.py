@@ -112,8 +112,11 @@ class Ask:
 
     @property
     def episode(self) -> str:
-        """Name of the episode for a player that keeps notes: equal within it, and it tells nothing of the deal."""
-        return f"{self._table_key.at('episode', self.slot).value:016x}"
+        """Name of the episode for a player that keeps notes: equal within it, and it tells nothing of the deal.
+
+        Rotations of one deal have one table key, and differ in the seat.
+        """
+        return f"{self._table_key.at('episode', self.slot, self.view.seat).value:016x}"
 
     def seeing(self, view: View[Any], past: Past | None = None) -> Ask:
         """Return the same turn with another view or past, for players that change what another player sees."""
