@@ -18,12 +18,15 @@ def answer(kind, ask, number):
         sys.stderr.write("Segmentation fault (not really)\n")
         sys.stderr.flush()
         os._exit(3)
+    if kind == "bursts" and number == 2:
+        return ["x" * (2 << 20)]
     if kind == "leaves":
         sys.exit(0)
     return {
         "plain": [own],
         "hangs": [own],
         "crashes": [own],
+        "bursts": [own],
         "text": [{"action": f"I weigh my card.\nMy move: {action}"}],
         "illegal": [own | {"action": "FOLD"}],
         "garbage": ["Thinking ...", own],

@@ -158,10 +158,10 @@ def test_a_process_that_hangs_costs_one_timeout_a_hanging_answer():
 
 def answers_of(kind, number, *, timeout, concurrent, apart=0.0):
     """The answers of a process to questions, or the kinds of failures; a question is asked `apart` seconds later."""
-    command_of, before = process.Command(tuple(shlex.split(command(kind))), {}, timeout, concurrent), {*process._living}
+    engine, before = AgentPlayer(f"cmd:{command(kind)}", timeout, concurrent)._engine, {*process._living}
 
     async def answered():
-        agent = process.Processes(command_of, 8)
+        agent = engine._connect()
 
         async def one(index):
             await asyncio.sleep(apart * index)
@@ -193,18 +193,9 @@ def test_questions_are_open_together_where_the_process_says_so():
     assert set(asked(AgentPlayer(f"cmd:{command('concurrent')}", timeout=50), episodes=4)) == {("free", "done")}
 
 
-def test_questions_beside_a_crash_are_asked_again_alone():
-    engine = AgentPlayer(f"cmd:{command('crashes')}", concurrent=3)._engine
-
-    async def three():
-        with_processes = engine._connect()
-        try:
-            asks = (with_processes.ask({"type": "decision", "choices": {"actions": [str(n)]}}) for n in range(3))
-            return await asyncio.gather(*asks)
-        finally:
-            await with_processes.aclose()
-
-    assert [answer["action"] for answer in asyncio.run(three())] == ["0", "1", "2"]
+@pytest.mark.parametrize("kind", ["crashes", "bursts"])
+def test_questions_beside_a_crash_are_asked_again_alone(kind):
+    assert answers_of(kind, 3, timeout=60.0, concurrent=3) == ["0", "1", "2"]
 
 
 @pytest.mark.parametrize(

@@ -191,7 +191,7 @@ class Process:
         open_ones = [future for future in self._open.values() if not future.done()]
         alone = len(open_ones) == 1 and not is_stuck
         for future in open_ones:
-            future.set_exception(why or Exited(self._farewell(status), alone=alone))
+            future.set_exception((alone and why) or Exited(self._farewell(status), alone=alone))
 
     def _farewell(self, status: int) -> str:
         """Describe the end of the process by its status and the last line of its error output."""
