@@ -7,6 +7,7 @@ from stratagem.errors import BadParameter
 from stratagem.players.tabular import TablePlayer
 
 FEW = {"episodes": 2, "progress": False}
+SHY = {"": "PASS", "P": "PASS", "B": "FOLD", "PB": "FOLD"}
 
 
 def taking(index):
@@ -24,18 +25,32 @@ def last(question):
     return question["choices"]["actions"][-1]
 
 
-@pytest.mark.parametrize(
-    "called",
-    [
-        lambda one, other: sg.evaluate("kuhn", [one, other], opponents=["random"], **FEW),
-        lambda one, other: sg.evaluate("kuhn", ["random"], opponents=[one, other], **FEW),
-        lambda one, other: sg.evaluate("kuhn", [one], opponents=[other], **FEW),
-        lambda one, other: sg.tournament("kuhn", [one, other, "random"], **FEW),
-    ],
-)
+CALLS = [
+    lambda one, other: sg.evaluate("kuhn", [one, other], opponents=["random"], **FEW),
+    lambda one, other: sg.evaluate("kuhn", ["random"], opponents=[one, other], **FEW),
+    lambda one, other: sg.evaluate("kuhn", [one], opponents=[other], **FEW),
+    lambda one, other: sg.tournament("kuhn", [one, other, "random"], **FEW),
+    lambda one, other: sg.serve([one, other], "kuhn", port=0),
+]
+
+
+@pytest.mark.parametrize("called", CALLS)
 def test_two_functions_of_one_name_are_refused(called):
     with pytest.raises(BadParameter, match=r"Two agents have the name .*taking\.<locals>\.act"):
         called(taking(0), taking(-1))
+
+
+@pytest.mark.parametrize("called", CALLS)
+def test_two_tables_of_one_name_are_refused(called):
+    shy = {f"{card}:{bets}": {action: 1.0} for card in "JQK" for bets, action in SHY.items()}
+    with pytest.raises(BadParameter, match="Two players have the name table:unsaved"):
+        called(TablePlayer(shy), TablePlayer(shy | {"K:": {"BET": 1.0}}))
+
+
+def test_two_tables_that_play_the_same_are_one_player():
+    shy = {f"{card}:{bets}": {action: 1.0} for card in "JQK" for bets, action in SHY.items()}
+    result = sg.evaluate("kuhn", [TablePlayer(shy), TablePlayer(shy)], opponents=["random"], chance=False, **FEW)
+    assert [row.player for row in result.results[0].rows] == ["table:unsaved"]
 
 
 def test_a_function_that_is_named_twice_plays_once():

@@ -136,8 +136,10 @@ def _agents(players: Sequence[str | Player], chance: bool) -> list[str | Player]
 
 
 def _known_by(player: str | Player) -> object:
-    """Return what tells a player from the others: its name, and of agents, which may share one, the agent itself."""
-    return player if isinstance(player, AgentPlayer) else named(player).strip()
+    """Return what tells a player from the others: its name and version, and of agents, which have none, the agent."""
+    if isinstance(player, AgentPlayer):
+        return player
+    return player.strip() if isinstance(player, str) else (player.name, player.traits.version)
 
 
 def _players(names: Sequence[str | Player], game: Game[Any]) -> list[Player]:

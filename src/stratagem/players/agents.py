@@ -132,7 +132,7 @@ def is_agent_function(value: object) -> bool:
 
 
 def each_once(players: Iterable[Player]) -> list[Player]:
-    """Return each player once, by its name; two functions of one name are refused, since one would be left out."""
+    """Return each player once, by its name; two different ones of one name are refused, since one would be left out."""
     by_name: dict[str, Player] = {}
     for player in players:
         known = by_name.setdefault(player.name, player)
@@ -140,6 +140,11 @@ def each_once(players: Iterable[Player]) -> list[Player]:
             raise BadParameter(
                 f"Two agents have the name {player.name}, by which results tell players apart: define each function by "
                 "`def` under a name of its own, outside of other functions."
+            )
+        if known.traits.version != player.traits.version:
+            raise BadParameter(
+                f"Two players have the name {player.name}, by which results tell players apart: give each a name of "
+                "its own, as a table has by its file or by `label=`."
             )
     return list(by_name.values())
 
