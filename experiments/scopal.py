@@ -142,13 +142,17 @@ def cloned(folder: Path, seed: int) -> str:
     steps = [path.name.partition("-")[0] for path in (run / STAGES).glob("*-bc")]
     if len(steps) != 1:
         raise StratagemError(f"There is no stage of cloning in {run / STAGES}.")
-    return f"run:{run}@{int(steps[0])}"
+    return adapted(folder, run, str(int(steps[0])))
 
 
 def imitated(folder: Path, seed: int) -> str:
-    """Return the model that imitated mcts:5, spelt out: its base is that of the start."""
-    run = folder / f"teacher-mcts-5-{seed}"
-    base, own = (read_run_models(path).models["last"] for path in (folder / "start", run))
+    """Return the model that imitated mcts:5."""
+    return adapted(folder, folder / f"teacher-mcts-5-{seed}", "last")
+
+
+def adapted(folder: Path, run: Path, label: str) -> str:
+    """Return a model of a run, spelt out: its base is that of the start, outside of the run's folder."""
+    base, own = read_run_models(folder / "start").models["last"], read_run_models(run).models[label]
     return f"dir:{folder}/start/{base.model.removeprefix('dir:')}+adapter:policy={run}/{own.adapter}"
 
 

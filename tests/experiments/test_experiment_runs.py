@@ -11,6 +11,7 @@ import sepo
 import shapellm
 
 from stratagem.errors import StratagemError
+from stratagem.models.run_models import RunModel, RunModels, write_run_models
 from stratagem.sweeps.planned_run import PlannedRun
 
 RUNS = [PlannedRun(f"{game}-{seed}", (Path("r.toml"),), {"seed": str(seed)}) for seed in (0, 1) for game in ("a", "b")]
@@ -102,9 +103,18 @@ def test_runs_of_scopal_that_need_an_unfinished_run_are_left_out(tmp_path, capsy
     assert "fresh-0" not in names
     assert {"start", "self-0", "dpo-474-0", "fresh-judged-0"} <= set(names)
     assert "fresh-0 is skipped, since an earlier run that it needs is not finished" in capsys.readouterr().err
-    (tmp_path / "self-0" / scopal.STAGES / "120-bc").mkdir(parents=True)
+
+
+def test_fresh_rollouts_go_on_from_the_cloned_policy_and_its_base(tmp_path):
+    """A run of whose models one lies elsewhere is not opened by its name, so the text names both parts."""
+    adapter = f"{scopal.STAGES}/000120-bc/policy"
+    (tmp_path / "self-0" / adapter).mkdir(parents=True)
+    (tmp_path / "start").mkdir()
+    write_run_models(tmp_path / "start", RunModels(models={"last": RunModel(model="dir:stages/7-imitate/model")}))
+    base = f"dir:{tmp_path}/start/stages/7-imitate/model"
+    write_run_models(tmp_path / "self-0", RunModels(models={"120": RunModel(model=base, adapter=adapter)}))
     runs = {run.name: run for run in scopal.runs(["equal"], tmp_path, [0], scopal.STARTS["mixed"])}
-    assert runs["fresh-0"].changes["model"] == f"run:{tmp_path}/self-0@120"
+    assert runs["fresh-0"].changes["model"] == f"{base}+adapter:policy={tmp_path}/self-0/{adapter}"
 
 
 def test_bits_need_the_model_of_sft(tmp_path):
