@@ -81,6 +81,22 @@ def test_one_pass_is_two_passes(kind, loss):
     assert (ours.metrics[f"{name}_min"], ours.metrics[f"{name}_max"]) == (1.0, 1.0)
 
 
+class Boundless(PolicyGradient):
+    """A loss that is not finite, with a finite gradient."""
+
+    def __call__(self, outputs, columns, totals):
+        found = super().__call__(outputs, columns, totals)
+        return dataclasses.replace(found, loss=found.loss + float("inf"))
+
+
+def test_step_with_an_infinite_loss_and_a_finite_gradient_changes_no_weight():
+    learner = made(loss=Boundless())
+    before = trained(learner)
+    report = learner.step(batch(1))
+    assert (report.loss, report.grad_norm > 0.0) == (float("inf"), True)
+    assert alike(trained(learner), before)
+
+
 def test_one_pass_reads_each_example_once(monkeypatch):
     learner, passes = made(loss=PolicyGradient()), []
     outputs = learner.policy.outputs

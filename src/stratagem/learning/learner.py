@@ -125,9 +125,10 @@ class Learner:
         whole, known = combined([piece.found.output for piece in read]), self._known(batch, read)
         if before_step is not None:
             before_step(known)
-        rate, norm = self.optimizer.learning_rate, self.optimizer.step()
+        loss, rate = float(whole.loss), self.optimizer.learning_rate
+        norm = self.optimizer.step(loss)
         return Report(
-            loss=float(whole.loss),
+            loss=loss,
             grad_norm=norm,
             learning_rate=rate,
             num_examples=len(examples),

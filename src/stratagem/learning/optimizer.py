@@ -89,12 +89,15 @@ class Optimizer:
         """Learning rate of the next step, before `learning_rate_scale`."""
         return self.settings.learning_rate * learning_rate_factor(self.settings, self.steps_taken, self.steps)
 
-    def step(self) -> float:
-        """Take a step along the current gradients, clear them, and return their norm before clipping."""
+    def step(self, loss: float = 0.0) -> float:
+        """Take a step along the current gradients, clear them, and return their norm before clipping.
+
+        No weight changes if the norm, or the loss that they belong to, is not finite.
+        """
         for long, short in self._rounded():
             long.grad = None if short.grad is None else short.grad.to(long)
         norm = float(torch.nn.utils.clip_grad_norm_(self._long, self.settings.max_grad_norm))
-        if math.isfinite(norm):
+        if math.isfinite(norm) and math.isfinite(loss):
             for group, scale in zip(self._adam.param_groups, (self.learning_rate_scale, 1.0), strict=False):
                 group["lr"] = scale * self.learning_rate
             self._adam.step()
