@@ -5,6 +5,7 @@ import torch
 
 from stratagem.learning.losses.base import Columns, Outputs
 from stratagem.learning.losses.catalogue import read_loss
+from stratagem.learning.losses.ppo import PPO
 
 LENGTHS = torch.tensor([5, 2, 4, 1])
 MASK = torch.arange(5) < LENGTHS[:, None]
@@ -101,3 +102,7 @@ def test_returns_that_are_all_alike_leave_nothing_to_explain():
     loss = read_loss("value(clip_range=None)").value
     outputs = Outputs(policy_logprobs=torch.zeros(2), values=torch.zeros(2))
     assert "explained_variance" not in loss(outputs, columns, loss.prepare(columns)).means()
+
+
+def test_ppo_docstring_names_proximal_policy_optimization():
+    assert (PPO.__doc__ or "").startswith("Proximal policy optimization (PPO)")

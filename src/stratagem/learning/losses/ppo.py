@@ -15,7 +15,7 @@ from stratagem.options import within
 
 @dataclass(frozen=True, kw_only=True)
 class PPO(Summed):
-    """Proximal policy optimization: the clipped policy gradient plus `value_coef` times the clipped value loss.
+    """Proximal policy optimization (PPO): the clipped policy gradient plus `value_coef` times the clipped value loss.
 
     Reference: Schulman 2017, eq. 9; trl 0.11's PPOTrainer, whose defaults ShapeLLM prints: clips of .2, one epoch.
     What differs: trl drops a batch whose mean ratio is above 10; here the ratio's range is a metric, and checks look at
