@@ -4,6 +4,8 @@ All seven powers share the rules and the board, so these come first and are comp
 tell of the orders that are possible: all of them at length (`verbose`), all of them in short (`compact`), none
 (`minimal`), the surroundings of each unit (`windows`), or how many orders each unit has (`counts`). With talk a message
 is asked for between the same tags, and its sentences are told likewise.
+
+Difference from the source: its minimal prompt has no board, and its prompt with counts has the surroundings, too.
 """
 
 from __future__ import annotations
