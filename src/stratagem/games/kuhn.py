@@ -118,7 +118,7 @@ class Kuhn(Game[KuhnFacts]):
         return GameSpec(
             name="kuhn",
             family="kuhn",
-            summary="Kuhn poker, six hands, the seats open in turn.",
+            summary=self._summary,
             reference="Kuhn 1950; SEPO, appendix F",
             simultaneous=False,
             utility="zero-sum",
@@ -130,6 +130,11 @@ class Kuhn(Game[KuhnFacts]):
             on_illegal="default",
             unit="chips a hand",
         )
+
+    @property
+    def _summary(self) -> str:
+        hands = "six hands" if self.hands == 6 else f"{self.hands} hands"
+        return "Kuhn poker, one hand." if self.hands == 1 else f"Kuhn poker, {hands}, the seats open in turn."
 
     def choices(self, facts: KuhnFacts) -> Flat:
         return _FACING if facts.line and facts.line[-1] == "B" else _OPEN
