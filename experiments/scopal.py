@@ -61,7 +61,9 @@ FEW, MANY = 90, 474
 EQUAL = {f"{method}-{steps}": (method, steps) for steps in (FEW, MANY) for method in ("kto", "dpo", "grpo")}
 """Cloning and then a method for so many steps of 32 samples each."""
 FRESH = "fresh"
-"""GRPO on fresh rollouts after cloning, for about as many optimizer steps; `fresh-judged` is it under the judge."""
+"""GRPO on fresh rollouts after cloning, for about as many optimizer steps."""
+JUDGED = f"{FRESH}-judged"
+"""The outcome of FRESH, measured by the games of all others."""
 
 ANALYSES: Mapping[str, Sequence[str]] = {
     "main": (MAIN, "winning", "spag"),
@@ -76,7 +78,7 @@ ANALYSES: Mapping[str, Sequence[str]] = {
     "balance": (MAIN, "unbalanced"),
     "estimators": (MAIN, *ESTIMATORS),
     "untrained": (MAIN, "untrained"),
-    "equal": (MAIN, *EQUAL, FRESH, f"{FRESH}-judged"),
+    "equal": (MAIN, *EQUAL, FRESH, JUDGED),
 }
 """The variants of each analysis, the main run among them."""
 
@@ -100,7 +102,7 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
         return {**refine, f"{method}.max_steps": str(steps)}
     if variant == FRESH:
         return {"model": cloned(folder, seed)}
-    if variant in ("untrained", f"{FRESH}-judged"):
+    if variant in ("untrained", JUDGED):
         model = untrained(folder) if variant == "untrained" else f"run:{folder}/{FRESH}-{seed}@last"
         return {"refine": "[]", "reward.table": f"{main}/steps/0.parquet", "model": model}
     if method := (REFINED | ALONE | {RELATIVE: REFINED["kto"]}).get(variant):

@@ -29,7 +29,7 @@ from result_tables import (
     table_command_line,
     write_results,
 )
-from scopal import ALONE, DIRECT, MAIN, REFINED, RELATIVE, STAGED
+from scopal import ALONE, DIRECT, FRESH, JUDGED, MAIN, REFINED, RELATIVE, STAGED
 from scopal import ANALYSES as TRAINED
 from scopal_play import by_game, kuhn, played, policies, samples
 from step_labels import label_table, labels
@@ -45,6 +45,8 @@ TITLES = {"reader": "from a base that reads tic-tac-toe"}
 """Titles of pictures, where the name of the analysis says too little."""
 CHANCE = "random"
 """The row that no stage of a run is."""
+LABELS = {JUDGED: "BC, then GRPO on fresh rollouts"}
+"""Names of rows whose last stage does not tell what they are. FRESH has this row, by the games of all others."""
 PAPER = {
     "main": "Qwen2-7B, four opponents: base 32.17, SPAG 41.70, won games cloned 43.50, SCO-PAL 50.08",
     "methods": "direct KTO 44.89, joint 45.49, BC + DPO 40.52, BC + KTO 50.08, BC + GRPO 54.87",
@@ -99,12 +101,13 @@ def over_seeds(runs: Sequence[Row], stage: str) -> Estimate:
 def lines(analysis: str, data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, Sequence[Row], str]]:
     """The rows of an analysis: what it is called, whose it is, and the stage."""
     for variant in ANALYSES[analysis]:
-        if variant in data:
+        if variant in data and variant != FRESH:
             runs = data[variant]
             every = [name for name in runs[0]["stages"] if name != CHANCE]
             shown = every if variant in STAGED else every[-1:]
             for stage in shown:
-                yield (stage if variant in (*STAGED, *REFINED, *ALONE) else f"{variant}: {stage}"), runs, stage
+                usual = stage if variant in (*STAGED, *REFINED, *ALONE) else f"{variant}: {stage}"
+                yield LABELS.get(variant, usual), runs, stage
     if analysis in WITH_CHANCE and WITH_CHANCE[analysis] in data:
         yield "random play", data[WITH_CHANCE[analysis]], CHANCE
 

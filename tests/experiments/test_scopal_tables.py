@@ -124,3 +124,12 @@ def test_methods_from_a_base_that_reads_are_compared_with_it_and_with_cloning_of
     assert rows["| self less imitate"].split(" | ")[1] == "+0.0"
     assert rows["| grpo less base"].split(" | ")[1] == "+20.0"
     assert next(iter(rows)) == "| SCO-PAL from a base that reads, 4 comparisons"
+
+
+def test_fresh_rollouts_have_one_row_by_the_games_of_the_others():
+    data = json.loads((ROOT / "docs/results/sco-pal-equal.json").read_text("utf-8"))
+    names = [row[0] for row in tables.lines("equal", data)]
+    assert {"grpo-474: BC + GRPO", "BC, then GRPO on fresh rollouts"} <= set(names)
+    assert not [name for name in names if name.startswith("fresh")]
+    (row,) = [row for row in tables.table("equal", data).splitlines() if "fresh rollouts" in row]
+    assert row.split(" | ")[2].startswith("50.7")
