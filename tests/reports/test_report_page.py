@@ -144,6 +144,14 @@ def test_findings_stand_there_faults_first(page):
     ]
 
 
+def test_finding_of_one_policy_has_its_first_step(tmp_path):
+    run = begun(tmp_path / "run")
+    (run.path / "metrics.jsonl").write_text('{"step": 1, "loss": 1.0}\n{"step": 2, "left/checks/alike": 1.0}\n')
+    write(run, "findings.json", {"left/alike": {"count": 1, "step": 0, "first": "No variance.", "level": "note"}})
+    (rows,) = Page(report_html(run)).tables_of("checks")
+    assert rows[1:] == [["left/alike", "No variance.", "note", "1", "2"]]
+
+
 def test_the_recipe_and_how_to_repeat_it(run, page):
     assert (run.path / "config.toml").read_text("utf-8") in page.texts["settings"]
     facts = dict(page.tables_of("repeat")[0])

@@ -121,8 +121,17 @@ class RunData:
 
     @cached_property
     def findings(self) -> dict[str, Finding] | None:
-        """Findings of the checks of training; None where none were saved."""
-        return self._read("findings.json", _FINDINGS)
+        """Findings of the checks, their first step as curves count it; None where none were saved."""
+        found = self._read("findings.json", _FINDINGS)
+        return found and {
+            check: finding.model_copy(update={"step": self._first_step(check)}) for check, finding in found.items()
+        }
+
+    def _first_step(self, check: str) -> int | None:
+        """Return the first step with a finding of a check; the file has the optimizer step of one policy instead."""
+        policy, _, name = check.rpartition("/")
+        curve = self.curves.get(f"{policy}/checks/{name}" if policy else f"checks/{name}")
+        return next((step for step, hit in zip(*curve, strict=True) if hit), None) if curve else None
 
     @cached_property
     def policies(self) -> dict[str, list[Policy]]:

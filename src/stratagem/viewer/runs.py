@@ -80,19 +80,16 @@ def _content(path: Path, stamps: Stamps, state: str) -> Json:
         "command": data.info.command,
         "settings": data.settings_text,
         "curves": {metric: curve_json(data, metric) for metric in sorted(data.curves)},
-        "findings": {check: _finding(data, check, finding) for check, finding in findings.items()},
+        "findings": {check: _finding(data, finding) for check, finding in findings.items()},
         "policy": next(({"game": game, "step": found[-1].step} for game, found in data.policies.items()), None),
         "unreadable": list(data.broken.values()),
     }
 
 
-def _finding(data: RunData, check: str, finding: Finding) -> Json:
-    """Return a finding with its first step as curves count it, and the shard that has the games of this step."""
-    policy, _, name = check.rpartition("/")
-    curve = data.curves.get(f"{policy}/checks/{name}" if policy else f"checks/{name}")
-    first = next((step for step, hit in zip(*curve, strict=True) if hit), None) if curve else None
-    shard = None if first is None else first + data.sft_steps - 1
-    return {**finding.model_dump(mode="json"), "step": first, "shard": shard}
+def _finding(data: RunData, finding: Finding) -> Json:
+    """Return a finding, and the shard that has the games of its first step."""
+    shard = None if finding.step is None else finding.step + data.sft_steps - 1
+    return {**finding.model_dump(mode="json"), "shard": shard}
 
 
 def curve_json(data: RunData, metric: str, most: int = _MOST_POINTS) -> Json:

@@ -28,12 +28,11 @@ def _body(data: RunData) -> Html:
     findings = sorted(data.findings.items(), key=lambda item: (item[1].level != "fault", -item[1].count))
     return table(
         ["check", "first finding", "level", "count", "first step"],
-        [_row(data, *finding) for finding in findings],
+        [_row(*finding) for finding in findings],
     )
 
 
-def _row(data: RunData, name: str, finding: Finding) -> list[str]:
-    curve = data.curves.get(f"checks/{name}")
-    first = next((str(step) for step, hit in zip(*curve, strict=True) if hit), "") if curve else ""
+def _row(name: str, finding: Finding) -> list[str]:
+    first = "" if finding.step is None else str(finding.step)
     level = element("span", finding.level, class_="bad" if finding.level == "fault" else "doubt")
     return [name, element("td", finding.first, class_="words"), level, str(finding.count), first or "\u2013"]
