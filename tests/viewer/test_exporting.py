@@ -39,7 +39,9 @@ def test_file_holds_what_the_server_answers(shown, tmp_path):
     client = TestClient(Viewer(shown / "games").application(), base_url="http://localhost")
     assert [row["id"] for row in data["rows"]] == list(data["episodes"])
     for name, episode in data["episodes"].items():
-        assert episode["replay"] == client.get("/api/episode", params={"record": ".", "id": name}).json()
+        answer = client.get("/api/episode", params={"record": ".", "id": name}).json()
+        assert answer.pop("path") == str(shown / "games")
+        assert episode["replay"] == answer
         for key, words in episode["words"].items():
             place = dict(zip(("turn", "seat", "attempt"), key.split("."), strict=True))
             assert words == client.get("/api/words", params={"record": ".", "id": name, **place}).json()
@@ -73,6 +75,7 @@ def test_run_brings_its_page(shown, tmp_path):
     data = held(export_replays(shown / "runs" / "first", tmp_path / "run.html"))
     assert data["run"]["curves"]["loss"]["points"] == 5
     assert [run["name"] for run in data["library"]["runs"]] == ["."]
+    assert "path" not in data["run"]
     assert data["record"] == "record"
 
 

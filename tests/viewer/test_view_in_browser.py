@@ -167,3 +167,9 @@ def test_server_that_ends_is_told(browser, folder, capfd):
     page.get_by_text("not connected").wait_for()
     page.close()
     assert capfd.readouterr().err == ""
+
+
+def test_command_of_a_replay_works_from_any_folder(page, address, folder):
+    page.goto(f"{address}/#/replay?record=games&id=later%2F0.0")
+    command = page.locator("p.copy code").inner_text()
+    assert command == f"stratagem show {folder / 'games'} --episode later/0.0"

@@ -66,7 +66,8 @@ def episodes(library: Library, asked: Asked) -> Json:
 
 def episode(library: Library, asked: Asked) -> Json:
     """Return the replay of an episode."""
-    return replay_of(library.record(given(asked, "record")), given(asked, "id"))
+    folder = library.record(given(asked, "record"))
+    return {**replay_of(folder, given(asked, "id")), "path": str(folder)}
 
 
 def words(library: Library, asked: Asked) -> Json:

@@ -89,12 +89,12 @@ class Snapshot:
         return [name for name, one in self._library.runs.items() if one is run]
 
     def _run(self) -> Json:
-        return run_of(self._library, {"name": self._run_names()[0]})
+        return _placeless(run_of(self._library, {"name": self._run_names()[0]}))
 
     def _episode(self, row: Row) -> Json:
         """Return the replay of an episode, and the words behind its decisions by turn, seat and attempt."""
         asked = {"record": self._record, "id": row.id}
-        replay = episode(self._library, asked)
+        replay = _placeless(episode(self._library, asked))
         if replay["module"]:
             self.modules[replay["module"]] = None
         spoken = [(turn["turn"], one) for turn in replay["turns"] for one in turn["decisions"] if one["calls"]]
@@ -104,6 +104,11 @@ class Snapshot:
             "replay": replay,
             "words": {key: words(self._library, asked | place) for key, place in map(_place, spoken)},
         }
+
+
+def _placeless(content: Json) -> Json:
+    """Return content without its folder, which a reader of the file does not have."""
+    return {name: value for name, value in content.items() if name != "path"}
 
 
 def _place(spoken: tuple[int, Json]) -> tuple[str, dict[str, str]]:

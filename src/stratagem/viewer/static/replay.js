@@ -113,5 +113,5 @@ export function Replay({ query }) {
     ${query.line != null && html`<p class="dim">Line of play that exploits a policy, computed now and not recorded. <a href=${link('/policy', { game: query.game, run: query.run, step: query.step, record: query.record, player: query.player, computed: query.computed })}>Back to the policy</a></p>`}
     <${Player} key=${episode.id} episode=${episode} query=${query} />
     ${live && query.line == null && html`<${Export} key=${episode.id} record=${query.record} episode=${episode.id} label="Export this game as one file" />`}
-    ${query.line == null && html`<${Copy} words=${['stratagem', 'show', query.record, '--episode', episode.id]} />`}`;
+    ${episode.path && html`<${Copy} words=${['stratagem', 'show', episode.path, '--episode', episode.id]} />`}`;
 }

@@ -72,7 +72,7 @@ export function Run({ name }) {
     <${Notes} key=${`note ${name}`} run=${run} />
     <${Report} key=${`report ${name}`} name=${name} />
     ${live && run.record != null && html`<${Export} key=${`export ${name}`} record=${run.record} label="Export the run as one file" />`}
-    <${Commands} run=${run} />
+    ${run.path && html`<${Commands} run=${run} />`}
     <section><h2>Recipe</h2><details><summary>All settings</summary><pre>${visible(run.settings)}</pre></details>
       <p>Begun ${visible(run.begun)} by</p><pre>${visible(run.command)}</pre></section>
     ${run.unreadable.map((sentence) => html`<p class="problem">${visible(sentence)}</p>`)}`;
