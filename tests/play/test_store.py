@@ -186,7 +186,9 @@ def test_a_torn_file_is_one_sentence(tmp_path, table, share):
     def tear(path):
         path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
 
-    assert "cannot be read" in spoiled(tmp_path, tear, table)
+    sentence = spoiled(tmp_path, tear, table)
+    assert "cannot be read" in sentence
+    assert not sentence.endswith("..")
 
 
 def test_a_missing_file_is_one_sentence(tmp_path):

@@ -204,6 +204,13 @@ def test_a_run_that_is_not_over_does_not_count_and_is_named(tmp_path):
     assert "b: unfinished in seed 0, 1, 2." in comparison_page("s", found)
 
 
+def test_seed_without_a_run_is_named(tmp_path):
+    measured(tmp_path, a=[1.0, 2.0, 3.0], b=[0.0])
+    found = compared(plan_of(expect=["a", "b"]), tmp_path)
+    assert found.arms[1].left_out() == "b: not run in seed 1, 2."
+    assert found.data()["arms"][1]["not_run"] == [1, 2]
+
+
 def test_a_figure_that_is_no_number_leaves_the_order_undecided(tmp_path):
     """Else an arm that sometimes fails would be compared by the seeds in which it did not."""
     measured(tmp_path, a=[1.0, 2.0, 3.0], b=[0.0, 1.1, math.nan])
@@ -367,6 +374,15 @@ def test_a_folder_that_is_not_there_is_not_made_to_compare_nothing(files):
     with pytest.raises(BadParameter, match=r"no runs to compare in .*elsewhere: name the folder"):
         sweep(files / "s.toml", out=files / "elsewhere", compare=True)
     assert not (files / "elsewhere").exists()
+
+
+def test_folder_without_a_run_of_the_sweep_is_refused(files):
+    from stratagem.api.sweeps import sweep
+
+    measured(files / "other", c=[1.0])
+    with pytest.raises(BadParameter, match=r"no runs to compare in .*other: name the folder"):
+        sweep(files / "s.toml", out=files / "other", compare=True)
+    assert not (files / "other" / "sweep.html").exists()
 
 
 def test_the_command_compares_what_is_there(files, capsys):

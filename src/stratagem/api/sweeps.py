@@ -111,13 +111,13 @@ def sweep(
 
     with named_by_file(names_of(allow_host, "host")), serving(None, workers, ray):
         plan = read_plan(path)
-        if compare and not folder.is_dir():
+        runs = list(planned(plan, path.parent))
+        if compare and not any(run.existing(folder) for run in runs):
             raise BadParameter(
                 f"There are no runs to compare in {folder}: name the folder of the sweep, or run it first."
             )
         if not compare:
             Sweep(path, plan, folder, any_tree=any_tree).run(_tell if progress else _be_silent)
-        runs = list(planned(plan, path.parent))
         check_settings(runs, folder)
         check_metric(plan.metric, runs, folder)
         found = SweepComparison(compared(plan, folder), folder)

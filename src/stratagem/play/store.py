@@ -203,7 +203,8 @@ def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = 
         table = as_now(name, pq.read_table(path, columns=wanted, page_checksum_verification=True))
         check_values(path, name, table)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-        raise BadRecord(f"{path} cannot be read: {(str(error).splitlines() or ['it is damaged'])[0]}.") from error
+        reason = (str(error).splitlines() or ["it is damaged"])[0].rstrip(".")
+        raise BadRecord(f"{path} cannot be read: {reason}.") from error
     for column in LATER.get(name, {}):
         if column not in schema.names and (columns is None or column in columns):
             table = table.append_column(SCHEMAS[name].field(column), _earlier(table, name, column))

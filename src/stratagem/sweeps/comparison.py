@@ -9,7 +9,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from stratagem.errors import StratagemError
 from stratagem.evaluation.family import Family
 from stratagem.evaluation.statistics import Estimate, with_interval
 from stratagem.runs.folder import RunFolder
@@ -29,6 +28,8 @@ class ArmFigures:
     name: str
     by_seed: dict[int, float]
     curves: dict[int, Curve]
+    not_run: tuple[int, ...] = ()
+    """Seeds without a run."""
     unfinished: tuple[int, ...] = ()
     """Seeds whose runs are not finished: they do not count."""
     diverged: tuple[int, ...] = ()
@@ -38,7 +39,7 @@ class ArmFigures:
 
     def left_out(self) -> str:
         """Describe the seeds that do not count; empty where all do."""
-        parts = [("unfinished", self.unfinished), ("no number", self.diverged)]
+        parts = [("not run", self.not_run), ("unfinished", self.unfinished), ("no number", self.diverged)]
         text = [f"{what} in seed {', '.join(map(str, seeds))}" for what, seeds in parts if seeds]
         return f"{self.name}: {'; '.join(text)}." if text else ""
 
@@ -129,19 +130,20 @@ def _orders(plan: Plan) -> dict[str, tuple[str, str]]:
 
 
 def _arm(arm: ArmFigures) -> dict[str, Any]:
-    left_out = {"unfinished": list(arm.unfinished), "diverged": list(arm.diverged)}
+    left_out = {name: list(getattr(arm, name)) for name in ("not_run", "unfinished", "diverged")}
     return {"name": arm.name, "by_seed": arm.by_seed, "estimate": _finite(asdict(arm.estimate())), **left_out}
 
 
 def _figures(plan: Plan, folder: Path, arm: str) -> ArmFigures:
     result: dict[int, Curve] = {}
-    unfinished, diverged, sources = list[int](), list[int](), set[str]()
+    not_run, unfinished, diverged, sources = list[int](), list[int](), list[int](), set[str]()
     for seed in plan.seeds:
-        try:
-            run = RunFolder.open(folder / f"{arm}-{seed}")
-            info, state, curve = run.info(), run.status().state, read_metrics(run).get(plan.metric)
-        except StratagemError:
+        path = folder / f"{arm}-{seed}"
+        if not (path / "run.json").is_file():
+            not_run.append(seed)
             continue
+        run = RunFolder.open(path)
+        info, state, curve = run.info(), run.status().state, read_metrics(run).get(plan.metric)
         sources.add(f"{str(info.commit)[:12]}{'+' if info.dirty else ''}")
         if state != "finished":
             unfinished.append(seed)
@@ -150,7 +152,7 @@ def _figures(plan: Plan, folder: Path, arm: str) -> ArmFigures:
         elif curve is not None:
             diverged.append(seed)
     values = {seed: _at(plan, curve) for seed, curve in result.items()}
-    return ArmFigures(arm, values, result, tuple(unfinished), tuple(diverged), frozenset(sources))
+    return ArmFigures(arm, values, result, tuple(not_run), tuple(unfinished), tuple(diverged), frozenset(sources))
 
 
 def _at(plan: Plan, curve: Curve) -> float:
