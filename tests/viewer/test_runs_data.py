@@ -58,6 +58,18 @@ def test_runs_of_one_recipe_are_one_band_with_the_interval_of_their_mean(folder,
     assert next(metric for metric in data["metrics"] if metric["name"] in data["main"])["unit"] == "chips a hand"
 
 
+def test_first_settings_of_a_label_tell_the_bands_apart(folder, client):
+    values = {"one": (1, 1, 1, 1, 1), "two": (1, 1, 1, 1, 2), "three": (2, 2, 2, 2, 2)}
+    for name, row in values.items():
+        write_run(folder / "runs" / name, seed=3)
+        text = "".join(f"{key} = {value}\n" for key, value in zip("abcde", row, strict=True))
+        (folder / "runs" / name / "config.toml").write_text(text)
+    bands = overlaid(client, *(f"runs/{name}" for name in values))["bands"]
+    assert [list(band["label"].items())[:2] for band in bands] == [
+        [("a", "1"), ("e", "1")], [("a", "1"), ("e", "2")], [("a", "2"), ("e", "2")],
+    ]  # fmt: skip
+
+
 def test_overlay_refuses_what_are_no_runs(client):
     assert "no run" in overlaid(client, "elsewhere", status=404)["error"]
     assert "JSON list" in ask(client, "overlay", 400, runs="runs/first")["error"]

@@ -45,7 +45,7 @@ def overlay(library: Library, asked: Mapping[str, str]) -> Json:
     for run in shown:
         bands.setdefault(run.recipe, []).append(run)
     differing, partial = differences(shown)
-    named = [key for key in differing if key != _SEED] or partial
+    named = _labels([runs[0].settings for runs in bands.values()], differing, partial)
     metrics = _metrics(shown)
     return {
         "runs": [_row(run, (*differing, *partial)) for run in shown],
@@ -93,6 +93,22 @@ def differences(shown: Sequence[Shown]) -> tuple[list[str], list[str]]:
     found = [key for key in keys if len({run.settings.get(key) for run in shown}) > 1]
     partial = [key for key in found if any(key not in run.settings for run in shown)]
     return sorted((key for key in found if key not in partial), key=lambda key: key == _SEED), partial
+
+
+def _labels(bands: Sequence[Mapping[str, str]], differing: Sequence[str], partial: Sequence[str]) -> list[str]:
+    """Return the settings that name the bands; the first of them tell apart as many bands as they can."""
+
+    def num_apart(keys: Sequence[str]) -> int:
+        return len({tuple(band.get(key) for key in keys) for band in bands})
+
+    rest = [key for key in differing if key != _SEED]
+    if num_apart(rest) < len(bands):
+        rest += partial
+    ordered: list[str] = []
+    while rest:
+        ordered.append(max(rest, key=lambda key: num_apart([*ordered, key])))
+        rest.remove(ordered[-1])
+    return ordered
 
 
 def _row(run: Shown, differing: Sequence[str]) -> Json:
