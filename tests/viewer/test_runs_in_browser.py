@@ -136,3 +136,11 @@ def test_population_of_nothing_says_what_makes_one(page, tmp_path):
     with open_viewer(tmp_path, port=0).server as server:
         page.goto(f"{server.url}/#/population")
         page.get_by_text("There is no cross-play here").wait_for()
+
+
+def test_run_without_a_metric_says_so(page, address, folder):
+    (folder / "runs" / "first" / "metrics.jsonl").write_text("")
+    page.goto(f"{address}/#/run?name=runs%2Ffirst")
+    section = page.locator("section[aria-labelledby=curves]")
+    section.wait_for()
+    assert section.inner_text().split("\n")[-1] == "No metrics have been logged yet."

@@ -19,9 +19,9 @@ export function Mixture({ data }) {
   const intervals = { type: 'bar', y: names, base: shown.map((one) => one.low), x: shown.map((one) => one.high - one.low), width: 0.34, role: 'chosen faint', hoverinfo: 'skip' };
   const facts = reading({ unit: 'share of the mixture', n: count(known.length, 'player'), interval: bars ? '95 %, the bar, over matrices drawn anew from the standard errors' : 'none, the payoffs are exact', chance: `${percent(1 / known.length)}, all alike` });
   const layout = { yaxis: { type: 'category', autorange: 'reversed' }, xaxis: { tickformat: '.0%', range: [0, 1.05] }, hovermode: 'closest', marks: [1 / known.length] };
-  const absent = data.nash.length - known.length;
+  const [others, absent] = [known.length - shown.length, data.nash.length - known.length];
   return html`<section aria-labelledby="mixture"><h2 id="mixture">Nash mixture</h2>
-    <p class="wide-text">Draw a player for each game with these shares, and no member wins against the mixture on average. ${shown.length < known.length && `The other ${known.length - shown.length} have no share. `}${absent > 0 && `${count(absent, 'player')} did not meet all others, and ${absent === 1 ? 'is' : 'are'} not in it.`}</p>
+    <p class="wide-text">Draw a player for each game with these shares, and no member wins against the mixture on average. ${others > 0 && `The other ${others === 1 ? 'player has' : `${others} players have`} no share. `}${absent > 0 && `${count(absent, 'player')} did not meet all others, and ${absent === 1 ? 'is' : 'are'} not in it.`}</p>
     <${Picture} height=${44 + 28 * names.length} title="Share in the mixture" traces=${bars ? [intervals, centres] : [centres]} layout=${layout} facts=${facts} still />
     ${data.alpha_rank && html`<details><summary>Shares by alpha-rank, too</summary><${Table} heads=${['Player', 'Nash', 'alpha-rank']}
       rows=${data.players.map((name, at) => [placed(data, at), data.nash[at] ? percent(data.nash[at].share) : '–', data.alpha_rank[at] == null ? '–' : percent(data.alpha_rank[at])])} /></details>`}</section>`;

@@ -19,6 +19,7 @@ function rank(name) {
 function Curves({ curves, best, noted }) {
   const [text, setText] = useState('');
   const [all, setAll] = useState(false);
+  if (!Object.keys(curves).length) return html`<section aria-labelledby="curves"><h2 id="curves">Metrics</h2><p class="dim">No metrics have been logged yet.</p></section>`;
   const names = Object.keys(curves).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
   const found = names.filter((name) => name.toLowerCase().includes(text.toLowerCase()));
   const shown = all || text ? found : found.slice(0, SHOWN);
