@@ -34,6 +34,13 @@ def test_a_torn_file_is_told_and_the_page_is_made(tmp_path, name, section, conte
     assert f"{name}" in Page(report_html(run)).texts[section]
 
 
+def test_file_of_another_shape_is_one_sentence(tmp_path):
+    run = begun(tmp_path / "run")
+    (run.path / "evaluation.json").write_text('{"evaluation": {}}\n')
+    said = Page(report_html(run)).texts["results"]
+    assert "evaluation.json does not have the expected format: rows: Field required." in said
+
+
 def test_a_record_that_cannot_be_read_is_told(tmp_path):
     run = whole(tmp_path / "run")
     next((run.record / "decisions").glob("*.parquet")).write_bytes(b"torn")

@@ -184,9 +184,18 @@ class RunData:
             return None
         try:
             return shape.validate_python(_json(path))
-        except (OSError, ValueError, ValidationError) as error:
-            self.broken[name] = f"{name} does not have the expected format: {' '.join(str(error).split())[:200]}"
+        except (OSError, ValueError) as error:
+            self.broken[name] = f"{name} does not have the expected format: {_reason(error)}."
             return None
+
+
+def _reason(error: Exception) -> str:
+    """Return the first reason of a file's error in one line."""
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        return f"{place}: {first['msg']}" if place else str(first["msg"])
+    return " ".join(str(error).split())[:200].rstrip(".")
 
 
 def _json(path: Path) -> Any:
