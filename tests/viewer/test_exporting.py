@@ -154,7 +154,7 @@ def test_face_of_a_stranger_is_in_the_file(tmp_path):
         ("none", "", "There is no folder"),
         ("", "", "has 2 records: an export is of one, so name a record or its run."),
         ("audit", "", "has no record: an export is of one"),
-        ("games", "nobody", "There is no recorded episode called 'nobody'"),
+        ("games", "nobody", "There is no recorded episode called 'nobody': name one by its id, such as 'game/0.0'."),
         ("games", "9", "There is no episode called '9': name one by its id, or by its number, 1 to 8."),
         ("games", "0", "There is no episode called '0': name one by its id, or by its number, 1 to 8."),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -22,6 +23,18 @@ _COLUMNS = (
 )  # fmt: skip
 _SHARDS = 4096
 """Number of shards whose lists are kept."""
+
+
+class UnknownEpisode(UnknownName):
+    """Id that no episode of a record has; the message names the nearest ids or one, and not all of them."""
+
+    def __init__(self, name: str, ids: list[str]) -> None:
+        near = get_close_matches(name, ids[:_NAMED], n=4, cutoff=0.5)
+        super().__init__("recorded episode", name, near)
+        if not near:
+            self.args = (
+                f"There is no recorded episode called {name[:200]!r}: name one by its id, such as {ids[0]!r}.",
+            )
 
 
 class Row(NamedTuple):
@@ -98,7 +111,7 @@ def find_row(folder: Path, name: str) -> Row:
     for row in rows_of(folder):
         if row.id == name:
             return row
-    raise UnknownName("recorded episode", name, (row.id for row in rows_of(folder)[:_NAMED]))
+    raise UnknownEpisode(name, [row.id for row in rows_of(folder)])
 
 
 def id_of(folder: Path, name: str) -> str:
