@@ -76,8 +76,9 @@ def test_torn_notes_are_named(text, run):
     (run.path / "run.json").write_text(text)
     (run.path / "status.json").write_text(text)
     for read in (run.info, run.status):
-        with pytest.raises(StratagemError, match=r"run\.json|status\.json"):
+        with pytest.raises(StratagemError, match=r"run\.json|status\.json") as refused:
             read()
+        assert str(run.path) in str(refused.value)
 
 
 def test_a_run_that_ends(run):

@@ -230,4 +230,4 @@ def _read(cls: type[S], path: Path) -> S:
         raise BadRecord(f"{path} cannot be read as JSON: {reason(error)}.") from error
     if not isinstance(data, dict):
         raise BadRecord(f"{path} should hold a JSON object.")
-    return cls.read(data, path.name)
+    return cls.read(data, str(path))
