@@ -101,7 +101,7 @@ def test_the_halves_of_all_terms_add_up_to_the_learners_own_gradient(kind, monke
     found = gradients(learner, examples)
     weights = learner.optimizer.weights
     assert all(weight.grad is None for weight in weights)
-    monkeypatch.setattr(learner.optimizer, "step", lambda: kept.extend(weight.grad for weight in weights) or 0.0)
+    monkeypatch.setattr(learner.optimizer, "step", lambda _loss: kept.extend(weight.grad for weight in weights) or 0.0)
     learner.step(examples)
     theirs = torch.cat([gradient.flatten() for gradient in kept])
     ours = sum(half for halves in found.values() for half in halves)

@@ -79,7 +79,7 @@ def test_a_step_of_kto_is_the_kto_trainers(trainer, budget, monkeypatch):
         adapter="one",
     )
     gradients = []
-    monkeypatch.setattr(learner.optimizer, "step", lambda: gradients.extend(w.grad for w in weights) or 0.0)
+    monkeypatch.setattr(learner.optimizer, "step", lambda _loss: gradients.extend(w.grad for w in weights) or 0.0)
     labels = dict(zip((tuple(row["prompt_ids"]) for row in trainer.train_dataset), LABELS, strict=True))
     examples = [
         example_from_demonstration(
