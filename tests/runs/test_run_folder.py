@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -105,6 +106,27 @@ def test_a_run_that_fails_says_why_and_can_be_taken_up(error, sentence, run):
     assert (run.status().state, run.status().sentence) == ("failed", sentence)
     with run.at_work():
         assert run.status() == run.status().model_copy(update={"state": "running", "sentence": ""})
+
+
+@pytest.mark.parametrize("before", ["finished", "failed", None])
+def test_a_refused_start_leaves_the_status(before, run):
+    def refuse():
+        raise StratagemError("The checkpoint is of another run.")
+
+    if before:
+        with suppress(ZeroDivisionError), run.at_work():
+            assert before == "finished" or 1 / 0
+    was = run.status()
+    assert was.state == (before or "failed")
+    with pytest.raises(StratagemError, match="of another run"), run.at_work(refuse):
+        pytest.fail("it began")
+    assert run.status() == was
+
+
+def test_what_is_prepared_is_handed_over(run):
+    with run.at_work(lambda: run.status().sentence) as prepared:
+        assert prepared == "It was never started."
+        assert run.status().state == "running"
 
 
 def test_the_first_error_is_the_one_to_see(run):

@@ -10,7 +10,7 @@ import stratagem.engines.open as open_module
 import stratagem.models.load as loading
 from small_recipes import LEARNT, RECIPES
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of, bound
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, BadRecord
 from stratagem.games.kuhn import Kuhn
 from stratagem.learning.monitor import CheckFailed
 from stratagem.models.run_models import read_run_models
@@ -86,6 +86,28 @@ def test_findings_checkpoints_and_models_are_there(made):
     assert 1 <= len(checkpoint_folders(run)) <= 3
     labels = set(read_run_models(run.path).models)
     assert {label.partition("/")[0] for label in labels} >= {"base", "start"}
+
+
+def test_a_refused_continuation_leaves_a_finished_run_finished(made):
+    name, run, _ = made
+    with pytest.raises(BadRecord, match="another recipe"):
+        bound(recipe(name, seed=run.info().seed + 1), run).train()
+    assert run.status().state == "finished"
+
+
+def test_a_damaged_result_of_a_finished_run_is_told_and_made_anew(made):
+    name, run, _ = made
+    results = [run.path / file for file in ("evaluation.json", "outcome.json") if (run.path / file).is_file()]
+    for path in results:
+        whole = path.read_bytes()
+        path.write_bytes(whole[: len(whole) // 2])
+        with pytest.raises(BadRecord, match=f"{path.name} cannot be read as JSON: remove it, and `--resume`"):
+            bound(recipe(name), run).train()
+        path.unlink()
+        bound(recipe(name), run).train()
+        assert json.loads(path.read_text()).keys() == json.loads(whole).keys()
+    assert len(results) == (name != "kl_sft")
+    assert run.status().state == "finished"
 
 
 SELDOM = {

@@ -5,12 +5,14 @@ What is being written or removed has a name that begins with `.partial-`, which 
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import mkdtemp
+from typing import Any
 
-from stratagem.errors import StratagemError
+from stratagem.errors import BadRecord, StratagemError
 from stratagem.files import PARTIAL, sync, telling, write_file
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "sync",
     "telling",
     "write_file",
+    "write_json_once",
 ]
 
 
@@ -41,6 +44,17 @@ def new_folder(folder: Path, fill: Callable[[Path], None]) -> None:
             sync(folder.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
+
+
+def write_json_once(path: Path, make: Callable[[], Any]) -> None:
+    """Write what `make` returns as JSON; an existing file is kept, and a damaged one is refused."""
+    if not path.exists():
+        write_file(path, json.dumps(make(), indent=1) + "\n")
+        return
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadRecord(f"{path} cannot be read as JSON: remove it, and `--resume` makes it anew.") from error
 
 
 def move(path: Path, target: Path) -> None:

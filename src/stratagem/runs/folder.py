@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,6 +25,7 @@ from stratagem.settings import Settings
 _CONFIG, _INFO, _STATUS, _LOCK = "config.toml", "run.json", "status.json", "lock"
 _LONGEST = 500
 S = TypeVar("S", bound=Settings)
+P = TypeVar("P")
 
 
 class Forced(Settings):
@@ -186,12 +187,16 @@ class RunFolder:
         return Status(state="failed", sentence="Its process was killed: it can be resumed.", since=status.since)
 
     @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Mark the run as running and exclude other processes within; then mark it finished, or failed."""
+    def at_work(self, prepare: Callable[[], P | None] | None = None) -> Iterator[P | None]:
+        """Exclude other processes, prepare and mark the run as running; then mark it finished, or failed.
+
+        What `prepare` refuses leaves the status as it was.
+        """
         with locked(self.path / _LOCK, f"the run {self.path}"):
+            prepared = prepare() if prepare else None
             self._save_status("running")
             try:
-                yield
+                yield prepared
             except BaseException as error:
                 with suppress(StratagemError):  # if even this cannot be written, the first error is the one to see
                     self._save_status("failed", _sentence(error))

@@ -30,7 +30,7 @@ from stratagem.learning.monitor import TrainingWarning
 from stratagem.models.run_models import DecodingSettings, own_name, own_text
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
-from stratagem.runs.files import write_file
+from stratagem.runs.files import write_file, write_json_once
 from stratagem.runs.folder import RunFolder
 from stratagem.training.artifacts import player_names
 from stratagem.training.policy import TrainablePolicy
@@ -172,9 +172,15 @@ class Final:
 
         Models on the base of a `policy` that trains an adapter play by its engine, so that the base is in memory once.
         """
-        path = run.path / EVALUATION
-        if path.is_file():
-            return
+        write_json_once(run.path / EVALUATION, lambda: self._evaluated(run, titles, decoding, policy))
+
+    def _evaluated(
+        self,
+        run: RunFolder,
+        titles: Mapping[str, str],
+        decoding: DecodingSettings | None,
+        policy: TrainablePolicy | None,
+    ) -> dict[str, Any]:
         reset_caches()
         names = {name: own_name(label) for label, name in player_names(run, titles, decoding).items()}
         with _base_once(run, policy):
@@ -182,4 +188,4 @@ class Final:
         _warn_of_failures(results)
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)
         rows = {own_name(label): title for label, title in titles.items()}
-        write_file(path, json.dumps({"rows": rows, "evaluation": data}, indent=1) + "\n")
+        return {"rows": rows, "evaluation": data}

@@ -83,8 +83,7 @@ class Position:
 
 def train(algorithm: Algorithm, progress: Progress = no_progress) -> None:
     """Begin a run, or continue it from its newest checkpoint."""
-    with algorithm.run.at_work():
-        start = resume(algorithm.run, algorithm.recipe)
+    with algorithm.run.at_work(lambda: resume(algorithm.run, algorithm.recipe)) as start:
         keep(algorithm.run, last=NUM_CHECKPOINTS)
         with MetricLog(algorithm.run) as log:
             loop = _Loop(algorithm, progress, log)

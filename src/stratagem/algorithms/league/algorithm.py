@@ -7,7 +7,6 @@ At intervals a snapshot of each learner joins the population as a frozen member.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.league.matchmaking import Situation
 from stratagem.league.roles import is_ready, is_reset
 from stratagem.play.records import Episode
-from stratagem.runs.files import write_file
+from stratagem.runs.files import write_json_once
 from stratagem.runs.folder import RunFolder
 from stratagem.training.algorithm import PolicyAlgorithm, check_opponents
 from stratagem.training.artifacts import Artifacts, publish
@@ -147,12 +146,12 @@ class Rounds(Stage):
         """Evaluate the first learner against the frozen pool, and cross-play of all members."""
         first = self.league.learners[self.recipe.first]
         Final.of(self.recipe, [self.game]).write(self.run, self._titles(), policy=first)
-        path = self.run.path / TABLE
-        if not path.is_file():
-            reset_caches()
-            players = MemberPlayers.of(self.league, self.game)
-            table = cross_play_evaluation(self.recipe, self.game, self.league.population, players)
-            write_file(path, json.dumps(table, indent=1) + "\n")
+        write_json_once(self.run.path / TABLE, self._cross_play)
+
+    def _cross_play(self) -> dict[str, Any]:
+        reset_caches()
+        players = MemberPlayers.of(self.league, self.game)
+        return cross_play_evaluation(self.recipe, self.game, self.league.population, players)
 
     def _titles(self) -> dict[str, str]:
         """Return the labels of the evaluated models, each with its title in reports."""

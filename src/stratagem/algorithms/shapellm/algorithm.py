@@ -10,7 +10,6 @@ so its return includes the effect of its actions on the naive learner's updates 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -41,7 +40,7 @@ from stratagem.games.key import Key
 from stratagem.models.run_models import RunModel
 from stratagem.models.unloaded import NotLoaded
 from stratagem.play.records import Episode
-from stratagem.runs.files import write_file
+from stratagem.runs.files import write_json_once
 from stratagem.runs.folder import RunFolder
 from stratagem.training.algorithm import Algorithm
 from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
@@ -177,11 +176,10 @@ class TrialStage(Stage):
         publish(run, models)
 
     def final_evaluation(self, best: int | None) -> None:
-        path = self.run.path / OUTCOME
-        if not path.is_file():
-            reset_caches()
-            rows = final_rows(self.game, self.seats, self.recipe.final_evaluation, self.key.at("test"))
-            interest = interests(self.game, self.seats, self.recipe.final_evaluation.episodes, self.key.at("interest"))
-            write_file(
-                path, json.dumps({"seats": list(self.seats), "rows": rows, "interest": interest}, indent=1) + "\n"
-            )
+        write_json_once(self.run.path / OUTCOME, self._outcome)
+
+    def _outcome(self) -> dict[str, Any]:
+        reset_caches()
+        rows = final_rows(self.game, self.seats, self.recipe.final_evaluation, self.key.at("test"))
+        interest = interests(self.game, self.seats, self.recipe.final_evaluation.episodes, self.key.at("interest"))
+        return {"seats": list(self.seats), "rows": rows, "interest": interest}
