@@ -49,6 +49,7 @@ def main(kind):
         if ask["type"] == "hello":
             lines = {
                 "rude": ["Welcome!"],
+                "many": [{"type": "hello", "protocol": 1, "concurrent": "8"}],
                 "future": [{"type": "hello", "protocol": 2}],
                 "concurrent": [{"type": "hello", "protocol": 1, "concurrent": 4}],
             }.get(kind, [{"type": "hello", "protocol": 1}])

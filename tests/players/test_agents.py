@@ -203,6 +203,7 @@ def test_questions_beside_a_crash_are_asked_again_alone(kind):
     [
         ("rude", "answered the greeting with \"Welcome!\", not with {\"type\": \"hello\", \"protocol\": 1}: check the"),
         ("future", "not with {\"type\": \"hello\", \"protocol\": 1}: check the command."),
+        ("many", "with \"concurrent\": \"8\", which should be a whole number from 1 to 1024: check the command."),
     ],
 )  # fmt: skip
 def test_a_process_that_greets_wrongly_is_a_mistake(kind, sentence):

@@ -106,9 +106,15 @@ class Process:
                 reached=False,
                 kind="malformed",
             )
-        wanted = self._command.concurrent or hello.get("concurrent", 1)
-        limit = wanted if type(wanted) is int and 1 <= wanted <= _MOST_CONCURRENT else 1
-        self.slots = asyncio.Semaphore(limit)
+        declared = hello.get("concurrent", 1)
+        if type(declared) is not int or not 1 <= declared <= _MOST_CONCURRENT:
+            raise Failure(
+                f'answered the greeting with "concurrent": {quoted(json.dumps(declared))}, which should be a whole '
+                f"number from 1 to {_MOST_CONCURRENT}",
+                reached=False,
+                kind="malformed",
+            )
+        self.slots = asyncio.Semaphore(self._command.concurrent or declared)
 
     async def ask(self, question: Mapping[str, Any]) -> object:
         """Return the answer to a question, whatever it is; the caller holds one of the slots."""
