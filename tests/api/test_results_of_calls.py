@@ -134,6 +134,16 @@ def test_texts_of_strangers_are_neither_obeyed_nor_markup():
     assert "<script>" not in played.plot().to_json()
 
 
+def test_episodes_are_in_the_order_of_their_deals_whenever_they_end():
+    played = sg.play("kuhn(hands=1)", "random", episodes=40, keep=5)
+    places = [episode.id.rpartition("/")[2] for episode in played.episodes]
+    assert places == [f"{number // 2}.{number % 2}" for number in range(40)]
+    lengths = [sum(episode.num_decisions) for episode in played.episodes]
+    assert lengths[:5] == [len(episode.decisions) for episode in played.episodes[:5]]
+    assert sorted(lengths) != lengths, "so they end in another order"
+    assert not any(episode.decisions for episode in played.episodes[5:])
+
+
 def test_keep_leaves_out_the_decisions_of_later_episodes():
     played = sg.play("kuhn", "random", episodes=3, keep=1)
     assert [bool(episode.decisions) for episode in played.episodes] == [True, False, False]

@@ -114,15 +114,16 @@ def _played(
     match: Match, episodes: int, seed: int, record: Path | None, keep: int | None, progress: bool
 ) -> MatchResult:
     person = any(at_keyboard(player) for player in match.players)
-    setups = islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes)
+    setups = list(islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes))
+    numbers = {setup.id: number for number, setup in enumerate(setups)}
     live = 1 if person else _TABLES
-    finished: list[Episode] = []
+    finished: dict[int, Episode] = {}
     with counted(episodes, shown=progress and not person) as step:
-        for episode in _recorded(setups, live, record):
+        for episode in _recorded(iter(setups), live, record):
             step(match.text)
-            whole_one = keep is None or len(finished) < keep
-            finished.append(episode if whole_one else replace(episode, decisions=[]))
-    return MatchResult(tuple(finished), match.game, match.names)
+            number = numbers[episode.id]
+            finished[number] = episode if keep is None or number < keep else replace(episode, decisions=[])
+    return MatchResult(tuple(finished[number] for number in sorted(finished)), match.game, match.names)
 
 
 def _recorded(setups: Iterator[Setup], live: int, record: Path | None) -> Iterator[Episode]:
