@@ -7,7 +7,7 @@ from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.engine import engine_at
-from stratagem.games.diplomacy.graph import graph_of
+from stratagem.games.diplomacy.graph import distances, graph_of
 from stratagem.games.diplomacy.results import read_order
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
@@ -18,7 +18,6 @@ from stratagem.players.diplomacy import COMMANDERS
 from stratagem.players.diplomacy.appraisal import Appraisal, neighbours_of, size
 from stratagem.players.diplomacy.base import Dice
 from stratagem.players.diplomacy.dumbbot import DumbBot, picked
-from stratagem.players.diplomacy.plain import distances
 from stratagem.players.diplomacy.ported import PortedAppraisal, picked_at_once
 
 GAME = make_game("diplomacy(until=1902, judged=False)")

@@ -93,3 +93,44 @@ def test_talk_around_another_game_is_refused():
     view = make_game("talk(ipd)").start(Key(0)).view(0)
     with pytest.raises(BadParameter, match=r"tells of diplomacy, not of talk\(ipd\)"):
         make_style("diplomacy-compact").messages(view)
+
+
+def test_surroundings_of_the_first_spring():
+    view = next(view for kind, view in positions() if view.facts.power == "FRANCE")
+    (message,) = make_style("diplomacy-surroundings").messages(view)
+    season, counts, *lines = message.content.split("\n")
+    assert season == "Spring 1901, movement. You are FRANCE."
+    assert counts.startswith("Centres: AUSTRIA 3, ENGLAND 3,")
+    assert counts.endswith("TURKEY 3, nobody 12.")
+    assert lines == [
+        "BRE: BRE of FRANCE unit FRANCE 2:0:2, ENG 1:1:1, GAS 3:0:1, MAO 1:0:1, PIC 2:0:1.",
+        "MAR: MAR of FRANCE unit FRANCE 1:0:1, BUR 2:1:1, GAS 3:0:1, PIE 1:1:1, SPA of nobody 1:0:0.",
+        "PAR: PAR of FRANCE unit FRANCE 1:0:2, BRE of FRANCE unit FRANCE 2:0:2, BUR 2:1:1, GAS 3:0:1, PIC 2:0:1.",
+    ]
+
+
+def destinations(slot, mark):
+    """Provinces that the orders of a slot move or retreat to, without convoys."""
+    orders = [option for option in slot.options if not any(word in option for word in (" S ", " C ", " VIA"))]
+    return {order.partition(mark)[2][:3] for order in orders if mark in order}
+
+
+def test_surroundings_tell_of_every_move_and_its_province():
+    kinds = set()
+    for kind, view in positions():
+        lines = make_style("diplomacy-surroundings").messages(view)[-1].content.split("\n")[2:]
+        board, power = view.facts.board, view.facts.power
+        for slot, line in zip(view.game.choices(view.facts).slots, lines, strict=True):
+            name, _, told = line.removesuffix(".").partition(": ")
+            entries = {} if told == "nowhere" else {entry[:3]: entry for entry in told.split(", ")}
+            assert name == slot.name
+            own = {slot.name[:3]} if kind != "R" else set()
+            assert set(entries) == own | destinations(slot, {"M": " - ", "R": " R ", "A": "none"}[kind])
+            for place, entry in entries.items():
+                owner = board.owners.get(place, "nobody") if place in view.game.centers else None
+                unit = board.occupants[place][0] if place in board.occupants else None
+                words = [place, *([f"of {owner}"] if owner else []), *([f"unit {unit}"] if unit else [])]
+                assert entry.rpartition(" ")[0] == " ".join(words)
+                assert (entry.split(":")[-1] == "0") == (owner is not None and owner != power)
+                kinds.add(kind)
+    assert kinds == {"M", "R", "A"}

@@ -25,6 +25,9 @@ def serves(style, game):
     return isinstance(game, MatrixGame) or not style.startswith("shapellm")
 
 
+WITHOUT_RULES = {"bare", "diplomacy-surroundings"}
+
+
 def test_bare_tells_the_situation_and_nothing_else():
     for game in PLAYABLE:
         for view in seen(game, turns=4):
@@ -32,7 +35,7 @@ def test_bare_tells_the_situation_and_nothing_else():
             assert message == ("user", view.situation)
 
 
-@pytest.mark.parametrize("style", [style for style in style_names() if style != "bare"])
+@pytest.mark.parametrize("style", sorted({*style_names()} - WITHOUT_RULES))
 def test_prompts_tell_what_the_seat_sees_and_begin_alike(style):
     words = make_style(style)
     for game in PLAYABLE:
@@ -104,3 +107,5 @@ def test_prompts_of_diplomacy_know_every_phase():
             assert text.endswith("between <orders> and </orders>.")
     with pytest.raises(BadParameter, match="not of kuhn"):
         make_style("diplomacy-minimal").messages(next(views(make_game("kuhn").start(Key(0)), Key(0), 1)))
+    with pytest.raises(BadParameter, match="diplomacy-surroundings tells of diplomacy, not of kuhn"):
+        make_style("diplomacy-surroundings").messages(next(views(make_game("kuhn").start(Key(0)), Key(0), 1)))

@@ -10,6 +10,7 @@ from stratagem.prompting.diplomacy import OrderSheets
 from stratagem.prompting.gtbench import GTBench
 from stratagem.prompting.plain import Bare, Brief, Plain, Reasoned
 from stratagem.prompting.shapellm import ShapeLLM
+from stratagem.prompting.surroundings import Surroundings
 from stratagem.registry import Registry, parse_call
 
 STYLES: dict[str, Callable[..., Style]] = {
@@ -24,6 +25,7 @@ STYLES: dict[str, Callable[..., Style]] = {
     "diplomacy-minimal": partial(OrderSheets, shows="minimal"),
     "diplomacy-windows": partial(OrderSheets, shows="windows"),
     "diplomacy-counts": partial(OrderSheets, shows="counts"),
+    "diplomacy-surroundings": Surroundings,
     "shapellm-base": partial(ShapeLLM, shows="base"),
     "shapellm-state": partial(ShapeLLM, shows="state"),
     "shapellm-occurrence": partial(ShapeLLM, shows="occurrence"),

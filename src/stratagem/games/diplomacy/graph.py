@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Iterable
 from functools import cached_property, lru_cache
 
 from stratagem.games.diplomacy.engine import module
@@ -45,3 +47,24 @@ def graph_of(board: str) -> Graph:
 def province(node: Node) -> str:
     """Return the province of a unit, without its coast."""
     return node[2:5]
+
+
+def able(graph: Graph, units: Iterable[Node]) -> Counter[str]:
+    """Count by province the units that could be there after a move, without convoys."""
+    result: Counter[str] = Counter()
+    for unit in units:
+        result.update(graph.reach[unit])
+        result[province(unit)] += 1
+    return result
+
+
+def distances(graph: Graph, targets: Collection[str]) -> dict[Node, int]:
+    """By node, the number of moves from the nearest of these provinces; unreachable nodes are left out."""
+    result = {node: 0 for node in graph.nodes if province(node) in targets}
+    edge = list(result)
+    for node in edge:  # grows while it is walked
+        for other in graph.next_to[node]:
+            if other not in result:
+                result[other] = result[node] + 1
+                edge.append(other)
+    return result

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.games.diplomacy.board import Board
-from stratagem.games.diplomacy.graph import Graph, Node, graph_of, province
+from stratagem.games.diplomacy.graph import Graph, Node, able, graph_of, province
 
 Ints = NDArray[np.int64]
 
@@ -103,18 +103,13 @@ class Appraisal:
         """By province, the largest number of units of any one other power that could be there."""
 
     def _enterable(self, power: str) -> Counter[str]:
-        reach = self.near.graph.reach
-        result: Counter[str] = Counter()
-        for unit in self.board.units(power):
-            result.update(reach[unit])
-            result[province(unit)] += 1
-        return result
+        return able(self.near.graph, self.board.units(power))
 
     def _competition(self) -> Counter[str]:
         result: Counter[str] = Counter()
-        for other, able in self._able.items():
+        for other, counted in self._able.items():
             if other != self.power:
-                result |= able
+                result |= counted
         return result
 
     def attack(self, place: str) -> int:

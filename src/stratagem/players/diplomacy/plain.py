@@ -9,21 +9,9 @@ from stratagem.games.choices import Sheet
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.board import WAIVE, Board
 from stratagem.games.diplomacy.facts import DiplomacyFacts
-from stratagem.games.diplomacy.graph import Graph, Node, graph_of, province
+from stratagem.games.diplomacy.graph import Node, distances, graph_of, province
 from stratagem.players.base import Traits
 from stratagem.players.diplomacy.base import Commander, Dice, offered
-
-
-def distances(graph: Graph, targets: Collection[str]) -> dict[Node, int]:
-    """By node, the number of moves from the nearest of these provinces; unreachable nodes are left out."""
-    result = {node: 0 for node in graph.nodes if province(node) in targets}
-    edge = list(result)
-    for node in edge:  # grows while it is walked
-        for other in graph.next_to[node]:
-            if other not in result:
-                result[other] = result[node] + 1
-                edge.append(other)
-    return result
 
 
 @dataclass(frozen=True)
