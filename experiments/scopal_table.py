@@ -29,7 +29,7 @@ from result_tables import (
     table_command_line,
     write_results,
 )
-from scopal import ALONE, DIRECT, FRESH, JUDGED, MAIN, REFINED, RELATIVE, STAGED
+from scopal import ALONE, DIRECT, EQUAL, FRESH, JUDGED, MAIN, MANY, REFINED, RELATIVE, STAGED
 from scopal import ANALYSES as TRAINED
 from scopal_play import by_game, kuhn, played, policies, samples
 from step_labels import label_table, labels
@@ -43,6 +43,8 @@ WITH_CHANCE = {"main": MAIN, "smollm2": DIRECT}
 """Analyses that show random play, and the variant that has it."""
 TITLES = {"reader": "from a base that reads tic-tac-toe"}
 """Titles of pictures, where the name of the analysis says too little."""
+MOST_STEPS = tuple(name for name, (_, steps) in EQUAL.items() if steps == MANY)
+"""Variants of the methods with the most optimizer steps: KTO, DPO, GRPO."""
 CHANCE = "random"
 """The row that no stage of a run is."""
 LABELS = {JUDGED: "BC, then GRPO on fresh rollouts"}
@@ -174,6 +176,12 @@ def relative_tests(data: Mapping[str, Sequence[Row]]) -> str:
     return _end_tests("KTO by labels of each situation", data, (RELATIVE,), ("kto", "base"))
 
 
+def step_tests(data: Mapping[str, Sequence[Row]]) -> str:
+    """Compare KTO and DPO with GRPO on the same games after the same number of optimizer steps, paired by seed."""
+    kto, dpo, grpo = MOST_STEPS
+    return _end_tests("methods at 474 optimizer steps", data, [kto, dpo], [grpo])
+
+
 def _end_tests(family: str, data: Mapping[str, Sequence[Row]], methods: Sequence[str], others: Sequence[str]) -> str:
     """Compare the last stages of methods with those of others; `base` is the first stage of the main run."""
     named = {name for name in (*methods, *others) if name != "base"}
@@ -229,6 +237,8 @@ def sections(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
         yield "from a base that reads", reader_tests(data)
     if {MAIN, RELATIVE, "kto"} <= data.keys():
         yield "labels of each situation", relative_tests(data)
+    if {MAIN, *MOST_STEPS} <= data.keys():
+        yield "at equal steps", step_tests(data)
 
 
 def main() -> None:

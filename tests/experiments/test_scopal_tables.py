@@ -126,6 +126,18 @@ def test_methods_from_a_base_that_reads_are_compared_with_it_and_with_cloning_of
     assert next(iter(rows)) == "| SCO-PAL from a base that reads, 4 comparisons"
 
 
+def test_methods_at_equal_steps_are_compared_with_grpo():
+    """Gains of .1 to .3 over GRPO are tested by Student's t, and corrected for two comparisons."""
+    data = {"self": [run(seed, 0.3, 0.4, 0.1) for seed in range(3)]}
+    data |= {f"{name}-474": [run(seed, 0.3, 0.4, 0.1) for seed in range(3)] for name in ("dpo", "grpo")}
+    data["kto-474"] = [run(seed, 0.3, 0.5 + 0.1 * seed, 0.1) for seed in range(3)]
+    header, _, *rows = tables.step_tests(data).splitlines()
+    assert header.startswith("| methods at 474 optimizer steps, 2 comparisons |")
+    assert "| kto-474 less grpo-474 | +20.0 | [-4.8, +44.8] | 0.0742 | 0.1484 |" in rows
+    assert any(row.startswith("| dpo-474 less grpo-474 | +0.0") for row in rows)
+    assert len(rows) == 2
+
+
 def test_fresh_rollouts_have_one_row_by_the_games_of_the_others():
     data = json.loads((ROOT / "docs/results/sco-pal-equal.json").read_text("utf-8"))
     names = [row[0] for row in tables.lines("equal", data)]
