@@ -100,6 +100,22 @@ def test_games_without_an_equilibrium_to_find_are_refused():
             CFR(iterations=1).policy(SPIEL_GAMES[name]().start(Key(0)).view(0))
 
 
+def valued(node):
+    """Value for the first player under perfect play, by the whole tree."""
+    if node.is_terminal():
+        return node.returns()[0]
+    values = [valued(node.child(action)) for action in node.legal_actions()]
+    return max(values) if node.current_player() == 0 else min(values)
+
+
+def test_superko_of_go_keeps_equal_boards_of_different_pasts_apart():
+    game = spiel("go(board_size=2,max_game_length=8,komi=0.5)")
+    root = game.start(Key(0)).node
+    assert solve(game).value(root, 0) == valued(root)
+    assert not game.spec.markov
+    assert SPIEL_GAMES["tic-tac-toe"]().spec.markov
+
+
 def test_cfr_is_named_by_its_iterations():
     assert cfr("30") == CFR(iterations=30)
     assert cfr("30").name == "cfr:30"

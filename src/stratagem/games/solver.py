@@ -1,7 +1,9 @@
 """Exact values of two-player constant-sum games of perfect information, by expectiminimax that merges equal positions.
 
 Two positions are equal when their boards read the same, the same seat is to move and as many moves have been made, so
-no line of play can come back to itself. Nothing is solved before it is asked for, and no more than the budget allows.
+no line of play can come back to itself. Where a board does not tell what can happen next, as in go with its superko
+rule, they are equal only when their histories are. Nothing is solved before it is asked for, and no more than the
+budget allows.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from typing import Any, NamedTuple
 
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, Node, Seat, State, Twin
-from stratagem.games.spiel.engine import CHANCE, TERMINAL
+from stratagem.games.spiel.engine import CHANCE, TERMINAL, tells
 
 BUDGET = 100_000
 """Largest number of new positions for one question: some seconds."""
@@ -34,6 +36,7 @@ class Values:
         self.twin = twin
         self.total = total
         self.budget = budget
+        self._tells = tells(twin.spiel)
         self._known: dict[Position, float] = {}
         """Value for seat 0 by position."""
 
@@ -66,7 +69,7 @@ class Values:
         return node
 
     def _first(self, node: Node) -> float:
-        position = _position(node)
+        position = self._position(node)
         if position not in self._known:
             self._solve(position, node)
         return self._known[position]
@@ -94,7 +97,7 @@ class Values:
         children = []
         for action, probability in moves:
             child = node.child(action)
-            position = _position(child)
+            position = self._position(child)
             children.append((probability, position))
             if position not in self._known:
                 stack.append((position, child))
@@ -106,16 +109,16 @@ class Values:
         values = (self._known[child] for _, child in branch.children)
         return max(values) if branch.mover == 0 else min(values)
 
+    def _position(self, node: Node) -> Position:
+        told = str(node) if self._tells else node.history_str()
+        return node.move_number(), node.current_player(), told
+
     def _give_up(self) -> None:
         self._known.clear()
         name = self.game.spec.name
         raise CannotCompute(
             f"{name} is too large to be solved from here: there are more than {self.budget:,} positions."
         )
-
-
-def _position(node: Node) -> Position:
-    return node.move_number(), node.current_player(), str(node)
 
 
 @lru_cache(maxsize=8)

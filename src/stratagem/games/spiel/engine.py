@@ -23,6 +23,16 @@ CHANCE, TOGETHER, TERMINAL = -1, -2, -4
 _CRASHING = frozenset({"universal_poker", "repeated_poker"})
 """Games whose own parser ends the process on a bad parameter; these are tried in a process of their own first."""
 
+_BOARDS = """
+backgammon breakthrough clobber connect_four dots_and_boxes havannah hex mancala mnk nim othello pentago pig quoridor
+tic_tac_toe twixt ultimate_tic_tac_toe y
+"""
+_TELLING = frozenset(_BOARDS.split())
+"""Games whose board, with the seat to move and the number of moves, fixes what can happen next.
+
+Boards of others may leave something out, as those of go, whose superko rule forbids earlier positions.
+"""
+
 _UTILITIES: dict[str, Utility] = {
     "ZERO_SUM": "zero-sum",
     "CONSTANT_SUM": "constant-sum",
@@ -49,6 +59,8 @@ class Engine(NamedTuple):
     chance: bool
     perfect: bool
     """True if nothing is hidden from anybody."""
+    telling: bool
+    """True if nothing is hidden and the board is known to tell what can happen next."""
     one_shot: bool
     says_information: bool
     says_observation: bool
@@ -112,6 +124,7 @@ def _check_kind(text: str, kind: Any, pyspiel: Any) -> None:
 def _describe(spiel: Any, root: Node) -> Engine:
     kind = spiel.get_type()
     utility = _UTILITIES[kind.utility.name]
+    perfect = kind.information.name == "PERFECT_INFORMATION"
     return Engine(
         spiel=spiel,
         root=root,
@@ -123,12 +136,18 @@ def _describe(spiel: Any, root: Node) -> Engine:
         bounds=(spiel.min_utility(), spiel.max_utility()),
         simultaneous=kind.dynamics.name == "SIMULTANEOUS",
         chance=kind.chance_mode.name != "DETERMINISTIC",
-        perfect=kind.information.name == "PERFECT_INFORMATION",
+        perfect=perfect,
+        telling=perfect and tells(spiel),
         one_shot=kind.information.name == "ONE_SHOT",
         says_information=kind.provides_information_state_string,
         says_observation=kind.provides_observation_string,
         pays_on_the_way=kind.reward_model.name == "REWARDS",
     )
+
+
+def tells(spiel: Any) -> bool:
+    """Return whether the boards of a `pyspiel.Game` are known to tell what can happen next."""
+    return spiel.get_type().short_name in _TELLING
 
 
 _redraws: dict[str, bool] = {}

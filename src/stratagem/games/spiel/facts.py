@@ -91,7 +91,8 @@ class SpielFacts:
     def state_key(self) -> str:
         """The board and who moves, where nothing is hidden; else what the seat observes now.
 
-        An observation may leave out even the seat's own sealed bid, so games that hide things declare `markov` false.
+        An observation may leave out even the seat's own sealed bid, and a board the positions before it. So games that
+        hide things, and those whose boards are not known to tell everything, declare `markov` false.
         """
         if self._game.engine.perfect:
             return f"{self._node.current_player()}: {self._node}"

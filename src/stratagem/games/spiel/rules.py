@@ -79,7 +79,7 @@ class SpielRules(Game[SpielFacts]):
             bounds=engine.bounds,
             chance=engine.chance,
             private_information=not (engine.perfect or engine.one_shot),
-            markov=engine.perfect,
+            markov=engine.telling,
             symmetric=look.symmetric,
             on_illegal="forfeit",
             retries=self.retries,
