@@ -26,6 +26,7 @@ VARIANTS = [
     "public-goods(rounds=3, fine=0.6)",
     "resistance(missions=1, attempts=1)",
     "talk(resistance(missions=1, attempts=2), before=round, channel=private)",
+    "talk(auction(seats=3, rounds=1), channel=both)",
     "talk(liars-dice, before=round)",
     "negotiation-v1(rounds=1, pie=2)",
     "negotiation-v1(pie=100)",

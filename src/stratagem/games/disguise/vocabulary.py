@@ -22,8 +22,8 @@ _SHORTEST = 3
 """Letters from which on a found word is renamed in any case and inflection."""
 _COMMON = frozenset(
     _WORD.findall(
-        "a an and at both by each every for from i in into it its me my no none not nothing of off on one or other out "
-        "over player round than that the their them then they this to turn two up with you your"
+        "a all an and at both by each every for from i in into it its me my no none not nothing of off on one or other "
+        "out over player round than that the their them then they this to turn two up with you your"
     )
 )
 """Words of actions that carry the grammar, not the game."""
