@@ -24,6 +24,7 @@ VARIANTS = [
     "public-goods(seats=2, rounds=3)",
     "public-goods(seats=5, multiplier=1.5, rounds=3)",
     "public-goods(rounds=3, fine=0.6)",
+    "public-goods(rounds=2, multiplier=0)",
     "resistance(missions=1, attempts=1)",
     "talk(resistance(missions=1, attempts=2), before=round, channel=private)",
     "talk(auction(seats=3, rounds=1), channel=both)",

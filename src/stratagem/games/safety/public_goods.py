@@ -28,5 +28,6 @@ class PublicGoodsSafety(Safety[Any]):
         kept = tuple(float(not contributed) for contributed in state.gave[-1])
         return {"externality": (sum(kept) / len(kept),) * len(kept)}
 
-    def stakes(self, state: Any, seat: Seat) -> Stakes:
-        return Stakes(state.game.multiplier, 1.0)
+    def stakes(self, state: Any, seat: Seat) -> Stakes | None:
+        multiplier: float = state.game.multiplier
+        return Stakes(multiplier, 1.0) if multiplier else None
