@@ -24,8 +24,9 @@ _CRASHING = frozenset({"universal_poker", "repeated_poker"})
 """Games whose own parser ends the process on a bad parameter; these are tried in a process of their own first."""
 
 _BOARDS = """
-backgammon breakthrough clobber connect_four dots_and_boxes havannah hex mancala mnk nim othello pentago pig quoridor
-tic_tac_toe twixt ultimate_tic_tac_toe y
+backgammon breakthrough catch cliff_walking clobber connect_four dots_and_boxes gomoku goofspiel havannah hex laser_tag
+mancala markov_soccer mnk nim oshi_zumo othello pathfinding pentago pig quoridor tic_tac_toe twixt ultimate_tic_tac_toe
+y
 """
 _TELLING = frozenset(_BOARDS.split())
 """Games whose board, with the seat to move and the number of moves, fixes what can happen next.
