@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Json, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
+from stratagem.games.counting import counted
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
 from stratagem.options import whole
@@ -144,7 +145,7 @@ class Auction(Game[AuctionFacts]):
         return GameSpec(
             name="auction",
             family="auction",
-            summary="Sealed-bid auction with private values 1 to 3, six rounds.",
+            summary=f"Sealed-bid auction with private values 1 to 3, {counted(self.rounds, 'round')}.",
             reference="SEPO, appendix F",
             seats=self.seats,
             simultaneous=True,

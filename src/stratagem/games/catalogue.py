@@ -161,14 +161,14 @@ def describe(game: Game[Any]) -> str:
     Its name and every parameter that is not the default.
     """
     name = file_name_of(type(game)) or game.spec.name
+    if isinstance(game, MatrixGame) and not _is_of_name(game, name):
+        name = "matrix"
     if name.partition(":")[0] in PREFIXES and ":" in name:
         return name
     if isinstance(game, Talk):
         named = [f"{option}={value!r}" for option, value in game.options.items()]
         return f"talk({', '.join([describe(game.game), *named])})"
-    if name not in _registry and isinstance(game, MatrixGame):
-        name = "matrix"
-    usual = _usual(name)
+    usual = usual_of(name)
     options = [
         f"{field.name}={value!r}"
         for field in fields(game)  # type: ignore[arg-type]
@@ -178,8 +178,13 @@ def describe(game: Game[Any]) -> str:
     return f"{name}({', '.join(options)})" if options else name
 
 
+def _is_of_name(game: MatrixGame, name: str) -> bool:
+    """Return whether the game registered by a name takes the parameters of this one."""
+    return name in _registry and (type(game) is not MatrixGame or isinstance(usual_of(name), MatrixGame))
+
+
 @lru_cache(maxsize=256)
-def _usual(name: str) -> Game[Any] | None:
+def usual_of(name: str) -> Game[Any] | None:
     """Return the game with all its defaults; None where a parameter has none, or the game no name."""
     try:
         return _registry.make(Call(name))

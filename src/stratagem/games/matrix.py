@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import chain, product
 from math import isfinite
 from typing import Any, NamedTuple
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
+from stratagem.games.counting import counted, in_words
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec, Utility
 from stratagem.options import whole, within
@@ -113,9 +114,11 @@ class MatrixGame(Game[MatrixFacts]):
     story_words: tuple[str, ...] = ()
     """Words of the story that a disguise renames, beside the labels."""
     summary: str = "A repeated matrix game of your own."
+    """One line for the catalogue; `{payoffs}`, `{rounds}` and `{often}` in it stand for those of the game."""
     reference: str = ""
 
     def __post_init__(self) -> None:
+        self._check_texts()
         object.__setattr__(self, "payoffs", _as_table(self.payoffs))
         object.__setattr__(self, "labels", tuple(str(label) for label in self.labels))
         if self.labels_second is not None:
@@ -135,6 +138,16 @@ class MatrixGame(Game[MatrixFacts]):
             raise BadParameter(f"{self.name} needs plain labels without a slash, not {(*self.labels, *second)}.")
         whole(self.name, "rounds", self.rounds, 1)
         within(self.name, "continuation", self.continuation, 0.0, 1.0)
+
+    def _check_texts(self) -> None:
+        """Refuse texts that are none, and make a tuple of the words of the story."""
+        words: Any = self.story_words
+        object.__setattr__(self, "story_words", (words,) if isinstance(words, str) else tuple(map(str, words)))
+        for option in ("name", "story", "summary", "reference"):
+            if not isinstance(value := getattr(self, option), str):
+                raise BadParameter(f"A matrix game needs `{option}` as a text, not {value!r}.")
+        if not isinstance(self.cooperative, bool):
+            raise BadParameter(f"{self.name} needs `cooperative` as True or False, not {self.cooperative!r}.")
 
     def seat_labels(self, seat: Seat) -> tuple[str, ...]:
         """Return the names of this seat's actions."""
@@ -156,7 +169,7 @@ class MatrixGame(Game[MatrixFacts]):
         return GameSpec(
             name=self.name,
             family="ipd" if self.cooperative and len(self.labels) == len(self.seat_labels(1)) == 2 else "matrix",
-            summary=self.summary,
+            summary=self._summary(),
             reference=self.reference,
             simultaneous=True,
             utility=self._utility(),
@@ -167,6 +180,19 @@ class MatrixGame(Game[MatrixFacts]):
             symmetric=self._symmetric(),
             on_illegal="null",
         )
+
+    def _summary(self) -> str:
+        rounds = self.rounds if self.continuation else 1
+        cut = "up to " if self.continuation < 1.0 and rounds > 1 else ""
+        told = {
+            "{payoffs}": ", ".join(f"{pay:g}" for pay in sorted({*chain(*chain(*self.payoffs))}, reverse=True)),
+            "{rounds}": f"{cut}{counted(rounds, 'round')}",
+            "{often}": "once" if rounds == 1 else f"{cut}{in_words(rounds)} times",
+        }
+        summary = self.summary
+        for field, text in told.items():
+            summary = summary.replace(field, text)
+        return summary
 
     def _utility(self) -> Utility:
         cells = [cell for row in self.payoffs for cell in row]

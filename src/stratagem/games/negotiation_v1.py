@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
+from stratagem.games.counting import counted
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
 from stratagem.options import whole
@@ -80,7 +81,7 @@ class Pie(Game[PieFacts]):
         return GameSpec(
             name="negotiation-v1",
             family="negotiation-v1",
-            summary="Simultaneous demands on a pie of 10, four rounds.",
+            summary=f"Simultaneous demands on a pie of {self.pie}, {counted(self.rounds, 'round')}.",
             reference="SEPO, appendices F and G",
             simultaneous=True,
             utility="general-sum",

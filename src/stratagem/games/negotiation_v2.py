@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
+from stratagem.games.counting import counted
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
 from stratagem.options import whole
@@ -131,7 +132,7 @@ class Division(Game[DivisionFacts]):
         return GameSpec(
             name="negotiation-v2",
             family="negotiation-v2",
-            summary="Demands on books, hats and balls with private values, four rounds.",
+            summary=f"Demands on books, hats and balls with private values, {counted(self.rounds, 'round')}.",
             reference="SEPO, appendices F and G; GTBench (Duan et al. 2024)",
             simultaneous=True,
             utility="general-sum",

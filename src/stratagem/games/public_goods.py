@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from stratagem.games.base import Game, Json, RoundResult, Seat, State, View, pending
 from stratagem.games.choices import Flat
+from stratagem.games.counting import counted
 from stratagem.games.key import Chance
 from stratagem.games.safety.public_goods import PublicGoodsSafety
 from stratagem.games.spec import GameSpec
@@ -153,7 +154,7 @@ class PublicGoods(Game[PublicGoodsFacts]):
         return GameSpec(
             name="public-goods",
             family="public-goods",
-            summary="Repeated public goods game: contribute or keep, three seats, twenty rounds.",
+            summary=self._summary,
             reference="Ledyard 1995; with a fine, Fehr and Gächter 2002" if self.fine else "Ledyard 1995",
             seats=self.seats,
             simultaneous=True,
@@ -165,6 +166,12 @@ class PublicGoods(Game[PublicGoodsFacts]):
             symmetric=True,
             on_illegal="default",
         )
+
+    @property
+    def _summary(self) -> str:
+        stages = "contribute or keep, then punish or spare" if self.fine else "contribute or keep"
+        size = f"{counted(self.seats, 'seat')}, {counted(self.rounds, 'round')}"
+        return f"Repeated public goods game: {stages}, {size}."
 
     def choices(self, facts: PublicGoodsFacts) -> Flat:
         return _VERDICTS if facts.punishing else _CHOICES

@@ -105,6 +105,9 @@ KINDS: Mapping[str, Callable[[Chance], Item]] = MappingProxyType(
 )
 """Every kind of question by name."""
 
+_ASKED = {"all": "arithmetic, tracking, counting, sequences", **{kind: kind for kind in KINDS}, "sequence": "sequences"}
+"""Kinds in words; of all, those that most questions are about."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Quiz(Questions):
@@ -129,7 +132,7 @@ class Quiz(Questions):
         return GameSpec.of_questions(
             name="quiz",
             family="quiz",
-            summary="Questions for one seat: arithmetic, tracking, counting, sequences; a measure, not a game.",
+            summary=f"Questions for one seat: {_ASKED[self.kind]}; a measure, not a game.",
             reference="after BIG-Bench Hard (Suzgun 2022), as SCO-PAL's Table 2 takes it",
             rounds=self.rounds,
             chance=True,

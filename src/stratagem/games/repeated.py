@@ -19,7 +19,7 @@ REPEATED: dict[str, Callable[..., MatrixGame]] = {
         rounds=8,
         cooperative=True,
         story="You and another player choose at the same time, round after round, without talking.",
-        summary="Iterated prisoner's dilemma, payoffs 5, 3, 1, 0, eight rounds.",
+        summary="Iterated prisoner's dilemma, payoffs {payoffs}, {rounds}.",
         reference=_SEPO,
     ),
     "ipd-shapellm": partial(
@@ -29,7 +29,7 @@ REPEATED: dict[str, Callable[..., MatrixGame]] = {
         labels=("C", "D"),
         rounds=20,
         cooperative=True,
-        summary="Iterated prisoner's dilemma, payoffs 4, 3, 1, 0, twenty rounds.",
+        summary="Iterated prisoner's dilemma, payoffs {payoffs}, {rounds}.",
         reference=_SHAPE,
     ),
     "imp": partial(
@@ -80,7 +80,7 @@ REPEATED: dict[str, Callable[..., MatrixGame]] = {
         cooperative=True,
         story="You and your accomplice are questioned in separate rooms; what you get is minus the years in prison.",
         story_words=("accomplice", "question", "prison", "year"),
-        summary="The prisoner's dilemma in sentences, once.",
+        summary="The prisoner's dilemma in sentences, {often}.",
         reference="SCO-PAL, appendix D; GTBench (Duan et al. 2024)",
     ),
     "matrix": MatrixGame,

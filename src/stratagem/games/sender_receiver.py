@@ -16,6 +16,7 @@ from typing import NamedTuple
 from stratagem.errors import BadParameter
 from stratagem.games.base import Claim, Game, Json, RoundResult, Seat, State, View, pending
 from stratagem.games.choices import Flat
+from stratagem.games.counting import counted, in_words
 from stratagem.games.disguise.invention import invent
 from stratagem.games.key import Chance, Key
 from stratagem.games.safety.sender_receiver import SenderReceiverSafety
@@ -184,7 +185,7 @@ class SenderReceiver(Game[SenderReceiverFacts]):
         return GameSpec(
             name="sender-receiver",
             family="sender-receiver",
-            summary="Sender-receiver game: cheap talk about one of six states, bias 1.",
+            summary=self._summary,
             reference="Crawford and Sobel 1982, on a grid of states",
             seat_names=("sender", "receiver"),
             simultaneous=False,
@@ -196,6 +197,13 @@ class SenderReceiver(Game[SenderReceiverFacts]):
             symmetric=False,
             on_illegal="default",
             signals=() if self.labels else (HONEST,),
+        )
+
+    @property
+    def _summary(self) -> str:
+        rounds = f", {counted(self.rounds, 'round')}" if self.rounds > 1 else ""
+        return (
+            f"Sender-receiver game: cheap talk about one of {in_words(self.states)} states, bias {self.bias:g}{rounds}."
         )
 
     def choices(self, facts: SenderReceiverFacts) -> Flat:

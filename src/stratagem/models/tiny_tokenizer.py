@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
+from stratagem.games.catalogue import make_game, usual_of
 from stratagem.games.key import Key
 from stratagem.games.playthrough import GOLDEN, playthrough
 from stratagem.models.bpe import CHAT, SPECIAL, trained_tokenizer
@@ -41,8 +41,12 @@ def game_texts() -> tuple[str, ...]:
 
 
 def texts_of(game: Game[Any]) -> Iterator[str]:
-    """Yield the texts of a game."""
-    yield playthrough(game, Key(_EPISODES))
+    """Yield the texts of a game.
+
+    Its summary is that of the default parameters, as it was when the models were made.
+    """
+    usual = usual_of(game.spec.name) or game
+    yield playthrough(game, Key(_EPISODES)).replace(game.spec.summary, usual.spec.summary, 1)
     start = game.start(Key(0))
     yield from (start.view(seat).rules for seat in range(game.spec.seats))
     for episode in range(_EPISODES):

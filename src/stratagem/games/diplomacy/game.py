@@ -9,6 +9,7 @@ from functools import cached_property
 from stratagem.errors import BadParameter
 from stratagem.games.base import Seat
 from stratagem.games.choices import Choices
+from stratagem.games.counting import counted
 from stratagem.games.diplomacy.board import WAIVE, Board
 from stratagem.games.diplomacy.engine import powers_of, win_of
 from stratagem.games.diplomacy.facts import DiplomacyFacts
@@ -30,10 +31,11 @@ class Diplomacy(DiplomacyTable):
 
     @cached_property
     def spec(self) -> GameSpec:
+        powers = counted(len(self.powers), "power")
         return GameSpec(
             name="diplomacy",
             family="diplomacy",
-            summary="Diplomacy: seven powers order their units at the same time, until a solo or a year.",
+            summary=f"Diplomacy: {powers} order their units at the same time, until a solo or a year.",
             reference="Calhamer 1959; engine: diplomacy 1.1.2; scored by the sum of squares",
             seats=len(self.powers),
             seat_names=self.powers,

@@ -30,9 +30,11 @@ class DiplomacyTable(Game[DiplomacyFacts]):
     """True if each order is classified; where a support helped, that plays the phase once more."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.only, str) or not all(isinstance(name, str) for name in self.only):
+        if not isinstance(self.only, tuple | list) or not all(isinstance(name, str) for name in self.only):
             raise BadParameter("Diplomacy needs `only` as a list of powers, such as [FRANCE, GERMANY].")
         object.__setattr__(self, "only", tuple(self.only))
+        if not isinstance(self.map, str):
+            raise BadParameter(f"Diplomacy needs `map` as the name of a map, such as {STANDARD}, not {self.map!r}.")
         if self.map != STANDARD and self.map not in maps():
             raise UnknownName("map of Diplomacy", self.map, maps())
         first = first_year_of(self.map)
