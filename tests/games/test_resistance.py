@@ -37,6 +37,18 @@ def test_three_failed_missions_win_for_the_spies():
     assert [row.leader for row in state.past] == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("options", ["missions=5", "missions=1", "attempts=1"])
+def test_every_seat_is_told_that_the_game_is_over(options):
+    state = dealt((1, 2), f"resistance({options})")
+    while not state.over:
+        if options == "attempts=1":
+            state.play({state.leader: "PROPOSE 1 2"})
+            state.play(dict.fromkeys(range(5), R))
+        else:
+            went(state, {2: "1 2", 3: "0 1 2"}[len(state.view(0).choices.first.split()) - 1], s1=FAIL)
+    assert {state.view(seat).situation.split("\n")[-1] for seat in range(5)} == {"The game is over."}
+
+
 def test_three_missions_win_for_the_resistance():
     state = dealt((1, 2))
     for team in ("0 3", "0 3 4", "0 4"):

@@ -23,7 +23,7 @@ from stratagem.options import whole
 SEATS = 5
 SIZES = (2, 3, 2, 3, 3)
 """Members of the team of each mission."""
-PROPOSE, VOTE, MISSION = "propose", "vote", "mission"
+PROPOSE, VOTE, MISSION, OVER = "propose", "vote", "mission", "over"
 APPROVE, REJECT = VOTES = ("APPROVE", "REJECT")
 SUCCESS, FAIL = CARDS = ("SUCCESS", "FAIL")
 Team = tuple[Seat, ...]
@@ -140,6 +140,7 @@ class ResistanceState(State[ResistanceFacts]):
 
     def _won(self, *, spies: bool) -> RoundResult:
         self.round += self.phase == VOTE
+        self.phase = OVER
         self.end()
         return RoundResult(tuple(float((seat in self.spies) is spies) for seat in range(SEATS)))
 
@@ -235,7 +236,7 @@ class Resistance(Game[ResistanceFacts]):
 
     def _now(self, facts: ResistanceFacts) -> str:
         """Tell what is to be done now."""
-        if facts.round == self.missions or (len(facts.spies) and facts.seat not in facts.spies):
+        if facts.phase == OVER:
             return "The game is over."
         begun = f"Mission {facts.round + 1}, {facts.rejected} teams rejected so far: "
         if facts.phase == PROPOSE:
