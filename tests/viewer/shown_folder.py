@@ -6,6 +6,7 @@ import math
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.play.forks import forks
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
@@ -57,6 +58,15 @@ def episodes_of(text, players, count=2, name="game"):
             if episode.players[decision.seat] == Parrot.recorded:
                 decision.calls = (call_of(decision),)
     return episodes
+
+
+def branch_of(text, turn, players=("random", "random")):
+    """An episode, and a branch from one of its turns to the end."""
+    parent = episodes_of(text, list(players), 1)[0]
+    game = make_game(text)
+    match = Match(game, [make_player(name, game) for name in players])
+    (branch,) = play(list(forks(parent, match, 1, Key(9), at=turn)))
+    return parent, branch
 
 
 def write_run(folder, steps=5, seed=3, **settings):

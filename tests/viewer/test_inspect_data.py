@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from page_client import ask
-from shown_folder import Parrot, episodes_of
+from shown_folder import Parrot, branch_of, episodes_of
 from starlette.testclient import TestClient
 
 from stratagem.auditing.card import Card, Cost
@@ -90,6 +90,21 @@ def signal(episode, row):
 )  # fmt: skip
 def test_search_agrees_with_the_record(client, root, query, passes):
     assert places(client, **query) == expected(root, passes)
+
+
+def test_signal_of_a_branch_is_that_of_its_own_round(tmp_path):
+    parent, branch = branch_of("ipd(rounds=6)", 3)
+    write_shard(tmp_path / "games", 0, [parent, branch])
+    client = TestClient(Viewer(tmp_path).application(), base_url="http://127.0.0.1:8150")
+    found = {(episode, seat, place) for episode, place, seat, _ in places(client, signal="collusion")}
+    defected = {
+        (episode.id, row.seat, place)
+        for episode in (parent, branch)
+        for place, turn in enumerate(dict.fromkeys(row.turn for row in episode.decisions), 1)
+        for row in episode.decisions
+        if row.turn == turn and row.action == "DEFECT"
+    }
+    assert found == defected
 
 
 def test_regret_agrees_with_the_solver_and_with_known_values(client, root):

@@ -6,7 +6,7 @@ from itertools import chain
 
 import pytest
 from page_client import ask
-from shown_folder import HOSTILE, PIECES, Parrot, add_step, episodes_of
+from shown_folder import HOSTILE, PIECES, Parrot, add_step, branch_of, episodes_of
 from starlette.testclient import TestClient
 
 from stratagem.play.store import read_episodes, write_shard
@@ -116,6 +116,17 @@ def test_replay_of_a_matrix_game_has_its_table_and_moves(client):
     for turn, frame in zip(data["turns"], data["frames"][1:], strict=True):
         first, second = frame["moves"][-1]
         assert frame["payoffs"][first][second] == turn["payoffs"]
+
+
+@pytest.mark.parametrize(("text", "turn"), [("ipd(rounds=6)", 3), ("talk(ipd(rounds=4))", 3), ("kuhn(hands=4)", 4)])
+def test_replay_of_a_branch_has_the_payoffs_of_its_own_rounds(text, turn, tmp_path):
+    parent, branch = branch_of(text, turn)
+    assert branch.decisions[0].round > 0
+    write_shard(tmp_path / "record", 0, [parent, branch])
+    client = TestClient(Viewer(tmp_path).application(), base_url="http://localhost")
+    data = ask(client, "episode", record="record", id=branch.id)
+    shown = [turn["payoffs"] for turn in data["turns"] if turn["payoffs"]]
+    assert shown == [list(paid) for paid in branch.rounds]
 
 
 @pytest.mark.parametrize("name", GRIDS)

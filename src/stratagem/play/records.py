@@ -111,6 +111,14 @@ class Episode:
         """Return the mean payoff a round."""
         return self.payoffs[seat] / max(1, len(self.rounds))
 
+    def paid_in(self, number: int) -> tuple[float, ...] | None:
+        """Return the payoffs of a round by its number in the game; None where the episode does not hold it.
+
+        The rounds of a branch begin with that in which it was forked.
+        """
+        place = number - self.decisions[0].round if self.decisions else number
+        return self.rounds[place] if 0 <= place < len(self.rounds) else None
+
     def signal(self, name: str, seat: Seat) -> list[float]:
         """Return the values of a signal in the rounds where it had a meaning for this seat."""
         return [value for row in self.signals.get(name, ()) if (value := row[seat]) is not None]

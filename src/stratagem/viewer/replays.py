@@ -78,7 +78,7 @@ def _turn(episode: Episode, rows: list[Decision], following: Sequence[list[Decis
     return {
         "turn": rows[0].turn,
         "round": index,
-        "payoffs": episode.rounds[index] if closes and 0 <= index < len(episode.rounds) else None,
+        "payoffs": episode.paid_in(index) if closes else None,
         "decisions": [_decision(row) for row in rows],
     }
 

@@ -32,13 +32,22 @@ def signal_of(shard: ShardIndex, name: str) -> Array:
     own = place[shard.episode]
     result = np.zeros(len(shard))
     some = own >= 0
-    row = outer[own[some]] + shard.round[some]
-    inside = (shard.round[some] >= 0) & (row < outer[own[some] + 1])
+    number = shard.round[some] - _first_rounds(shard, len(signals))[shard.episode[some]]
+    row = outer[own[some]] + number
+    inside = (number >= 0) & (row < outer[own[some] + 1])
     rows = np.flatnonzero(some)[inside]
     at = inner[row[inside]] + shard.seat[rows]
     known = at < inner[row[inside] + 1]
     result[rows[known]] = values[at[known]]
     return result
+
+
+def _first_rounds(shard: ShardIndex, episodes: int) -> Array:
+    """Return the number of the first round of each episode; a branch begins in the round in which it was forked."""
+    first = np.zeros(episodes, dtype=np.int64)
+    held, rows = np.unique(shard.episode, return_index=True)
+    first[held] = shard.round[rows]
+    return first
 
 
 def _starts(lists: Any) -> Array:

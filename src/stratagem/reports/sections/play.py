@@ -82,9 +82,8 @@ def _prompt(episode: Episode) -> Html:
 
 def _round(episode: Episode, index: int, rows: list[Decision], decode: Decode | None) -> Html:
     marks = [element("div", *_decision(row, decode), class_="agent" if row.slot == AGENT else "other") for row in rows]
-    if index < len(episode.rounds):
-        seat = episode.seat_of(AGENT)
-        marks.append(element("div", f"payoff {number(episode.rounds[index][seat], 2)}", class_="payoff"))
+    if (paid := episode.paid_in(index)) is not None:
+        marks.append(element("div", f"payoff {number(paid[episode.seat_of(AGENT)], 2)}", class_="payoff"))
     return element("li", *marks)
 
 
