@@ -54,6 +54,32 @@ def test_every_module_of_a_face_exports_its_three_parts():
         assert path.name in {face.module.name for face in (*FACES.values(), type(face_of(make_game("spiel:hex"))))}
 
 
+@pytest.mark.parametrize(
+    ("text", "face"),
+    [
+        ("spiel:breakthrough(rows=6,columns=6)", "text"),
+        ("spiel:pig(players=3,winscore=20)", "text"),
+        ("spiel:goofspiel(num_cards=4,players=3)", "text"),
+        ("spiel:goofspiel(num_cards=4)", "goofspiel"),
+        ("spiel:nim(pile_sizes=2;3)", "nim"),
+    ],
+)
+def test_other_sizes_of_a_game_are_drawn_by_a_face_that_fits(text, face):
+    _, data = frames_of(text)
+    assert (data["face"], data["trouble"]) == (face, "")
+
+
+def test_pig_is_drawn_up_to_its_own_goal():
+    assert [frames_of(text)[1]["frames"][0]["goal"] for text in ("pig", "spiel:pig(winscore=20)")] == [100, 20]
+
+
+def test_question_of_a_quiz_does_not_hold_its_answer():
+    _, data = frames_of("quiz(rounds=2)")
+    asked, *answered = data["frames"]
+    assert asked["right"] is None
+    assert all(frame["right"] in range(4) for frame in answered)
+
+
 def test_leduc_counts_the_chips_of_each_seat():
     for key in range(4):
         episode, data = frames_of("leduc", key)

@@ -24,6 +24,11 @@ class GameFace:
     def __init__(self, game: Game[Any]) -> None:
         self.game = game
 
+    @classmethod
+    def fits(cls, game: Game[Any]) -> bool:
+        """Return whether it draws a game that has its name or its family."""
+        return isinstance(game, cls.rules)
+
     def board(self) -> Json:
         """Return what is the same in all frames of an episode, such as a map."""
         return {}

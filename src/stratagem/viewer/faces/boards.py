@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from stratagem.games.base import Json, State
+from stratagem.games.base import Game, Json, State
 from stratagem.games.spiel.rules import SpielRules
 from stratagem.viewer.faces.base import STATIC, GameFace
 from stratagem.viewer.faces.spiel import text_of
@@ -24,6 +24,10 @@ class GridFace(GameFace):
 
     module = STATIC / "face_grid.js"
     rules = SpielRules
+
+    @classmethod
+    def fits(cls, game: Game[Any]) -> bool:
+        return super().fits(game) and game.spec.name in GRIDS
 
     def frame(self, state: State[Any]) -> Json:
         lines = state.view(0).situation.split("\n")

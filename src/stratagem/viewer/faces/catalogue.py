@@ -68,9 +68,14 @@ def face_of(game: Game[object]) -> GameFace:
     if game.drawn_by is not None:
         return _checked(game, game.drawn_by)
     for name in dict.fromkeys((game.spec.name, game.spec.family)):
-        if name in _registry and isinstance(game, getattr(_registry.factory(name), "rules", object)):
+        if name in _registry and _fits(_registry.factory(name), game):
             return _registry.make(Call(name, (game,))) if name in FACES else _checked(game, _registry.factory(name))
     return TextFace(game)
+
+
+def _fits(make: object, game: Game[object]) -> bool:
+    """Return whether a face fits a game that has its name or its family; a function of a package fits all of these."""
+    return make.fits(game) if isinstance(make, type) and issubclass(make, GameFace) else True
 
 
 def is_ours(face: GameFace) -> bool:

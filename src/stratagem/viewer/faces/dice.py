@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from stratagem.games.base import Json, State
+from stratagem.games.base import Game, Json, State
 from stratagem.games.spiel.rules import SpielRules
 from stratagem.viewer.faces.base import STATIC, Actions, GameFace
 from stratagem.viewer.faces.spiel import node_of, text_of
@@ -29,9 +29,14 @@ class PigFace(GameFace):
     module = STATIC / "face_pig.js"
     rules = SpielRules
 
+    @classmethod
+    def fits(cls, game: Game[Any]) -> bool:
+        return super().fits(game) and game.spec.seats == 2
+
     def frame(self, state: State[Any]) -> Json:
         *scores, total, mover = map(int, re.findall(r"\d+", text_of(state)))
-        return {"scores": scores, "total": total, "mover": mover, "die": None, "goal": 100}
+        goal = node_of(state).get_game().get_parameters().get("winscore", 100)
+        return {"scores": scores, "total": total, "mover": mover, "die": None, "goal": goal}
 
     def after(self, before: State[Any], after: State[Any], actions: Actions) -> Json:
         thrown = node_of(after).history()[len(node_of(before).history()) + 1 :]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from stratagem.games.base import Json, State
+from stratagem.games.base import Game, Json, State
 from stratagem.games.spiel.rules import SpielRules
 from stratagem.viewer.faces.base import STATIC, GameFace
 from stratagem.viewer.faces.spiel import text_of
@@ -19,6 +19,10 @@ class GoofspielFace(GameFace):
 
     module = STATIC / "face_goofspiel.js"
     rules = SpielRules
+
+    @classmethod
+    def fits(cls, game: Game[Any]) -> bool:
+        return super().fits(game) and game.spec.seats == 2
 
     def frame(self, state: State[Any]) -> Json:
         told = {name: [int(number) for number in _NUMBER.findall(rest)] for name, rest in _LINE.findall(text_of(state))}

@@ -89,8 +89,9 @@ class QuizFace(GameFace):
 
     def frame(self, state: State[Any]) -> Json:
         assert isinstance(state, QuizState)
-        question, answers, right = state.item
-        return {"question": question, "answers": answers, "letters": LETTERS, "right": right, "chosen": None}
+        question, answers, _ = state.item  # who is to answer must not read which is right
+        return {"question": question, "answers": answers, "letters": LETTERS, "right": None, "chosen": None}
 
     def after(self, before: State[Any], after: State[Any], actions: Actions) -> Json:
-        return {**self.frame(before), "chosen": actions.get(0) or ""}
+        assert isinstance(before, QuizState)
+        return {**self.frame(before), "right": before.item[2], "chosen": actions.get(0) or ""}
