@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from itertools import chain
 
 import pytest
@@ -40,6 +41,13 @@ def test_library_finds_records_runs_and_pages(client):
         {"kuhn": 0.1},
     )
     assert data["pages"] == ["audit/card.html"]
+
+
+@pytest.mark.parametrize("name", ["base", "files", "policies", "checkpoints", "prompts"])
+def test_record_with_the_name_of_a_part_of_a_run_is_found(name, folder):
+    shutil.copytree(folder / "games", folder / "mine" / name)
+    write_shard(folder / "runs" / "first" / name, 0, episodes_of("kuhn", ["random", "random"], 1))
+    assert list(read_library(folder).records) == ["games", f"mine/{name}", "runs/first/record"]
 
 
 def test_filters_agree_with_the_record(client, shown):

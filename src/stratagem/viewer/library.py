@@ -87,9 +87,15 @@ def _folders(folder: Path, depth: int) -> Iterator[Path]:
             inside = sorted(entry.name for entry in os.scandir(folder) if entry.is_dir(follow_symlinks=False))
         except OSError:
             return
+        inner = _INNER if _is_whole(folder) else frozenset[str]()
         for name in inside:
-            if name not in _INNER and not name.startswith("."):
+            if name not in inner and not name.startswith("."):
                 yield from _folders(folder / name, depth - 1)
+
+
+def _is_whole(folder: Path) -> bool:
+    """Return whether a folder is a run or a record, whose own folders have names of their own."""
+    return (folder / "run.json").is_file() or (folder / "episodes").is_dir()
 
 
 def _is_inside(path: Path, root: Path) -> bool:
