@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from stratagem.algorithms.shapellm.algorithm import OUTCOME, ShapeLLMAlgorithm
+from stratagem.algorithms.shapellm.algorithm import OUTCOME, ShapeLLMAlgorithm, TrialStage
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame
 from stratagem.algorithms.shapellm.shapers.mfos import MetaLearner, MetaPolicy, MFOSSeat, MFOSSettings, meta_returns
@@ -13,6 +13,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.reports.run_data import RunData
 from stratagem.runs.folder import RunFolder
+from stratagem.runs.metrics import FILE
 
 GAME = make_game("ipd-shapellm")
 SMALL = MFOSSettings(hidden_units=3, meta_steps=4, meta_episodes=2, population=4, generations=3)
@@ -62,13 +63,12 @@ def test_untrained_seat_plays_the_middle_of_the_policies():
     assert torch.equal(seat.step(torch.ones(5).double(), torch.ones(5).double()), torch.zeros(5).double())
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
+def small_recipe():
     seats = {
         "one": {"learner": "mfos", "initial_std": 1.0, **SMALL.model_dump(exclude_unset=True)},
         "two": {"learner": "scripted", "player": "ipd/TitForTat"},
     }
-    recipe = ShapeLLMRecipe.read(
+    return ShapeLLMRecipe.read(
         {
             "game": "ipd-shapellm(rounds=2)",
             "seats": seats,
@@ -78,6 +78,11 @@ def trained(tmp_path_factory):
             "final_evaluation": {"episodes": 1},
         }
     )
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    recipe = small_recipe()
     run = RunFolder.create(tmp_path_factory.mktemp("mfos") / "run", recipe, 0, "")
     ShapeLLMAlgorithm(recipe, run).train()
     return recipe, run
@@ -100,3 +105,17 @@ def test_trials_are_counted_from_the_end_of_the_meta_policies(trained):
     curves = RunData(trained[1]).curves
     assert list(curves["meta/one/pay"].steps) == [1, 2, 3]
     assert list(curves["two/pay"].steps) == [1, 2]
+
+
+def test_run_killed_before_its_first_trial_continues_with_the_trials(trained, tmp_path, monkeypatch):
+    def killed(stage, step):
+        raise KeyboardInterrupt
+
+    recipe = small_recipe()
+    run = RunFolder.create(tmp_path / "run", recipe, 0, "")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(TrialStage, "begin", killed)
+        ShapeLLMAlgorithm(recipe, run).train()
+    ShapeLLMAlgorithm(recipe, run).train()
+    for name in (FILE, OUTCOME):
+        assert (run.path / name).read_bytes() == (trained[1].path / name).read_bytes()

@@ -22,6 +22,8 @@ META_POLICIES = "meta_policies.json"
 class MetaStage(Stage):
     """Training of all meta-policies of a run in simulated meta-episodes."""
 
+    saves_outcome = True
+
     def __init__(self, learners: Mapping[str, MetaLearner], run: RunFolder, save_every: int) -> None:
         """`save_every` is the number of generations between two checkpoints."""
         self.learners = learners
