@@ -43,6 +43,13 @@ def test_file_has_the_lines_of_other_demonstrations(file):
     assert messages == make_style("reasoned").messages(state.view(state.to_act[0]))
 
 
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x0c"])
+def test_reasoning_with_a_break_that_json_allows_is_read_as_one_line(mark, tmp_path):
+    path, thought = tmp_path / "taught.jsonl", f"I am ahead.{mark}They fold."
+    append(path, example("BET", thought=thought))
+    assert [reply for _, _, reply in read_demonstrations(path)] == [f"{thought}\nAction: BET"]
+
+
 def test_each_example_of_the_game_comes_once_before_any_is_repeated(file, tmp_path):
     run = RunFolder(tmp_path / "run")
     replies = [one.reply for one in file_decisions(str(file), make_game("kuhn"), 5, Key(3), run)]

@@ -55,12 +55,13 @@ def append(path: Path, example: Demonstration) -> int:
 def read_demonstrations(path: Path) -> list[tuple[str, list[Message], str]]:
     """Read the game, the prompt and the reply of every line of a file."""
     try:
-        lines = path.read_text("utf-8").splitlines()
+        text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is no text"
         raise BadParameter(f"The demonstrations {str(path)!r} cannot be read: {reason}.") from error
-    if not lines:
+    if not text:
         raise BadParameter(f"The file {str(path)!r} has no demonstration.")
+    lines = text.removesuffix("\n").split("\n")  # `splitlines` would also cut at breaks that JSON allows in a text
     return [_example(path, number, line) for number, line in enumerate(lines, 1)]
 
 
