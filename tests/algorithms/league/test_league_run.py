@@ -1,6 +1,7 @@
 """A league plays, learns, keeps and judges; broken off anywhere it goes on with the same opponents and results."""
 
 import json
+import math
 import re
 import shutil
 import signal
@@ -436,6 +437,20 @@ def test_the_best_may_be_the_least_exploitable(tmp_path):
     assert line[-1]["own"] == table["exploitability"][last] != line[-1]["average"]
     assert line[0]["own"] == line[0]["average"]
     assert 0.0 < table["nash_exploitability"] < max(table["exploitability"])
+
+
+def test_a_snapshot_of_a_step_without_a_finite_loss_is_not_the_best(tmp_path, monkeypatch):
+    update, updates = TrainablePolicy.update, []
+
+    def diverged(self, data):
+        updates.append(self.name)
+        return update(self, data) | ({"loss": math.nan} if len(updates) == 1 else {})
+
+    monkeypatch.setattr(TrainablePolicy, "update", diverged)
+    league = {**DATA["league"], "iterations": 2, "snapshot_every": 1}
+    run = trained(tmp_path / "run", learners={"main": {}}, league=league)
+    assert math.isnan(read_metrics(run)["checkpoint_metric"].values[1])
+    assert read_run_models(run.path).models["best"].adapter.endswith("main-000002")
 
 
 def test_a_learner_that_beats_all_is_kept_before_its_time_is_over(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -112,8 +113,11 @@ class LeagueState:
 
     @property
     def best(self) -> str:
-        """Member with the best validation score among the first learner's snapshots; of equals the first."""
-        present = [name for name in self.scores if name in self.population]
+        """Member with the best validation score among the first learner's snapshots; of equals the first.
+
+        A score that is no number, of a step without a finite loss, is none.
+        """
+        present = [name for name, score in self.scores.items() if name in self.population and not math.isnan(score)]
         return max(present, key=self.scores.__getitem__, default="")
 
     def reset(self, learner: str) -> None:
