@@ -1,5 +1,7 @@
 """Every game of the catalogue, variants of the parametrised ones, and some of OpenSpiel's, against every check."""
 
+import pickle
+
 import pytest
 
 from stratagem.errors import CannotCompute
@@ -9,6 +11,7 @@ from stratagem.games.conformance import verify
 from stratagem.games.conformance.twins import twin
 from stratagem.games.conformance.walk import Case
 from stratagem.games.key import Key
+from stratagem.play.match import Match
 
 VARIANTS = [
     "matrix(payoffs=[[(1, 0), (0, 1)], [(0, 1), (1, 0)]], rounds=3)",
@@ -70,6 +73,19 @@ NO_STATE_KEYS = "no two tables had the same keys"
 def test_it_conforms(text):
     report = verify(make_game(SHORTER.get(text, text)), episodes=EPISODES.get(text, 6))
     assert report.ok, str(report)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [*(name for name in GAMES if name != "matrix"), *VARIANTS, "sender-receiver(labels=2)"],
+)
+def test_match_can_be_sent_to_a_worker(text):
+    game = make_game(text)
+    match = Match(game, [None] * game.spec.seats)
+    copy = pickle.loads(pickle.dumps(match))
+    assert (copy.game, copy.text) == (match.game, match.text)
+    assert type(copy.yardsticks) is type(match.yardsticks)
+    assert type(copy.safety) is type(match.safety)
 
 
 @pytest.mark.parametrize(

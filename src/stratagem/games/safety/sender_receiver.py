@@ -24,6 +24,10 @@ class SenderReceiverSafety(Safety[State[Any]]):
         made: Self = super().__new__(own)
         return made
 
+    def __getnewargs__(self) -> tuple[Game[Any]]:
+        """Return the arguments by which a copy is made, as in a worker."""
+        return (self.game,)
+
 
 class _WithLabels(SenderReceiverSafety):
     """Players that make no statements."""
