@@ -14,6 +14,8 @@ from stratagem.errors import BadParameter
 from stratagem.learning.example import Example
 from stratagem.models.adapters import adapter_parameters, add_adapter
 from stratagem.models.load import load
+from stratagem.players.base import Traits
+from stratagem.players.kuhn import AlwaysBet
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.catalogue import make_style
@@ -122,9 +124,25 @@ def test_a_resumed_run_is_exact(whole, tmp_path, monkeypatch):
         ("grpo", {"train": "all"}, "a copy of the adapter plays"),
         ("league", {}, "meet each other's present weights"),
         ("sepo", {"sepo": {"penalty_source": "best_response"}}, "computed by the policy's engine in this process"),
+        ("sepo", {"sepo": {"deception_weight": 1.0}}, "found by the policy's engine in this process"),
         ("shapellm", {}, "overlap"),
     ],
 )
 def test_overlap_is_refused_where_it_cannot_be_exact(name, settings, reason):
     with pytest.raises(BadParameter, match=reason):
         read(name, overlap=1, **settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("grpo", {"grpo": {"opponents": {"AlwaysBet": 1.0}}}), ("sepo", {"pools": {"train": ["AlwaysBet"]}})],
+)
+def test_overlap_is_refused_with_opponents_that_are_played_in_this_process(name, settings, tmp_path, monkeypatch):
+    """Their games would be played by the engine of the policy, under another adapter, during its backward passes."""
+    settings = {"games": ["kuhn(hands=1)"], **settings}
+    run = RunFolder(tmp_path / "run")
+    bound(read(name, overlap=1, **settings), run)
+    monkeypatch.setattr(AlwaysBet, "traits", Traits(memory=None, repeats=False))
+    bound(read(name, **settings), run)
+    with pytest.raises(BadParameter, match="Games with kuhn/AlwaysBet, which does not repeat itself"):
+        bound(read(name, overlap=1, **settings), run)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 from stratagem.engines.open import served_by
-from stratagem.errors import CannotCompute
+from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.play.match import Match
+from stratagem.players.base import Player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import check_style
 from stratagem.players.pools import make_bot
@@ -128,4 +130,14 @@ def check_opponents(recipe: OpponentsRecipe, game: Game[Any], *others: str, exac
         )
 
 
-__all__ = ["Algorithm", "OnlineAlgorithm", "PolicyAlgorithm", "check_opponents"]
+def check_overlap(recipe: PolicyRecipe, game: Game[Any], opponents: Iterable[Player]) -> None:
+    """Refuse `overlap` with opponents whose games are played in this process: the engine there learns meanwhile."""
+    for player in opponents if recipe.overlap else ():
+        if not Match(game, [player, *[None] * (game.spec.seats - 1)]).repeats:
+            raise BadParameter(
+                f"Games with {player.name}, which does not repeat itself, are played in this process by the policy's "
+                "engine, which learns at the same time: leave `overlap` at 0, or take other opponents."
+            )
+
+
+__all__ = ["Algorithm", "OnlineAlgorithm", "PolicyAlgorithm", "check_opponents", "check_overlap"]

@@ -16,7 +16,8 @@ from stratagem.algorithms.grpo.settings import SELF
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.players.model_player import ModelPlayer
-from stratagem.training.algorithm import OnlineAlgorithm, check_opponents
+from stratagem.players.pools import make_bot
+from stratagem.training.algorithm import OnlineAlgorithm, check_opponents, check_overlap
 from stratagem.training.message_branches import check_messages
 
 
@@ -31,7 +32,9 @@ class GRPOAlgorithm(OnlineAlgorithm[GRPORecipe]):
         for game in self.games:
             check_game(recipe.grpo, game)
             check_messages(recipe.grpo.advantage, game)
-            check_opponents(recipe, game, recipe.grpo.prefix_player, *(recipe.grpo.opponents.keys() - {SELF}))
+            others = recipe.grpo.opponents.keys() - {SELF}
+            check_opponents(recipe, game, recipe.grpo.prefix_player, *others)
+            check_overlap(recipe, game, (make_bot(name, game) for name in sorted(others)))
 
     def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> GRPOCollector:
         settings = self.recipe.grpo

@@ -10,7 +10,11 @@ from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.players.model_player import ModelPlayer
-from stratagem.training.algorithm import OnlineAlgorithm
+from stratagem.players.pools import pools
+from stratagem.training.algorithm import OnlineAlgorithm, check_overlap
+
+PLAYED = ("train", "exploit", "collusive")
+"""Pools that are played against in training."""
 
 
 class SEPOAlgorithm(OnlineAlgorithm[SEPORecipe]):
@@ -21,6 +25,9 @@ class SEPOAlgorithm(OnlineAlgorithm[SEPORecipe]):
     def check(self) -> None:
         check_games(self.recipe, self.games)
         super().check()
+        for game in self.games:
+            named = pools(game, self.recipe.pools_of(game))
+            check_overlap(self.recipe, game, (one for pool in PLAYED for one in named[pool].make(game)))
 
     def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> SEPOCollector:
         recipe, pools = self.recipe, self.recipe.pools_of(game)

@@ -63,6 +63,11 @@ class SEPORecipe(PolicyRecipe):
                 "a best response is computed by the policy's engine in this process, which learns at the same time: "
                 "leave `overlap` at 0, or set `sepo.penalty_source` to `pool`"
             )
+        if self.overlap and self.sepo.deception_weight:
+            raise ValueError(
+                "deceptive statements are found by the policy's engine in this process, which learns at the same time: "
+                "leave `overlap` at 0, or `sepo.deception_weight` out"
+            )
         if not MODES[self.mode].exact:
             self._check_replies()
         return self
