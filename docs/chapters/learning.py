@@ -40,7 +40,8 @@ def losses() -> str:
         "## Inputs by algorithm",
         "A loss that needs another input is rejected at start-up. Online algorithms (GRPO, REINFORCE, SEPO and "
         "leagues) also reject a loss that does not read the column `advantage`, since no reward would reach it. "
-        "Their row `divisor` is the number of decisions in the batch.",
+        "Their row `divisor` is the number of decisions in the batch; of a batch that is split over several optimizer "
+        "steps, in the part of the step.",
         table(("algorithm", "inputs"), ((one.name, "; ".join(sorted(one.loss))) for one in PROVIDED)),
         *_entries(LOSSES, _needs),
     )

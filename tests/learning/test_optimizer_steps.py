@@ -4,6 +4,7 @@ import pytest
 import torch
 from test_learner import alike, batch, made, sober, trained
 
+from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.steps import TOLERANCE, take_steps
 
 
@@ -17,9 +18,15 @@ def sampled(learner, *, apart=0.0):
     ]
 
 
+def dealt(examples, number):
+    """The parts, each with the number of its own examples as divisor."""
+    parts = [examples[part::number] for part in range(number)]
+    return [[one.with_row(divisor=float(len(part))) for one in part] for part in parts]
+
+
 def plainly(learner, examples, number):
     """A pass over each part, and then the steps."""
-    known = [learner.with_old_logprobs(examples[part::number]) for part in range(number)]
+    known = [learner.with_old_logprobs(part) for part in dealt(examples, number)]
     return [learner.update(part) for part in known]
 
 
@@ -52,10 +59,24 @@ def test_old_logprobs_of_a_step_with_dropout_know_no_dropout():
     ours, theirs = made(dropout=0.3), made(dropout=0.3)
     examples = sampled(ours)
     known = theirs.with_old_logprobs(examples)
-    plain = [theirs.update(known[part::2]) for part in range(2)]
+    plain = [theirs.update(part) for part in dealt(known, 2)]
     assert [sober(one) for one in take_steps(ours, examples, 2)] == [sober(one) for one in plain]
 
 
 def test_a_part_without_examples_is_no_step():
     learner = made()
     assert [report is None for report in take_steps(learner, sampled(learner)[:2], 3)] == [False, False, True]
+
+
+@pytest.mark.parametrize("normalize_by", ["token", "example", "divisor"])
+def test_steps_on_a_batch_that_is_given_twice_begin_as_the_step_on_it_once(normalize_by):
+    """Every normalization is that of the part, as that of the entropy bonus is."""
+    loss = PolicyGradient(normalize_by=normalize_by, entropy_coef=0.3)
+    once, twice = made(loss=loss), made(loss=loss)
+    examples = batch(3)
+    whole = [one.with_row(divisor=14.0) for one in examples for _ in range(2)]
+    first, second = take_steps(twice, whole, 2)
+    expected = once.step(examples)
+    assert first.loss == pytest.approx(expected.loss, rel=1e-5)
+    assert first.grad_norm == pytest.approx(expected.grad_norm, rel=1e-5)
+    assert second.num_examples == first.num_examples == 7

@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 from stratagem.learning.backward import OLD_LOGPROBS
 from stratagem.learning.example import Example
 from stratagem.learning.learner import Learner, Report
+from stratagem.learning.losses.sharing import DIVISOR
 
 SAMPLER_LOGPROBS = "sampler_logprobs"
 """Column of the log-probabilities under which the tokens were drawn."""
@@ -40,8 +41,13 @@ def take_steps(learner: Learner, examples: Sequence[Example], number: int) -> li
 
 
 def _split(examples: Sequence[Example], number: int) -> list[Sequence[Example]]:
-    """Deal examples to parts in turn."""
-    return [examples[part::number] for part in range(number)]
+    """Deal examples to parts in turn, each with its share of the divisor, as the other normalizations have theirs."""
+    parts = [examples[part::number] for part in range(number)]
+    return [[_with_share(one, len(part) / len(examples)) for one in part] for part in parts]
+
+
+def _with_share(example: Example, share: float) -> Example:
+    return example.with_row(**{DIVISOR: example.row[DIVISOR] * share}) if DIVISOR in example.row else example
 
 
 def _agree(examples: Sequence[Example]) -> bool:

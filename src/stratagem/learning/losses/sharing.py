@@ -12,6 +12,8 @@ import torch
 from stratagem.errors import UnknownName
 from stratagem.learning.losses.base import Columns, Totals, by_example
 
+DIVISOR = "divisor"
+"""Row of the given divisor."""
 NormalizeBy = Literal["token", "example", "divisor"]
 """Normalization of the summed token losses.
 
@@ -30,7 +32,7 @@ def check_normalize_by(normalize_by: NormalizeBy) -> None:
 
 def rows_of(normalize_by: NormalizeBy) -> frozenset[str]:
     """Rows that the normalization needs of each example."""
-    return frozenset({"divisor"}) if normalize_by == "divisor" else frozenset()
+    return frozenset({DIVISOR}) if normalize_by == "divisor" else frozenset()
 
 
 def counted(columns: Columns, weight: torch.Tensor | None = None) -> dict[str, float]:
@@ -46,6 +48,6 @@ def shares(normalize_by: NormalizeBy, columns: Columns, totals: Totals, weight: 
     if normalize_by == "token":
         return weight / totals["tokens"]
     if normalize_by == "divisor":
-        return weight / columns.rows["divisor"].to(weight)[columns.example]
+        return weight / columns.rows[DIVISOR].to(weight)[columns.example]
     sizes = by_example(weight, columns) * totals["examples"]
     return weight / torch.where(sizes > 0, sizes, 1.0)[columns.example]
