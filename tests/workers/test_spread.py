@@ -44,9 +44,9 @@ class Counting(InProcess):
         return self.inner.run(work, items)
 
 
-def stepped(workers, kl_coef):
+def stepped(workers, kl_coef, model="tiny", *, fp32_head=False):
     """The gradients, the report and the weights of a step over several packs."""
-    lm = load("tiny")
+    lm = load(model)
     add_adapter(lm, "policy", rank=2, alpha=4, seed=1)
     weights = adapter_parameters(lm, "policy")
     for number, weight in enumerate(weights):
@@ -55,7 +55,7 @@ def stepped(workers, kl_coef):
         {"type": "policy_gradient", "kl_coef": kl_coef, "kl_estimator": "k3"} if kl_coef else "policy_gradient"
     )
     learner = Learner(
-        Policy(lm, max_tokens_per_microbatch=80),
+        Policy(lm, max_tokens_per_microbatch=80, fp32_head=fp32_head),
         loss.value,
         Optimizer(weights, OptimizerSettings(learning_rate=1e-3), 1),
         adapter="policy",
@@ -74,6 +74,13 @@ def test_gradients_of_workers_equal_those_of_one_process(two, kl_coef):
     assert all(torch.equal(one, other) for one, other in zip(alone, shared, strict=True))
     assert same == report
     assert report.grad_norm > 0.0
+
+
+def test_workers_compute_the_head_in_the_format_of_the_policy(two):
+    alone, report = stepped(InProcess(), 0.1, "tiny+dtype=bf16", fp32_head=True)
+    shared, same = stepped(two, 0.1, "tiny+dtype=bf16", fp32_head=True)
+    assert all(torch.equal(one, other) for one, other in zip(alone, shared, strict=True))
+    assert same == report
 
 
 @pytest.mark.long

@@ -43,6 +43,7 @@ class PolicySettings(NamedTuple):
     share_prefixes: bool
     prefix_batches: bool
     gradient_checkpointing: bool
+    fp32_head: bool
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,7 @@ def _units(
         policy.share_prefixes,
         policy.prefix_batches,
         policy.gradient_checkpointing,
+        policy.fp32_head,
     )
     number = carrier.plan.threads_per_worker
     own = [part._replace(pack=replace(part.pack, examples=tuple(range(len(part.examples))))) for part in parts]
@@ -133,6 +135,7 @@ def _policy(lm: LanguageModel, settings: PolicySettings) -> Policy:
             chunk=settings.chunk,
             share=settings.share_prefixes,
             gradient_checkpointing=settings.gradient_checkpointing,
+            fp32_head=settings.fp32_head,
         )
         policy.prefix_batches = settings.prefix_batches
         _policies[lm] = settings, policy
