@@ -110,6 +110,14 @@ def test_wrong_shapellm_settings_are_rejected(changes, said):
             {"game": "auction", "seats": {"one": {"learner": "tabular"}, "two": {"learner": "tabular"}}},
             "The seat one: The style shapellm is for repeated matrix games, not auction",
         ),
+        (
+            {
+                "game": "kuhn",
+                "seats": dict.fromkeys(("one", "two"), {"learner": "scripted", "player": "kuhn/NashApprox"}),
+                "final_evaluation": {"rounds": [20]},
+            },
+            "kuhn has no parameter `rounds`, .*: leave `final_evaluation.rounds` out",
+        ),
         ({"game": "ipd-shapellm(labels=(left, right))"}, r"The seat shaper, with tiny: .*one token"),
         ({"seats": {"shaper": TWO["shaper"]}}, "2 seats, and the recipe has 1: shaper"),
         ({"seats": {**TWO, "naive": {"learner": "naive", "memory": "episode"}}}, "The seat naive: memory=episode"),

@@ -26,7 +26,7 @@ def final_rows(game: Game[Any], seats: Mapping[str, Seat], settings: FinalEvalua
 
 def _lengths(game: Game[Any], settings: FinalEvaluationSettings) -> list[Game[Any]]:
     """Return the game at every length of the settings, or the game itself."""
-    if settings.rounds and hasattr(game, "rounds"):
+    if settings.rounds:
         return [replace(cast("Any", game), rounds=rounds) for rounds in settings.rounds]
     return [game]
 

@@ -47,6 +47,11 @@ def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
             f"{game.spec.name} has {game.spec.seats} seats, and the recipe has {len(recipe.seats)}: "
             f"{', '.join(recipe.seats)}."
         )
+    if recipe.final_evaluation.rounds and not hasattr(game, "rounds"):
+        raise BadParameter(
+            f"{game.spec.name} has no parameter `rounds`, so its games have one length: leave "
+            "`final_evaluation.rounds` out."
+        )
     for slot, (name, seat) in enumerate(recipe.seats.items()):
         try:
             if isinstance(seat, PromptSettings):
