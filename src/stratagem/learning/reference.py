@@ -76,6 +76,14 @@ class ReferenceSettings(FiniteSettings):
         return device
 
     @model_validator(mode="after")
+    def _averaged(self) -> Self:
+        usual = type(self).model_fields
+        idle = [name for name in ("ema_decay", "update_every") if getattr(self, name) != usual[name].default]
+        if self.type != "ema" and idle:
+            raise ValueError(f'`{idle[0]}` is of a moving average: say `type = "ema"`, or leave it out')
+        return self
+
+    @model_validator(mode="after")
     def _copied(self) -> Self:
         if self.type != "copy" and (self.dtype or self.device):
             raise ValueError(

@@ -236,6 +236,9 @@ def test_killed_during_a_game_it_ends_as_if_it_had_not_been(tmp_path, request):
         ({"checkpoint_metric": "safety"}, "`checkpoint_metric` cannot be safety in kuhn"),
         ({"train": "all", "grpo": {"loss": "grpo"}}, "left as a reference, which `grpo.loss` reads"),
         ({"reference": {"type": "ema"}}, "acts by the KL penalty of `grpo.loss` alone"),
+        ({"reference": {"ema_decay": 0.9}}, "In reference, `ema_decay` is of a moving average"),
+        ({"reference": {"update_every": 2}}, "In reference, `update_every` is of a moving average"),
+        ({"grpo": {"chance_seeds": "shared"}}, "makes other players act alike, and in self-play there are none"),
         ({"sft": {"teacher": "Nobody"}}, "Nobody"),
     ],
 )

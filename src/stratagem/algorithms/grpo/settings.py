@@ -116,4 +116,9 @@ class GRPOSettings(BranchedRolloutSettings):
     def _shares(self) -> Self:
         if min(self.opponents.values()) < 0.0 or not sum(self.opponents.values()):
             raise ValueError("`opponents` have shares that are not negative, and not all nothing")
+        if self.chance_seeds == "shared" and not sum(share for name, share in self.opponents.items() if name != SELF):
+            raise ValueError(
+                '`chance_seeds = "shared"` makes other players act alike, and in self-play there are none: leave it out, '
+                "or name them in `opponents`"
+            )
         return self
