@@ -29,7 +29,7 @@ ORDERS: Mapping[str, Mapping[str, str]] = {
     "magnitude": {"grpo.advantage": "per_order(combine=magnitude, of=group_mean(normalize_std=False))"},
 }
 VARIANTS: Mapping[str, Mapping[str, str]] = {
-    "self": {"grpo.opponents": "{ self = 1.0 }"},
+    "self": {"grpo.opponents": "{ self = 1.0 }", "grpo.chance_seeds": "independent"},
     "ema": {
         "grpo.loss": '{ kl_estimator = "k3", kl_coef = 0.05, entropy_coef = 0.01 }',
         "reference": '{ type = "ema", ema_decay = 0.9 }',
