@@ -90,6 +90,23 @@ def test_steps_before_the_first_session_of_a_tracker_are_sent(run, service):
     assert [step for step, _ in service.rows] == [0, 1, 2]
 
 
+def test_steps_that_a_tracker_failed_to_take_are_sent_in_the_next_session(run, service, monkeypatch):
+    logged(run, [0, 1, 2])
+    log = service.log
+
+    def fails_at_one(values, step):
+        if step == 1:
+            raise RuntimeError("gone away")
+        log(values, step)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(service, "log", fails_at_one)
+        with pytest.warns(UserWarning, match="gone away"):
+            logged(run, [3], "wandb")
+    logged(run, [4], "wandb")
+    assert [step for step, _ in service.rows] == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize(
     ("lines", "again"), [(1, [1, 1]), (2, [1]), (3, []), (9, []), (-1, [0, 1, 1]), ("x", [0, 1, 1])]
 )

@@ -51,15 +51,15 @@ class Tracks:
         sent = _lines(self._notes.get(name))
         self._open[name] = track
         self._notes[name] = {"url": track.url, "lines": min(sent, self._lines)}
-        for step, values in earlier[sent:]:
-            self._send(name, step, values)
+        for lines, (step, values) in enumerate(earlier[sent:], sent + 1):
+            self._send(name, step, values, lines)
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
         """Send the metrics of a step."""
         if self._open:
             self._lines += 1
         for name in list(self._open):
-            self._send(name, step, values)
+            self._send(name, step, values, self._lines)
         if self._open and time.monotonic() - self._noted > _SECONDS:
             self._note()
 
@@ -74,7 +74,8 @@ class Tracks:
                 _warn(name, error)
         self._note()
 
-    def _send(self, name: str, step: int, values: Mapping[str, float]) -> None:
+    def _send(self, name: str, step: int, values: Mapping[str, float], lines: int) -> None:
+        """Send the metrics of a step, with which the tracker has so many lines."""
         if name not in self._open:
             return None
         try:
@@ -82,7 +83,7 @@ class Tracks:
         except Exception as error:  # noqa: BLE001 - a service's fault is no reason to stop training
             del self._open[name]
             return _warn(name, error)
-        self._notes[name]["lines"] = self._lines
+        self._notes[name]["lines"] = lines
         return None
 
     def _note(self) -> None:
