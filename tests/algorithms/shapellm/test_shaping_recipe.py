@@ -113,7 +113,7 @@ def test_wrong_shapellm_settings_are_rejected(changes, said):
         (
             {
                 "game": "kuhn",
-                "seats": dict.fromkeys(("one", "two"), {"learner": "scripted", "player": "kuhn/NashApprox"}),
+                "seats": {name: {"learner": "scripted", "player": "kuhn/NashApprox"} for name in ("one", "two")},
                 "final_evaluation": {"rounds": [20]},
             },
             "kuhn has no parameter `rounds`, .*: leave `final_evaluation.rounds` out",

@@ -118,7 +118,7 @@ class GRPOSettings(BranchedRolloutSettings):
             raise ValueError("`opponents` have shares that are not negative, and not all nothing")
         if self.chance_seeds == "shared" and not sum(share for name, share in self.opponents.items() if name != SELF):
             raise ValueError(
-                '`chance_seeds = "shared"` makes other players act alike, and in self-play there are none: leave it out, '
-                "or name them in `opponents`"
+                '`chance_seeds = "shared"` makes other players act alike, and in self-play there are none: leave it '
+                "out, or name them in `opponents`"
             )
         return self
