@@ -75,7 +75,7 @@ def read_run_models(folder: Path) -> RunModels:
     if not folder.is_dir():
         raise BadModel(f"There is no run at {str(folder)!r}: {_hint(folder)}.")
     if not (folder / FILE).is_file():
-        raise BadModel(f"The run {str(folder)!r} has no {FILE}: it is written with a run's first checkpoint.")
+        raise BadModel(f"{str(folder)!r} has no {FILE}: it is no run, or its first checkpoint is not written yet.")
     try:
         return RunModels.read(read_json(folder / FILE))
     except BadParameter as error:
