@@ -187,6 +187,15 @@ def test_equal_deals_have_an_interval_too():
     assert within_reach([1.0, 1.0], float("inf")).low == 1.0  # a game without bounds of payoffs
 
 
+@pytest.mark.parametrize("value", [11 / 6, 0.1 + 0.2, 7 / 15, -5 / 3])
+@pytest.mark.parametrize("number", [3, 20, 200])
+def test_rounding_is_no_spread_of_equal_deals(value, number):
+    """A mean of 200 times 11/6 is not 11/6 to the last digit."""
+    same = within_reach([value] * number, 20.0)
+    share = 1.0 - 0.025 ** (1.0 / number)
+    assert (same.low, same.high) == pytest.approx((value - share * (value + 20.0), value + share * (20.0 - value)))
+
+
 def test_intervals_cover_where_most_deals_are_alike():
     rng, hits = np.random.default_rng(0), 0
     for _ in range(400):

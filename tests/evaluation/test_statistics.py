@@ -16,6 +16,7 @@ from stratagem.evaluation.statistics import (
     mean,
     mean_of,
     paired_difference,
+    rate,
     ratio,
     sign_flip_p,
     students_p,
@@ -51,6 +52,15 @@ def test_wilson_against_published_values(successes, n, low, high):
     assert found.mean == successes / n
     theirs = stats.binomtest(successes, n).proportion_ci(method="wilson")
     assert (found.low, found.high) == (pytest.approx(theirs.low), pytest.approx(theirs.high))
+
+
+@pytest.mark.parametrize("deals", range(2, 60))
+@pytest.mark.parametrize("turns", [3, 5, 7, 9])
+def test_replays_of_deals_that_all_agree_are_one_try_each(deals, turns):
+    """Each deal has one hit in as many turns: what is left of their spread is rounding."""
+    agreed = rate(range(deals), lambda _: 1.0, lambda _: turns, lambda deal: deal)
+    alone = wilson(deals / turns, deals)
+    assert (agreed.low, agreed.high) == pytest.approx((alone.low, alone.high))
 
 
 def test_wilson_takes_ties_as_halves_and_other_confidences():

@@ -32,6 +32,8 @@ DEALS = 100
 """Number of deals; each is played once at every seat."""
 _RECORDED = 200
 """Number of deals from which the moves of an agent are counted that cannot be asked."""
+_ROUNDING = 1e-9
+"""Share of the reach up to which a standard error is rounding: equal values, summed and divided, differ by it."""
 Makers = Mapping[int, Callable[[], Player]]
 """Exploiters by budget."""
 
@@ -202,7 +204,7 @@ def within_reach(values: Sequence[float], reach: float) -> Estimate:
     differ (Clopper and Pearson 1934), by as much as the reach allows.
     """
     estimate = with_interval(values)
-    if estimate.se or estimate.n < 2 or not isfinite(reach):
+    if estimate.se is None or not isfinite(reach) or estimate.se > _ROUNDING * reach:
         return estimate
     value, share = estimate.mean, 1.0 - 0.025 ** (1.0 / estimate.n)
     return replace(estimate, low=value - share * (value + reach), high=value + share * (reach - value))

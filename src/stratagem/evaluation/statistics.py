@@ -129,7 +129,7 @@ def rate(
     clusters, total = len({cluster(item) for item in listed}), math.fsum(tries(item) for item in listed)
     result = ratio(listed, hits, tries, cluster)
     effective = float(clusters)
-    if result.se:
+    if result.se and not _equal(result.mean, result.se):
         few = min(1.0, _quantile(total - 1) / _quantile(clusters - 1)) ** 2
         effective = min(result.mean * (1 - result.mean) / result.se**2 * few, total)
     return replace(wilson(result.mean * effective, effective), se=result.se, n=clusters)
