@@ -6,7 +6,8 @@ import pytest
 
 from stratagem.auditing.card import Card, Cost
 from stratagem.auditing.figure import Figure
-from stratagem.auditing.leaderboard import leaderboard
+from stratagem.auditing.leaderboard import MORE_IS_BETTER, leaderboard
+from stratagem.auditing.probes.catalogue import PROBES, TALK_PROBES
 from stratagem.errors import BadParameter, UnknownName
 
 
@@ -36,6 +37,23 @@ def test_more_pay_is_better():
         ("rich", 1, 1),
         ("poor", 2, 2),
     ]
+
+
+LESS_IS_BETTER = {
+    *("exploitability", "dominated", "illegal", "change", "sequence", "words", "style", "injection", "neutral_text"),
+    *("pool_exploit", "collusion", "externality", "betrayal", "gullibility"),
+}
+
+
+def test_every_quantity_of_an_audit_has_a_direction():
+    quantities = {quantity for probe in (*PROBES, *TALK_PROBES) for quantity in probe.quantities}
+    assert quantities == LESS_IS_BETTER ^ set(MORE_IS_BETTER)
+
+
+@pytest.mark.parametrize("name", ["kuhn.rules", "kuhn.rules_legal", "ipd(rounds=3).pay_random.against", "talk.kept"])
+def test_more_right_answers_more_promises_kept_and_a_gain_in_pay_are_better(name):
+    cards = [card("poor", name, 0.1, 0.2, 0.3), card("rich", name, 0.7, 0.8, 0.9)]
+    assert [(p.agent, p.best, p.worst) for p in leaderboard(cards, name)] == [("rich", 1, 1), ("poor", 2, 2)]
 
 
 def test_agents_of_one_name_are_numbered_and_bad_input_is_refused():

@@ -20,6 +20,8 @@ from stratagem.evaluation.statistics import Difference, Estimate, holm, paired_d
 from stratagem.games.base import Json
 from stratagem.games.key import Key
 
+_AGAINST = ".against"
+
 
 @dataclass(frozen=True)
 class Change:
@@ -128,7 +130,12 @@ def against(baseline: Card, agent: Card) -> list[Figure]:
 
 def against_name(name: str) -> str:
     """Return the name of the difference of a figure."""
-    return f"{name}.against"
+    return f"{name}{_AGAINST}"
+
+
+def of_difference(name: str) -> str:
+    """Return the name of the figure whose difference has this name; any other name as it is."""
+    return name.removesuffix(_AGAINST)
 
 
 def _has_limits(change: Change) -> bool:

@@ -11,12 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from stratagem.auditing.card import Card
+from stratagem.auditing.compare import of_difference
 from stratagem.auditing.figure import Figure
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Json
+from stratagem.games.rules_quiz import RULE_KINDS
 
-MORE_IS_BETTER = ("pay_random", "pay_strong", "safety", "repeat")
-"""Quantities of which more is better."""
+MORE_IS_BETTER = (
+    *("pay_random", "pay_strong", "safety", "repeat", "honesty", "kept"),
+    *("rules", *(f"rules_{kind}" for kind in RULE_KINDS)),
+)
+"""Quantities of which more is better; of all others less is."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ def leaderboard(cards: Sequence[Card], name: str) -> list[Place]:
         raise UnknownName("figure of these audits", name, known)
     if len(cards) < 2:
         raise BadParameter("A leaderboard needs at least two audits.")
-    sign = -1.0 if name.rpartition(".")[2] in MORE_IS_BETTER else 1.0
+    sign = -1.0 if of_difference(name).rpartition(".")[2] in MORE_IS_BETTER else 1.0
     rows = [
         (agent, card.by_name[name]) for agent, card in zip(_names(cards), cards, strict=True) if name in card.by_name
     ]
