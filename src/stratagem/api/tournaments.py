@@ -61,7 +61,7 @@ class Tournament(Plotted):
         return tournament_json(self.cross_play, self.seed, self.episodes)
 
     def grids(self) -> list[Grid]:
-        order, means, names = self.cross_play.ranking(), self.cross_play.means(), self.cross_play.players
+        order, means, names = self.cross_play.ranking(), self.cross_play.means, self.cross_play.players
         rows = [
             (names[row], *(cell(pay, 2).plain for pay in (means[row], *(self.cross_play.pay[row][c] for c in order))))
             for row in order

@@ -62,7 +62,7 @@ def play_tournament(
 
 
 def _matrix(result: CrossPlay, episodes: int) -> object:
-    order, means = result.ranking(), result.means()
+    order, means = result.ranking(), result.means
     how = f"{episodes} episodes per pair where play is sampled, seats rotated over paired deals"
     title = f"{result.text}   {how}, {result.game.spec.unit}"
     grid = table(title, "", "player", "mean vs others", *(str(rank) for rank in range(1, len(order) + 1)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -17,7 +17,7 @@ from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
 from stratagem.evaluation.lower_bound import Bound
 from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.statistics import Estimate, clustered, exactly, ratio
+from stratagem.evaluation.statistics import Array, Estimate, clustered, exactly, jackknife, mean_of, ratio
 from stratagem.games.base import Game, Seat
 from stratagem.games.key import Key
 from stratagem.models.reference import placeless
@@ -82,6 +82,11 @@ class Matchup:
         with_signal = [episode for episode in self.episodes if episode.id in signals]
         return ratio(with_signal, lambda e: math.fsum(signals[e.id]), lambda e: len(signals[e.id]), _deal)
 
+    def crossed(self) -> Matchup:
+        """Return the same matchup of two seats with the opponent as the agent, under its own name."""
+        swapped = tuple(swapped_slots(episode) for episode in self.episodes)
+        return replace(self, episodes=swapped, expectations=self.expectations[::-1], seated=self.seated[::-1])
+
     def per_round(self, value: Callable[[Episode], float]) -> Estimate:
         """Return the mean over all rounds of `value`, which gives each episode's mean; long episodes weigh more."""
         return ratio(self.episodes, lambda e: value(e) * max(1, len(e.rounds)), lambda e: max(1, len(e.rounds)), _deal)
@@ -96,6 +101,51 @@ class Matchup:
         for episode in self.episodes:
             deals.setdefault(_deal(episode), []).append(value(episode))
         return {deal: _average(values) for deal, values in deals.items()}
+
+
+def swapped_slots(episode: Episode) -> Episode:
+    """Return the same episode of two seats with the other player as the agent."""
+    decisions = [replace(row, slot=1 - row.slot) for row in episode.decisions]
+    return replace(episode, slots=tuple(1 - slot for slot in episode.slots), decisions=decisions)
+
+
+def mean_payoff(matchups: Sequence[Matchup], *, scaled: bool) -> Estimate:
+    """Average the agent's payoff a round over matchups, with equal weights; those on the same deals are dependent."""
+    groups = _on_same_deals(matchups)
+    sums = [_payoff_together(group, scaled=scaled).times(len(group)) for group in groups]
+    return mean_of(sums).times(len(groups) / len(matchups))
+
+
+def _on_same_deals(matchups: Sequence[Matchup]) -> list[list[Matchup]]:
+    """Group the matchups that share a deal; an exact one has none."""
+    groups: list[tuple[set[int], list[Matchup]]] = []
+    for matchup in matchups:
+        keys = set() if matchup.expectations else {episode.key for episode in matchup.episodes}
+        known = next((group for group in groups if group[0] & keys), None)
+        if known is None:
+            groups.append((keys, [matchup]))
+        else:
+            known[0].update(keys)
+            known[1].append(matchup)
+    return [group for _, group in groups]
+
+
+def _payoff_together(matchups: Sequence[Matchup], *, scaled: bool) -> Estimate:
+    """Return the mean over matchups on the same deals, of which each deal is one observation."""
+    if len(matchups) == 1:
+        return matchups[0].payoff(scaled=scaled)
+    rows: dict[int, list[float]] = {}
+    for number, matchup in enumerate(matchups):
+        for episode in matchup.episodes:
+            row, rounds = rows.setdefault(episode.key, [0.0] * 2 * len(matchups)), max(1, len(episode.rounds))
+            row[2 * number] += payoff_of(episode, episode.seat_of(0), scaled=scaled) * rounds
+            row[2 * number + 1] += rounds
+    return jackknife([list(rows.values())], _mean_ratio)
+
+
+def _mean_ratio(totals: Array) -> float:
+    """Return the mean of the ratios of neighbouring totals."""
+    return float((totals[0, ::2] / totals[0, 1::2]).mean())
 
 
 def pay_by_deal(matchups: Iterable[Matchup]) -> dict[tuple[str, str], float]:

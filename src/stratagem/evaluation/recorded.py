@@ -11,7 +11,7 @@ from typing import Any
 
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.evaluation.evaluate import CHANCE, GameResult, differences, row_of
-from stratagem.evaluation.matchups import Evaluator, Matchup
+from stratagem.evaluation.matchups import Evaluator, Matchup, swapped_slots
 from stratagem.evaluation.memorisation import OtherWords
 from stratagem.evaluation.resumable import read_plan
 from stratagem.evaluation.suites import Line, Suite, find_suite, with_metrics
@@ -121,18 +121,17 @@ def _others(by_agent: Mapping[str, Sequence[Matchup]]) -> dict[str, list[OtherWo
 def _pairs(episodes: Sequence[Episode], *, crossed: bool) -> dict[Pair, list[Episode]]:
     """Group episodes by agent and opponents; in a tournament of two seats each of a pair is the agent once."""
     by_agent: dict[Pair, list[Episode]] = {}
-    for episode in episodes:
+    for episode in map(_on_its_deal, episodes) if crossed else episodes:
         by_agent.setdefault(_pair(episode), []).append(episode)
     for (agent, other), played in list(by_agent.items()) if crossed else ():
         if agent != other and (other, agent) not in by_agent and all(len(line_of.slots) == 2 for line_of in played):
-            by_agent[other, agent] = list(map(_crossed, played))
+            by_agent[other, agent] = list(map(swapped_slots, played))
     return by_agent
 
 
-def _crossed(episode: Episode) -> Episode:
-    """Return the same episode with the other player as the agent."""
-    decisions = [replace(row, slot=1 - row.slot) for row in episode.decisions]
-    return replace(episode, slots=tuple(1 - slot for slot in episode.slots), decisions=decisions)
+def _on_its_deal(episode: Episode) -> Episode:
+    """Return the same episode as one of its deal: pairs with one second player have the same deals."""
+    return replace(episode, group=f"{episode.key}/{episode.group.rpartition('/')[2]}")
 
 
 def _pair(episode: Episode) -> Pair:

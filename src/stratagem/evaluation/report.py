@@ -138,6 +138,6 @@ def tournament_json(result: CrossPlay, seed: int, episodes: int) -> Json:
         "made_by": provenance(),
         "players": list(result.players),
         "pay": [[cell.to_json() for cell in row] for row in result.pay],
-        "mean_against_others": [estimate.to_json() for estimate in result.means()],
+        "mean_against_others": [estimate.to_json() for estimate in result.means],
         "warnings": list(result.warnings),
     }

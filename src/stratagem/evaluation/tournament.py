@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 from typing import Any
 
 from stratagem.errors import BadParameter
 from stratagem.evaluation.evaluate import raised
-from stratagem.evaluation.matchups import Evaluator, Matchup
-from stratagem.evaluation.statistics import Estimate, mean_of
+from stratagem.evaluation.matchups import Evaluator, Matchup, mean_payoff
+from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Game
 from stratagem.garbage import rare_collection
 from stratagem.players.base import Player
@@ -30,17 +30,13 @@ class CrossPlay:
     text: str
     players: tuple[str, ...]
     pay: tuple[tuple[Estimate, ...], ...]
+    means: tuple[Estimate, ...]
+    """Mean payoff of each player against all others."""
     warnings: tuple[str, ...]
-
-    def means(self) -> list[Estimate]:
-        """Mean payoff of each player against all others."""
-        size = range(len(self.players))
-        return [mean_of([self.pay[row][column] for column in size if column != row]) for row in size]
 
     def ranking(self) -> list[int]:
         """Indices of the players, the best mean first."""
-        means = self.means()
-        return sorted(range(len(self.players)), key=lambda index: -means[index].mean)
+        return sorted(range(len(self.players)), key=lambda index: -self.means[index].mean)
 
 
 def pairs(game: Game[Any], count: int) -> list[tuple[int, int]]:
@@ -67,19 +63,26 @@ def tournament(
         raise BadParameter(f"{game.spec.name} has one seat, so nobody can meet anybody in it.")
     if len(set(names)) != len(names) or len(names) < 2:
         raise BadParameter("A tournament needs at least two players, each named once.")
-    pay: dict[tuple[int, int], Estimate] = {}
+    played: dict[tuple[int, int], Matchup] = {}
     warnings: dict[str, None] = {}
     for some in _batches(pairs(game, len(players)), evaluator.episodes):
         progress(f"{names[some[0][0]]} against {names[some[0][1]]} and {len(some) - 1} more pairs")
         met = evaluator.meet(game, [(players[row], players[column], ("opponents",)) for row, column in some])
         for (row, column), matchup in zip(some, met, strict=True):
-            pay[row, column] = matchup.payoff(scaled=False)
+            played[row, column] = _light(matchup)
             if game.spec.seats == 2 and row != column:
-                pay[column, row] = matchup.opponent_payoff(scaled=False)
+                played[column, row] = played[row, column].crossed()
             warnings |= dict.fromkeys(_warnings(names[row], matchup))
     size = range(len(names))
-    matrix = tuple(tuple(pay[row, column] for column in size) for row in size)
-    return CrossPlay(game, text, names, matrix, tuple(warnings))
+    matrix = tuple(tuple(played[row, column].payoff(scaled=False) for column in size) for row in size)
+    others = ([played[row, column] for column in size if column != row] for row in size)
+    means = tuple(mean_payoff(matchups, scaled=False) for matchups in others)
+    return CrossPlay(game, text, names, matrix, means, tuple(warnings))
+
+
+def _light(matchup: Matchup) -> Matchup:
+    """Return a matchup without its decisions, of which a tournament has very many."""
+    return replace(matchup, episodes=tuple(replace(episode, decisions=[]) for episode in matchup.episodes))
 
 
 def _batches(met: Sequence[tuple[int, int]], episodes: int) -> Iterator[Sequence[tuple[int, int]]]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from stratagem.evaluation.matchups import payoff_of
+from stratagem.evaluation.matchups import mean_payoff, payoff_of
 from stratagem.evaluation.metrics.base import OF_PAYOFFS, Metric, Sample
-from stratagem.evaluation.statistics import Estimate, mean_of
+from stratagem.evaluation.statistics import Estimate
 from stratagem.play.records import Episode
 
 
@@ -31,8 +31,8 @@ class Payoff(Metric):
 
 def mean_pay(sample: Sample, *, scaled: bool) -> Estimate | None:
     """Return the metric, on the common scale or in the game's own unit."""
-    payoffs = [matchup.payoff(scaled=scaled) for matchup in sample.pool("train", "opponents")]
-    return mean_of(payoffs) if payoffs else None
+    matchups = sample.pool("train", "opponents")
+    return mean_payoff(matchups, scaled=scaled) if matchups else None
 
 
 def _share(episode: Episode) -> float:
