@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("--units", type=int, default=0, help="only sheets of so many orders; 0 takes any")
     parser.add_argument("--until", type=int, default=1903, help="how far the games of the positions go")
     parser.add_argument("--prompts", nargs="+", choices=PROMPTS, default=PROMPTS)
-    parser.add_argument("--max-new", type=int, default=256, help="tokens of a free reply")
+    parser.add_argument("--max-new", dest="max_new_tokens", type=int, default=256, help="tokens of a free reply")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--pictures", type=Path)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from stratagem.algorithms.scopal.steps import read_steps
 from stratagem.evaluation.metrics.win_rate import won
-from stratagem.evaluation.statistics import mean
+from stratagem.evaluation.statistics import clustered
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match
@@ -87,7 +87,8 @@ def row(name: str, table: Table, way: str, opponents: list[str], episodes: int, 
     rates = {}
     for opponent in opponents:
         match = Match(game, [player, make_player(opponent, game)])
-        rates[opponent] = mean([won(episode) for episode in play(rotated(match, episodes, key, name=opponent))])
+        played = play(rotated(match, episodes, key, name=opponent))
+        rates[opponent] = clustered(played, won, lambda episode: episode.group)
     return {
         "game": describe(game),
         "way": way,
