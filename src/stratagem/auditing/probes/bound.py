@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from stratagem.auditing.figure import Figure
@@ -51,8 +52,11 @@ class BoundProbe:
         evaluator = Evaluator(
             episodes=deals * seats, key=task.key, queue=task.queue, record=task.record, budget=0, exact_budget=0
         )
-        (itself,) = evaluator.meet(task.game, [(task.agent, task.agent, ())])
-        exploiter = self._exploiter(task, itself)
+        known = self._known(task)
+        # what an exploiter learns from must be other deals than those by which it is judged: dice and cards are keyed
+        recorded = evaluator if known else replace(evaluator, key=task.key.at("recorded"))
+        (itself,) = recorded.meet(task.game, [(task.agent, task.agent, ())])
+        exploiter = known or Exploiter(task.agent, Frequencies(itself.episodes), SIMULATIONS)
         (against,) = evaluator.meet(task.game, [(exploiter, task.agent, ())])
         gains = _gains(task.game, itself, against)
         limit = lower_mean(gains, _floor(task.game, [*itself.episodes, *against.episodes]), task.key)
@@ -72,7 +76,8 @@ class BoundProbe:
         )
         return Measured([figure])
 
-    def _exploiter(self, task: Task, itself: Matchup) -> Player:
+    def _known(self, task: Task) -> Player | None:
+        """Return an exploiter that needs no record of the agent; None where there is none."""
         best = strongest(task.game)
         if isinstance(best, Perfect):
             return best
@@ -82,11 +87,11 @@ class BoundProbe:
             model = model_of(task.game, task.agent) if cheap else None
         except CannotCompute:
             model = None
-        return Exploiter(task.agent, model or Frequencies(itself.episodes), SIMULATIONS)
+        return Exploiter(task.agent, model, SIMULATIONS) if model else None
 
 
 def _gains(game: Game[Any], itself: Matchup, against: Matchup) -> Sequence[float]:
-    """Return the gain of the exploiter over the agent itself by deal.
+    """Return the gain of the exploiter over the agent itself by number of the deal.
 
     Where the payoffs of the seats add up to zero, the agent itself is paid zero on average over the seats.
     """

@@ -1,0 +1,64 @@
+"""Lower bound of an audit: the exploiter must not know the dice by which it is judged."""
+
+from dataclasses import replace
+from statistics import fmean, stdev
+
+import pytest
+
+from stratagem.auditing.probes import bound
+from stratagem.auditing.probes.base import Task
+from stratagem.evaluation.resumable import ResumableRecord
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.play.dispatch import Dispatcher
+from stratagem.players.base import Traits
+from stratagem.players.uniform import Random
+
+GAME = "imp(rounds=8)"
+
+
+class ReadingRandom(Random):
+    """Random play by an agent that reads words, so that its moves are recorded and not asked for."""
+
+    traits = Traits(stochastic=True, reads_words=True)
+
+
+def task(agent, seed=0, decisions=800):
+    record = ResumableRecord()
+    return Task(GAME, make_game(GAME), agent, Key(seed), decisions, record, Dispatcher)
+
+
+def test_an_exploiter_learns_from_other_deals_than_those_that_judge_it(monkeypatch):
+    learned, frequencies = [], bound.Frequencies
+    monkeypatch.setattr(bound, "Frequencies", lambda episodes: learned.extend(episodes) or frequencies(episodes))
+    monkeypatch.setattr(bound, "SIMULATIONS", 4)
+    played = task(ReadingRandom(), decisions=240)
+    bound.BoundProbe().measure(played)
+    judged = [one for one in played.record.finished.values() if one not in learned]
+    assert len(learned) == len(judged) > 0
+    assert not {one.key for one in learned} & {one.key for one in judged}
+
+
+def test_an_agent_that_is_asked_plays_itself_on_the_same_deals(monkeypatch):
+    monkeypatch.setattr(bound, "SIMULATIONS", 4)
+    played = task(replace_traits(reads_words=False), decisions=240)
+    bound.BoundProbe().measure(played)
+    keys = [one.key for one in played.record.finished.values()]
+    assert all(keys.count(key) == 4 for key in keys)
+
+
+def replace_traits(**changes):
+    agent = ReadingRandom()
+    agent.traits = replace(agent.traits, **changes)
+    return agent
+
+
+@pytest.mark.runs
+def test_nothing_is_gained_from_an_equilibrium(monkeypatch):
+    """Nobody gains from even play in matching pennies, and who knows its dice would."""
+    gains, limit = [], bound.lower_mean
+    monkeypatch.setattr(bound, "lower_mean", lambda own, *rest: gains.extend(own) or limit(own, *rest))
+    monkeypatch.setattr(bound, "SIMULATIONS", 30)
+    for seed in range(40):
+        bound.BoundProbe().measure(task(ReadingRandom(), seed))
+    assert abs(fmean(gains)) < 2.5 * stdev(gains) / len(gains) ** 0.5
