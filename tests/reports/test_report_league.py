@@ -193,11 +193,13 @@ def test_copies_and_outsiders_stand_where_more_than_two_sit(copied, league):
     rows = copied(seats=3, alliance=alliance, alliance_errors=told, errors=errors).tables_of("population")[1]
     assert [row[3] for row in rows[1:]] == ["–", *["0.25 ± 0.10"] * (size - 1)]
     others = [table["pay"][row][1] for row in range(len(alliance)) if row != 1]
-    mean, error = f"{sum(others) / len(others):.3f}".replace("-", "\u2212"), 0.3 / len(others) ** 0.5
-    assert rows[2][1] == f"{mean} ± {error:.3f}"
+    mean = f"{sum(others) / len(others):.3f}".replace("-", "\u2212")
+    assert rows[2][1] == f"{mean} ± 0.300", "at most that of one, as all outsiders play the same deals"
     assert rows[2][2].endswith("± 0.300")
     without = copied(seats=3, errors=errors).tables_of("population")[1]
     assert without == [row[:3] for row in rows]
+    known = copied(seats=3, errors=errors, outsiders=[{"mean": 0.5, "se": 0.2, "n": 9}] * size)
+    assert known.tables_of("population")[1][2][1] == "0.500 ± 0.200"
     assert copied(seats=3, errors=[]).tables_of("population")[1][2][1] == mean, "nothing is known of its error"
 
 

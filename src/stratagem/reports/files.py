@@ -190,6 +190,8 @@ class LeagueTable(_Schema):
     exploitability: list[float | None] = []
     over_time: dict[str, list[ExploitabilityAtStep]] = {}
     """Exploitability over time by main agent."""
+    outsiders: list[Figure] = []
+    """Payoff of an outsider among copies of each member; empty with two seats, and in files of earlier versions."""
     alliance: list[float | None] = []
     """Alliance index of each member's copies at one table against an outsider."""
     alliance_errors: list[float | None] = []

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from stratagem.algorithms.league.alliances import _index_and_error
-from stratagem.algorithms.league.crossplay import sure_margins
+from stratagem.algorithms.league.alliances import _by_deal, _index_and_error
+from stratagem.algorithms.league.crossplay import outsiders, sure_margins
 from stratagem.evaluation.hostility import Hostility
 from stratagem.evaluation.matchups import Evaluator
+from stratagem.evaluation.statistics import mean
 from stratagem.evaluation.tournament import pairs
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -53,6 +54,23 @@ def test_with_three_seats_each_is_the_one_among_copies_of_the_other_in_games_of_
     players = [make_player(name, game) for name in ("random", "first-legal")]
     margins = sure_margins(game, 2, matchups_of(game, players, 12))
     assert margins[0, 1] == -margins[1, 0] != 0.0
+
+
+def test_outsiders_of_one_member_play_the_same_deals():
+    game = make_game("public-goods")
+    players = [make_player(name, game) for name in ("random", "noise(random, p=0.1)", "noise(random, p=0.2)")]
+    matchups = matchups_of(game, players, 12)
+    found = outsiders(game, 3, matchups)
+    rows = [matchups[row, 2].by_deal(lambda e: e.per_round(e.seat_of(0))).values() for row in (0, 1)]
+    expected = mean([sum(column) / 2 for column in zip(*rows, strict=True)])
+    assert (found[2]["mean"], found[2]["se"], found[2]["n"]) == pytest.approx((expected.mean, expected.se, 4))
+    assert outsiders(make_game("kuhn"), 3, {}) == []
+
+
+def test_deals_of_an_alliance_are_counted_once_for_all_outsiders():
+    game = make_game("diplomacy(until=1901)")
+    players = [make_player(name, game) for name in ("dumbbot", "random", "first-legal")]
+    assert len(_by_deal(0, 3, matchups_of(game, players, 14))) == 2
 
 
 def test_an_alliance_has_the_jackknifes_error():

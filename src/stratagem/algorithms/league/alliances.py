@@ -20,7 +20,7 @@ from stratagem.play.records import Episode
 def alliances(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Matchup]) -> Json:
     """Return for each member the index over all outsiders and its standard error, in Diplomacy.
 
-    The error is that of the jackknife over the deals of an outsider.
+    The error is that of the jackknife over deals; all outsiders meet a member on the same ones.
     """
     if not isinstance(without_talk(game), Diplomacy):
         return {"alliance": [], "alliance_errors": []}
@@ -29,11 +29,11 @@ def alliances(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Mat
 
 
 def _by_deal(column: int, size: int, matchups: Mapping[tuple[int, int], Matchup]) -> list[Hostility]:
-    """Return the counts of each outsider's deals against copies of one member."""
-    counts = defaultdict[tuple[int, str], list[Hostility]](list)
+    """Return the counts of each deal against copies of one member, over all outsiders."""
+    counts = defaultdict[int, list[Hostility]](list)
     for row in range(size):
         for episode in matchups[row, column].episodes if row != column else ():
-            counts[row, str(episode.group)].append(_outsider_first(episode))
+            counts[episode.key].append(_outsider_first(episode))
     return [_sum(deal) for deal in counts.values()]
 
 

@@ -14,7 +14,7 @@ from stratagem.algorithms.league.alliances import alliances
 from stratagem.algorithms.league.exploitability import MemberExploitability
 from stratagem.algorithms.league.member_players import MemberPlayers
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.evaluation.matchups import Evaluator, Matchup
+from stratagem.evaluation.matchups import Evaluator, Matchup, mean_payoff
 from stratagem.evaluation.statistics import Estimate, students
 from stratagem.evaluation.tournament import pairs
 from stratagem.games.base import Game, Json
@@ -67,8 +67,17 @@ def cross_play_evaluation(
         "forgotten": [list(win) for win in forgotten(sure, names, lines)],
         "exploitability": [exploitability.of(member) for member in shown],
         "over_time": {name: exploitability.over_time(_snapshots(population, name)) for name in mains},
+        "outsiders": outsiders(game, len(names), matchups),
         **alliances(game, len(names), matchups),
     }
+
+
+def outsiders(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Matchup]) -> list[Json]:
+    """Return the payoff of an outsider among copies of each member, over all outsiders; none with two seats."""
+    if game.spec.seats < 3 or size < 2:
+        return []
+    met = ([matchups[row, column] for row in range(size) if row != column] for column in range(size))
+    return [mean_payoff(some, scaled=False).to_json() for some in met]
 
 
 def members(recipe: LeagueRecipe, population: Population) -> list[Member]:

@@ -197,15 +197,26 @@ def _outsiders(league: LeagueTable) -> Html:
     has_index = any(index is not None for index in league.alliance)
     rows = []
     for index, member in enumerate(league.members):
-        others = [row for row in size if row != index]
-        outsider = math.fsum(league.pay[row][index] for row in others) / len(others)
-        error = math.hypot(*(_error(league, row, index) for row in others)) / len(others)
+        outsider, error = _outsider(league, index)
         alone = _measured(league.pay[index][index], _error(league, index, index))
         alliance = _measured(_at(league.alliance, index), _at(league.alliance_errors, index), 2)
         rows.append([member.name, _measured(outsider, error), alone, *([alliance] if has_index else [])])
     headings = ["copies of", "outsider\u2019s payoff", "copies alone", *(["alliance index"] if has_index else [])]
     legend = element("p", _outsiders_legend(league, has_index=has_index), class_="legend")
     return join(element("h3", "Collusion of copies"), table(headings, rows), legend)
+
+
+def _outsider(league: LeagueTable, index: int) -> tuple[float, float]:
+    """Return an outsider's mean payoff among copies of a member, with its error.
+
+    All outsiders play the same deals, so where only the cross-play is known the error is at most the mean of theirs.
+    """
+    if index < len(league.outsiders):
+        known = league.outsiders[index]
+        return known.mean or 0.0, math.nan if known.se is None else known.se
+    others = [row for row in range(len(league.members)) if row != index]
+    errors = [_error(league, row, index) for row in others]
+    return math.fsum(league.pay[row][index] for row in others) / len(others), math.fsum(errors) / len(errors)
 
 
 def _outsiders_legend(league: LeagueTable, *, has_index: bool) -> str:
