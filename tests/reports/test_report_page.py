@@ -10,6 +10,7 @@ import sys
 import pytest
 from made_runs import CHOSEN, HOSTILE, LAST, ROWS, START, begun, evaluated, keep_policy, measured, whole, write
 from reading import Page
+from scipy.stats import t
 
 from stratagem.cli.main import main
 from stratagem.reports.catalogue import ANY, SECTIONS
@@ -89,7 +90,7 @@ def test_the_table_has_every_figure_of_the_evaluation(page):
 
 def test_sampled_figures_stand_over_their_intervals(run):
     nra = evaluated()["games"][0]["players"][0]["metrics"]["nra"]
-    low, high = (nra["mean"] + sign * 1.959964 * nra["se"] for sign in (-1, 1))
+    low, high = (nra["mean"] + sign * t.ppf(0.975, nra["n"] - 1) * nra["se"] for sign in (-1, 1))
     assert f"{told(nra['mean'])}<small>{told(low)} \u2026 {told(high)}</small>" in report_html(run)
 
 

@@ -7,8 +7,9 @@ import pytest
 from made_runs import begun, evaluated, found, write
 from reading import Page
 
+from stratagem.evaluation.statistics import rate
 from stratagem.reports.files import Figure
-from stratagem.reports.numbers import differs, interval, number, short
+from stratagem.reports.numbers import differs, interval, mean_with_interval, number, short
 from stratagem.reports.report import report_html
 from stratagem.reports.verdict import change
 
@@ -43,13 +44,32 @@ def test_a_change_is_told_with_its_error(first, last, said):
 
 
 def test_apart_is_beyond_both_errors_together():
-    assert differs(sampled(0.0, 3.0), sampled(9.9, 4.0))
-    assert not differs(sampled(0.0, 3.0), sampled(9.7, 4.0))
+    """Both errors together are 5, and Student's quantile of 20 observations is 2.093."""
+    assert differs(sampled(0.0, 3.0), sampled(10.5, 4.0))
+    assert not differs(sampled(0.0, 3.0), sampled(10.4, 4.0))
+
+
+def won(deals, of):
+    return Figure(**rate(range(of), lambda deal: deal < deals, lambda _: 1.0, lambda deal: deal).to_json())
+
+
+@pytest.mark.parametrize(("before", "after", "apart"), [(7, 10, False), (10, 7, False), (0, 3, False), (3, 10, True)])
+def test_a_rate_of_all_or_nothing_has_an_error(before, after, apart):
+    """Of ten deals each: Fisher's exact test has p = .21 for 7 and 10, .21 for 0 and 3, and .003 for 3 and 10."""
+    assert differs(won(before, 10), won(after, 10)) == apart
+
+
+def test_the_mean_of_rates_that_are_all_one_has_an_interval():
+    found, one = mean_with_interval([won(10, 10)] * 4), won(10, 10)
+    assert (found.mean, found.high) == (1.0, 1.0)
+    assert found.low == pytest.approx(1.0 - (1.0 - one.low) / 2.0)
+    assert mean_with_interval([one, Figure(mean=0.5)]).low is None
 
 
 def test_an_interval_is_the_figures_own_where_it_has_one():
     assert interval(Figure(mean=0.5, se=0.1, low=0.2, high=0.9)) == (0.2, 0.9)
-    assert interval(sampled(1.0, 1.0)) == pytest.approx((-0.959964, 2.959964))
+    assert interval(sampled(1.0, 1.0)) == pytest.approx((1.0 - 2.093024, 1.0 + 2.093024))  # Student's, of 20
+    assert interval(Figure(mean=1.0, se=1.0)) == pytest.approx((-0.959964, 2.959964))  # of an unknown number
     assert interval(exactly(1.0)) is interval(sampled(1.0, None)) is None
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 
+from stratagem.evaluation.statistics import Estimate, students
 from stratagem.reports.files import Figure
 from stratagem.reports.html import Html, element
 
@@ -37,7 +39,7 @@ def short(value: float | None) -> str:
 
 
 def interval(figure: Figure) -> tuple[float, float] | None:
-    """Return the 95 % interval: the figure's own, or the normal one.
+    """Return the 95 % interval: the figure's own, or Student's; the normal one where the observations are not counted.
 
     None for an exact figure or a single observation.
     """
@@ -45,7 +47,12 @@ def interval(figure: Figure) -> tuple[float, float] | None:
         return None
     if figure.low is not None and figure.high is not None:
         return figure.low, figure.high
-    return None if figure.se is None else (figure.mean - _REACH * figure.se, figure.mean + _REACH * figure.se)
+    if figure.se is None:
+        return None
+    known = students(Estimate(figure.mean, figure.se, figure.n))
+    if known.low is not None and known.high is not None:
+        return known.low, known.high
+    return figure.mean - _REACH * figure.se, figure.mean + _REACH * figure.se
 
 
 def cell(figure: Figure | None) -> Html:
@@ -67,10 +74,35 @@ def exact_cell(value: float | None, why: str = "") -> Html:
 
 
 def differs(first: Figure | None, second: Figure | None) -> bool | None:
-    """Return whether two figures differ by more than their errors explain (5 %); None where that is unknown."""
+    """Return whether two figures differ by more than their errors explain (5 %); None where that is unknown.
+
+    The error of a difference is made of the ends of both intervals that face each other, so that a rate of 0 or 1 has
+    one, too (Newcombe 1998, Zou and Donner 2008).
+    """
     if first is None or second is None or first.mean is None or second.mean is None:
         return None
-    errors = [0.0 if figure.exact else figure.se for figure in (first, second)]
-    if None in errors:
+    lower, higher = sorted((first, second), key=lambda figure: figure.mean or 0.0)
+    ends = _ends(lower), _ends(higher)
+    if ends[0] is None or ends[1] is None:
         return None
-    return abs(second.mean - first.mean) > max(1e-9, _REACH * math.hypot(*(error or 0.0 for error in errors)))
+    reach = math.hypot(ends[0][1], ends[1][0])
+    return abs(second.mean - first.mean) > max(1e-9, reach)
+
+
+def _ends(figure: Figure) -> tuple[float, float] | None:
+    """Return how far the ends of the interval are from the mean; 0 for an exact figure, None where that is unknown."""
+    if figure.exact:
+        return 0.0, 0.0
+    ends, mean = interval(figure), figure.mean or 0.0
+    return None if ends is None else (mean - ends[0], ends[1] - mean)
+
+
+def mean_with_interval(figures: Sequence[Figure]) -> Figure:
+    """Average figures whose errors are independent, with the ends of their intervals carried over."""
+    mean = math.fsum(figure.mean or 0.0 for figure in figures) / len(figures)
+    ends = [end for figure in figures if (end := _ends(figure)) is not None]
+    if len(ends) < len(figures):
+        return Figure(mean=mean)
+    down, up = (math.hypot(*side) / len(figures) for side in zip(*ends, strict=True))
+    se = math.hypot(*(figure.se or 0.0 for figure in figures)) / len(figures)
+    return Figure(mean=mean, se=se, n=sum(figure.n for figure in figures), low=mean - down, high=mean + up)

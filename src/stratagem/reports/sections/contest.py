@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stratagem.reports.files import Figure, GameTable
 from stratagem.reports.html import Html, element, join
-from stratagem.reports.numbers import cell, number
+from stratagem.reports.numbers import cell, mean_with_interval, number
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, missing, table
 from stratagem.reports.sections.results import in_order, why
@@ -53,12 +52,7 @@ def mean_of(figures: Sequence[Figure | None]) -> Figure | None:
     known = [figure for figure in figures if figure is not None and figure.mean is not None]
     if not known or len(known) < len(figures):
         return None
-    mean = math.fsum(figure.mean or 0.0 for figure in known) / len(known)
-    errors = [figure.se for figure in known]
-    if any(error is None for error in errors):
-        return Figure(mean=mean)
-    se = math.sqrt(math.fsum((error or 0.0) ** 2 for error in errors)) / len(known)
-    return Figure(mean=mean, se=se, n=sum(figure.n for figure in known), low=mean - 1.96 * se, high=mean + 1.96 * se)
+    return mean_with_interval(known)
 
 
 def training_data(data: RunData) -> Section | None:
