@@ -259,6 +259,14 @@ def test_nothing_is_played_before_every_name_is_known(suite, players, error, mon
     assert played == []
 
 
+@pytest.mark.parametrize("again", ["kuhn", "kuhn(hands=6)"])
+def test_a_suite_has_each_game_once(again):
+    lines = (suites.Line("kuhn", {"opponents": ("random",)}), suites.Line(again, {"opponents": ("AlwaysBet",)}))
+    twice = replace(SUITES["gtbench"], lines=lines)
+    with pytest.raises(BadParameter, match="kuhn is there twice: put its opponents in one line"):
+        evaluate(twice, ["mcts:2", "mcts:3"], Evaluator(2))
+
+
 def test_the_pool_figure_is_exact_where_it_can_be_and_sampled_elsewhere():
     game = make_game("kuhn")
     nash, bet = make_player("NashApprox", game), make_player("AlwaysBet", game)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stratagem.errors import CannotCompute, StratagemError
+from stratagem.errors import BadParameter, CannotCompute, StratagemError
 from stratagem.evaluation.by_seat import SeatFigures, by_seat
 from stratagem.evaluation.exact import Exact, exact
 from stratagem.evaluation.lower_bound import Bound, LowerBound, checked
@@ -19,7 +19,7 @@ from stratagem.evaluation.statistics import Difference, Estimate, paired_differe
 from stratagem.evaluation.suites import Line, Suite
 from stratagem.evaluation.validity import Validity, validity
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
+from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
 from stratagem.games.safety.base import POOLS
 from stratagem.garbage import rare_collection
@@ -110,6 +110,7 @@ def checked_games(
 ) -> list[tuple[Line, Game[Any]]]:
     """Return the games of a suite, in each of which every player and opponent was made and can play."""
     made = [(line, make_game(line.game)) for line in suite.lines]
+    _check_each_once([describe(game) for _, game in made])
     for line, game in made:
         if bounded:
             checked(game)
@@ -119,6 +120,12 @@ def checked_games(
         if any(at_keyboard(player) for player in seated):
             raise StratagemError("An evaluation plays hundreds of episodes: a human takes a seat in `stratagem play`.")
     return made
+
+
+def _check_each_once(texts: Sequence[str]) -> None:
+    """Refuse a game that stands in two lines: figures, tests and records tell games apart by their texts."""
+    if twice := [text for text in texts if texts.count(text) > 1]:
+        raise BadParameter(f"A suite has each game once, and {twice[0]} is there twice: put its opponents in one line.")
 
 
 def num_rows(suite: Suite, players: Sequence[str | Player], *, chance: bool = True) -> int:
