@@ -182,6 +182,21 @@ def test_a_difference_is_taken_deal_by_deal():
     assert found.differences.keys() == {second.player, "random"}
 
 
+def test_a_difference_counts_the_seats_that_both_players_had():
+    """Of an interrupted record: the second player of nim wins, so one seat alone would make equals unequal."""
+    game, evaluator = make_game("nim"), Evaluator(12, Key(0), budget=0)
+    perfect, opponent = (make_player(name, game) for name in ("perfect", "perfect"))
+    matchup = evaluator.matchup(game, perfect, opponent, ("opponents",))
+    some = [episode for number, episode in enumerate(matchup.episodes) if number % 2 == 0 or number > 7]
+    first, second = (
+        module.row_of(game, name, [replace(matchup, episodes=tuple(own))], ("pay",), (None, ""))
+        for name, own in (("one", matchup.episodes), ("two", some))
+    )
+    assert first.metrics["pay"].mean == 0.0 != second.metrics["pay"].mean
+    difference = module.differences([first, second], evaluator)["two"]
+    assert (difference.estimate.mean, difference.estimate.n, difference.p_value) == (0.0, 6, 1.0)
+
+
 def test_chance_is_the_last_row_and_can_be_left_out():
     def rows(players, **options):
         return [row.player for row in evaluate(find_suite("imp"), players, SHORT, **options)[0].rows]

@@ -10,7 +10,7 @@ from stratagem.errors import BadParameter, CannotCompute, StratagemError
 from stratagem.evaluation.by_seat import SeatFigures, by_seat
 from stratagem.evaluation.exact import Exact, exact
 from stratagem.evaluation.lower_bound import Bound, LowerBound, checked
-from stratagem.evaluation.matchups import Evaluator, Matchup, pay_by_deal
+from stratagem.evaluation.matchups import Evaluator, Matchup, pay_on_common_deals
 from stratagem.evaluation.memorisation import OtherWords, Wrap, check_wraps, in_other_words
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.sampled.exploitability import SampledExploitability, sampled_exploitability
@@ -297,18 +297,17 @@ def differences(rows: Sequence[Row], evaluator: Evaluator) -> dict[str, Differen
     """Compare payoffs against the opponents of the train pool (or all), deal by deal."""
     if not rows:
         return {}
-    first = _pay_by_deal(rows[0])
     by_name = {}
     for row in rows[1:]:
-        other = _pay_by_deal(row)
-        deals = sorted(first.keys() & other.keys())
+        common = pay_on_common_deals([_compared(one) for one in (row, rows[0])])
         key = evaluator.key.at("difference", placeless(row.player))
-        by_name[row.player] = paired_difference([other[deal] for deal in deals], [first[deal] for deal in deals], key)
+        by_name[row.player] = paired_difference([own for own, _ in common], [first for _, first in common], key)
     return by_name
 
 
-def _pay_by_deal(row: Row) -> dict[tuple[str, str], float]:
-    return pay_by_deal(matchup for matchup in row.matchups if {"train", "opponents"} & set(matchup.pools))
+def _compared(row: Row) -> list[Matchup]:
+    """Return the matchups whose payoffs are compared."""
+    return [matchup for matchup in row.matchups if {"train", "opponents"} & set(matchup.pools)]
 
 
 def shortened(evaluator: Evaluator, episodes: int | None, suite: Suite) -> Evaluator:

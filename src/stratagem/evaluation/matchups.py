@@ -148,12 +148,26 @@ def _mean_ratio(totals: Array) -> float:
     return float((totals[0, ::2] / totals[0, 1::2]).mean())
 
 
-def pay_by_deal(matchups: Iterable[Matchup]) -> dict[tuple[str, str], float]:
-    """Return the agent's payoff a round of each deal, by opponent and number of the deal."""
+def pay_on_common_deals(rows: Sequence[Sequence[Matchup]]) -> list[list[float]]:
+    """Return the payoffs a round of several agents on each deal that all of them played, ordered by opponent and deal.
+
+    Of each deal the seats count that all agents had: an interrupted record may lack some.
+    """
+    paid = [_pay_by_deal_and_seat(matchups) for matchups in rows]
+    common = set.intersection(*map(set, paid)) if paid else set()
+    seats: dict[tuple[str, str], list[Seat]] = {}
+    for opponent, deal, seat in sorted(common):
+        seats.setdefault((opponent, deal), []).append(seat)
+    return [[_average(own[(*deal, seat)] for seat in some) for own in paid] for deal, some in seats.items()]
+
+
+def _pay_by_deal_and_seat(matchups: Iterable[Matchup]) -> dict[tuple[str, str, Seat], float]:
+    """Return the agent's payoff a round of each episode, by opponent, number of the deal, and the agent's seat."""
     return {
-        (matchup.opponent, deal.rpartition("/")[2]): payoff
+        (matchup.opponent, episode.group.rpartition("/")[2], seat): payoff_of(episode, seat)
         for matchup in matchups
-        for deal, payoff in matchup.by_deal(lambda episode: payoff_of(episode, episode.seat_of(0))).items()
+        for episode in matchup.episodes
+        for seat in [episode.seat_of(0)]
     }
 
 

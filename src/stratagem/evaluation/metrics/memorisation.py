@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stratagem.evaluation.crossed import crossed
-from stratagem.evaluation.matchups import Matchup, pay_by_deal
+from stratagem.evaluation.matchups import Matchup, pay_on_common_deals
 from stratagem.evaluation.metrics.base import OF_PAYOFFS, Metric, Sample
 from stratagem.evaluation.statistics import Estimate
 
@@ -28,12 +28,10 @@ class MemorisationGap(Metric):
         if all(matchup.expectations for matchups in (plain, *sample.disguised) for matchup in matchups):
             gaps = [_mean_pay(plain) - _mean_pay(matchups) for matchups in sample.disguised]
             return crossed(np.array([gaps]), exact_rows=True)
-        base = pay_by_deal(plain)
-        columns = [pay_by_deal(matchups) for matchups in sample.disguised]
-        deals = [deal for deal in base if all(deal in column for column in columns)]
+        deals = pay_on_common_deals([plain, *sample.disguised])
         if not deals:
             return None
-        return crossed(np.array([[base[deal] - column[deal] for column in columns] for deal in deals]))
+        return crossed(np.array([[base - other for other in others] for base, *others in deals]))
 
     def null(self, sample: Sample) -> float | None:
         return 0.0 if sample.disguised else None
