@@ -280,3 +280,9 @@ def test_many_deals_need_little_memory():
     paired_difference(noise(20_000), [0.0] * 20_000, Key(1), 500)
     assert tracemalloc.get_traced_memory()[1] < 50_000_000
     tracemalloc.stop()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_ratio_that_one_cluster_alone_defines_has_no_error():
+    found = ratio([(0, 1.0, 2.0), (1, 0.0, 0.0)], lambda row: row[1], lambda row: row[2], lambda row: row[0])
+    assert (found.mean, found.se, found.n) == (0.5, None, 2)

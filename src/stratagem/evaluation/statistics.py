@@ -255,7 +255,8 @@ def jackknife(strata: Sequence[Sequence[Sequence[float]]], figure: Callable[[Arr
     """Estimate a function of sums, with the error of leaving out one row at a time (jackknife, Tukey 1958).
 
     A row is one independent observation, its columns are summed by stratum, and `figure` takes those sums, a row each.
-    Where one row is left out, the others of its stratum are weighted up to stand for it.
+    Where one row is left out, the others of its stratum are weighted up to stand for it. There is no error where the
+    figure is not defined without some row, as a rate of attacks without the only deal that had any.
     """
     tables = [np.asarray(rows, dtype=float) for rows in strata]
     totals = np.array([table.sum(axis=0) for table in tables])
@@ -267,7 +268,10 @@ def jackknife(strata: Sequence[Sequence[Sequence[float]]], figure: Callable[[Arr
         size, left_out, sums = len(table), [], totals.copy()
         for rest in (totals[index] - table) * (size / (size - 1)):
             sums[index] = rest
-            left_out.append(float(figure(sums)))
+            with np.errstate(divide="ignore", invalid="ignore"):
+                left_out.append(float(figure(sums)))
+        if not all(map(math.isfinite, left_out)):
+            return Estimate(whole, None, n)
         centre = math.fsum(left_out) / size
         variance += (size - 1) / size * math.fsum((value - centre) ** 2 for value in left_out)
     return Estimate(whole, math.sqrt(variance), n)
