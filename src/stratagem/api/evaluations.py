@@ -19,7 +19,7 @@ from stratagem.api.settings import takes_settings
 from stratagem.api.tables import cell
 from stratagem.errors import UnknownName
 from stratagem.evaluation import evaluate as evaluating
-from stratagem.evaluation.evaluate import GameResult, Row, num_rows, shortened
+from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, num_rows, shortened
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.memorisation import Wrap, wraps
 from stratagem.evaluation.metrics import METRICS
@@ -179,7 +179,10 @@ class EvaluationPlan(Plan[EvaluationSettings, Evaluation, Evaluation]):
     def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
         """Return the figures of those episodes that are finished."""
         at = self.settings
-        reading = Reading(self.suite, seats=at.by_seat, seed=at.seed, disguised=bool(self.disguises))
+        requested = CHANCE in map(named, self.players)
+        reading = Reading(
+            self.suite, seats=at.by_seat, seed=at.seed, chance_last=not requested, disguised=bool(self.disguises)
+        )
         results = recorded(episodes, reading)
         return Evaluation(tuple(results), self.suite.name, at.seed, self.evaluator.episodes, broken_off=True)
 

@@ -43,6 +43,8 @@ class Reading:
     metrics: tuple[str, ...] = ()
     """Further metrics."""
     seed: int = 0
+    chance_last: bool = True
+    """False for an evaluation in which random play was asked for, and has a place among the players."""
     disguised: bool = False
     """True for an evaluation with disguises, whose agents in other words are parts of the plain agents' rows."""
 
@@ -54,7 +56,8 @@ def reading_of(folder: Path, metrics: Sequence[str] = (), *, seats: bool = False
     asked, against = plan.get("suite"), plan.get("opponents")
     known = isinstance(asked, str) and isinstance(against, list) and all(isinstance(name, str) for name in against)
     suite = find_suite(str(asked), tuple(against or ())) if known else None
-    return Reading(suite, plan.get("command") == "tournament", seats, tuple(metrics), seed, bool(plan.get("disguise")))
+    crossed, disguised = plan.get("command") == "tournament", bool(plan.get("disguise"))
+    return Reading(suite, crossed, seats, tuple(metrics), seed, CHANCE not in _listed(plan.get("players")), disguised)
 
 
 def _find_files(plan: Mapping[str, Any]) -> None:
@@ -99,7 +102,7 @@ def _game(text: str, episodes: list[Episode], reading: Reading) -> GameResult:
         for agent, matchups in by_agent.items()
         if plain_name(agent) not in others or agent in others
     ]
-    rows.sort(key=lambda row: row.player == CHANCE)
+    rows.sort(key=lambda row: reading.chance_last and row.player == CHANCE)
     warnings = tuple(f"{row.player}: {error}" for row in rows for error in row.errors)
     return GameResult(game, line.text, tuple(rows), differences(rows, Evaluator(key=Key(reading.seed))), warnings)
 
