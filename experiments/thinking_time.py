@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from result_tables import Row, markdown, write_results
 
+from stratagem.evaluation.lower_bound import within_reach
 from stratagem.evaluation.matchups import Evaluator, payoff_of
 from stratagem.evaluation.statistics import with_interval
 from stratagem.games.catalogue import make_game
@@ -164,9 +165,19 @@ def _told(row: Row) -> str:
 
 
 def _interval(row: Row) -> str:
+    (low, high), mean = ends(row), row["payoff"]["mean"]
+    return f"{mean:.3f} ± {(high - low) / 2:.3f}" if row["payoff"]["se"] else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
+
+
+def ends(row: Row) -> tuple[float, float]:
+    """Return the 95 % interval of a payoff, also where all deals are equal, and Student's has no width."""
     payoff = row["payoff"]
-    reach = (payoff["high"] - payoff["low"]) / 2
-    return f"{payoff['mean']:.3f} ± {reach:.3f}"
+    if payoff["se"]:
+        return payoff["low"], payoff["high"]
+    lowest, highest = make_game(row["game"]).spec.bounds
+    alike = within_reach([payoff["mean"]] * payoff["n"], max(-lowest, highest))
+    low, high = (payoff["mean"] if end is None else end for end in (alike.low, alike.high))
+    return max(low, lowest), min(high, highest)
 
 
 def _time(row: Row) -> str:
@@ -200,9 +211,9 @@ class _Plane:
 
     def __init__(self, rows: Sequence[Row]) -> None:
         times = [math.log10(row["seconds_per_move"]) for row in rows if row["line"]]
-        ends = [row["payoff"][end] for row in rows for end in ("low", "high")]
+        values = [end for row in rows for end in ends(row)]
         self.first, self.last = math.floor(min(times)), math.ceil(max(times))
-        self.low, self.high = min(ends), max(ends)
+        self.low, self.high = min(values), max(values)
 
     def across(self, seconds: float) -> float:
         share = (math.log10(seconds) - self.first) / max(1, self.last - self.first)
@@ -229,12 +240,12 @@ class _Plane:
     def curve(self, rows: Sequence[Row], colour: str) -> Iterator[str]:
         """Yield the line through some cells, and their intervals."""
         own = sorted(rows, key=lambda row: float(row["seconds_per_move"]))
-        places = [(self.across(row["seconds_per_move"]), row["payoff"]) for row in own]
-        points = " ".join(f"{x:.1f},{self.up(payoff['mean']):.1f}" for x, payoff in places)
+        places = [(self.across(row["seconds_per_move"]), row) for row in own]
+        points = " ".join(f"{x:.1f},{self.up(row['payoff']['mean']):.1f}" for x, row in places)
         yield f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.8"/>'
-        for x, payoff in places:
-            ends = f'y1="{self.up(payoff["low"]):.1f}" y2="{self.up(payoff["high"]):.1f}"'
-            yield f'<line x1="{x:.1f}" x2="{x:.1f}" {ends} stroke="{colour}"/>'
+        for x, row in places:
+            low, high = map(self.up, ends(row))
+            yield f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{low:.1f}" y2="{high:.1f}" stroke="{colour}"/>'
 
 
 def picture(rows: Sequence[Row]) -> str:
