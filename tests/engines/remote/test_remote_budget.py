@@ -96,6 +96,17 @@ def test_a_server_that_counts_no_tokens_is_counted_in_full(serve):
     assert len(server.asked) == budget.spent // (budget.spent / len(server.asked)) < 10
 
 
+def test_a_budget_of_fractions_ends_where_nothing_is_under_way():
+    """0.1 + 0.2 + 0.3 less the same in another order leaves a rest, for which a request would wait without end."""
+    budget = Budget(0.65, "usd")
+    assert all(budget.reserve(cost) for cost in (0.1, 0.2, 0.3))
+    assert budget.reserve(0.3) is False, "it waits for those under way"
+    for cost in (0.2, 0.1, 0.3):
+        budget.settle(cost, cost)
+    assert budget.reserved == 0.0
+    assert budget.reserve(0.3) is None
+
+
 def test_a_late_reply_is_counted_in_full_and_a_refused_one_as_a_call_alone(serve):
     over = threading.Event()
 

@@ -77,6 +77,8 @@ class Budget:
     spent: float = 0.0
     reserved: float = 0.0
     """Largest cost of the requests that are under way."""
+    num_reserved: int = 0
+    """Number of these requests; without any nothing is reserved, where a sum of fractions leaves a rest."""
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def check(self, name: str, prices: Prices | None) -> None:
@@ -96,13 +98,15 @@ class Budget:
         with self._lock:
             if self.spent + self.reserved + cost <= self.amount * (1.0 + 1e-12):
                 self.reserved += cost
+                self.num_reserved += 1
                 return True
-            return None if self.reserved <= 0.0 else False
+            return False if self.num_reserved else None
 
     def settle(self, reserved: float, spent: float) -> None:
         """Replace a reserved cost by what was spent."""
         with self._lock:
-            self.reserved = max(0.0, self.reserved - reserved)
+            self.num_reserved -= 1
+            self.reserved = max(0.0, self.reserved - reserved) if self.num_reserved else 0.0
             self.spent += spent
 
     def ended(self) -> BudgetSpent:
