@@ -78,19 +78,18 @@ class OpenAIEngine(RemoteEngine["Connection"]):
         return super().submit(requests)
 
     async def _try(self, server: Connection, request: Request) -> Reply:
-        """Try once, with other parameters where the server refuses one."""
+        """Try once; where the server refuses a parameter, the next try has another one."""
         adjustments = self._adjustments
         try:
             return read_reply(await server.chat(chat_body(self._model, request, adjustments)), self._secret.hide)
         except Failure as failure:
-            self._met |= failure.reached
             if failure.code in FILTERED:
                 return Reply(text=f"{self._cause(failure)}.", finish="filter")
             needed = adjustment(failure)
-            if needed is None or needed in adjustments:
-                raise
-            self._adjustments |= {needed}
-            return await self._try(server, request)
+            if needed is not None and needed not in adjustments:
+                self._adjustments |= {needed}
+                failure.adjusted = True
+            raise
 
     @property
     def _place(self) -> str:

@@ -64,6 +64,26 @@ def test_each_try_is_a_call(serve):
     assert len(server.asked) == 3
 
 
+def test_a_try_that_is_refused_because_of_a_parameter_is_a_call(serve):
+    def answer(exchange):
+        old = "max_tokens" in exchange.body
+        exchange.send(400, "say max_completion_tokens") if old else echo(exchange)
+
+    server, engine = serve(answer, patience=Patience(tries=1))
+    with spending(Budget(10, "calls")) as budget:
+        assert [call.finish for call in ask(engine, 1)] == ["done"]
+    assert budget.spent == len(server.asked) == 2
+
+
+def test_tokens_of_an_answer_without_a_text_are_counted(serve):
+    _, engine = serve(lambda exchange: exchange.say(None, prompt=20, reply=50))
+    with spending(Budget(10_000, "tokens")) as budget:
+        (call,) = ask(engine, 1, max_new_tokens=100)
+    assert (call.finish, call.num_prompt, call.num_reply) == ("error", 20, 50)
+    assert (engine.tally.num_errors, engine.tally.num_prompt, engine.tally.num_reply) == (1, 20, 50)
+    assert budget.spent == 70
+
+
 def test_tokens_under_way_are_reserved_in_full(serve):
     """Eight requests at once could spend eight times what is left."""
     most, lock, now = [0], threading.Lock(), [0]

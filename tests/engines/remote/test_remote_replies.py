@@ -86,6 +86,8 @@ def test_a_secret_is_hidden_wherever_it_stands():
     assert read_models(b'{"data": [{"id": "sk-secret"}]}', hide) == ["…"]
     with pytest.raises(Failure, match=r"^answered with no chat completion: <…>$"):
         read_reply(b"<sk-secret>", hide)
+    with pytest.raises(Failure, match=r"finish_reason …\)$"):
+        read_reply(b'{"choices": [{"finish_reason": "sk-secret"}]}', hide)
     with pytest.raises(Failure) as caught:
         read_reply(b"x" * 195 + b"sk-secret", hide)
     assert "sk-" not in caught.value.why, "cut before it is hidden, half a key would show"

@@ -149,8 +149,9 @@ async def paid(budget: Budget, largest: Cost, prices: Prices | None, sending: Co
         reply = await sending
         spent = largest.known(reply.num_prompt, reply.num_reply).of(budget.unit, prices)
     except Failure as failure:
-        if failure.status or not failure.reached:
-            spent = Cost(calls=float(failure.reached)).of(budget.unit, prices)
+        refused = Cost(calls=float(failure.reached))
+        known = largest.known(failure.num_prompt, failure.num_reply)
+        spent = (refused if failure.status or not failure.reached else known).of(budget.unit, prices)
         raise
     else:
         return reply

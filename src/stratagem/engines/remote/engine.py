@@ -191,7 +191,8 @@ class RemoteEngine(StreamingEngine, Generic[C]):
             try:
                 reply, failure = await self._persist(server, request), None
             except Failure as last:
-                reply, failure = Reply(text=f"{self._cause(last)}.", finish=last.kind), last
+                text, failure = f"{self._cause(last)}.", last
+                reply = Reply(text=text, finish=last.kind, num_prompt=last.num_prompt, num_reply=last.num_reply)
                 self._absent = None if last.reached else last
             ms = (time.perf_counter() - start) * 1e3
         self._count(_tallied(reply, failure))
@@ -229,15 +230,16 @@ class RemoteEngine(StreamingEngine, Generic[C]):
 
     async def _persist(self, server: C, request: Request) -> Reply:
         """Retry until there is a reply, or another try would not help."""
-        turn = 0
+        turn = 1
         while True:
-            turn += 1
             if self._absent and not self._met:
                 raise self._absent
             try:
                 reply = await self._paid(server, request)
             except Failure as failure:
                 self._met |= failure.reached
+                if failure.adjusted:
+                    continue
                 if not failure.again or turn >= self._tries(failure):
                     raise
                 asked = failure.asked
@@ -246,6 +248,7 @@ class RemoteEngine(StreamingEngine, Generic[C]):
                 return reply
             self._count(Tally(num_retries=1))
             await asyncio.sleep(pause(self._patience, turn, request.key, asked))
+            turn += 1
 
     async def _paid(self, server: C, request: Request) -> Reply:
         """Try once within the budget of the command."""

@@ -48,19 +48,20 @@ def read_reply(body: bytes, hide: Callable[[str], str]) -> Reply:
         text, declined = refusal, declined or "refusal"
     if text is None and (ended == "length" or declined):
         text = ""
+    usage = _mapping(answer.get("usage"))
+    num_prompt, num_reply = tokens_of(usage.get("prompt_tokens")), tokens_of(usage.get("completion_tokens"))
     if text is None:
-        raise Failure(
-            _no_text(ended) if choice else f"answered with no chat completion: {quoted(hide(error_message(body)))}"
-        )
+        answered = f"answered with no chat completion: {quoted(hide(error_message(body)))}"
+        why = _no_text(ended, hide) if choice else answered
+        raise Failure(why, num_prompt=num_prompt, num_reply=num_reply)
     text = hide(text)
     finish: Finish = "length" if ended == "length" or len(text) > LONGEST else "done"
     reasoning = _text(message.get("reasoning_content")) or _text(message.get("reasoning")) or ""
-    usage = _mapping(answer.get("usage"))
     return Reply(
         text=text[:LONGEST],
         finish=declined or finish,
-        num_prompt=tokens_of(usage.get("prompt_tokens")),
-        num_reply=tokens_of(usage.get("completion_tokens")),
+        num_prompt=num_prompt,
+        num_reply=num_reply,
         alternatives=read_alternatives(choice),
         reasoning=hide(reasoning)[:LONGEST],
     )
@@ -112,8 +113,8 @@ def _decoded(body: bytes) -> str:
     return body.decode("utf-8-sig", "replace")
 
 
-def _no_text(ended: object) -> str:
-    reason = f" (finish_reason {quoted(ended)})" if isinstance(ended, str) and ended else ""
+def _no_text(ended: object, hide: Callable[[str], str]) -> str:
+    reason = f" (finish_reason {quoted(hide(ended))})" if isinstance(ended, str) and ended else ""
     return f"gave an answer without a text{reason}"
 
 

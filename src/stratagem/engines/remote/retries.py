@@ -55,6 +55,8 @@ class Failure(Exception):
         full: str = "",
         code: str = "",
         kind: Finish = "error",
+        num_prompt: int = 0,
+        num_reply: int = 0,
     ) -> None:
         super().__init__(why)
         self.why = why
@@ -71,6 +73,10 @@ class Failure(Exception):
         """Code of the error, as the server names it."""
         self.kind = kind
         """Kind of the failure, as a call records it."""
+        self.num_prompt, self.num_reply = num_prompt, num_reply
+        """Numbers of tokens, where an answer tells them that cannot be used."""
+        self.adjusted = False
+        """True if the next try has other parameters, so that it need not wait."""
 
 
 def passes(status: int) -> bool:

@@ -46,7 +46,7 @@ class Tally:
     num_errors: int = 0
     """Requests without a reply."""
     num_prompt: int = 0
-    """Tokens of prompts with a reply, as the server counts them."""
+    """Tokens of prompts, as the server counts them with an answer."""
     num_reply: int = 0
     """Tokens of replies, thoughts included, as the server counts them."""
     prices: Prices | None = None
