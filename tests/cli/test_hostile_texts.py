@@ -12,9 +12,12 @@ import pytest
 from stratagem.cli.commands import COMMANDS
 from stratagem.cli.console import errors
 from stratagem.cli.output import progress
+from stratagem.cli.words import print_words
+from stratagem.engines.base import Call, PolicyId, Prompt
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match
+from stratagem.play.records import Decision
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
 from stratagem.play.store import write_shard
@@ -209,6 +212,22 @@ def test_hostile_record_is_listed_as_it_is_but_spelt(record, capsys):
         main(["show", str(record), "--json"])
     shown = json.loads(capsys.readouterr().out)
     assert shown[0]["id"].startswith(HOSTILE), "JSON has the text itself, escaped"
+
+
+def test_no_character_of_a_record_is_dropped(record, capsys):
+    from stratagem.cli.main import main
+
+    with pytest.raises(SystemExit):
+        main(["show", str(record), "--episode", "1"])
+    assert f": illegal, {visible(HOSTILE)}\n" in capsys.readouterr().out, "with BEL, CR and BS"
+
+
+def test_words_of_a_model_lose_no_character(capsys):
+    said = "BET\x07\r\nPASS\x08\x0b\x0c"
+    prompt = Prompt((("user", said),))
+    call = Call(policy=PolicyId("m"), prompt=prompt, text=said)
+    print_words(Decision(0, 0, 0, 0, 0, 0, "", "", None, "illegal", calls=(call,)))
+    assert capsys.readouterr().out.count("│ BET\\x07\\r\n      │ PASS\\x08\\x0b\\x0c\n") == 2
 
 
 def test_progress_on_a_terminal_and_warnings_are_spelt(capsys, monkeypatch):

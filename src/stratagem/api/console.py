@@ -5,14 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from io import StringIO
 from shutil import get_terminal_size
-from typing import IO
+from typing import IO, Any, Self
 
+from rich import text as rich_text
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.style import Style
 
 from stratagem.visible import visible
 
 _NARROWEST = 100
+
+
+class Text(rich_text.Text):
+    """Text that spells invisible characters; the base class drops some of them, such as BEL, without a word."""
+
+    def __init__(self, text: str = "", style: str | Style = "", **more: Any) -> None:
+        super().__init__(visible(text), style, **more)
+
+    def append(self, text: rich_text.Text | str, style: str | Style | None = None) -> Self:
+        """Add text with an optional style."""
+        super().append(visible(text) if isinstance(text, str) else text, style)
+        return self
 
 
 class VisibleConsole(Console):
@@ -38,6 +52,10 @@ class VisibleConsole(Console):
         """
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+    def render_str(self, text: str, **options: Any) -> rich_text.Text:
+        """Make the text of a string, before the base class drops characters of it."""
+        return super().render_str(visible(text), **options)
 
 
 def width() -> int:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.table import Table
-from rich.text import Text
 
 from stratagem.api.arguments import as_path
-from stratagem.api.console import plain
+from stratagem.api.console import Text, plain
 from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.tables import table

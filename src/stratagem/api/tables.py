@@ -9,8 +9,8 @@ from copy import copy
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.table import Table
-from rich.text import Text
 
+from stratagem.api.console import Text
 from stratagem.evaluation.statistics import Estimate
 
 _ENDLESS = 1000

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-from rich.text import Text
-
+from stratagem.api.console import Text
 from stratagem.api.tables import number
 from stratagem.play.records import Decision, Episode
 from stratagem.reports.html import element

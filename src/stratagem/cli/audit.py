@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from stratagem.api.audit_plans import plan_audit
 from stratagem.api.audits import PAGE
 from stratagem.api.audits import audit as audited
+from stratagem.api.console import Text
 from stratagem.auditing.plan import DECISIONS, GAMES
 from stratagem.cli import options
 from stratagem.cli.broken_off import continuable

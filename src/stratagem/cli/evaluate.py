@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
-from rich.console import Group
-from rich.text import Text
+from rich.console import Group, RenderableType
 
+from stratagem.api.console import Text
 from stratagem.api.evaluations import Evaluation, EvaluationSettings, plan_evaluation
 from stratagem.api.records import read_record
 from stratagem.cli import completion, options
@@ -231,7 +231,7 @@ def _plain(result: GameResult) -> Group:
     return Group(grid)
 
 
-def _exploitability(row: Row, conv: str) -> dict[str, Text]:
+def _exploitability(row: Row, conv: str) -> dict[str, RenderableType]:
     """Return the exact figures of a player by column, or their lower bounds."""
     if row.exact is not None:
         return {

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
+from stratagem.api.console import Text
 from stratagem.api.games import GameCard
 from stratagem.api.games import games as list_games
 from stratagem.cli import completion, options

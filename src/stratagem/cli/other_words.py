@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from rich.console import Group
-from rich.text import Text
 
+from stratagem.api.console import Text
 from stratagem.cli.output import cell, number, table
 from stratagem.cli.printed_names import printed_name
 from stratagem.evaluation.evaluate import GameResult, Row

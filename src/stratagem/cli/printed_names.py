@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rich.text import Text
-
+from stratagem.api.console import Text
 from stratagem.evaluation.evaluate import CHANCE, GameResult
 
 LONGEST = 48

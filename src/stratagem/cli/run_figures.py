@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.table import Table
-from rich.text import Text
 
+from stratagem.api.console import Text
 from stratagem.cli.output import table
 from stratagem.reports.files import Figure
 from stratagem.reports.headline import Headline

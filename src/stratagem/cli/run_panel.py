@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
-from rich.text import Text
 
+from stratagem.api.console import Text
 from stratagem.cli.output import table
 from stratagem.cli.run_figures import figure_line, figure_title, sparkline
 from stratagem.games.base import Json

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
+from stratagem.api.console import Text
 from stratagem.api.tournaments import TournamentSettings, plan_tournament
 from stratagem.cli import completion, options
 from stratagem.cli.broken_off import played

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 
-from rich.text import Text
-
+from stratagem.api.console import Text
 from stratagem.cli.console import out
 from stratagem.engines.base import Call
 from stratagem.games.base import Json
