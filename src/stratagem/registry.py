@@ -44,8 +44,11 @@ def parse_call(text: str) -> Call:
     kwargs: dict[str, Any] = {}
     for piece in split_arguments(rest[:-1]):
         option, equals, value = piece.partition("=")
-        if equals and option.strip().isidentifier():
-            kwargs[option.strip()] = _literal(value)
+        option = option.strip()
+        if option in kwargs and equals:
+            raise BadParameter(f"{text!r} has the option {option} twice: give it once.")
+        if equals and option.isidentifier():
+            kwargs[option] = _literal(value)
         else:
             args.append(_literal(piece))
     return Call(name.strip(), tuple(args), kwargs)

@@ -32,6 +32,12 @@ WITH_OPTIONS = [
 ]
 
 
+def test_option_given_twice_is_refused():
+    with pytest.raises(BadParameter, match="has the option first twice: give it once"):
+        parse_call("ipd/AlternateDefect(first=C, first=D)")
+    assert parse_call("agent('cmd:a x=1 x=1', timeout=3)").kwargs == {"timeout": 3}
+
+
 @pytest.mark.parametrize(("family", "name"), [*NAMES, *WITH_OPTIONS])
 def test_names_go_round(family, name):
     player = make_player(name, GAMES[family])
