@@ -107,6 +107,26 @@ def test_a_bad_request_costs_no_other_request_anything(kuhn, post):
     assert post(kuhn, b"", "/models/nobody", method="GET")[1]["error"]["code"] == "model_not_found"
 
 
+def test_foreign_name_is_refused_where_no_key_is_set(serve, kuhn, post, monkeypatch):
+    for name in ("evil.example", "127.0.0.1.evil.example:80", "10.0.0.7", ""):
+        status, answer = post(kuhn, GOOD, Host=name)
+        assert (status, repr(name) in answer["error"]["message"]) == (421, True)
+    for name in ("localhost", "LOCALHOST:80", "[::1]:80", "127.0.0.2"):
+        assert post(kuhn, GOOD, Host=name)[0] == 200
+    monkeypatch.setenv("STRATAGEM_SERVE_KEY", "sk-of-the-test")
+    assert post(serve("AlwaysBet"), GOOD, Host="mine.example", Authorization="Bearer sk-of-the-test")[0] == 200
+
+
+def test_message_of_a_response_may_be_sent_back(kuhn, client):
+    asking = client(kuhn).chat.completions
+    said = asking.create(**GOOD).choices[0].message
+    for message in (said, said.model_dump()):
+        with pytest.raises(openai.BadRequestError, match="no prompt of the game"):
+            asking.create(**GOOD | {"messages": [*GOOD["messages"], message, GOOD["messages"][0]]})
+    message = {"role": "assistant", "content": "No.", "refusal": "No."}
+    assert "messages.0.refusal" in refusal(read_chat, **GOOD | {"messages": [message]}).message
+
+
 def test_errors_are_those_of_the_openai_client(kuhn, client):
     asking = client(kuhn)
     assert [model.id for model in asking.models.list()] == ["AlwaysBet", "NashApprox", "Bluffer", "mcts:5"]

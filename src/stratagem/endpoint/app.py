@@ -24,6 +24,7 @@ from stratagem.endpoint.refusal import Refused, fault
 from stratagem.endpoint.responses import completion, model, models
 from stratagem.endpoint.served import Served
 from stratagem.endpoint.turns import Answer
+from stratagem.engines.remote.hosts import Host, is_loopback, read_host
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.visible import visible
 
@@ -75,6 +76,7 @@ class Endpoint:
 
         async def answered(request: Request) -> Response:
             try:
+                self._check_name(request)
                 self._check_key(request)
                 async with asyncio.timeout(self._limits.timeout):
                     return await answer(request)
@@ -88,6 +90,16 @@ class Endpoint:
                 return Response(status_code=400)  # nobody reads it
 
         return answered
+
+    def _check_name(self, request: Request) -> None:
+        """Refuse a foreign name without a key: a page in a browser could lead its own name here (DNS rebinding)."""
+        named = request.headers.get("host", "")
+        host = read_host(named)
+        if not self._key and (host is None or not is_loopback(Host(host.name.casefold()))):
+            raise Refused(
+                f"Without a key this server answers to names of its own machine, such as 127.0.0.1, not to {named!r}.",
+                status=421,
+            )
 
     def _check_key(self, request: Request) -> None:
         given = request.headers.get("authorization", "").encode()

@@ -60,6 +60,12 @@ class Message(Settings):
     content: StrictStr | list[Part]
     name: StrictStr = ""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, data: Any) -> Any:
+        """Leave out fields without a value, such as the `refusal` of a message that a client sends back."""
+        return {name: value for name, value in data.items() if value is not None} if isinstance(data, dict) else data
+
     @property
     def text(self) -> str:
         """The whole text."""
