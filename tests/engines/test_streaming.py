@@ -1,6 +1,7 @@
 """Streaming: who is over is answered, others join in its place, and nobody's reply changes."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -36,6 +37,16 @@ def drained(engine, tickets):
         assert answered
         calls.update(answered)
     return calls
+
+
+def test_threads_that_share_an_engine_get_the_replies_of_one_alone(few):
+    """Such as a program that plays a model, and the endpoint in it that serves the same model."""
+    numbers = range(24)
+    alone = [said(call) for call in few.answer([asked(few, number) for number in numbers])]
+    with ThreadPoolExecutor(4) as threads:
+        for _ in range(5):
+            together = threads.map(lambda number: few.answer([asked(few, number)])[0], numbers)
+            assert [said(call) for call in together] == alone
 
 
 def test_one_long_reply_holds_nobody_else(few):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from itertools import count
+from threading import RLock
 from typing import Protocol
 
 from stratagem.engines.base import Answered, Call, Request
@@ -36,9 +37,13 @@ def answered(engine: Answering, requests: Sequence[Request]) -> list[Call]:
 
 
 class StreamingEngine(ABC):
-    """Open requests by ticket, and finished replies that nobody has fetched yet."""
+    """Open requests by ticket, and finished replies that nobody has fetched yet.
+
+    Threads may share an engine, as a program and the endpoint in it do: one of them works at a time, for all requests.
+    """
 
     def __init__(self) -> None:
+        self._lock = RLock()
         self._tickets = count()
         self._waiting: dict[int, Request] = {}
         """Open requests that no work was begun on."""
@@ -54,25 +59,28 @@ class StreamingEngine(ABC):
 
     def submit(self, requests: Sequence[Request]) -> list[int]:
         """Take requests, and return a ticket for each."""
-        tickets = [next(self._tickets) for _ in requests]
-        self._waiting.update(zip(tickets, requests, strict=True))
+        with self._lock:
+            tickets = [next(self._tickets) for _ in requests]
+            self._waiting.update(zip(tickets, requests, strict=True))
         return tickets
 
     def poll(self, tickets: Collection[int], *, wait: bool = True) -> list[Answered]:
         """Return the calls of those of the open tickets that are answered, at least one; it works in this process."""
-        while not (ready := [ticket for ticket in tickets if ticket in self._finished]):
-            if not (calls := self._work()):
-                break
-            self._finished.update(calls)
-        return [Answered(ticket, self._finished.pop(ticket)) for ticket in ready]
+        with self._lock:
+            while not (ready := [ticket for ticket in tickets if ticket in self._finished]):
+                if not (calls := self._work()):
+                    break
+                self._finished.update(calls)
+            return [Answered(ticket, self._finished.pop(ticket)) for ticket in ready]
 
     def cancel(self, tickets: Collection[int]) -> None:
         """Forget open requests."""
-        for ticket in tickets:
-            self._waiting.pop(ticket, None)
-            self._finished.pop(ticket, None)
-        if tickets:
-            self._abandon(tickets)
+        with self._lock:
+            for ticket in tickets:
+                self._waiting.pop(ticket, None)
+                self._finished.pop(ticket, None)
+            if tickets:
+                self._abandon(tickets)
 
     def answer(self, requests: Sequence[Request]) -> list[Call]:
         """Answer all of these requests, in order."""

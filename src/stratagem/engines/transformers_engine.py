@@ -67,8 +67,9 @@ class TransformersEngine(LocalEngine):
         """Load an adapter from its folder; its name in records names the folder and the weights."""
         folder = Path(path).expanduser()
         name = loaded_name(folder)
-        if name not in adapter_names(self.lm):
-            load_adapter(self.lm, folder, name)
+        with self._lock:
+            if name not in adapter_names(self.lm):
+                load_adapter(self.lm, folder, name)
         return name
 
     def drop_adapter(self, name: str) -> None:
@@ -232,7 +233,7 @@ class TransformersEngine(LocalEngine):
             most = len(request.prompt.tokens) + max((len(ask.said) for ask in request.nodes), default=0)
             if not request.prompt.tokens or most >= self.longest:
                 raise CannotCompute(self._too_long(request.prompt, self.longest))
-        with torch.inference_mode():
+        with self._lock, torch.inference_mode():
             self.reader.park()
             try:
                 return scored(self.reader, requests, self.rows)

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from asking import KEY, Anything, ask, echo, number
@@ -90,6 +91,22 @@ def test_a_long_reply_is_cut_and_said_to_be(serve):
 def test_a_reply_that_ran_out_of_tokens_says_so(serve):
     _, engine = serve(lambda exchange: exchange.say("I", finish="length"))
     assert ask(engine)[0].finish == "length"
+
+
+def test_threads_that_share_a_server_each_get_their_replies(serve):
+    """A thread may take the other's reply with its own, after which nothing more arrives."""
+    both = threading.Barrier(2)
+
+    def answer(exchange):
+        both.wait(5)  # so that both replies are under way at once
+        echo(exchange)
+
+    _, engine = serve(answer)
+    threads = ThreadPoolExecutor(2)
+    for start in range(0, 60, 2):
+        asked = [threads.submit(ask, engine, number) for number in (start, start + 1)]
+        assert [one.result(5)[0].text for one in asked] == [f"Answer {start}", f"Answer {start + 1}"]
+    threads.shutdown()
 
 
 def test_a_newer_name_of_the_limit_is_learnt_once(serve):

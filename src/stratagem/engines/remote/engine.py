@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from functools import partial
 from queue import SimpleQueue
+from threading import Condition
 from typing import Generic, NoReturn, Protocol, TypeVar
 
 from stratagem.decoding.vocabulary import Vocabulary
@@ -72,6 +73,7 @@ class RemoteEngine(StreamingEngine, Generic[C]):
         self._failed: ServerFailed | None = None  # why the open requests are not sent any more
         self._sent: dict[int, Future[Outcome]] = {}
         self._arrived: SimpleQueue[int] = SimpleQueue()
+        self._num_arrived, self._news = 0, Condition()
         self._expected: set[int] = set()
         """Tickets whose requests may be sent."""
         self._unsure: dict[int, Outcome] = {}
@@ -135,24 +137,30 @@ class RemoteEngine(StreamingEngine, Generic[C]):
 
     def _arrive(self, ticket: int, _: Future[Outcome]) -> None:
         self._arrived.put(ticket)
+        with self._news:
+            self._num_arrived += 1
+            self._news.notify_all()
 
     def poll(self, tickets: Collection[int], *, wait: bool = True) -> list[Answered]:
-        self._send(tickets)
         while True:
-            self._fetch(block=wait and not any(ticket in self._finished for ticket in tickets))
-            if not wait or any(ticket in self._finished for ticket in tickets) or not self._sent:
-                break
-        ready = [ticket for ticket in tickets if ticket in self._finished]
-        return [Answered(ticket, self._finished.pop(ticket)) for ticket in ready]
+            with self._lock:
+                self._send(tickets)
+                known = self._num_arrived
+                self._fetch()
+                ready = [ticket for ticket in tickets if ticket in self._finished]
+                if ready or not wait or not self._sent:
+                    return [Answered(ticket, self._finished.pop(ticket)) for ticket in ready]
+            with self._news:  # another thread may fetch what arrives, so each looks whether it was its own
+                self._news.wait_for(lambda: self._num_arrived != known)  # noqa: B023 - it is called at once
 
     def _work(self) -> dict[int, Call]:
         """Return nothing: the work is done elsewhere."""
         return {}
 
-    def _fetch(self, *, block: bool) -> None:
-        """Take the outcomes that have arrived; with `block`, at least one if any request is open."""
-        while self._sent and (block or not self._arrived.empty()):
-            ticket, block = self._arrived.get(), False
+    def _fetch(self) -> None:
+        """Take the outcomes that have arrived."""
+        while self._sent and not self._arrived.empty():
+            ticket = self._arrived.get()
             future = self._sent.pop(ticket, None)
             self._expected.discard(ticket)
             if future is None or future.cancelled():

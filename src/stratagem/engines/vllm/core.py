@@ -139,12 +139,13 @@ class CopyEngine(LocalEngine):
 
     def _run(self, rows: Sequence[ScoreRow]) -> None:
         """Run passes until these rows are over; replies that end meanwhile are kept for `poll`."""
-        self.batch.add(rows)
-        try:
-            while not all(row.taken for row in rows):
-                self._finished.update(self._step())
-        finally:
-            self.batch.cancel([row for row in rows if not row.taken])
+        with self._lock:
+            self.batch.add(rows)
+            try:
+                while not all(row.taken for row in rows):
+                    self._finished.update(self._step())
+            finally:
+                self.batch.cancel([row for row in rows if not row.taken])
 
     def _check_score(self, request: ScoreRequest) -> None:
         most = len(request.prompt.tokens) + max((len(ask.said) for ask in request.nodes), default=0)

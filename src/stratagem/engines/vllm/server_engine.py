@@ -34,11 +34,12 @@ class VLLMServerEngine(CopyEngine):
 
     def poll(self, tickets: Collection[int], *, wait: bool = True) -> list[Answered]:
         """Return the calls of those of the open tickets that are answered; with `wait`, at least one."""
-        self._wait = wait
-        try:
-            return super().poll(tickets, wait=wait)
-        finally:
-            self._wait = True
+        with self._lock:
+            self._wait = wait
+            try:
+                return super().poll(tickets, wait=wait)
+            finally:
+                self._wait = True
 
     def _publish_base(self) -> None:
         """Refuse new weights of the base."""
