@@ -77,6 +77,8 @@ def test_a_process_plays_and_its_calls_are_recorded():
     assert set(told["facts"]) >= {"card"}
     assert told["choices"] == {"kind": "set", "actions": ["PASS", "BET"]}
     assert tallies()[player.name].num_prompt == 11 * len(calls)
+    more = rows(AgentPlayer(player.name, timeout=60.0))
+    assert tallies()[player.name].num_requests == len(calls) + len(more), "other options, but one agent"
 
 
 @pytest.mark.parametrize(

@@ -156,9 +156,13 @@ class _Counts(Protocol):
 
 
 def tallies() -> dict[str, Tally]:
-    """Return the tally of every server and agent named so far, by its name."""
-    engines = [engine for engine in (*_servers.values(), *agent_engines()) if isinstance(engine, _Counts)]
-    return {engine.name: engine.tally for engine in engines if engine.tally.num_requests}
+    """Return the tally of every server and agent named so far, by its name, whatever the terms it was asked on."""
+    found: dict[str, Tally] = {}
+    for engine in (*_servers.values(), *agent_engines()):
+        if isinstance(engine, _Counts) and engine.tally.num_requests:
+            before = found.get(engine.name)
+            found[engine.name] = engine.tally.plus(before) if before else engine.tally
+    return found
 
 
 @cache
