@@ -80,6 +80,8 @@ ROW = {"K:": {"PASS": 0.5, "BET": 0.5}}
     ("content", "problem"),
     [
         ("{", "is not JSON"),
+        ("[" * 200_000, "is not JSON"),
+        ('{"schema_version": 1, "policy": {"K:": {"PASS": 1' + "0" * 400 + "}}}", "must map actions to probabilities"),
         ("[1]", "is no table of a policy"),
         (json.dumps(ROW), "is no table of a policy"),
         (json.dumps({"schema_version": 2, "policy": ROW}), "schema_version 2"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from math import isfinite
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 from zlib import crc32
@@ -16,10 +15,13 @@ from zlib import crc32
 from stratagem.errors import BadRecord, CannotCompute
 from stratagem.files import write_file
 from stratagem.games.base import View
+from stratagem.options import is_number
 from stratagem.players.base import Ask, Mix, Move, Traits, draw, is_probability
 from stratagem.players.uniform import uniform
 
 SCHEMA_VERSION = 1
+_LARGEST = 1e9
+"""Number from which on one is no probability; a whole number of JSON may be beyond every float."""
 Missing = Literal["refuse", "uniform"]
 Table = Mapping[str, Mix]
 _SHAPE = '{"schema_version": 1, "missing": "refuse" or "uniform", "policy": {situation: {action: probability}}}'
@@ -95,7 +97,7 @@ def _read(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadRecord(f"{path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BadRecord(f"{path} is not JSON: {error}.") from error
 
 
@@ -119,4 +121,4 @@ def _checked(key: str, mix: Any, label: str) -> dict[str, float]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+    return is_number(value) and abs(value) < _LARGEST
