@@ -117,10 +117,21 @@ def _name_in(module: ModuleType | None, thing: object) -> str:
 
 
 def neighbours(path: Path) -> list[Path]:
-    """Return the other files of a named file's folder that were imported."""
+    """Return the other files of a named file's folder, and of packages in it, that were imported."""
     folder = f"{path.parent}{os.sep}"
-    files = {file for module in list(sys.modules.values()) if (file := _file_of(module)).startswith(folder)}
-    return sorted(other for other in map(Path, files) if other.parent == path.parent and other != path)
+    modules = [
+        (name, Path(file))
+        for name, one in list(sys.modules.items())
+        if (file := _file_of(one))[: len(folder)] == folder
+    ]
+    files = {file for name, file in modules if file.parent == path.parent or _is_of(name, file, path.parent)}
+    return sorted(files - {path})
+
+
+def _is_of(name: str, file: Path, folder: Path) -> bool:
+    """Return whether a module was found from a folder on, and not in an environment of packages below it."""
+    inside = folder.joinpath(*name.split("."))
+    return file.with_suffix("") in (inside, inside / "__init__")
 
 
 def file_digests(texts: Iterable[str]) -> dict[str, str]:

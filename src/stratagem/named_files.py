@@ -194,7 +194,12 @@ def check_command(command: str) -> None:
 def note_loaded(path: Path, neighbours: Iterable[Path] = ()) -> None:
     """Note that a file was loaded at the user's word; without a cache it has to be named the next time."""
     with suppress(OSError):  # the file may be gone
-        _remember(_note_of(path), json.dumps({other.name: digest_of(other) for other in neighbours}))
+        _remember(_note_of(path), json.dumps({_below(path, other): digest_of(other) for other in neighbours}))
+
+
+def _below(path: Path, other: Path) -> str:
+    """Return the name of a neighbour as seen from the folder of a file."""
+    return other.relative_to(path.parent).as_posix()
 
 
 def short_name(path: Path) -> str:

@@ -17,6 +17,7 @@ from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume
+from stratagem.runs.source_files import source_files
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BOTS = """
@@ -326,6 +327,27 @@ def test_a_changed_neighbour_makes_a_file_unknown(folder, change):
         neighbour.write_text(neighbour.read_text() + change) if change else neighbour.unlink()
         with pytest.raises(BadParameter, match="with the files that it imports: if you trust it"):
             file_modules.file_module("bots.py")
+
+
+def test_a_changed_file_of_a_package_in_the_folder_makes_a_file_unknown(folder, monkeypatch):
+    (folder / "ruling").mkdir()
+    (folder / "ruling" / "__init__.py").touch()
+    rule = folder / "ruling" / "rule.py"
+    rule.write_text("FIRST = 1\n")
+    (folder / "ruled.py").write_text("from ruling.rule import FIRST\n")
+    allow_file("ruled.py")
+    for name in ("ruling", "ruling.rule"):
+        monkeypatch.setitem(sys.modules, name, None)  # which is undone at the end
+        del sys.modules[name]
+    assert file_modules.file_module("ruled.py").FIRST == 1
+    assert [file.copied_as for file in source_files("ruled.py:X")] == ["ruled.py", "__init__.py", "rule.py"]
+    with naming():
+        file_modules._modules.clear()
+        assert file_modules.file_module("ruled.py")
+        file_modules._modules.clear()
+        rule.write_text("FIRST = 2\n")
+        with pytest.raises(BadParameter, match="with the files that it imports: if you trust it"):
+            file_modules.file_module("ruled.py")
 
 
 def allowed(file):
