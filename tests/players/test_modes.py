@@ -55,6 +55,24 @@ def test_free_text_waits_where_an_action_may_go_on():
     assert played("free", "1", "negotiation-v1")[1].action == "1"
 
 
+@pytest.mark.parametrize(
+    ("said", "room", "action"),
+    [
+        ("I ask 10", 7, None),  # cut after the 1, which goes on as 10
+        ("I ask 10", 8, "10"),
+        ("I ask 1", 7, None),
+        ("I ask 1", 8, "1"),  # the reply ends by itself
+        ("I ask 3", 7, "3"),  # no action goes on from 3
+        ("It is 1 and", 10, "1"),
+    ],
+)
+def test_a_truncated_reply_names_no_action_that_may_go_on(said, room, action):
+    """A token is a letter here."""
+    engine, move = played("free", said, "negotiation-v1", max_new_tokens=room)
+    assert engine.calls[0].text == said[:room]
+    assert move.action == action
+
+
 def test_free_text_may_stop_in_mid_line():
     engine, move = played("free", "I will BET, and they will fold", mid_text=True)
     assert (move.action, texts(engine)) == ("BET", ["I will BET,"])

@@ -64,6 +64,10 @@ class Choices(ABC):
     def parse(self, text: str) -> Reply:
         """Parse the end of a free reply; it never guesses."""
 
+    def parse_truncated(self, text: str) -> Reply:
+        """Parse the end of a free reply that was truncated; an action that may go on as another one is none."""
+        return self.parse(text)
+
     def summary(self, limit: int = 12) -> str:
         """Return the choices in one line, for people."""
         shown = list(islice(self, limit))
@@ -124,6 +128,14 @@ class Flat(Choices):
         several = len({match.literal for match in matches}) > 1
         doubtful = several or is_doubtful(line, [(match.start, match.end) for match in matches])
         return Reply(None, "ambiguous") if doubtful else Reply(matches[0].literal)
+
+    def parse_truncated(self, text: str) -> Reply:
+        reply = self.parse(text)
+        if reply.action is None:
+            return reply
+        longer = (action for action in self.actions if action.startswith(reply.action) and action != reply.action)
+        others = (self.parse(text + action.removeprefix(reply.action)).action for action in longer)
+        return reply if {*others} <= {reply.action, None} else Reply(None, "ambiguous")
 
     def whole(self, line: str) -> str | None:
         """Return the action that a whole line names, whatever its case, spaces and marks; None where it names none."""

@@ -186,14 +186,21 @@ def spoken(action: str | None, how: How, calls: tuple[Call, ...]) -> Move:
 
 def read_free(choices: Choices, guide: Free, call: Call, close: str = "") -> Move:
     """Return the action at which a free reply was stopped, or the one that it names at its end."""
-    action = guide.action if guide.action is not None else choices.parse(before(guide.text, close)).action
+    action = guide.action if guide.action is not None else named(choices, guide.text, call, close)
     return spoken(action, "free", (call,))
 
 
 def read(choices: Choices, call: Call, close: str = "") -> Move:
     """Return the action that a text from a server names at its end."""
-    action = None if call.finish in UNSAID else choices.parse(before(after_thinking(call.text), close)).action
+    action = None if call.finish in UNSAID else named(choices, after_thinking(call.text), call, close)
     return spoken(action, "free", (call,))
+
+
+def named(choices: Choices, text: str, call: Call, close: str) -> str | None:
+    """Return the action that a reply names at its end; none where it was truncated and may go on as another one."""
+    said = before(text, close)
+    truncated = call.finish == "length" and said == text
+    return (choices.parse_truncated(said) if truncated else choices.parse(said)).action
 
 
 def before(text: str, close: str) -> str:
