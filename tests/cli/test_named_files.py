@@ -1,86 +1,27 @@
 """Games, players and more from a file without an install: found, loaded once, refused, and never loaded by a record."""
 
-import json
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
+from user_files import BOTS, EXAMPLES, user_folder
 
 from stratagem import file_modules, named_files
-from stratagem.algorithms.catalogue import read_any, recipe_of
-from stratagem.errors import BadParameter
 from stratagem.games.catalogue import describe, make_game
 from stratagem.learning.losses.catalogue import read_loss
-from stratagem.named_files import allow_file, naming
-from stratagem.players.catalogue import make_player
+from stratagem.named_files import allow_file
 from stratagem.prompting.catalogue import make_style
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.resume import resume
-from stratagem.runs.source_files import source_files
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-BOTS = """
-from dataclasses import dataclass
-from shutil import rmtree
-from goods import ThresholdGoods  # a neighbour
-from stratagem.players.base import Scripted
-
-print("loaded")
-
-@dataclass(frozen=True)
-class Steady(Scripted):
-    \"\"\"Gives, or keeps.\"\"\"
-    give: bool = True
-    def strategy(self, view):
-        assert type(view.game) is ThresholdGoods
-        return "GIVE" if self.give else "KEEP"
-
-class Owner(Steady):
-    family = "auction"
-
-class Bad(Steady):
-    def __init__(self):
-        1 / 0
-
-def keeper():
-    return Steady(give=False)
-
-def three():
-    return 3
-
-def both(one, other):
-    return Steady()
-
-LIST = [1]
-"""
 BARE = """
 from stratagem.games import Game
 class Plain(Game):
     state = spec = choices = rules = situation = None
 """
-RECIPE = """
-algorithm = "grpo"
-games = ["goods.py:ThresholdGoods"]
-opponents = ["noise(bots.py:Steady, p=0.5)"]
-"""
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A folder with a game and players; nothing has been loaded from it, and the cache is empty."""
-    shutil.copy(EXAMPLES / "threshold_goods.py", tmp_path / "goods.py")
-    (tmp_path / "bots.py").write_text(BOTS)
-    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(file_modules, "_modules", {})
-    monkeypatch.chdir(tmp_path)
-    for name in ("goods", "bots", "fine"):  # other tests have files of these names, too
-        sys.modules.pop(name, None)
-    with naming():
-        yield tmp_path
-    for name in ("goods", "bots", "fine"):
-        sys.modules.pop(name, None)
+    yield from user_folder(tmp_path, monkeypatch)
 
 
 def test_a_game_and_players_of_files_are_played_and_loaded_once(run):
@@ -301,110 +242,6 @@ def test_a_record_of_an_evaluation_finds_a_file_where_its_command_named_it(run, 
     named_files._note_of(folder / "deep" / "fine.py").unlink()
     file_modules._modules.clear()
     assert f"would run the file {folder}/deep/fine.py" in run("eval", "--from", "record")[2]
-
-
-def test_a_changed_file_is_not_known_any_more(folder):
-    allow_file("goods.py")
-    make_game("goods.py:ThresholdGoods")
-    file_modules._modules.clear()
-    with naming():
-        assert make_game("goods.py:ThresholdGoods")
-        (folder / "goods.py").write_text((folder / "goods.py").read_text() + "\n")
-        file_modules._modules.clear()
-        with pytest.raises(BadParameter, match=r"if you trust it, add `sg\.allow_file"):
-            make_game("goods.py:ThresholdGoods")
-
-
-@pytest.mark.parametrize("change", ["\nimport os\n", None])
-def test_a_changed_neighbour_makes_a_file_unknown(folder, change):
-    allow_file("bots.py")
-    assert make_player("bots.py:Steady", make_game(allowed("goods.py")))
-    with naming():
-        file_modules._modules.clear()
-        assert file_modules.file_module("bots.py")
-        file_modules._modules.clear()
-        neighbour = folder / "goods.py"
-        neighbour.write_text(neighbour.read_text() + change) if change else neighbour.unlink()
-        with pytest.raises(BadParameter, match="with the files that it imports: if you trust it"):
-            file_modules.file_module("bots.py")
-
-
-def test_a_changed_file_of_a_package_in_the_folder_makes_a_file_unknown(folder, monkeypatch):
-    (folder / "ruling").mkdir()
-    (folder / "ruling" / "__init__.py").touch()
-    rule = folder / "ruling" / "rule.py"
-    rule.write_text("FIRST = 1\n")
-    (folder / "ruled.py").write_text("from ruling.rule import FIRST\n")
-    allow_file("ruled.py")
-    for name in ("ruling", "ruling.rule"):
-        monkeypatch.setitem(sys.modules, name, None)  # which is undone at the end
-        del sys.modules[name]
-    assert file_modules.file_module("ruled.py").FIRST == 1
-    assert [file.copied_as for file in source_files("ruled.py:X")] == ["ruled.py", "__init__.py", "rule.py"]
-    with naming():
-        file_modules._modules.clear()
-        assert file_modules.file_module("ruled.py")
-        file_modules._modules.clear()
-        rule.write_text("FIRST = 2\n")
-        with pytest.raises(BadParameter, match="with the files that it imports: if you trust it"):
-            file_modules.file_module("ruled.py")
-
-
-def allowed(file):
-    allow_file(file)
-    return f"{file}:ThresholdGoods"
-
-
-@pytest.fixture
-def begun(folder, monkeypatch):
-    """A run whose recipe, in another folder, names files beside it."""
-    (folder / "recipe.toml").write_text(RECIPE)
-    (folder / "elsewhere").mkdir()
-    monkeypatch.chdir(folder / "elsewhere")
-    recipe = read_any(folder / "recipe.toml")
-    game = make_game(recipe.games[0])
-    assert make_player(recipe.opponents[0], game).name == "noise(bots.py:Steady, p=0.5)"
-    return RunFolder.create(folder / "run", recipe, 0, "stratagem train")
-
-
-def test_a_run_keeps_its_files_and_finds_them_again(begun, folder, monkeypatch):
-    info = {file["name"]: file for file in json.loads((begun.path / "run.json").read_text())["files"]}
-    assert info["goods.py"]["path"] == str(folder / "goods.py")
-    assert (begun.path / "files" / "bots.py").read_text() == BOTS
-    monkeypatch.chdir("/")
-    with naming():
-        assert describe(make_game(recipe_of(begun).games[0])) == "goods.py:ThresholdGoods"
-
-
-def test_a_run_of_somebody_else_loads_nothing(begun, folder):
-    shutil.rmtree(folder / "cache")
-    file_modules._modules.clear()
-    with naming(), pytest.raises(BadParameter, match=f"add `sg.allow_file..{folder}/goods.py"):
-        make_game(recipe_of(begun).games[0])
-
-
-def test_the_copy_of_a_run_stands_in_for_a_lost_file(begun, folder, monkeypatch):
-    for file in ("goods.py", "bots.py"):
-        (folder / file).unlink()
-    file_modules._modules.clear()
-    sys.modules.pop("goods")
-    with naming():
-        recipe = recipe_of(begun)
-        with pytest.raises(BadParameter, match="There is no file"):
-            make_game(recipe.games[0])
-        allow_file(begun.path / "files" / "goods.py")
-        assert describe(make_game(recipe.games[0])) == "goods.py:ThresholdGoods"
-
-
-def test_resume_says_that_a_file_has_changed(begun, folder, monkeypatch):
-    from stratagem.runs import resume as module
-
-    monkeypatch.setattr(module, "_start", lambda run: None)
-    assert resume(begun) is None
-    (folder / "bots.py").write_text(BOTS + "\n")
-    assert [line for line in module.changes(begun) if "bots.py" in line] == [
-        f"bots.py has changed since the run {begun.path} began."
-    ]
 
 
 def test_a_game_that_has_no_name_is_described_by_its_declared_one(folder):
