@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from stratagem import file_modules
+from stratagem.evaluation.metrics import METRICS
 from stratagem.named_files import allow_file, naming
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -56,6 +57,8 @@ def user_folder(folder, monkeypatch):
         sys.modules.pop(name, None)
     with naming():
         yield folder
+    for metric in [name for name in METRICS if ".py:" in name]:
+        del METRICS[metric]
     for name in ("goods", "bots", "fine"):
         sys.modules.pop(name, None)
 
