@@ -55,10 +55,10 @@ def replace_traits(**changes):
 
 @pytest.mark.runs
 def test_nothing_is_gained_from_an_equilibrium(monkeypatch):
-    """Nobody gains from even play in matching pennies, and who knows its dice would."""
+    """Nobody gains from even play in matching pennies; who knew its dice gained .062 a round, six errors above 0."""
     gains, limit = [], bound.lower_mean
     monkeypatch.setattr(bound, "lower_mean", lambda own, *rest: gains.extend(own) or limit(own, *rest))
     monkeypatch.setattr(bound, "SIMULATIONS", 30)
     for seed in range(40):
         bound.BoundProbe().measure(task(ReadingRandom(), seed))
-    assert abs(fmean(gains)) < 2.5 * stdev(gains) / len(gains) ** 0.5
+    assert fmean(gains) < 2.5 * stdev(gains) / len(gains) ** 0.5
