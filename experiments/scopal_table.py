@@ -41,7 +41,7 @@ from stratagem.sweeps.paired import BySeed, paired, paired_tests, students
 ANALYSES = {**TRAINED, "smollm2": (DIRECT,)}
 WITH_CHANCE = {"main": MAIN, "smollm2": DIRECT}
 """Analyses that show random play, and the variant that has it."""
-TITLES = {"reader": "from a base that reads tic-tac-toe", "equal": "after as many optimizer steps"}
+TITLES = {"reader": "from a base that reads tic-tac-toe", "equal": "methods by their number of optimizer steps"}
 """Titles of pictures, where the name of the analysis says too little."""
 MOST_STEPS = tuple(name for name, (_, steps) in EQUAL.items() if steps == MANY)
 """Variants of the methods with the most optimizer steps: KTO, DPO, GRPO."""
