@@ -55,6 +55,20 @@ def test_matrix_game_with_any_name_is_made_again_from_its_description(name):
     assert make_game(describe(game)) == game
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("public-goods(multiplier=1.5, fine=2)", "public-goods(multiplier=1.5, fine=2.0)"),
+        ("ipd(continuation=0)", "ipd(continuation=0.0)"),
+        ("talk(public-goods(fine=1))", "talk(public-goods(fine=1.0))"),
+    ],
+)
+def test_one_game_has_one_description_however_its_numbers_are_written(one, other):
+    for text in (one, other):
+        describe.cache_clear()
+        assert describe(make_game(text)) == other
+
+
 def test_words_of_the_story_may_be_one_word_or_a_list():
     text = "matrix(payoffs=[[(1, 2)]], labels=[A], labels_second=[B], story_words={words})"
     for words in ("prison", "[prison]"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import Field, fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -170,12 +170,17 @@ def describe(game: Game[Any]) -> str:
         return f"talk({', '.join([describe(game.game), *named])})"
     usual = usual_of(name)
     options = [
-        f"{field.name}={value!r}"
+        f"{field.name}={_written(field, value)}"
         for field in fields(game)  # type: ignore[arg-type]
         if (value := getattr(game, field.name))
         != (field.default if usual is None else getattr(usual, field.name, field.default))
     ]
     return f"{name}({', '.join(options)})" if options else name
+
+
+def _written(field: Field[Any], value: object) -> str:
+    """Return the text of a parameter's value: of two equal numbers, that of the declared type."""
+    return repr(float(value) if field.type in ("float", float) and isinstance(value, int) else value)
 
 
 def _is_of_name(game: MatrixGame, name: str) -> bool:
