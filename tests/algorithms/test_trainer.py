@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from short_sepo import RECIPE
 
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
 from stratagem.algorithms.sepo.collector import SEPOCollector
 from stratagem.algorithms.sepo.collector import _OpponentEpisodes as OpponentEpisodes
 from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.errors import StratagemError
 from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -32,23 +33,6 @@ from stratagem.training.recipe_file import over
 
 pytestmark = pytest.mark.runs
 
-RECIPE = SEPORecipe.read(
-    {
-        "games": ["kuhn(hands=2)"],
-        "evaluate_every": 1,
-        "validation_episodes": 2,
-        "test_episodes": 2,
-        "checkpoint_metric": "exploitability",
-        "sft": {"num_examples": 120, "epochs": 1, "batch_size": 32, "optimizer": {"learning_rate": 1e-3}},
-        "sepo": {
-            "iterations": 4,
-            "group_size": 4,
-            "groups_per_batch": 1,
-            "signal_every": 2,
-            "optimizer": {"learning_rate": 1e-3},
-        },
-    }
-)
 RECIPES = Path(__file__).parents[2] / "recipes"
 WARM, ALL = 3, 7
 """Steps of the SFT, and of the whole run."""
@@ -152,6 +136,11 @@ def test_broken_off_and_resumed_it_ends_the_same(whole, tmp_path, broken_at):
     for name in ("findings.json", "models.json"):
         assert (run.path / name).read_bytes() == (whole.path / name).read_bytes()
     assert evaluation(run) == evaluation(whole)
+
+
+def test_a_run_is_not_begun_twice(whole):
+    with pytest.raises(StratagemError, match="resume it"):
+        begun(whole.path)
 
 
 def test_a_moved_run_has_the_same_report(whole, tmp_path):
@@ -290,40 +279,6 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
         SEPOAlgorithm(recipe, RunFolder.create(tmp_path / "strict", recipe, 0, "a test"), strict=True).train()
 
 
-IMPOSSIBLE = {
-    "one seat": ({"games": ["quiz"], "sft": {"epochs": 0}}, "quiz has one seat"),
-    "a table of no game": ({"pools": {"ipd": {"train": ["random"]}}}, "`pools.ipd` is of no game of this recipe"),
-    "players of another game": ({"pools": {"train": ["ipd/TitForTat"]}}, "The pool train of kuhn cannot have"),
-    "nobody to play": ({"pools": {"train": []}, "sft": {"epochs": 0}}, "The pool train of kuhn is empty"),
-    "a penalty of nobody": (
-        {"sepo": {"collusion_weight": 1.0}},
-        "`sepo.collusion_weight` acts in no game: in kuhn its pool `collusive` is empty",
-    ),
-    "no adversaries for safety": (
-        {"pools": {"kuhn": {"exploit": []}}, "checkpoint_metric": "safety"},
-        "`checkpoint_metric` cannot be safety in kuhn, since its pool `exploit` is empty",
-    ),
-    "demonstrators of another game": ({"sft": {"demonstrators": {"TitForTat": 1}}}, "The demonstrators of kuhn cannot"),
-    "a tree too large": (
-        {"games": ["ipd"], "sepo": {"penalty_source": "best_response"}},
-        "`sepo.penalty_source` cannot be",
-    ),
-    "nothing exact": (
-        {"games": ["auction"], "checkpoint_metric": "exploitability"},
-        "`checkpoint_metric` cannot be exploitability",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", IMPOSSIBLE)
-def test_what_a_game_cannot_give_is_said_before_anything_is_learnt(tmp_path, name):
-    changes, said = IMPOSSIBLE[name]
-    recipe = SEPORecipe.read(over(RECIPE.model_dump(), changes))
-    with pytest.raises(StratagemError, match=said):
-        SEPOAlgorithm(recipe, RunFolder(tmp_path))
-    assert not list(tmp_path.iterdir())
-
-
 def test_several_games_make_one_step_and_share_its_divisor():
     recipe = SEPORecipe.read(
         {"games": ["kuhn(hands=2)", "ipd(rounds=2)"], "sepo": {"group_size": 2, "groups_per_batch": 1}},
@@ -350,97 +305,6 @@ def test_a_shared_penalty_brings_exactly_nothing():
     for example in collected.examples:
         assert set(example.columns["term/exploit"]) == {0.0}
         assert set(example.columns["term/collusion"]) == {0.0}
-
-
-def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
-    path = tmp_path / "r.toml"
-    path.write_text('games = ["kuhn"]\n[sepo]\niterations = 7\n', encoding="utf-8")
-    made = read_recipe(
-        path,
-        {"sepo.exploitability_weight": "3", "model": "tiny-qwen", "sepo.optimizer.learning_rate": "1e-4"},
-    )
-    assert (made.sepo.iterations, made.sepo.exploitability_weight, made.model, made.sepo.optimizer.learning_rate) == (
-        7,
-        3.0,
-        "tiny-qwen",
-        1e-4,
-    )
-    for changes, said in (
-        ({"sepo.alfa": "3"}, "There is no setting sepo.alfa"),
-        ({"sepo.group_size": "1"}, "sepo.group_size"),
-        ({"games.name": "x"}, "no table"),
-        ({"mode": "loud"}, "the modes are"),
-        ({"train": "all"}, "keep a copy of the weights"),
-        ({"reference.type": "copy"}, "is of all weights"),
-        ({"reference.dtype": "bf16"}, "are of a copy of all weights"),
-        (
-            {"train": "all", "reference.type": "copy", "sepo.loss": "policy_gradient"},
-            "`copy` acts by the KL penalty of `sepo.loss` alone",
-        ),
-        ({"model": "tiny+4bit", "train": "all", "reference.type": "copy"}, "in 4 bits can carry an adapter"),
-        ({"model": "tiny+4bit", "sft.epochs": "1"}, "give `\\[sft\\]` an `adapter`"),
-        ({"model": "tiny+4bit", "sft.adapter.rank": "32"}, "goes on with the adapter of SFT"),
-        ({"model": "api:x@http://localhost:1/v1"}, "has no weights here"),
-        ({"sepo.exploitability_weight": "nan"}, "sepo.exploitability_weight"),
-        ({"mode": "recover", "sepo.penalty_source": "best_response"}, "take a mode that states them, direct, single"),
-    ):
-        with pytest.raises(BadParameter, match=said) as caught:
-            read_recipe(path, changes)
-        assert "\n" not in str(caught.value)
-    with pytest.raises(BadParameter, match="cannot be read"):
-        read_recipe(tmp_path / "none.toml")
-
-
-def test_a_run_is_not_begun_twice(whole):
-    with pytest.raises(StratagemError, match="resume it"):
-        begun(whole.path)
-
-
-def test_a_recipe_extends_others(tmp_path):
-    (tmp_path / "model.toml").write_text(
-        'model = "tiny-qwen"\nseed = 3\n[sepo]\ngroup_size = 6\nloss = { kl_coef = 0.5, clip_range_high = 0.3 }\n'
-    )
-    (tmp_path / "game.toml").write_text('games = ["ipd"]\nseed = 4\n[sepo]\nloss = { kl_coef = 0.7 }\n')
-    (tmp_path / "both.toml").write_text('extends = ["model.toml", "game.toml"]\n[sepo]\ngroups_per_batch = 3\n')
-    made = read_recipe(tmp_path / "both.toml", {"sepo.groups_per_batch": "5"})
-    assert (made.model, made.games, made.seed) == ("tiny-qwen", ("ipd",), 4)
-    assert (made.sepo.group_size, made.sepo.groups_per_batch) == (6, 5)
-    assert str(made.sepo.loss) == "sepo(clip_range_high=0.3, kl_coef=0.7)"
-    (tmp_path / "game.toml").write_text('extends = ["both.toml"]\n')
-    with pytest.raises(BadParameter, match="extends itself"):
-        read_recipe(tmp_path / "both.toml")
-    (tmp_path / "game.toml").write_text('extends = "model.toml"\n')
-    with pytest.raises(BadParameter, match="is a list"):
-        read_recipe(tmp_path / "both.toml")
-
-
-def test_an_oracle_that_is_not_there_is_missed_before_anything_is_learnt(tmp_path):
-    recipe = SEPORecipe.read({"games": ["auction"], "sepo": {"penalty_source": "best_response"}})
-    with pytest.raises(StratagemError, match="cannot be best_response in auction: The tree of auction has"):
-        SEPOAlgorithm(recipe, RunFolder(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"mode": "constrained", "checkpoint_metric": "safety"}, "take style=reasoned"),
-        ({"style": "shapellm-state"}, "repeated matrix games, not kuhn"),
-    ],
-)
-def test_prompts_that_cannot_be_are_refused_before_there_is_a_model(tmp_path, changes, said):
-    recipe = SEPORecipe.read({**RECIPE.model_dump(), **changes})
-    with pytest.raises(BadParameter, match=said):
-        SEPOAlgorithm(recipe, RunFolder(tmp_path))
-
-
-def test_actions_that_the_model_cannot_say_are_refused_before_it_is_taught(tmp_path):
-    recipe = SEPORecipe.read(
-        {**RECIPE.model_dump(), "games": ["negotiation-v1"], "mode": "single", "checkpoint_metric": "safety"}
-    )
-    run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
-    with pytest.raises(BadParameter, match="one token each"):
-        SEPOAlgorithm(recipe, run).train()
-    assert not figures(run)
 
 
 @pytest.mark.parametrize(

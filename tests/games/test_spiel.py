@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 
 import pyspiel
 import pytest
+from spiel_play import joint_action, playthrough
 
 from stratagem.errors import BadParameter, BadRecord, CannotCompute, IllegalAction, UnknownName
 from stratagem.games.catalogue import describe, make_game
@@ -40,21 +41,6 @@ class Silent(TablePlayer):
 
     def turn(self, ask):
         return Move(None, "illegal")
-
-
-def joint_action(state, key):
-    return {seat: state.view(seat).choices.sample(key.at(seat)) for seat in state.to_act}
-
-
-def playthrough(game, seed, moves=10_000):
-    """The state at the end, everybody's payoff, and the joint actions."""
-    state, totals, actions = game.start(Key(seed)), [0.0] * game.spec.seats, []
-    while not state.over and len(actions) < moves:
-        actions.append(joint_action(state, Key(seed).at("players", len(actions))))
-        result = state.play(actions[-1])
-        assert result.closed == state.over
-        totals = [had + paid for had, paid in zip(totals, result.payoffs, strict=True)]
-    return state, totals, actions
 
 
 @pytest.mark.parametrize("name", [name for name in LOADABLE if name not in REFUSED])
@@ -288,40 +274,6 @@ def test_where_openspiel_cannot_redraw_it_is_said_and_openspiel_says_nothing(cap
     assert state.resample(0, Key(1)).node.history() == []
 
 
-@pytest.mark.parametrize(
-    ("name", "payoffs"),
-    [("nim", (-1, 1)), ("leduc_poker", (-13, 13)), ("kuhn_poker(players=3)", (-2, 1, 1)), ("bargaining", (0, 0))],
-)
-def test_silence_forfeits_the_game(name, payoffs):
-    state = spiel(name).start(Key(0))
-    result = state.play({0: None})
-    assert result.payoffs == pytest.approx(payoffs)
-    assert result.closed
-    assert state.over
-    assert state.to_act == ()
-    again = state.game.load(json.loads(json.dumps(state.dump())), Key(0))
-    assert again.over
-    assert again.paid == state.paid
-
-
-def test_where_all_are_silent_a_fixed_sum_is_shared_and_common_payoffs_stay_common():
-    assert spiel("goofspiel").start(Key(0)).play({0: None, 1: None}).payoffs == (0.0, 0.0)
-    assert spiel("goofspiel").start(Key(0)).play({0: None, 1: "[P1]Bid: 1"}).payoffs == (-1.0, 1.0)
-    assert spiel("matrix_pd").start(Key(0)).play({0: None, 1: None}).payoffs == (0.0, 0.0)
-    hanabi = spiel("hanabi").start(Key(0))
-    assert len(set(hanabi.play({0: None}).payoffs)) == 1
-
-
-def test_a_forfeit_takes_back_what_was_paid_on_the_way():
-    game = spiel("coop_box_pushing")
-    state, totals, _ = playthrough(game, seed=1, moves=5)
-    assert any(totals)
-    result = state.play({0: None, 1: None})
-    assert [had + paid for had, paid in zip(totals, result.payoffs, strict=True)] == pytest.approx(
-        [game.spec.bounds[0]] * 2
-    )
-
-
 def test_what_is_not_legal_is_refused_by_name():
     state = SPIEL_GAMES["tic-tac-toe"]().start(Key(0))
     with pytest.raises(IllegalAction, match="'D4'"):
@@ -411,8 +363,3 @@ def test_only_what_is_public_gives_up_the_position():
     assert SPIEL_GAMES["nim"]().start(Key(0)).view(1).facts.position().history() == []
     with pytest.raises(CannotCompute, match="hides"):
         SPIEL_GAMES["leduc"]().start(Key(0)).view(0).facts.position()
-
-
-def test_who_is_left_after_a_forfeit_gets_no_more_than_the_game_pays():
-    payoffs = spiel("goofspiel(num_cards=3,players=3)").start(Key(0)).play({0: "[P0]Bid: 2", 1: None, 2: None}).payoffs
-    assert payoffs == (1.0, -0.5, -0.5)

@@ -1,11 +1,12 @@
 """A player whose moves carry model calls, made up from its dice alone."""
 
-from fakes import Fake
+from fakes import Fake, setups
 
 from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match
+from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
 from stratagem.players.base import Move
 
@@ -50,3 +51,13 @@ def talks(name):
     game = make_game("kuhn(hands=1)")
     scripted = Fake(lambda ask: Move(ask.view.choices.first))
     return rotated(Match(game, [talker(), scripted]), 10**9, Key(1), name=name)
+
+
+def talked(count=6, seed=1):
+    """Episodes of kuhn between a talker and random play."""
+    return list(play(setups("kuhn", [talker(), "random"], count, seed)))
+
+
+def calls_in(episodes):
+    """Every call of the episodes, in the order of decisions."""
+    return [call for episode in episodes for row in episode.decisions for call in row.calls]

@@ -1,14 +1,12 @@
 """From a hypothesis to a verdict: arms are made, runs go on, orders are paired by seed, mistakes are one sentence."""
 
 import json
-import math
-from contextlib import nullcontext
 
 import pytest
+from measured_runs import DATA, measured, plan_of
 
 from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.errors import BadParameter, StratagemError
-from stratagem.evaluation.statistics import with_interval
 from stratagem.named_files import name_files, naming
 from stratagem.provenance import source
 from stratagem.runs.config_file import toml_value
@@ -16,14 +14,11 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 from stratagem.sweeps import runner
 from stratagem.sweeps.comparison import compared
-from stratagem.sweeps.page import comparison_page
-from stratagem.sweeps.plan import Plan, planned, read_plan
+from stratagem.sweeps.plan import planned, read_plan
 from stratagem.sweeps.runner import Sweep
 
 pytestmark = pytest.mark.runs
 
-ARMS = [{"name": "a"}, {"name": "b", "set": {"temperature": 0.5}}]
-DATA = {"hypothesis": "a is better.", "recipe": "r.toml", "arms": ARMS, "metric": "m/x", "seeds": [0, 1, 2]}
 RECIPE = """
 algorithm = "grpo"
 games = ["kuhn(hands=1)"]
@@ -38,21 +33,6 @@ groups_per_batch = 1
 group_size = 2
 signal_every = 0
 """
-
-
-def plan_of(**changes):
-    return Plan.read({**DATA, **changes})
-
-
-def measured(folder, *, over=True, **values):
-    """Runs that have only their metrics: by arm a value for each seed."""
-    plan = plan_of()
-    for arm, by_seed in values.items():
-        for seed, value in enumerate(by_seed):
-            run = RunFolder.create(folder / f"{arm}-{seed}", plan, seed, "a test")
-            with run.at_work() if over else nullcontext(), MetricLog(run) as log:
-                log.write(1, {"m/x": 100.0})
-                log.write(2, {"m/x": value})
 
 
 def test_every_combination_of_what_varies_is_an_arm():
@@ -149,88 +129,6 @@ def test_a_file_that_is_no_plan_is_refused(tmp_path):
     (tmp_path / "bare.toml").write_text('metric = "loss"')
     with pytest.raises(BadParameter, match="The setting hypothesis must be given"):
         read_plan(tmp_path / "bare.toml")
-
-
-def test_the_interval_is_students():
-    """Of 1, 2, 3: mean 2, s = 1, t(2) = 4.303, so 2 +- 2.484."""
-    found = with_interval([1.0, 2.0, 3.0])
-    assert (found.low, found.high) == (pytest.approx(2 - 2.484, abs=1e-3), pytest.approx(2 + 2.484, abs=1e-3))
-    assert with_interval([1.0]).low is None
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "better", "word"),
-    [
-        ([1.0, 2.0, 3.0], [0.0, 1.1, 2.0], "higher", "supported"),
-        ([1.0, 2.0, 3.0], [0.0, 1.1, 2.0], "lower", "contradicted"),
-        ([1.0, 2.0, 3.0], [2.0, 1.0, 3.0], "higher", "undecided"),
-        ([1.0], [0.0], "higher", "undecided"),
-        ([1.0, 2.0, 3.0], [], "higher", "not run"),
-    ],
-)
-def test_orders_are_paired_by_seed(tmp_path, a, b, better, word):
-    measured(tmp_path, a=a, b=b)
-    found = compared(plan_of(expect=["a", "b"], better=better), tmp_path)
-    assert found.word == found.verdicts[0].word == word
-    assert word in found.verdicts[0].sentence() or word == "not run"
-    assert json.loads(json.dumps(found.data(), allow_nan=False))["verdict"] == word
-    assert word in comparison_page("s", found)
-
-
-def test_orders_of_one_sweep_are_corrected_together(tmp_path):
-    measured(tmp_path, a=[2.8, 2.8, 3.0], b=[1.8, 1.5, 1.2], c=[1.0, 1.4, 0.0])
-    alone = compared(plan_of(expect=["a", "b"]), tmp_path).verdicts[0]
-    assert alone.p == alone.holm_p == pytest.approx(0.0279, abs=1e-4)  # of 1, 1.3, 1.8: t = 5.857, df = 2
-    assert alone.word == "supported"
-    arms = [{"name": name} for name in "abc"]
-    found = compared(plan_of(arms=arms, expect=["a", "b", "c"]), tmp_path)
-    first, second = found.verdicts
-    assert (first.p, first.holm_p) == (alone.p, pytest.approx(2 * alone.p))
-    assert first.word == found.word == "undecided"
-    assert second.holm_p == second.p > first.holm_p
-    assert f"p = {first.p:.4f}, Holm p = {first.holm_p:.4f}." in first.sentence()
-    assert found.data()["family"]["comparisons"] == ["a before b", "b before c"]
-    half = compared(plan_of(arms=[*arms, {"name": "d"}], expect=["a", "b", "d"]), tmp_path).verdicts
-    assert half[0].holm_p == pytest.approx(2 * alone.p)  # an order that was not run counts
-    assert (half[1].p, half[1].holm_p, half[1].word) == (None, None, "not run")
-
-
-def test_a_run_that_is_not_over_does_not_count_and_is_named(tmp_path):
-    measured(tmp_path, a=[1.0, 2.0, 3.0])
-    measured(tmp_path, over=False, b=[0.0, 1.1, 2.0])
-    found = compared(plan_of(expect=["a", "b"]), tmp_path)
-    assert found.word == "not run"
-    assert found.arms[1].left_out() == "b: unfinished in seed 0, 1, 2."
-    assert "b: unfinished in seed 0, 1, 2." in comparison_page("s", found)
-
-
-def test_seed_without_a_run_is_named(tmp_path):
-    measured(tmp_path, a=[1.0, 2.0, 3.0], b=[0.0])
-    found = compared(plan_of(expect=["a", "b"]), tmp_path)
-    assert found.arms[1].left_out() == "b: not run in seed 1, 2."
-    assert found.data()["arms"][1]["not_run"] == [1, 2]
-
-
-def test_a_figure_that_is_no_number_leaves_the_order_undecided(tmp_path):
-    """Else an arm that sometimes fails would be compared by the seeds in which it did not."""
-    measured(tmp_path, a=[1.0, 2.0, 3.0], b=[0.0, 1.1, math.nan])
-    found = compared(plan_of(expect=["a", "b"]), tmp_path)
-    assert found.word == "undecided"
-    assert found.arms[1].left_out() == "b: no number in seed 2."
-    assert json.loads(json.dumps(found.data(), allow_nan=False))["arms"][1]["diverged"] == [2]
-
-
-def test_the_commits_of_the_runs_are_told(tmp_path):
-    measured(tmp_path, a=[1.0], b=[0.0])
-    for name, told in (("a-0", {"commit": "c" * 40, "dirty": False}), ("b-0", {"commit": "d" * 40, "dirty": True})):
-        path = tmp_path / name / "run.json"
-        path.write_text(json.dumps({**json.loads(path.read_text()), **told}))
-    assert compared(plan_of(), tmp_path).sources == "cccccccccccc, dddddddddddd+"
-
-
-def test_the_mean_over_training_may_count(tmp_path):
-    measured(tmp_path, a=[0.0, 2.0], b=[])
-    assert compared(plan_of(at="mean"), tmp_path).arms[0].by_seed == {0: 50.0, 1: 51.0}
 
 
 @pytest.fixture

@@ -3,21 +3,19 @@
 import json
 import math
 import re
-import shutil
 import signal
 import sys
 from collections import Counter
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from short_league import DATA, Broken, begun, broken_off, figures, population, trained
 
 from forks import forked_program
 from stratagem.algorithms.league import algorithm
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.state import LeagueState
-from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.league.results import Results
 from stratagem.learning.monitor import TrainingWarning
@@ -31,85 +29,10 @@ from stratagem.training.policy import TrainablePolicy
 
 pytestmark = pytest.mark.runs
 
-DATA = {
-    "games": ["kuhn(hands=1)"],
-    "opponents": ["random"],
-    "temperature": 1.0,
-    "evaluate_every": 3,
-    "validation_episodes": 1,
-    "test_episodes": 1,
-    "members": {"bettor": "AlwaysBet"},
-    "adapter": {"rank": 4},
-    "learners": {
-        "main": {"role": "main"},
-        "exploiter": {"role": "main_exploiter"},
-        "searcher": {"role": "league_exploiter"},
-    },
-    "league": {
-        "iterations": 5,
-        "groups_per_batch": 2,
-        "group_size": 4,
-        "snapshot_every": 2,
-        "max_loaded_adapters": 2,
-        "results_decay": 0.9,
-        "crossplay_games": 1,
-        "crossplay_snapshots": 2,
-        "optimizer": {"learning_rate": 1e-3},
-    },
-}
-
-
-class Broken(Exception):
-    """Somebody pulled the plug."""
-
-
-def begun(path, **changes):
-    recipe = LeagueRecipe.read({**DATA, **changes})
-    return recipe, RunFolder.create(path, recipe, recipe.seed, "a test")
-
-
-def broken_off(path, *, at, **changes):
-    """A run that somebody stopped when so many steps were taken."""
-    recipe, run = begun(path, **changes)
-
-    def plug(step, steps, seen):
-        if step == at:
-            raise Broken
-
-    with pytest.raises(Broken):
-        LeagueAlgorithm(recipe, run).train(plug)
-    return recipe, run
-
-
-def trained(path, **changes):
-    recipe, run = begun(path, **changes)
-    LeagueAlgorithm(recipe, run).train()
-    return run
-
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("league") / "whole")
-
-
-@pytest.fixture(scope="module")
-def stopped(tmp_path_factory):
-    """A run that was broken off after its fourth step, which tests copy."""
-    return broken_off(tmp_path_factory.mktemp("league") / "stopped", at=4)
-
-
-def copy_of(stopped, path):
-    recipe, run = stopped
-    shutil.copytree(run.path, path, symlinks=True)
-    return recipe, RunFolder.open(path)
-
-
-def population(run):
-    return json.loads((run.path / "league/population.json").read_text())
-
-
-def figures(run):
-    return {name: (curve.steps, curve.values) for name, curve in read_metrics(run).items()}
 
 
 def test_learners_are_kept_and_some_begin_anew(whole):
@@ -221,7 +144,7 @@ def test_results_that_were_booked_by_another_score_are_dropped(whole, tmp_path, 
 DOOMED = """
 import os, signal, sys
 from pathlib import Path
-from test_league_run import begun
+from short_league import begun
 from stratagem.algorithms.league.state import LeagueState
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.training.policy import TrainablePolicy
@@ -268,76 +191,6 @@ def ends_the_same(run, whole):
         latest(one).state()["stage"]["learners"]["main"]["optimizer"]["adam"]["state"] for one in (run, whole)
     )
     assert all(torch.equal(mine[n][name], value) for n, moments in theirs.items() for name, value in moments.items())
-
-
-def spoil_nothing_left(folder):
-    shutil.rmtree(folder)
-
-
-def spoil_torn(folder):
-    path = folder / "adapter_model.safetensors"
-    path.write_bytes(path.read_bytes()[:100])
-
-
-def spoil_numbers(folder):
-    weights = load_file(folder / "adapter_model.safetensors")
-    next(iter(weights.values()))[0, 0] = float("nan")
-    save_file(weights, folder / "adapter_model.safetensors", metadata={"format": "pt"})
-
-
-def spoil_other_base(folder):
-    (folder / "base.json").write_text('{"name": "other", "fingerprint": "0"}')
-
-
-@pytest.mark.parametrize(
-    ("spoil", "said"),
-    [
-        (spoil_nothing_left, "is not there"),
-        pytest.param(spoil_torn, "is torn", marks=pytest.mark.long),
-        pytest.param(spoil_numbers, "are not finite", marks=pytest.mark.long),
-        pytest.param(spoil_other_base, "was trained on other (0)", marks=pytest.mark.long),
-    ],
-)
-def test_a_member_that_is_lost_is_named_and_the_league_goes_on(stopped, tmp_path, spoil, said):
-    """The best one, too, and as whom others would have met it; every day the one that is gone altogether."""
-    recipe, run = copy_of(stopped, tmp_path / "run")
-    best = read_run_models(run.path).models["best"].adapter
-    spoil(run.path / best)
-    LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
-    name = best.rpartition("/")[2]
-    assert set(population(run)["aside"]) == {name}
-    assert said in population(run)["aside"][name]
-    assert name not in [member["name"] for member in population(run)["members"]]
-    assert run.status().state == "finished"
-    assert set(json.loads((run.path / "league.json").read_text())["aside"]) == {name}
-    assert read_run_models(run.path).models["best"].adapter != best
-
-
-def test_a_row_of_the_population_that_is_half_written_is_named_and_the_league_goes_on(stopped, tmp_path):
-    """People may edit the file of a checkpoint: one row is torn, a learner's is gone, and a new bot has come."""
-    recipe, run = copy_of(stopped, tmp_path / "run")
-    path = latest(run).folder / "population.json"
-    data = json.loads(path.read_text())
-    rows = {row["name"]: row for row in data["members"]}
-    del rows["main-000002"]["adapter"], rows["searcher"]
-    path.write_text(json.dumps({**data, "members": [*rows.values(), {"name": "x", "role": "bot", "player": "random"}]}))
-    step = latest(run).step
-    LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
-    assert min(curve[0][-1] for name, curve in figures(run).items() if name.endswith("/points")) == 5
-    assert step == 4
-    now = population(run)
-    assert now["aside"] == {"main-000002": "It is half-written: a checkpoint needs `adapter`."}
-    names = [member["name"] for member in now["members"]]
-    assert {"x", "searcher", "searcher-000005"} <= set(names)
-    assert "x" in [member["name"] for member in json.loads((run.path / "league.json").read_text())["members"]]
-
-
-def test_a_population_that_is_no_json_is_told_of_in_a_sentence(stopped, tmp_path):
-    recipe, run = copy_of(stopped, tmp_path / "run")
-    path = latest(run).folder / "population.json"
-    path.write_text(path.read_text()[:200])
-    with pytest.raises(StratagemError, match=r"cannot be read: .*Mend it, or remove .* the checkpoint before"):
-        LeagueAlgorithm(recipe, RunFolder.open(run.path)).train()
 
 
 @pytest.mark.parametrize("kept", [pytest.param(1, marks=pytest.mark.long), 4])
@@ -478,44 +331,6 @@ def test_a_learner_is_kept_when_it_beats_all_or_when_its_time_is_over(tmp_path):
     run = trained(tmp_path / "run", league=league, evaluate_every=9)
     kept = [member["name"] for member in population(run)["members"] if member.get("parent")]
     assert sorted(kept) == sorted(f"{who}-{n:06d}" for who in DATA["learners"] for n in (3, 4))
-
-
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"games": ["kuhn", "ipd"]}, "plays one game"),
-        ({"games": ["quiz"]}, "quiz has one seat"),
-        ({"members": {"main": "random"}}, "wo members would be called main"),
-        ({"members": {"b-1": "random"}}, "'b-1' cannot name a member"),
-        ({"members": {"x": "Nobody"}}, "Nobody"),
-        ({"learners": {"lora": {}}}, "'lora' cannot name a member"),
-        ({"checkpoint_metric": "exploitability"}, "`checkpoint_metric` cannot be exploitability"),
-        ({"learners": {"main": {"match": {"rule": "fixed"}}}}, "needs `opponent`"),
-        ({"learners": {"main": {"match": {"rule": "fixed", "opponent": "z"}}}}, "obody is called 'z'"),
-        ({"learners": {"main": {"match": {"weighting": "cubed"}}}}, "weightings are squared, variance, linear"),
-        (
-            {"learners": {"main": {"match": {"opponent": "base"}}}},
-            "rule role does not read `opponent`, which is for fixed",
-        ),
-        ({"learners": {"main": {"match": {"rule": "rating_near", "self_play": 0.5}}}}, "which is for pfsp"),
-        ({"learners": {"x": {"role": "main_exploiter"}}}, "needs a learner of the role main"),
-        ({"learners": {"x": {"role": "king"}}}, "learners.x.role"),
-        ({"sft": {"teacher": "Nobody"}}, "Nobody"),
-        ({"league": {"horizon_phases": 1}}, "kuhn does not value its positions"),
-        ({"league": {"signal_every": 1}}, "no setting league.signal_every"),
-        (
-            {"league": {"snapshot_every": 4, "snapshot_latest": 3}},
-            "`snapshot_latest` cannot come before `snapshot_every`",
-        ),
-        ({"train": "all"}, "adapters on one base"),
-        ({"checkpoint_metric": "safety"}, "`checkpoint_metric` cannot be safety"),
-    ],
-)
-def test_what_cannot_be_is_said_in_a_sentence(tmp_path, changed, said):
-    with pytest.raises((BadParameter, StratagemError)) as caught:
-        LeagueAlgorithm(*begun(tmp_path / "run", **changed))
-    assert said in str(caught.value)
-    assert "\n" not in str(caught.value)
 
 
 def test_more_than_two_seats_have_opponents_of_their_own_and_copies_are_watched(tmp_path):
