@@ -64,6 +64,8 @@ FRESH = "fresh"
 """GRPO on fresh rollouts after cloning, for about as many optimizer steps."""
 JUDGED = f"{FRESH}-judged"
 """The outcome of FRESH, measured by the games of all others."""
+UNTRAINED = "untrained"
+"""The weights before SFT, measured by the same games."""
 
 ANALYSES: Mapping[str, Sequence[str]] = {
     "main": (MAIN, "winning", "spag"),
@@ -77,7 +79,7 @@ ANALYSES: Mapping[str, Sequence[str]] = {
     "temperature": (MAIN, *(f"temperature-{value}" for value in TEMPERATURES)),
     "balance": (MAIN, "unbalanced"),
     "estimators": (MAIN, *ESTIMATORS),
-    "untrained": (MAIN, "untrained"),
+    "untrained": (MAIN, UNTRAINED),
     "equal": (MAIN, *EQUAL, FRESH, JUDGED),
 }
 """The variants of each analysis, the main run among them."""
@@ -102,8 +104,8 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
         return {**refine, f"{method}.max_steps": str(steps)}
     if variant == FRESH:
         return {"model": cloned(folder, seed)}
-    if variant in ("untrained", JUDGED):
-        model = untrained(folder) if variant == "untrained" else f"run:{folder}/{FRESH}-{seed}@last"
+    if variant in (UNTRAINED, JUDGED):
+        model = untrained(folder) if variant == UNTRAINED else f"run:{folder}/{FRESH}-{seed}@last"
         return {"refine": "[]", "reward.table": f"{main}/steps/0.parquet", "model": model}
     if method := (REFINED | ALONE | {RELATIVE: REFINED["kto"]}).get(variant):
         return {"refine": method, "reward.table": str(labelled(variant, folder, seed))}

@@ -29,7 +29,7 @@ from result_tables import (
     table_command_line,
     write_results,
 )
-from scopal import ALONE, DIRECT, EQUAL, FRESH, JUDGED, MAIN, MANY, REFINED, RELATIVE, STAGED
+from scopal import ALONE, DIRECT, EQUAL, FRESH, JUDGED, MAIN, MANY, REFINED, RELATIVE, STAGED, UNTRAINED
 from scopal import ANALYSES as TRAINED
 from scopal_play import by_game, kuhn, played, policies, samples
 from step_labels import label_table, labels
@@ -182,6 +182,16 @@ def step_tests(data: Mapping[str, Sequence[Row]]) -> str:
     return _end_tests("methods at 474 optimizer steps", data, [kto, dpo], [grpo])
 
 
+def fresh_tests(data: Mapping[str, Sequence[Row]]) -> str:
+    """Compare GRPO on fresh rollouts with KTO: that of the main run, and after about as many steps, paired by seed."""
+    return _end_tests("GRPO on fresh rollouts after cloning", data, [JUDGED], [MAIN, MOST_STEPS[0]])
+
+
+def null_tests(data: Mapping[str, Sequence[Row]]) -> str:
+    """Compare the main run's outcome with the weights before SFT, paired by the deals of a seed."""
+    return _end_tests("the main run beside untrained weights", data, [MAIN], [UNTRAINED])
+
+
 def _end_tests(family: str, data: Mapping[str, Sequence[Row]], methods: Sequence[str], others: Sequence[str]) -> str:
     """Compare the last stages of methods with those of others; `base` is the first stage of the main run."""
     named = {name for name in (*methods, *others) if name != "base"}
@@ -217,6 +227,16 @@ def drawn(analysis: str, data: Mapping[str, Sequence[Row]]) -> str:
     return picture(dots, f"{title}: share of games won, mean over games and opponents", low, high)
 
 
+TESTS = (
+    ("from a base that reads", tuple(ALONE), reader_tests),
+    ("labels of each situation", (RELATIVE, "kto"), relative_tests),
+    ("at equal steps", MOST_STEPS, step_tests),
+    ("on fresh rollouts", (JUDGED, *MOST_STEPS), fresh_tests),
+    ("beside untrained weights", (UNTRAINED,), null_tests),
+)
+"""Families of tests: the title, the variants beside the main run, and the function that makes the table."""
+
+
 def sections(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
     """Yield the title and the text of every section below the analyses."""
     yield "samples", samples(data)
@@ -233,12 +253,9 @@ def sections(data: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, str]]:
     for name in WITH_CHANCE.values():
         if name in data:
             yield "stages", stage_tests(data[name])
-    if {MAIN, *ALONE} <= data.keys():
-        yield "from a base that reads", reader_tests(data)
-    if {MAIN, RELATIVE, "kto"} <= data.keys():
-        yield "labels of each situation", relative_tests(data)
-    if {MAIN, *MOST_STEPS} <= data.keys():
-        yield "at equal steps", step_tests(data)
+    for title, needed, tests in TESTS:
+        if {MAIN, *needed} <= data.keys():
+            yield title, tests(data)
 
 
 def main() -> None:
