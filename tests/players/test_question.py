@@ -1,4 +1,4 @@
-"""What an agent is asked: the question of a turn hides what is hidden, names no deal, and is data."""
+"""The question of an agent: it hides what is hidden, names no deal, and is data."""
 
 import json
 
