@@ -41,13 +41,17 @@ from stratagem.sweeps.paired import BySeed, paired, paired_tests, students
 ANALYSES = {**TRAINED, "smollm2": (DIRECT,)}
 WITH_CHANCE = {"main": MAIN, "smollm2": DIRECT}
 """Analyses that show random play, and the variant that has it."""
-TITLES = {"reader": "from a base that reads tic-tac-toe", "equal": "methods by their number of optimizer steps"}
+TITLES = {
+    "reader": "from a base that reads tic-tac-toe",
+    "equal": "methods by their number of optimizer steps",
+    UNTRAINED: "beside untrained weights",
+}
 """Titles of pictures, where the name of the analysis says too little."""
 MOST_STEPS = tuple(name for name, (_, steps) in EQUAL.items() if steps == MANY)
 """Variants of the methods with the most optimizer steps: KTO, DPO, GRPO."""
 CHANCE = "random"
 """The row that no stage of a run is."""
-LABELS = {JUDGED: "BC, then GRPO on fresh rollouts"}
+LABELS = {JUDGED: "BC, then GRPO on fresh rollouts", UNTRAINED: "untrained weights"}
 """Names of rows whose last stage does not tell what they are. FRESH has this row, by the games of all others."""
 PAPER = {
     "main": "Qwen2-7B, four opponents: base 32.17, SPAG 41.70, won games cloned 43.50, SCO-PAL 50.08",
