@@ -82,6 +82,16 @@ def test_a_figure_that_is_no_number_leaves_the_order_undecided(tmp_path):
     assert json.loads(json.dumps(found.data(), allow_nan=False))["arms"][1]["diverged"] == [2]
 
 
+def test_a_finished_run_without_the_figure_is_named(tmp_path):
+    measured(tmp_path, a=[1.0, 2.0, 3.0], b=[0.0, 1.1, 2.0])
+    path = tmp_path / "b-1" / "metrics.jsonl"
+    path.write_text(path.read_text().replace("m/x", "m/y"))
+    found = compared(plan_of(expect=["a", "b"]), tmp_path)
+    assert found.arms[1].left_out() == "b: no figure in seed 1."
+    assert found.data()["arms"][1]["unmeasured"] == [1]
+    assert set(found.arms[1].by_seed) == {0, 2}
+
+
 def test_the_commits_of_the_runs_are_told(tmp_path):
     measured(tmp_path, a=[1.0], b=[0.0])
     for name, told in (("a-0", {"commit": "c" * 40, "dirty": False}), ("b-0", {"commit": "d" * 40, "dirty": True})):

@@ -34,12 +34,15 @@ class ArmFigures:
     """Seeds whose runs are not finished: they do not count."""
     diverged: tuple[int, ...] = ()
     """Seeds in which the figure is not finite at some step: they do not count, and are reported."""
+    unmeasured: tuple[int, ...] = ()
+    """Seeds whose runs are finished and have no such figure: they do not count."""
     sources: frozenset[str] = frozenset()
     """Commits of its runs, with a + where the program differed from them."""
 
     def left_out(self) -> str:
         """Describe the seeds that do not count; empty where all do."""
-        parts = [("not run", self.not_run), ("unfinished", self.unfinished), ("no number", self.diverged)]
+        parts = [("not run", self.not_run), ("unfinished", self.unfinished)]
+        parts += [("no number", self.diverged), ("no figure", self.unmeasured)]
         text = [f"{what} in seed {', '.join(map(str, seeds))}" for what, seeds in parts if seeds]
         return f"{self.name}: {'; '.join(text)}." if text else ""
 
@@ -130,29 +133,33 @@ def _orders(plan: Plan) -> dict[str, tuple[str, str]]:
 
 
 def _arm(arm: ArmFigures) -> dict[str, Any]:
-    left_out = {name: list(getattr(arm, name)) for name in ("not_run", "unfinished", "diverged")}
+    left_out = {name: list(getattr(arm, name)) for name in ("not_run", "unfinished", "diverged", "unmeasured")}
     return {"name": arm.name, "by_seed": arm.by_seed, "estimate": _finite(asdict(arm.estimate())), **left_out}
 
 
 def _figures(plan: Plan, folder: Path, arm: str) -> ArmFigures:
     result: dict[int, Curve] = {}
-    not_run, unfinished, diverged, sources = list[int](), list[int](), list[int](), set[str]()
+    left_out: dict[str, list[int]] = {"not_run": [], "unfinished": [], "diverged": [], "unmeasured": []}
+    sources = set[str]()
     for seed in plan.seeds:
         path = folder / f"{arm}-{seed}"
         if not (path / "run.json").is_file():
-            not_run.append(seed)
+            left_out["not_run"].append(seed)
             continue
         run = RunFolder.open(path)
         info, state, curve = run.info(), run.status().state, read_metrics(run).get(plan.metric)
         sources.add(f"{str(info.commit)[:12]}{'+' if info.dirty else ''}")
         if state != "finished":
-            unfinished.append(seed)
-        elif curve is not None and all(map(math.isfinite, curve.values)):
+            left_out["unfinished"].append(seed)
+        elif curve is None:
+            left_out["unmeasured"].append(seed)
+        elif all(map(math.isfinite, curve.values)):
             result[seed] = curve
-        elif curve is not None:
-            diverged.append(seed)
+        else:
+            left_out["diverged"].append(seed)
     values = {seed: _at(plan, curve) for seed, curve in result.items()}
-    return ArmFigures(arm, values, result, tuple(not_run), tuple(unfinished), tuple(diverged), frozenset(sources))
+    seeds = {why: tuple(found) for why, found in left_out.items()}
+    return ArmFigures(arm, values, result, **seeds, sources=frozenset(sources))
 
 
 def _at(plan: Plan, curve: Curve) -> float:
