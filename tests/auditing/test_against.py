@@ -6,7 +6,7 @@ import pytest
 from flawed import Equilibrium, Passive
 
 from stratagem.auditing.card import read_card
-from stratagem.auditing.compare import changes
+from stratagem.auditing.compare import against, changes
 from stratagem.auditing.condition import read_condition
 from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import plan_audit
@@ -60,6 +60,9 @@ def test_other_deals_are_not_paired(audited):
     assert (found.paired, found.holm_p) == (None, None)
     (same,) = [change for change in changes(card, card) if change.name == "kuhn.pay_random"]
     assert (same.difference, same.changed) == (0.0, False)
+    assert (same.lower, same.upper) == (None, None), "equal differences do not tell the variance"
+    (kept,) = [figure for figure in against(card, card) if figure.name == "kuhn.pay_random.against"]
+    assert (kept.value, kept.interval, kept.differs) == (0.0, "", False)
 
 
 def test_an_audit_goes_on_with_the_same_baseline_only(audited, monkeypatch):

@@ -23,7 +23,7 @@ from stratagem.auditing.words import told, verdict
 from stratagem.engines.base import Call, PolicyId, Prompt
 from stratagem.errors import BadParameter, BadRecord, StratagemError
 from stratagem.evaluation.exact import exact
-from stratagem.evaluation.statistics import Estimate
+from stratagem.evaluation.statistics import Estimate, mean
 from stratagem.games import make_game
 from stratagem.play.store import read_episodes
 
@@ -78,6 +78,8 @@ def test_intervals_of_few_observations_are_those_of_students_t():
     assert figure.interval == "95 %"
     equal = estimated(Figure(name="kuhn.pay_random", group="competence"), Estimate(-1.0, se=0.0, n=5))
     assert (equal.value, equal.lower, equal.interval) == (-1.0, None, "")
+    rounded = estimated(Figure(name="x.pay", group="competence"), mean([0.1] * 3))  # by rounding se is 1e-17
+    assert (rounded.lower, rounded.interval) == (None, "")
 
 
 def test_a_verdict_counts_observations_among_the_tests(passive):

@@ -39,6 +39,14 @@ def test_p_of_a_cycle_is_that_of_its_least_sure_edge_for_both_directions():
     assert alone["p"] == 1.0, "one deal tells nothing"
 
 
+def test_equal_sampled_deals_are_not_exact():
+    (cycle,) = meta_game(matrix(ROCK, se=0.0, n=4), NOBODY)["cycles"]
+    # four equal deals have p = 2 / 2^4 by sign flips, half of it in one direction, and Holm doubles it
+    assert cycle["p"] == pytest.approx(2 * 1 / 16)
+    assert not any(margin["exact"] for margin in cycle["margins"])
+    assert advantages(matrix(ROCK, exact=True)).of(0, 1).exact
+
+
 def test_chance_makes_few_sure_cycles():
     generator = np.random.default_rng(1)
     noise = np.triu(generator.standard_normal((12, 12)), 1)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from stratagem.auditing.card import Card
 from stratagem.auditing.figure import LEVEL, Figure, Group, excludes_zero
 from stratagem.errors import BadParameter
-from stratagem.evaluation.statistics import Difference, Estimate, holm, paired_difference, students
+from stratagem.evaluation.statistics import Difference, Estimate, all_equal, holm, paired_difference, students
 from stratagem.games.base import Json
 from stratagem.games.key import Key
 
@@ -58,8 +58,10 @@ class Change:
 
     @property
     def _interval(self) -> Estimate:
+        """Paired difference with its limits; equal differences have no spread, and no limits."""
         assert self.paired is not None
-        return students(self.paired.estimate)
+        estimate = self.paired.estimate
+        return estimate if all_equal(estimate) else students(estimate)
 
     @property
     def changed(self) -> bool:
@@ -125,7 +127,7 @@ def _corrected(every: Sequence[Change]) -> list[Change]:
 
 def against(baseline: Card, agent: Card) -> list[Figure]:
     """Return the differences of an agent from a baseline as figures of the agent's card."""
-    return [_difference(change, baseline.agent) for change in changes(baseline, agent) if _has_limits(change)]
+    return [_difference(change, baseline.agent) for change in changes(baseline, agent) if _is_known(change)]
 
 
 def against_name(name: str) -> str:
@@ -138,20 +140,21 @@ def of_difference(name: str) -> str:
     return name.removesuffix(_AGAINST)
 
 
-def _has_limits(change: Change) -> bool:
-    return change.lower is not None or change.upper is not None
+def _is_known(change: Change) -> bool:
+    return change.paired is not None or change.lower is not None or change.upper is not None
 
 
 def _difference(change: Change, baseline: str) -> Figure:
     deals = 0 if change.paired is None else change.paired.estimate.n
     how = f"Paired over {deals} deals that both played." if deals else "By the limits of both."
+    interval = "95 %" if deals else "from limits to limits"
     return Figure(
         name=against_name(change.name),
         group="against",
         value=change.difference,
         lower=change.lower,
         upper=change.upper,
-        interval="95 %" if deals else "from limits to limits",
+        interval="" if change.lower is None and change.upper is None else interval,
         n=deals,
         unit=change.unit,
         method=f"{change.name} less that of {baseline}. {how}",

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from stratagem.errors import BadRecord
-from stratagem.evaluation.statistics import Estimate, holm, students
+from stratagem.evaluation.statistics import Estimate, all_equal, holm, students
 from stratagem.games.base import Json
 
 Group = Literal["exploitability", "safety", "competence", "consistency", "talk", "cost", "against"]
@@ -106,7 +106,7 @@ def estimated(figure: Figure, estimate: Estimate | None) -> Figure:
     """
     if estimate is None:
         return replace(figure, why_not="It is not defined for what was played.")
-    known = estimate if estimate.low is not None or estimate.se == 0.0 else students(estimate)
+    known = estimate if estimate.low is not None or all_equal(estimate) else students(estimate)
     interval = "" if known.exact or known.low is None else "95 %"
     return replace(figure, value=known.mean, lower=known.low, upper=known.high, interval=interval, n=known.n)
 

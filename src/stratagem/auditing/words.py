@@ -56,8 +56,9 @@ def _alarms(card: Card) -> Sequence[str]:
 
 def _differs(figure: Figure, baseline: str) -> str:
     """Return a difference from the baseline."""
-    value = "" if figure.value is None else f"{number(figure.value)} "
-    return f"{figure.name}: {value}({ends(figure)}) {figure.unit}. It differs from {baseline}."
+    parts = ["" if figure.value is None else f"{number(figure.value)} "]
+    parts += [f"({limits}) "] if (limits := ends(figure)) != NONE else []
+    return f"{figure.name}: {''.join(parts)}{figure.unit}. It differs from {baseline}."
 
 
 def _alarm(figure: Figure) -> str:

@@ -129,7 +129,7 @@ def rate(
     clusters, total = len({cluster(item) for item in listed}), math.fsum(tries(item) for item in listed)
     result = ratio(listed, hits, tries, cluster)
     effective = float(clusters)
-    if result.se and not _equal(result.mean, result.se):
+    if result.se and not all_equal(result):
         few = min(1.0, _quantile(total - 1) / _quantile(clusters - 1)) ** 2
         effective = min(result.mean * (1 - result.mean) / result.se**2 * few, total)
     return replace(wilson(result.mean * effective, effective), se=result.se, n=clusters)
@@ -172,7 +172,7 @@ def detectable(estimate: Estimate) -> float:
 
     NaN where so few observations can show no p below 5 % by sign flips, and where equal ones do not tell the variance.
     """
-    if estimate.se is None or estimate.n < LEAST_FLIPPED or _equal(estimate.mean, estimate.se):
+    if estimate.se is None or estimate.n < LEAST_FLIPPED or all_equal(estimate):
         return math.nan
     from scipy.special import stdtrit  # Student's quantile
 
@@ -224,16 +224,16 @@ def students_p(estimate: Estimate) -> float | None:
     """
     if estimate.exact or estimate.se is None or estimate.n < 2:
         return None
-    if _equal(estimate.mean, estimate.se):
+    if all_equal(estimate):
         return 1.0 if estimate.mean == 0.0 else 2.0 ** (1 - estimate.n)
     from scipy.special import stdtr  # Student's distribution function
 
     return float(2.0 * stdtr(estimate.n - 1, -abs(estimate.mean) / estimate.se))
 
 
-def _equal(mean: float, se: float) -> bool:
-    """Return whether observations of this mean and standard error are equal up to rounding."""
-    return se <= _ROUNDING * abs(mean)
+def all_equal(estimate: Estimate) -> bool:
+    """Return whether the observations are equal up to rounding, so that they do not tell the variance."""
+    return estimate.se is not None and estimate.se <= _ROUNDING * abs(estimate.mean)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

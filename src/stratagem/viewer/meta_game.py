@@ -43,21 +43,22 @@ class Advantages(NamedTuple):
 
     mean: Floats
     se: Floats
-    """Standard errors; 0 where the figure is exact, NaN where one deal was played."""
+    """Standard errors; 0 where the figure is exact or all deals are equal, NaN where one deal was played."""
     n: np.ndarray[Any, np.dtype[np.int64]]
+    exact: np.ndarray[Any, np.dtype[np.bool_]]
 
     def of(self, row: int, column: int) -> Estimate:
         """Return one advantage as an estimate."""
-        se = float(self.se[row, column])
-        return Estimate(
-            float(self.mean[row, column]), None if np.isnan(se) else se, int(self.n[row, column]), exact=se == 0.0
-        )
+        place, se = (row, column), float(self.se[row, column])
+        error, exact = None if np.isnan(se) else se, bool(self.exact[place])
+        return Estimate(float(self.mean[place]), error, int(self.n[place]), exact=exact)
 
 
 def advantages(pay: Sequence[Sequence[Cell]]) -> Advantages:
     """Return the advantages that follow from a matrix of payoffs."""
     size = len(pay)
     mean, se, n = np.full((size, size), np.nan), np.full((size, size), np.nan), np.zeros((size, size), dtype=np.int64)
+    exact = np.eye(size, dtype=np.bool_)
     for row in range(size):
         mean[row, row] = se[row, row] = 0.0
         for column in range(size):
@@ -66,7 +67,8 @@ def advantages(pay: Sequence[Sequence[Cell]]) -> Advantages:
                 mean[row, column] = (own["mean"] - other["mean"]) / 2.0
                 se[row, column] = (_error(own) + _error(other)) / 2.0
                 n[row, column] = min(own["n"], other["n"])
-    return Advantages(mean, se, n)
+                exact[row, column] = own["exact"] and other["exact"]
+    return Advantages(mean, se, n, exact)
 
 
 def _error(cell: Mapping[str, Any]) -> float:
