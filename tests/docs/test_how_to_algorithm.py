@@ -12,6 +12,7 @@ from forks import forked_command
 from stratagem.cli.main import app
 from stratagem.learning.advantages.catalogue import ESTIMATORS
 from stratagem.learning.losses.catalogue import LOSSES
+from stratagem.play.store import read_episodes
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import read_metrics
 
@@ -19,6 +20,7 @@ pytestmark = pytest.mark.runs
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/how-to/add-an-algorithm.md").read_text("utf-8")
+VOLUNTEER = f"{ROOT / 'examples/volunteer/volunteer.py'}:Volunteer"
 OF_EXAMPLES = ("stratagem.losses", "stratagem.advantages")
 
 
@@ -64,12 +66,24 @@ def test_a_run_uses_a_strangers_algorithm_loss_estimator_and_section(stranger, t
     assert (told["versus"]["loss"]["type"], told["versus"]["advantage"]["type"]) == ("awr", "group_median")
     assert {"awr", "group_median"}.isdisjoint({*LOSSES, *ESTIMATORS})
     metrics = read_metrics(run)
-    assert len(metrics["versus/pay"].values) == 3
+    assert len(metrics["kuhn/versus/pay"].values) == 3
     assert any(metrics["grad_norm"].values)
     assert "loss/weight" in metrics
     (page,) = run.path.glob("*.html")
     assert "Return against the fixed player" in page.read_text("utf-8")
     assert "AlwaysBet" in (run.path / "config.toml").read_text("utf-8")
+
+
+def test_a_strangers_algorithm_trains_in_several_games(stranger, tmp_path):
+    _, recipe = blocks("toml")
+    two = recipe.replace('["kuhn(hands=1)"]', f'["kuhn(hands=1)", "{VOLUNTEER}"]').replace("AlwaysBet", "random")
+    (tmp_path / "two.toml").write_text(two, "utf-8")
+    status, printed = stratagem(stranger, "stratagem train two.toml --out runs/two", tmp_path)
+    assert status == 0, printed
+    run = RunFolder.open(tmp_path / "runs/two")
+    assert {"kuhn/versus/pay", "volunteer/versus/pay"} <= set(read_metrics(run))
+    seats = {episode.seat_of(0) for episode in read_episodes(run.record) if episode.id.startswith("volunteer/versus/")}
+    assert seats == {0, 1, 2}
 
 
 def test_what_a_strangers_algorithm_lacks_is_refused_by_its_name(stranger, tmp_path):

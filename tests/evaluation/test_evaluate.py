@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
@@ -15,7 +16,7 @@ from stratagem.evaluation.evaluate import evaluate, num_rows, shortened
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.suites import SUITES, find_suite
+from stratagem.evaluation.suites import SUITES, Line, Suite, find_suite
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import SAFETY
@@ -63,6 +64,58 @@ def unpool():
 def text():
     return Suite("", "", (Line("kuhn", {"train": "random"}),), ("pay",), 1)
 """
+
+
+OWN = """
+from stratagem.evaluation.suites import Line, Suite
+
+def mine():
+    pools = {"opponents": ("random", "noise(bots.py:Giver, p=0.5)")}
+    line = Line("threshold_goods.py:ThresholdGoods", pools)
+    return Suite("", "", (line,), ("pay", "worst_episode.py:WorstEpisode"), 3)
+"""
+GIVER = """
+from stratagem.players.base import Scripted
+
+class Giver(Scripted):
+    def strategy(self, view):
+        return "GIVE"
+"""
+
+
+@pytest.fixture
+def own_suite(tmp_path, monkeypatch):
+    """Name of a suite whose game, player and metric are files beside it, with nothing that was run before."""
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name in ("threshold_goods.py", "worst_episode.py"):
+        copy(Path(SUITE).with_name(name), folder)
+    (folder / "suite.py").write_text(OWN, "utf-8")
+    (folder / "bots.py").write_text(GIVER, "utf-8")
+    return f"{folder}/suite.py:mine"
+
+
+def test_a_suite_of_a_file_names_files_beside_it(own_suite):
+    with naming([own_suite]):
+        (found,) = evaluate(find_suite(own_suite), ["first-legal"], SHORT, chance=False)
+    assert found.rows[0].metrics["worst_episode.py:WorstEpisode"].mean == 2.0
+
+
+def test_a_suite_of_a_program_names_files(own_suite, monkeypatch):
+    monkeypatch.chdir(Path(own_suite).parent)
+    line = Line("threshold_goods.py:ThresholdGoods", {"opponents": ("bots.py:Giver",)})
+    with naming():
+        assert evaluate(find_suite(Suite("own", "", (line,), ("pay",), 3)), ["first-legal"], SHORT, chance=False)
+
+
+def test_a_suite_that_only_a_record_names_allows_no_file(own_suite):
+    with naming([own_suite]):
+        find_suite(own_suite)
+    with naming():
+        suite = find_suite(own_suite)  # it is known, since it was run before; the game was not
+        with pytest.raises(BadParameter, match=r"threshold_goods.py would run the file"):
+            make_game(suite.lines[0].game)
 
 
 def test_a_suite_may_be_of_a_file_or_of_a_package(monkeypatch):

@@ -37,6 +37,7 @@ class Own(AdvantageEstimator):
         (AdvantageEstimate(advantage=np.float64(1.0)), "returned float64 as `advantage`"),
         (AdvantageEstimate(advantage=list(GOOD)), "returned list as `advantage`"),
         (AdvantageEstimate(advantage=torch.zeros(4)), "returned Tensor as `advantage`"),
+        (AdvantageEstimate(advantage=np.append(GOOD[:3], np.nan)), "numbers as `advantage` that are not finite"),
         (AdvantageEstimate(advantage=np.array(["x"] * 4)), "returned an array of <U1 as `advantage`"),
         (AdvantageEstimate(advantage=GOOD, returns=GOOD[1:]), "returned 3 numbers as `returns`"),
         (AdvantageEstimate(advantage=GOOD, centred_terms={"a": GOOD[1:]}), "3 numbers as `centred_terms['a']`"),

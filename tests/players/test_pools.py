@@ -8,6 +8,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import SAFETY
+from stratagem.named_files import naming
 from stratagem.players.catalogue import SYNONYMS, make_player
 from stratagem.players.pools import (
     demonstrators,
@@ -177,3 +178,49 @@ def test_a_pool_that_does_not_fit_is_told(name, own, said):
 def test_weights_by_which_nobody_can_be_drawn_are_told(weights, said):
     with pytest.raises(BadParameter, match=said):
         demonstrators(make_game("kuhn"), weights)
+
+
+OWN_GAME = """
+from stratagem.games import Safety
+from stratagem.games.kuhn import Kuhn
+
+class Named(Safety):
+    pools = {"train": ("random", "noise(bots.py:Passing, p=0.5)")}
+    demonstrators = {"bots.py:Passing": 1}
+
+class Own(Kuhn):
+    safety = Named
+"""
+BOT = """
+from stratagem.players.base import Scripted
+
+class Passing(Scripted):
+    def strategy(self, view):
+        return view.choices.first
+"""
+
+
+@pytest.fixture
+def own_game(tmp_path, monkeypatch):
+    """Name of a game whose pools name a player of the file beside it, with nothing that was run before."""
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
+    for name, text in (("mine.py", OWN_GAME), ("bots.py", BOT)):
+        (tmp_path / name).write_text(text, "utf-8")
+    return f"{tmp_path}/mine.py:Own"
+
+
+@pytest.mark.parametrize("name", ["{}", "talk({}, before=round, limit=20)"])
+def test_the_pools_of_a_game_of_a_file_name_files_beside_it(own_game, name):
+    with naming([own_game]):
+        game = make_game(name.format(own_game))
+        assert "bots.py:Passing" in pools(game)["train"].make(game)[1].name
+        assert make_player(*demonstrators(game), game).name == "bots.py:Passing"
+
+
+def test_the_pools_of_a_game_that_only_a_record_names_allow_no_file(own_game):
+    with naming([own_game]):
+        make_game(own_game)
+    with naming():
+        game = make_game(own_game)  # it is known, since it was run before; the player was not
+        with pytest.raises(BadParameter, match=r"bots.py would run the file"):
+            pools(game)["train"].make(game)

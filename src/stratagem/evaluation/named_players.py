@@ -6,13 +6,12 @@ from stratagem.errors import StratagemError
 from stratagem.games.conformance.report import Broken, NotApplicable
 from stratagem.games.conformance.shrinking import Rule
 from stratagem.games.conformance.walk import Case
-from stratagem.games.safety.catalogue import safety_of
-from stratagem.players.pools import Pool, check_weights, make_named
+from stratagem.players.pools import Pool, check_weights, make_named, naming_safety
 
 
 def named_players(case: Case) -> str:
     """Check that every player of the pools and every demonstrator exists, and can play the game."""
-    game, safety = case.game, safety_of(case.game)
+    game, safety = case.game, naming_safety(case.game)
     if safety is None or not (safety.pools or safety.demonstrators):
         raise NotApplicable("the game names no players")
     try:

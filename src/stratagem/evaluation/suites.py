@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import isfunction
+from pathlib import Path
 from typing import Any
 
 from stratagem.errors import BadParameter, UnknownName
@@ -15,7 +16,7 @@ from stratagem.games.catalogue import describe, make_game
 from stratagem.games.safety.base import POOLS, Pools
 from stratagem.games.safety.catalogue import SAFETY, signal_names
 from stratagem.games.talk import Talk
-from stratagem.named_files import split_name
+from stratagem.named_files import find_file, name_files, split_name, table
 from stratagem.players.base import Player
 from stratagem.players.pools import NONE, has_pools, pools
 from stratagem.players.tree_search import searchable
@@ -111,7 +112,7 @@ def suite_names() -> list[str]:
 
 def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...] = ()) -> Suite:
     """Find the suite of that name, or make one of a single game: against `opponents`, its pools, or random play."""
-    if (suite := text if isinstance(text, Suite) else _named_suite(text)) is not None:
+    if (suite := _given(text) if isinstance(text, Suite) else _named_suite(text)) is not None:
         return _against(suite, opponents) if opponents else suite
     assert not isinstance(text, Suite)
     try:
@@ -140,11 +141,19 @@ def _named_suite(text: str | Game[Any]) -> Suite | None:
         if not isfunction(factory_of("suite or game", *named, None)):
             return None
         made: object = Registry[Any]("suite or game", {}, "").make(call)
-        return _checked(text, made) if isinstance(made, Suite) else None
+        return _checked(text, made, find_file(named[0])) if isinstance(made, Suite) else None
     return _checked(text, _registry.make(call)) if call.name in _registry else None
 
 
-def _checked(text: str, suite: object) -> Suite:
+def _given(suite: Suite, file: Path | None = None) -> Suite:
+    """Name the files that a suite names; they are the user's own where its own file is, or a program gives it."""
+    players = [player for line in suite.lines for some in line.pools.values() for player in some]
+    names = [name for name in (*(line.game for line in suite.lines), *players, *suite.metrics) if isinstance(name, str)]
+    name_files(names, file and file.parent, allow=file is None or file in table().allowed)
+    return suite
+
+
+def _checked(text: str, suite: object, file: Path | None = None) -> Suite:
     """Return a suite of somebody else, under the name by which it was asked for."""
     if not isinstance(suite, Suite):
         raise BadParameter(f"{text} makes {type(suite).__name__}, which is no suite.")
@@ -158,7 +167,7 @@ def _checked(text: str, suite: object) -> Suite:
             raise BadParameter(f"The pool {pool} of the suite {text} must be a tuple of players, not {players!r}.")
     if type(suite.episodes) is not int or suite.episodes < 1:
         raise BadParameter(f"The suite {text} needs `episodes` of at least 1, not {suite.episodes!r}.")
-    return with_metrics(replace(suite, name=text), ())
+    return with_metrics(replace(_given(suite, file) if file else suite, name=text), ())
 
 
 def safety_suite(text: str | Game[Any], game: Game[Any], own: Pools = NONE) -> Suite:

@@ -13,9 +13,11 @@ from typing import Any
 
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game
+from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.games.safety.base import POOLS, Mixture, Pools
+from stratagem.games.safety.base import POOLS, Mixture, Pools, Safety
 from stratagem.games.safety.catalogue import safety_of
+from stratagem.named_files import files_in, find_file, name_files, table
 from stratagem.players.base import Player
 from stratagem.players.catalogue import NOBODY as NO_PLAYERS
 from stratagem.players.catalogue import SYNONYMS, make_player
@@ -61,12 +63,22 @@ def pools(game: Game[Any], own: Pools = NONE) -> dict[str, Pool]:
 
     A pool that a recipe names itself, in `own`, takes the place of the game's, and that of the game the default.
     """
-    safety = safety_of(game)
+    safety = naming_safety(game)
     named = {**(safety.pools if safety else {}), **own}
     if unknown := [name for name in named if name not in POOLS]:
         raise BadParameter(f"There is no pool {unknown[0]!r}: there are {', '.join(POOLS)}.")
     usual = {} if len(named) == len(POOLS) else default_pools(game)
     return {name: Pool(name, tuple(named[name] if name in named else usual[name])) for name in POOLS}
+
+
+def naming_safety(game: Game[Any]) -> Safety[Any] | None:
+    """Return the safety of a game; files that its players are in are the user's own where the file of the game is."""
+    safety = safety_of(game)
+    if safety is not None:
+        names = [*safety.demonstrators, *(name for some in safety.pools.values() for name in some)]
+        for path in map(find_file, files_in([describe(game)])):
+            name_files(names, path.parent, allow=path in table().allowed)
+    return safety
 
 
 def has_pools(game: Game[Any]) -> bool:
@@ -118,7 +130,7 @@ def overlap_warning(game: Game[Any], named: Mapping[str, Sequence[str]]) -> str:
 
 def demonstrators(game: Game[Any], own: Mixture = NOBODY, own_pools: Pools = NONE) -> dict[str, float]:
     """Return the demonstrators of SFT with their weights: a recipe's, the game's, or the train pool evenly."""
-    safety = safety_of(game)
+    safety = naming_safety(game)
     weights = dict(own or (safety.demonstrators if safety else {}))
     weights = weights or dict.fromkeys(pools(game, own_pools)["train"].players, 1.0)
     check_weights(weights, f"The demonstrators of {game.spec.name}")

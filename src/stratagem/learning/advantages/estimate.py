@@ -46,6 +46,8 @@ def checked(name: str, estimate: object, num_decisions: int) -> AdvantageEstimat
             raise BadParameter(
                 f"{name} returned {told} as `{column}`: {num_decisions} decisions need a numpy array with one each."
             )
+        if not np.isfinite(np.asarray(values, dtype=np.float64)).all():
+            raise BadParameter(f"{name} returned numbers as `{column}` that are not finite, as after a division by 0.")
     for count, number in estimate.counts.items():
         if not isinstance(number, int | np.integer):
             raise BadParameter(f"{name} returned {number!r} as the count {count!r}, which must be a whole number.")
