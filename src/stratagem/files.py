@@ -6,11 +6,13 @@ What is being written has a name that begins with `.partial-`, which nobody read
 from __future__ import annotations
 
 import errno
+import math
 import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from stratagem.errors import StratagemError
 
@@ -34,6 +36,15 @@ def write_file(path: Path, text: str) -> None:
         sync(partial)
         partial.replace(target)
         sync(target.parent)
+
+
+def finite(data: Any) -> Any:
+    """Return the same data with null in place of NaN and infinities, which JSON does not have."""
+    if isinstance(data, dict):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def check_writable(path: Path) -> None:
