@@ -6,11 +6,14 @@ What is being written has a name that begins with `.partial-`, which nobody read
 from __future__ import annotations
 
 import errno
+import json
+import math
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from stratagem.errors import StratagemError
 
@@ -30,10 +33,32 @@ def write_file(path: Path, text: str) -> None:
             return
         target = path.resolve()  # a link stays one
         partial = _partial(target.parent, target.name)
-        partial.write_text(text, encoding="utf-8")
-        sync(partial)
-        partial.replace(target)
+        try:
+            partial.write_text(text, encoding="utf-8")
+            sync(partial)
+            partial.replace(target)
+        except OSError:  # as on a full disk, where a torn file would take the last of the room
+            with suppress(OSError):
+                partial.unlink()
+            raise
         sync(target.parent)
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON; what is nested too deeply raises a `ValueError`, as other damage does."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def finite(data: Any) -> Any:
+    """Return the same data with null in place of NaN and infinities, which JSON does not have."""
+    if isinstance(data, dict):
+        return {key: finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def check_writable(path: Path) -> None:

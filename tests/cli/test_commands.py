@@ -311,3 +311,28 @@ def test_an_empty_path_is_refused_and_nothing_is_written(run, tmp_path, monkeypa
     monkeypatch.chdir(tmp_path)
     assert run(*words) == (2, "", f"{option} needs a path, and its text is empty: name one, or leave it out.")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["kuhn", "--player", "random"], "--player, the game"),
+        (["--opponents", "random"], "--opponents"),
+        (["--episodes", 7, "--no-chance"], "--episodes, --no-chance"),
+        (["--engine", "transformers(rows=2)"], "--engine"),
+        (["--workers", 1], "--workers"),
+        (["--budget", "3calls", "--tries", 2], "--budget, --tries"),
+    ],
+)
+def test_options_of_play_are_refused_beside_a_record(run, options, named):
+    code, _, error = run("eval", "--from", "x", *options)
+    assert (code, f"plays nothing: leave {named} out." in error) == (2, True)
+
+
+def test_a_record_of_plain_play_is_not_told_to_be_resumed(run, tmp_path):
+    folder = tmp_path / "record"
+    assert run("play", "kuhn(hands=1)", "--players", "random", "--record", folder)[0] == 0
+    measured = ("eval", "kuhn(hands=1)", "--player", "random", "--opponents", "random", "--episodes", 2, "--record")
+    assert run(*measured, folder)[2] == f"{folder} already holds recorded episodes: choose another folder."
+    assert run(*measured, tmp_path / "other")[0] == 0
+    assert "choose another folder, or add --resume." in run(*measured, tmp_path / "other")[2]

@@ -127,6 +127,18 @@ def test_dry_run_loads_no_model(run, folder, monkeypatch, text, change):
     assert "What needs the loaded model tiny is checked when the run starts." in printed
 
 
+@pytest.mark.parametrize("algorithm", ["sepo", "scopal"])
+def test_a_device_that_is_not_there_is_refused_before_there_is_a_run(run, folder, monkeypatch, algorithm):
+    monkeypatch.setattr("torch.cuda.device_count", lambda: 1)
+    (folder / "game.toml").write_text(f'algorithm = "{algorithm}"\ngames = ["kuhn(hands=1)"]\ntrain = "all"\n')
+    change = "reference={type = 'copy', device = 'cuda:1'}"
+    command = ("train", "game.toml", "--set", change)
+    status, _, said = run(*command)
+    assert (status, "this machine has 1 devices of cuda" in said) == (2, True), said
+    assert not (folder / "runs").exists()
+    assert run(*command, "--dry-run")[0] == 0, "the run may be on another machine"
+
+
 @pytest.mark.parametrize("option", ["--resume", "--force"])
 def test_a_dry_run_continues_nothing(run, tmp_path, option):
     status, _, said = run("train", "sepo/kuhn-tiny", "--dry-run", option)

@@ -7,6 +7,7 @@ import pyspiel
 import pytest
 
 from stratagem.errors import CannotCompute
+from stratagem.evaluation.best_response import best_response
 from stratagem.evaluation.expectation import expected
 from stratagem.evaluation.matchups import Matchup
 from stratagem.games.catalogue import make_game
@@ -202,6 +203,13 @@ def test_too_large_games_are_refused(text):
     game = make_game(text)
     with pytest.raises(CannotCompute, match="too large to be computed exactly"):
         expected(game, made(game, "random") * 2, 500)
+
+
+def test_too_many_joint_actions_are_refused_before_they_are_followed(monkeypatch):
+    monkeypatch.setattr("stratagem.evaluation.policies.outcomes", lambda *_: pytest.fail("followed"))
+    game = make_game("public-goods(seats=40, rounds=1)")
+    with pytest.raises(CannotCompute, match="too large to be computed exactly"):
+        best_response(game, make_player("random", game), 0)
 
 
 def test_long_games_are_computed():

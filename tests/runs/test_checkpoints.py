@@ -233,7 +233,7 @@ def test_a_damaged_one_does_not_count_among_the_last(run):
     assert list(checkpoint_folders(run)) == [2]
 
 
-@pytest.mark.parametrize("about", [b"{", b"[]", b"{}"])
+@pytest.mark.parametrize("about", [b"{", b"[]", b"{}", b"[" * 100_000])
 def test_garbage_of_the_right_size_stops_nothing(about, run):
     folders = [step_of(run, step).folder for step in (1, 2)]
     size = (folders[1] / "checkpoint.json").stat().st_size

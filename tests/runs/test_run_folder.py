@@ -72,7 +72,7 @@ def test_a_folder_that_cannot_be_made(tmp_path):
         RunFolder.create(tmp_path / "file" / "run", Config(), 1, "x")
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"seed": 1}', '{"state": "asleep"}'])
+@pytest.mark.parametrize("text", ["{", "[]", '{"seed": 1}', '{"state": "asleep"}', "[" * 100_000])
 def test_torn_notes_are_named(text, run):
     (run.path / "run.json").write_text(text)
     (run.path / "status.json").write_text(text)
@@ -199,6 +199,7 @@ def test_a_file_that_cannot_be_written_keeps_what_it_held(tmp_path, monkeypatch)
     with pytest.raises(StratagemError, match=r"file cannot be written: No space left on device\.$"):
         write_file(path, "after")
     assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path], "nothing torn stays on a full disk"
 
 
 @pytest.mark.parametrize("name", [".", "/", "folder"])

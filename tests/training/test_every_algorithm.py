@@ -156,6 +156,12 @@ def test_what_was_played_is_recorded_and_evaluated(made):
         assert (run.path / "evaluation.json").is_file() or (run.path / "outcome.json").is_file()
 
 
+def test_other_programs_can_read_the_files(made):
+    """JSON has no NaN, which most readers refuse."""
+    for path in sorted(made[1].path.rglob("*.json")):
+        json.loads(path.read_text(), parse_constant=lambda word, path=path: pytest.fail(f"{word} in {path}"))
+
+
 def test_a_report_can_be_made(made):
     _, run, _ = made
     assert "The checks found" in report_html(run)

@@ -9,7 +9,6 @@ from typing import TypeAlias
 
 from stratagem.api.arguments import as_path
 from stratagem.api.evaluations import Evaluation
-from stratagem.api.json_file import finite
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.records import Record
 from stratagem.api.result import Grid, Result
@@ -17,7 +16,7 @@ from stratagem.api.runs import Run
 from stratagem.api.sweeps import PAGE as SWEEP_PAGE
 from stratagem.api.tournaments import Tournament
 from stratagem.errors import BadParameter, WrongKind
-from stratagem.files import write_file
+from stratagem.files import finite, write_file
 from stratagem.games.base import Json
 from stratagem.runs.folder import RunFolder
 

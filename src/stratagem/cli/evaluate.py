@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Group, RenderableType
@@ -33,9 +33,12 @@ from stratagem.evaluation.validity import ENDS, KINDS
 
 SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
 """Headings that are shorter than the metric's name."""
+FROM = ("from_record", "metric", "by_opponent", "by_seat", "seed", "allow_file", "write_to", "prices", "json")
+"""Parameters that have an effect on the figures of a record."""
 
 
 def evaluate_players(
+    context: typer.Context,
     suite: Annotated[
         str | None, typer.Argument(help=f"Suite ({', '.join(SUITES)}) or game.", autocompletion=completion.suites)
     ] = None,
@@ -92,9 +95,7 @@ def evaluate_players(
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
     output = EvaluationOutput(by_opponent, write_to, json)
     if from_record is not None:
-        budgets = exact_budget != BUDGET or exploit_budget or exploit_by or exploit_deals != DEALS or policy_replies
-        if suite or player or resume or record_to or disguise or budgets:
-            raise BadParameter("--from computes the figures of a record, whose game and players stand in it.")
+        _check_from(context)
         output.show(read_record(from_record).evaluate(metric or (), by_seat=by_seat, seed=seed))
         return
     if suite is None or not player:
@@ -118,6 +119,29 @@ def evaluate_players(
         resume=resume,
     )
     output.show(played(plan_evaluation(settings), output.show, quiet=json))
+
+
+def _check_from(context: typer.Context) -> None:
+    """Refuse options of play beside --from, which would be without effect."""
+    given = (one for one in context.command.params if one.name not in FROM and _is_given(context, one.name))
+    if idle := sorted(_written(context, one) for one in given):
+        raise BadParameter(
+            "--from computes the figures of a record, whose game and players stand in it, and plays nothing: "
+            f"leave {', '.join(idle)} out."
+        )
+
+
+def _is_given(context: typer.Context, name: str | None) -> bool:
+    source = context.get_parameter_source(name) if name else None
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _written(context: typer.Context, parameter: Any) -> str:
+    """Return an option as it was written, such as --no-chance."""
+    if parameter.param_type_name == "argument":
+        return "the game"
+    off = parameter.secondary_opts if context.params[parameter.name] is False else ()
+    return str((*off, *parameter.opts)[0])
 
 
 class EvaluationOutput(NamedTuple):

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from stratagem.api.json_file import finite, write_json
+from stratagem.api.json_file import write_json
 from stratagem.api.progress import counted
 from stratagem.api.result import Grid, Result, as_table
 from stratagem.api.tables import cell, number, table
 from stratagem.cli.console import errors, out
 from stratagem.cli.parameters import as_options
 from stratagem.engines.open import tallies
+from stratagem.files import finite
 from stratagem.visible import json_text
 
 __all__ = [

@@ -110,7 +110,10 @@ class Policies:
 
     def joint(self, state: State[Any], seats: Sequence[Seat]) -> Iterator[tuple[float, dict[Seat, str | None]]]:
         """Yield every joint action of these seats, with its probability."""
-        for combination in product(*(self.mix(state, seat).items() for seat in seats)):
+        mixes = [self.mix(state, seat) for seat in seats]
+        if math.prod(map(len, mixes)) > self._lines:  # each has an outcome at least, so the walk would end in vain
+            raise self._too_large()
+        for combination in product(*(mix.items() for mix in mixes)):
             probability = 1.0
             for _, p in combination:
                 probability *= p

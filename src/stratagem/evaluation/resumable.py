@@ -70,9 +70,8 @@ class ResumableRecord:
             hold_record(folder)
             self.finished = {episode.id: episode for episode in read_episodes(folder)} if shards(folder) else {}
         elif shards(folder) or ((folder / PLAN).exists() and not was_in_vain(folder)):
-            raise StratagemError(
-                f"{folder} already holds recorded episodes: choose another folder, or add `resume=True`."
-            )
+            resumed = ", or add `resume=True`" if (folder / PLAN).exists() else ""  # play cannot go on
+            raise StratagemError(f"{folder} already holds recorded episodes: choose another folder{resumed}.")
         prepare(folder)
         if not resume:  # else it is held since before its episodes were read
             hold_record(folder)

@@ -6,10 +6,13 @@ import re
 from collections.abc import Mapping
 from typing import ClassVar, Literal, Self
 
+import torch
 from pydantic import Field, field_validator, model_validator
 
+from stratagem.errors import BadParameter
 from stratagem.models.adapters import adapter_parameters, averaged, copied
 from stratagem.models.language_model import LanguageModel
+from stratagem.models.unloaded import is_dry
 from stratagem.settings import FiniteSettings
 
 REFERENCE = "reference"
@@ -90,6 +93,16 @@ class ReferenceSettings(FiniteSettings):
                 '`dtype` and `device` are of a copy of all weights: say `type = "copy"`, or leave them out'
             )
         return self
+
+    def check_device(self) -> None:
+        """Refuse a device that this machine does not have, before anything is trained."""
+        kind, _, number = self.device.partition(":")
+        there = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}.get(kind, 1)
+        if not is_dry() and int(number or 0) >= there:
+            raise BadParameter(
+                f"`reference.device` cannot be {self.device}: this machine has {there} devices of {kind}. Name another "
+                "one, or leave it out, for the device of the policy."
+            )
 
     def make(self, lm: LanguageModel, policy: str) -> EMAReference | None:
         """Make the `reference` of a learner on the policy's own model; on resuming, restore the weights afterwards."""

@@ -30,6 +30,11 @@ def unloaded() -> Iterator[dict[str, None]]:
         _left_out.reset(token)
 
 
+def is_dry() -> bool:
+    """Return whether this is a dry run, which may be made on another machine than the run."""
+    return _left_out.get() is not None
+
+
 def check_loads(model: object) -> None:
     """Refuse to load a model in a dry run."""
     names = _left_out.get()
@@ -38,4 +43,4 @@ def check_loads(model: object) -> None:
         raise NotLoaded(str(model))
 
 
-__all__ = ["NotLoaded", "check_loads", "unloaded"]
+__all__ = ["NotLoaded", "check_loads", "is_dry", "unloaded"]

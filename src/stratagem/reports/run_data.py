@@ -5,7 +5,6 @@ A run may have just begun, may be old, or may be of another algorithm, so no par
 
 from __future__ import annotations
 
-import json
 import math
 import tomllib
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from stratagem.errors import StratagemError
+from stratagem.files import parse_json
 from stratagem.reports.files import EvaluationFile, Finding, LeagueTable, Models, Policy
 from stratagem.reports.league_names import renamed
 from stratagem.runs.folder import RunFolder, RunInfo, Status
@@ -199,7 +199,7 @@ def _reason(error: Exception) -> str:
 
 
 def _json(path: Path) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+    return parse_json(path.read_text(encoding="utf-8"))
 
 
 def finite(curve: Curve | None) -> dict[int, float]:

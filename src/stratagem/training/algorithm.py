@@ -83,6 +83,7 @@ class PolicyAlgorithm(Algorithm[P]):
         return self.recipe.steps
 
     def check(self) -> None:
+        self.recipe.reference.check_device()
         check_names(self.games, "train in one of them, and imitate play of the others by `[[sft.sources]]`")
         check_imitated(self.recipe, self.games, self.run)
         for game in self.games:  # a style that the mode or a game does not admit, before any model is loaded

@@ -59,6 +59,7 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
     def check(self) -> None:
         recipe, games = self.recipe, [make_game(text) for text in self.recipe.games]
         check_names(games)
+        recipe.reference.check_device()
         make_style(recipe.style)
         interaction, evaluation = recipe.interaction, recipe.final_evaluation
         names = {*interaction.opponents, *interaction.teachers, *evaluation.opponents} - {SELF}
