@@ -319,3 +319,8 @@ def test_a_rate_has_no_more_effective_tries_than_tries():
     """Clusters of two that nearly all agree vary less than coins do."""
     found, wanted = rate_of([2.0, 0.0, *[1.0] * 28], 2), wilson(30.0, 60.0)
     assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
+
+
+def test_sign_flip_p_is_exact_where_there_are_as_many_patterns_as_rounds():
+    """Eight patterns of three differences: the sum is as large in two of them."""
+    assert sign_flip_p([1.0, 2.0, 3.0], Key(0), rounds=8) == 2 / 8
