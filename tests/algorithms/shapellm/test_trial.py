@@ -100,9 +100,9 @@ def test_learner_is_given_the_policy_of_each_seat_in_its_own_words():
             return {}
 
     one = Informed(make_player("ipd/AlwaysCooperate", game), every=1)
-    seats = {"one": one, "two": Seat(make_player("ipd/TitForTat", game))}
+    seats = {"one": one, "two": Seat(Mute(set(), "Y"))}
     run_trial(Trials(game, seats, environments=1, episodes=1, key=Key(0)), 0)
-    assert one.given == [((CERTAIN,) * 5, (CERTAIN, CERTAIN, -CERTAIN, CERTAIN, -CERTAIN))]
+    assert one.given == [((CERTAIN,) * 5, (-CERTAIN,) * 5)]
 
 
 def test_trial_memory_is_reset_after_the_trial():
