@@ -19,6 +19,7 @@ from stratagem.evaluation.statistics import (
     rate,
     ratio,
     sign_flip_p,
+    students,
     students_p,
     wilson,
     with_interval,
@@ -286,3 +287,40 @@ def test_many_deals_need_little_memory():
 def test_a_ratio_that_one_cluster_alone_defines_has_no_error():
     found = ratio([(0, 1.0, 2.0), (1, 0.0, 0.0)], lambda row: row[1], lambda row: row[2], lambda row: row[0])
     assert (found.mean, found.se, found.n) == (0.5, None, 2)
+
+
+def test_an_estimate_in_a_unit_of_the_other_sign_has_its_ends_in_order():
+    found = Estimate(2.0, 0.5, 7, low=1.0, high=4.0).times(-3.0)
+    assert (found.mean, found.se, found.low, found.high) == (-6.0, 1.5, -12.0, -3.0)
+
+
+@pytest.mark.parametrize(("n", "reach"), [(2, 12.706), (5, 2.776), (11, 2.228)])
+def test_students_interval_against_the_published_table(n, reach):
+    """Two-sided 95 % points of Student's t with n - 1 degrees of freedom."""
+    found = students(Estimate(1.0, 2.0, n))
+    assert (found.low, found.high) == pytest.approx((1.0 - 2.0 * reach, 1.0 + 2.0 * reach), abs=2e-3)
+
+
+def rate_of(hits, tries):
+    """Rate over clusters of so many tries each, with these hits."""
+    rows = list(enumerate(hits))
+    return rate(rows, lambda row: row[1], lambda row: tries, lambda row: row[0])
+
+
+def test_a_rate_of_few_clusters_has_fewer_effective_tries():
+    """Korn and Graubard 1998: p (1 - p) / se^2 tries, here 12, times (t_11 / t_2)^2 = (2.201 / 4.303)^2."""
+    found, tries = rate_of([1.0, 2.0, 3.0], 4), 12.0 * (2.201 / 4.303) ** 2
+    assert found.se == pytest.approx(0.25 / math.sqrt(3.0))
+    wanted = wilson(0.5 * tries, tries)
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-3)
+
+
+def test_a_rate_has_no_more_effective_tries_than_tries():
+    """Clusters of two that nearly all agree vary less than coins do."""
+    found, wanted = rate_of([2.0, 0.0, *[1.0] * 28], 2), wilson(30.0, 60.0)
+    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
+
+
+def test_sign_flip_p_is_exact_where_there_are_as_many_patterns_as_rounds():
+    """Eight patterns of three differences: the sum is as large in two of them."""
+    assert sign_flip_p([1.0, 2.0, 3.0], Key(0), rounds=8) == 2 / 8

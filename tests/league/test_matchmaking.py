@@ -110,6 +110,14 @@ def test_the_main_learner_fights_the_past_verifies_and_plays_itself():
     close(found, then=0.5 * squared["then"], rival=0.5 * squared["rival"] + 0.15, agent=0.35)
 
 
+def test_the_main_learner_verifies_against_main_exploiters_alone():
+    """A bot that it loses to as well is met in fictitious play, and is no part of the verification."""
+    found = Main(fictitious=0.0, verification=1.0).odds(
+        AGENT, situation({"bot": 0.1, "rival": 0.1}, {"rival": "main_exploiter"})
+    )
+    close(found, rival=1.0)
+
+
 def test_one_rival_that_wins_brings_all_of_them_and_a_league_exploiter_none():
     """Squared over both, .81 and .01; a league exploiter's checkpoints are met in fictitious play alone."""
     roles = {"rival": "main_exploiter", "weak": "main_exploiter"}
@@ -130,6 +138,25 @@ def test_a_main_rival_that_wins_too_often_is_met_as_it_was(rate, met):
         now.results.record("agent", "then", 0.5)
     odds = Main(fictitious=0.0, verification=0.0).odds(AGENT, now)
     close(odds, agent=0.5, **{met: 0.5})
+
+
+def test_past_of_a_rival_that_wins_too_often_is_met_by_the_variance_weighting():
+    """Weights x (1 - x) of AlphaStar's pseudo-code: .25 and .09, mostly those of equal strength."""
+    now = situation({"x": 0.9}, learners=(AGENT, Member(name="other", role="main", learns=True)))
+    for name in ("even", "beaten"):
+        now.population.add(Member(name=name, role="main", parent="other"))
+        now.results.add(name)
+    for number in range(1000):
+        for name, tenths in (("other", 1), ("even", 5), ("beaten", 9)):
+            now.results.record("agent", name, float(number % 10 < tenths))
+    odds = Main(fictitious=0.0, verification=0.0).odds(AGENT, now)
+    close(odds, agent=0.5, even=0.5 * 0.25 / 0.34, beaten=0.5 * 0.09 / 0.34)
+
+
+def test_an_exploiter_of_two_main_learners_meets_each_half_of_the_time():
+    exploiter = Member(name="exploiter", role="main_exploiter", learns=True)
+    mains = (AGENT, Member(name="other", role="main", learns=True))
+    assert MainExploiter().odds(exploiter, situation({}, learners=(*mains, exploiter))) == {"agent": 0.5, "other": 0.5}
 
 
 def test_without_a_rival_it_meets_the_past_if_it_forgot_to_beat_some_and_else_itself():

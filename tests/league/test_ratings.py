@@ -183,3 +183,8 @@ def test_a_later_checkpoint_that_loses_to_whom_an_earlier_one_beat_has_forgotten
 def test_a_table_that_is_no_square_is_refused():
     with pytest.raises(BadParameter, match="square"):
         skew(np.zeros((2, 3)))
+
+
+def test_games_of_a_member_with_itself_are_no_observations():
+    alone = [Score("a", "b", 3.0, 4.0)]
+    assert elo([*alone, Score("a", "a", 50.0, 100.0)]) == elo(alone)

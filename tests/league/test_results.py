@@ -84,3 +84,12 @@ def test_any_number_of_members_and_back_from_a_file():
 def test_what_are_no_results_is_refused(state):
     with pytest.raises(BadRecord, match="no results of a league"):
         Results.of(state)
+
+
+def test_restored_results_decay_as_before():
+    results = Results(["a", "b"], decay=0.5)
+    results.record("a", "b", 1.0)
+    restored = Results.of(results.state())
+    for one in (results, restored):
+        one.record("a", "b", 0.0)
+    assert restored.rate("a", "b") == results.rate("a", "b") == 1.0 / 3.0

@@ -117,3 +117,52 @@ def test_what_adam_cannot_take_is_refused_in_a_sentence(settings, said):
     """Without an epsilon a weight that has no gradient is divided by nothing."""
     with pytest.raises(BadParameter, match=said):
         OptimizerSettings.read(settings)
+
+
+def test_a_loss_that_is_no_number_moves_nothing():
+    weight = weights(torch.float32)
+    before, optimizer = weight.detach().clone(), Optimizer([weight], OptimizerSettings(learning_rate=0.1), 9)
+    weight.grad = gradients(0)
+    optimizer.step(float("nan"))
+    assert torch.equal(weight, before)
+
+
+def test_unscaled_weights_take_whole_steps_under_a_scale_of_the_others():
+    scaled, whole = weights(torch.float32), weights(torch.float32)
+    optimizer = Optimizer([scaled], OptimizerSettings(learning_rate=0.1), 9, unscaled=[whole])
+    optimizer.learning_rate_scale = 0.5
+    before = scaled.detach().clone()
+    scaled.grad, whole.grad = gradients(0), gradients(0)
+    optimizer.step()
+    assert torch.allclose(whole - before, 2.0 * (scaled - before), atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_reset_optimizer_steps_as_a_new_one(dtype):
+    """From the given weights, in full precision, and without the moments of before."""
+    settings = OptimizerSettings(learning_rate=1e-3)
+    weight, fresh = weights(dtype), weights(dtype)
+    used, new = Optimizer([weight], settings, 99), Optimizer([fresh], settings, 99)
+    start = fresh.detach().clone()
+    stepped(used, weight, 5)
+    used.reset([start])
+    assert torch.equal(weight, start)
+    stepped(used, weight, 3, start=7)
+    stepped(new, fresh, 3, start=7)
+    assert torch.equal(weight, fresh)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_an_optimizer_goes_on_from_its_snapshot_as_if_nothing_had_been_undone(dtype):
+    settings = OptimizerSettings(learning_rate=0.01, schedule="linear")
+    weight, other = weights(dtype), weights(dtype)
+    undone, straight = Optimizer([weight], settings, 20), Optimizer([other], settings, 20)
+    stepped(undone, weight, 3)
+    stepped(straight, other, 3)
+    before = undone.snapshot()
+    stepped(undone, weight, 4, start=9)
+    undone.undo(before)
+    stepped(undone, weight, 3, start=3)
+    stepped(straight, other, 3, start=3)
+    assert torch.equal(weight, other)
+    assert undone.steps_taken == straight.steps_taken

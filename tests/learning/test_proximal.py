@@ -1,6 +1,7 @@
 """A whole batch of proximal policy optimization against one written by hand: trl 0.11's PPOTrainer.step, unpacked."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.minibatches import Batches
 from stratagem.learning.optimizer import Optimizer, OptimizerSettings
 from stratagem.learning.policy import Policy
-from stratagem.learning.proximal import PPOBatch, PPOLearner, PPOSettings, old_outputs
+from stratagem.learning.proximal import OldOutputs, PPOBatch, PPOLearner, PPOSettings, old_outputs
 from stratagem.learning.schedules import Schedule
 from stratagem.learning.value_head import ValueHead
 from stratagem.models.adapters import active, adapter_parameters, add_adapter
@@ -289,3 +290,20 @@ def test_ratios_in_bf16_are_one_to_the_bit_until_weights_change(monkeypatch):
     assert ends() == {1.0}
     monkeypatch.setattr(PPOLearner, "_read_in_steps", lambda self, examples, plain, steps: examples)
     assert max(ends()) - 1.0 > 1e-4
+
+
+def test_every_token_has_the_episode_and_the_turn_of_its_decision():
+    """`advantage_mean_over = "turn"` takes the mean over tokens at the same turn of all episodes."""
+    batch = replace(played(2), turns=[decision % 4 for decision in range(16)])
+    sizes = [len(example.loss_positions) for example in batch.examples]
+    nothing = np.zeros(sum(sizes))
+    found = made()._decisions(batch, OldOutputs(nothing, nothing, nothing))
+    assert found.round.tolist() == [decision % 4 for decision, size in enumerate(sizes) for _ in range(size)]
+    assert found.episode.tolist() == [decision // 4 for decision, size in enumerate(sizes) for _ in range(size)]
+
+
+def test_coefficient_of_a_batch_is_the_one_of_its_rewards_and_not_the_next():
+    settings = AdaptiveKLSettings(initial_kl_coef=0.7, target_kl=0.001, num_decisions=16)
+    learner = made(SETTINGS.model_copy(update={"adaptive_kl": settings}))
+    list(learner.learn(played(2, 8), Key(0)))
+    assert learner.last_metrics["kl_coef"] == 0.7 != learner.controller.coefficient

@@ -5,7 +5,13 @@ import pytest
 
 from stratagem.learning.score_scaling import ScoreScaling
 
-BATCHES = [np.array([0.0, 1.0, 4.0]), np.array([3.0]), np.array([]), np.array([-1e4, 1e4, 3.0, 0.0])]
+BATCHES = [
+    np.array([0.0, 1.0, 4.0]),
+    np.array([3.0]),
+    np.array([9.0, 8.0]),
+    np.array([]),
+    np.array([-1e4, 1e4, 3.0, 0.0]),
+]
 
 
 def test_the_spread_is_that_of_all_scores_this_batch_included():

@@ -13,6 +13,7 @@ from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.players.base import Move
 from stratagem.players.catalogue import make_player
+from stratagem.prompting.past import NOTHING, Past
 
 GAMES = ["ipd", "ipd(continuation=0.7)", "auction(seats=3)", "negotiation-v1", "negotiation-v2", "kuhn", "pig", "leduc"]
 GAMES += ["tic-tac-toe", "liars-dice", "spiel:goofspiel(num_cards=4)"]
@@ -186,3 +187,18 @@ def test_an_episode_of_another_version_cannot_be_played_again():
     episode = replace(played("ipd")[0], game_version=99)
     with pytest.raises(BadRecord, match="version 99 of ipd"):
         replay(episode)
+
+
+def test_horizon_of_a_fork_counts_from_its_own_turn():
+    parent, *_ = played("ipd", episodes=1)
+    (setup,) = forks(parent, match("ipd"), 1, Key(0), at=3, horizon=2)
+    assert setup.until == 3 + 2
+    (branch,) = play([replace(setup, counted=False)])
+    assert sorted({row.turn for row in branch.decisions}) == [3, 4]
+
+
+def test_fork_has_the_memories_of_its_parent():
+    parent, *_ = played("ipd", episodes=1)
+    memories = (Past({("DEFECT", "DEFECT"): 3}, ("DEFECT", "DEFECT"), 3), NOTHING)
+    (setup,) = forks(replace(parent, pasts=memories), match("ipd"), 1, Key(0), at=3)
+    assert setup.pasts == memories

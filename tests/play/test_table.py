@@ -12,8 +12,9 @@ from stratagem.play.forks import replay
 from stratagem.play.match import Match, Setup
 from stratagem.play.rows import FIELDS, Rows
 from stratagem.play.scheduler import play
-from stratagem.players.base import Move
+from stratagem.players.base import Ask, Move
 from stratagem.players.catalogue import make_player
+from stratagem.prompting.past import NOTHING, Past
 
 
 def raises(ask):
@@ -242,3 +243,23 @@ def test_what_the_end_is_worth_is_told_to_seats_that_did_not_act_last():
         if len({row.turn for row in last.values()}) > 1:
             return
     pytest.fail("all seats acted last in every game")
+
+
+def test_key_memory_and_payoffs_are_those_of_the_player_and_not_of_its_seat():
+    """Player 0 sits at seat 1, where it defects against a cooperator."""
+    told = {}
+
+    class Hearing(Fake):
+        def hear(self, view, payoff, *, over):
+            told["heard"] = (view.seat, payoff)
+
+    def turn(ask):
+        own = Ask(ask.view, Key(5 + ask.slot), ask.slot, ask.turn, ask.attempt, None)
+        told[ask.slot] = (ask.key == own.key, ask.past)
+        return Move("DEFECT" if ask.slot == 0 else "COOPERATE")
+
+    memories = (Past({("DEFECT", "DEFECT"): 3}, ("DEFECT", "DEFECT"), 3), NOTHING)
+    match = Match(make_game("ipd(rounds=1)"), [Hearing(turn), Fake(turn)])
+    setup = Setup(id="one", match=match, slots=(1, 0), key=Key(1), draw_keys=(Key(5), Key(6)), pasts=memories)
+    next(iter(play([setup])))
+    assert told == {0: (True, memories[0]), 1: (True, memories[1]), "heard": (1, 5.0)}

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stratagem.algorithms.scopal.decision_table import read_decisions
+from stratagem.algorithms.scopal.decision_table import Coded, read_decisions
 from stratagem.algorithms.scopal.samples import ReplyFormat, make_samples
 from stratagem.algorithms.scopal.settings import SampleSettings
 from stratagem.algorithms.scopal.steps import make_steps, read_steps, write_steps
@@ -95,6 +95,51 @@ def test_roles_join_seats_with_the_same_rules(tmp_path):
     assert set(steps.rows["role"].to_pylist()) == {0, 1}
     steps = estimated(recorded(tmp_path / "pg", "public-goods(seats=2, rounds=2)"))
     assert set(steps.rows["role"].to_pylist()) == {0}
+
+
+def test_equal_states_of_two_games_are_two(tmp_path):
+    """Both begin at `start`, with the same actions and rules for all seats."""
+    names = ["ipd(rounds=1)", "ipd(rounds=2)"]
+    folders = [recorded(tmp_path / str(number), name, shards=1) for number, name in enumerate(names)]
+    steps = make_steps(read_decisions(folders), folders, RATE)
+    rows = [row for row in steps.rows.to_pylist() if row["state_key"] == "start"]
+    for name, folder in zip(names, folders, strict=True):
+        own = {row["action"]: row["count"] for row in rows if row["game"].startswith(name)}
+        assert own == {action: count for (state, action), (count, _) in counted(folder).items() if state == "start"}
+
+
+def test_equal_replies_to_two_prompts_of_a_state_are_two_rows_with_one_reward(tmp_path):
+    """A prompt may tell more than the state: its examples are its own, and the reward is the state's."""
+    table = read_decisions([recorded(tmp_path, "nim")])
+    prompts = Coded(np.arange(len(table)) % 2, pa.array(["one", "other"]))
+    steps = make_steps(replace(table, prompt=prompts), [tmp_path], RATE)
+    rows, rewards = steps.rows.to_pylist(), defaultdict(set)
+    for row in rows:
+        rewards[row["state_key"], row["action"]].add(row["reward"])
+    assert {len(own) for own in rewards.values()} == {1}
+    told = zip(table.state.at(np.arange(len(table))).to_pylist(), table.reply.codes, prompts.codes, strict=True)
+    assert len(rows) == len(set(told)) > len(rewards)
+    assert {row["prompt"] for row in rows} == {"one", "other"}
+
+
+def test_a_tie_is_half_an_outcome_and_no_won_game(tmp_path):
+    folder = recorded(tmp_path)
+    ends = defaultdict(list)
+    for episode in read_episodes(folder):
+        for row in episode.decisions:
+            ends[row.state_key, row.action].append(outcome(episode, row.seat))
+    assert any(0.5 in own for own in ends.values())
+    for row in estimated(folder).rows.to_pylist():
+        assert row["won"] == ends[row["state_key"], row["action"]].count(1.0)
+
+
+def test_spag_reward_of_a_step_has_the_sign_of_its_games(tmp_path):
+    """Of moves after which all games were won, or all were lost (Cheng et al. 2024)."""
+    rows = estimated(recorded(tmp_path)).rows.to_pylist()
+    won = [row["spag"] for row in rows if row["outcome"] == row["count"]]
+    lost = [row["spag"] for row in rows if row["outcome"] == 0.0]
+    assert min(len(won), len(lost)) > 20
+    assert min(won) > 0.0 > max(lost)
 
 
 def test_step_names_the_position_of_its_first_occurrence(tmp_path):

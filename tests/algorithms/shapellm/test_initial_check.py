@@ -1,5 +1,6 @@
 """The check of initial policies: who begins far from the target policies of a recipe is warned of."""
 
+import math
 import warnings
 from types import SimpleNamespace
 
@@ -8,7 +9,7 @@ from test_shaping_run import RECIPE
 
 from stratagem.algorithms.kl_sft.target_policies import TargetPolicy
 from stratagem.algorithms.shapellm.algorithm import TrialStage
-from stratagem.algorithms.shapellm.initial_check import LIMIT, distant
+from stratagem.algorithms.shapellm.initial_check import LIMIT, distant, policy_after_prompts
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.decoding.spelling import Unspellable
 from stratagem.engines.transformers_engine import TransformersEngine
@@ -80,6 +81,27 @@ def test_null_actions_are_warned_of_where_replies_are_any_token(tmp_path, monkey
     assert "tiny begins at seat 0 with a probability of 0.50 of a reply that is neither C nor D" in sentence
     seats = {name: {**seat, "mode": "direct"} for name, seat in RECIPE.model_dump()["seats"].items()}
     assert begun(tmp_path / "direct", seats=seats) == []
+
+
+def test_null_actions_are_the_mean_over_the_states(monkeypatch):
+    """One state without null actions does not make up for the others."""
+    legal = (1.0, 0.9, 0.9, 0.9, 0.9)
+    reading = Reading(tuple(0.85 * some for some in legal), tuple(0.15 * some for some in legal))
+    monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.policy_after_prompts", lambda *_: reading)
+    engine = SimpleNamespace(capabilities=SimpleNamespace(scores=True))
+    (sentence,) = distant(engine, "tiny", [COOPERATIVE])
+    assert "a probability of 0.08 of a reply that is neither" in sentence
+
+
+def test_a_policy_after_prompts_is_the_mean_of_each_state(monkeypatch):
+    def logprobs(prompts):
+        return [(math.log(0.1 * (prompt.state + 1)), math.log(0.05)) for prompt in prompts]
+
+    scorer = SimpleNamespace(of=lambda engine: SimpleNamespace(logprobs=logprobs))
+    monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.LabelScorer", scorer)
+    found = policy_after_prompts(None, COOPERATIVE)
+    assert found.first == pytest.approx((0.1, 0.2, 0.3, 0.4, 0.5))
+    assert found.second == pytest.approx((0.05,) * 5)
 
 
 @pytest.mark.parametrize(("legal", "sentences"), [(0.94, 1), (0.96, 0)])

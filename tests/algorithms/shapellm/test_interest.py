@@ -2,14 +2,17 @@
 
 import pytest
 
-from stratagem.algorithms.shapellm.interest import all_memory_one, interests
+from stratagem.algorithms.shapellm import interest
+from stratagem.algorithms.shapellm.interest import MemoryOne, all_memory_one, interests
 from stratagem.algorithms.shapellm.seat import Seat
 from stratagem.algorithms.shapellm.seat_settings import TabularSettings
 from stratagem.algorithms.shapellm.shapers.seat import ExactSeat, ExactSettings
 from stratagem.algorithms.shapellm.tabular_seat import TabularSeat
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.play.match import Match, Setup
 from stratagem.players.catalogue import make_player
+from stratagem.workers.shards import played
 
 GAME = make_game("ipd-shapellm(rounds=20)")
 
@@ -44,6 +47,30 @@ def test_interests_are_measured_in_the_learners_seat():
     assert told["t"]["first"] == 1
 
 
+def test_memory_one_player_answers_the_joint_action_with_its_own_part_first():
+    """Pavlov keeps its action where the other cooperated, and changes it where not (Nowak and Sigmund 1993)."""
+    opponent, pavlov = make_player("ipd/AlternateDefect", GAME), MemoryOne(0, ((0, 1), (1, 0)))
+    match = Match(GAME, [pavlov, opponent])
+    (episode,) = played([Setup(id="one", match=match, slots=(0, 1), key=Key(0))])
+    mine, theirs = ([row.action for row in episode.decisions if row.slot == slot] for slot in (0, 1))
+    before = list(zip(mine, theirs, strict=True))[:-1]
+    assert set(before) > {("C", "D"), ("D", "C")}
+    assert mine[1:] == [own if other == "C" else "DC"["CD".index(own)] for own, other in before]
+
+
+def test_interests_are_measured_in_other_games_than_those_of_the_search(monkeypatch):
+    """All candidates play the same games, and the best of them is measured in others, against selection bias."""
+    plays, pays = [], interest.payoff_metrics
+    monkeypatch.setattr(interest, "payoff_metrics", lambda own, names: plays.append(own) or pays(own, names))
+    seat = TabularSeat("t", TabularSettings(initial_probability=0.5), 1)
+    interests(GAME, {"t": seat, "other": Seat(make_player("random", GAME))}, 3, Key(0))
+    keys = [{episode.key for episode in own} for own in plays]
+    assert len(keys) == 32 + 2
+    assert all(own == keys[0] for own in keys[:32])
+    assert keys[32] == keys[33]
+    assert not keys[0] & keys[32]
+
+
 @pytest.mark.parametrize("slot", [0, 1])
 def test_interests_of_exact_learners_need_no_games(slot):
     """Against who always goes in chicken, swerving pays 1 and an even mixture 1 in two rounds of four, else -5."""
@@ -53,6 +80,18 @@ def test_interests_of_exact_learners_need_no_games(slot):
     assert told["possible"] == pytest.approx(1.0)
     assert told["earned"] == pytest.approx((1.0 - 5.0) / 2)
     assert told["first"] == 0
+
+
+def test_interests_of_exact_learners_are_in_the_payoffs_of_their_seat():
+    """Mutual cooperation brings seat 0 six and seat 1 three."""
+    game = make_game("c-ipd(rounds=4)")
+    for slot, most in ((0, 6.0), (1, 4.0)):
+        seats = {
+            "t": ExactSeat("t", ExactSettings(), game, slot, Key(0)),
+            "o": Seat(make_player("AlwaysCooperate", game)),
+        }
+        told = interests(game, dict(list(seats.items())[:: 1 - 2 * slot]), 0, Key(1))["t"]
+        assert told["possible"] == pytest.approx(most)
 
 
 def test_interests_are_empty_in_other_games():

@@ -85,6 +85,35 @@ def test_reward_of_a_recovered_decision_is_kept(seat):
     assert figures["score"] * figures["num_examples"] == pytest.approx(sum(row.payoff for row in own))
 
 
+def test_failed_reply_is_not_trained_on(seat):
+    """A reply that broke off has sampled tokens, and they are not the whole of what was said."""
+    seat, game = seat
+    episodes = games_of(seat, game)
+    own = [row for episode in episodes for row in episode.decisions if row.slot == 0 and row.keep]
+    own[-1].calls = (replace(own[-1].calls[0], finish="error"),)
+    assert seat.update(UpdateData([episodes], 0, Key(0)))["num_examples"] == len(own) - 1
+
+
+def test_turns_of_two_episodes_of_an_update_are_different_turns(seat, monkeypatch):
+    """`advantage_mean_over = "turn"` compares environments at the same turn of the same episode."""
+    seat, game = seat
+    given, learn = [], seat.proximal.learn
+    monkeypatch.setattr(seat.proximal, "learn", lambda batch, key: given.append(batch) or learn(batch, key))
+    seat.update(UpdateData([games_of(seat, game), games_of(seat, game)], 0, Key(0)))
+    turns = dict.fromkeys(given[0].turns)
+    assert len(turns) == 2 * 2, "two episodes of two rounds"
+
+
+def test_updated_seat_plays_its_new_weights(seat):
+    seat, game = seat
+    versions = []
+    for _ in range(2):
+        episodes = games_of(seat, game)
+        versions.append({row.calls[0].policy.version for one in episodes for row in one.decisions if row.calls})
+        seat.update(UpdateData([episodes], 0, Key(0)))
+    assert versions == [{0}, {seat.policy.learner.optimizer.steps_taken // 2}]
+
+
 def test_monitor_checks_every_step_of_a_batch(seat):
     """Of three steps the second is no number."""
     seat, game = seat

@@ -62,3 +62,10 @@ def test_update_reports_the_value_per_round_and_state_restores_the_policy(tmp_pa
     for name, seat in again.items():
         seat.restore(seats[name].state(), tmp_path)
     assert all(map(torch.allclose, policies(again), policies(seats)))
+
+
+def test_state_before_the_first_update_restores_the_policy(tmp_path):
+    seats, again = seated(initial_probability=0.9), seated(seed=3)
+    for name, seat in again.items():
+        seat.restore(seats[name].state(), tmp_path)
+    assert all(map(torch.allclose, policies(again), policies(seats)))

@@ -5,9 +5,10 @@ import torch
 
 from stratagem.algorithms.shapellm.algorithm import OUTCOME, ShapeLLMAlgorithm, TrialStage
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.algorithms.shapellm.shapers import mfos
 from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame
 from stratagem.algorithms.shapellm.shapers.mfos import MetaLearner, MetaPolicy, MFOSSeat, MFOSSettings, meta_returns
-from stratagem.algorithms.shapellm.shapers.mfos_stage import meta_policies
+from stratagem.algorithms.shapellm.shapers.mfos_stage import MetaStage, meta_policies
 from stratagem.algorithms.shapellm.shapers.seat import naive_gradient
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -45,6 +46,35 @@ def test_meta_learner_comes_to_exploit_a_naive_learner():
     found = [learner.update(number) for number in range(settings.generations)]
     assert found[-1]["pay"] > found[0]["pay"] + 0.5
     assert found[-1]["pay"] > found[-1]["opponent_pay"] + 0.3
+
+
+def test_meta_learner_draws_every_noise_and_every_start_by_a_key_of_its_own(monkeypatch):
+    """The same noise in each generation would search one direction only, and starts equal to it favour one sign."""
+    keys, normal = [], mfos._normal
+    monkeypatch.setattr(mfos, "_normal", lambda key, *shape: keys.append(key.value) or normal(key, *shape))
+    learner = MetaLearner(SMALL, exact(), Key(0))
+    for number in range(3):
+        learner.update(number)
+    assert len(set(keys)) == len(keys) == 7
+
+
+def test_first_step_of_a_meta_learner_moves_weights_by_the_learning_rate():
+    """Adam corrects the bias of its averages, so the first step is the sign of the gradient (Kingma and Ba 2015)."""
+    learner = MetaLearner(SMALL, exact(), Key(0))
+    before = learner.weights.clone()
+    learner.update(0)
+    moved = (learner.weights - before).abs()
+    assert torch.allclose(moved, torch.full_like(moved, SMALL.meta_learning_rate))
+
+
+def test_meta_stage_ends_each_meta_policy_after_its_own_generations(tmp_path):
+    learners = {
+        name: MetaLearner(SMALL.model_copy(update={"generations": generations}), exact(), Key(0))
+        for name, generations in (("short", 1), ("long", 3))
+    }
+    stage = MetaStage(learners, RunFolder(tmp_path), 1)
+    steps = [[batch.policy for batch in stage.batches(step)] for step in range(stage.num_steps)]
+    assert steps == [["meta/short", "meta/long"], ["meta/long"], ["meta/long"]]
 
 
 def test_meta_learner_continues_from_its_state():

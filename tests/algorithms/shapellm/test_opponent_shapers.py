@@ -171,11 +171,21 @@ def test_advantage_alignment_learners_cooperate_in_the_published_dilemma():
     assert min(game.values(one, two)).item() / game.length > -1.1
 
 
-@pytest.mark.parametrize(("shift", "spread", "rate", "naive_size"), [(0, 1, 0.3, "large"), (-5, 0.3, 30, "small")])
-def test_stable_shaping_is_its_published_formula(shift, spread, rate, naive_size):
-    """Both players' terms by differences; near mutual defection the shaping term is scaled by |xi|^2."""
-    games = [MemoryOneGame.of(make_game("ipd-shapellm"), slot, 0.9) for slot in (0, 1)]
-    both = [spread * policy + shift for policy in policies(5)]
+@pytest.mark.parametrize(
+    ("text", "seed", "shift", "spread", "rate", "naive_size", "against"),
+    [
+        ("ipd-shapellm", 5, 0, 1, 0.3, "large", False),
+        ("ipd-shapellm", 5, -5, 0.3, 30, "small", False),
+        ("c-ipd", 2, 0, 1, 3.0, "large", True),
+    ],
+)
+def test_stable_shaping_is_its_published_formula(text, seed, shift, spread, rate, naive_size, against):
+    """Both players' terms by differences; near mutual defection the shaping term is scaled by |xi|^2.
+
+    Where it points against the look-ahead direction, it is scaled so that the two together do not.
+    """
+    games = [MemoryOneGame.of(make_game(text), slot, 0.9) for slot in (0, 1)]
+    both = [spread * policy + shift for policy in policies(seed)]
     terms = []
     for game, own, other in ((games[0], *both), (games[1], *both[::-1])):
         cross = differences(lambda point, game=game, own=own: game.values(own, point)[0], other)
@@ -195,6 +205,7 @@ def test_stable_shaping_is_its_published_formula(shift, spread, rate, naive_size
     naive, ahead, shaping = (torch.cat(parts) for parts in zip(*terms, strict=True))
     along = shaping @ ahead
     scale = 1.0 if along >= 0 else min(1.0, float(-0.5 * ahead @ ahead / along))
+    assert (scale < 0.9) == against
     assert (naive.norm() < 0.1) == (naive_size == "small")
     scale = min(scale, float(naive.norm() ** 2)) if naive.norm() < 0.1 else scale
     assert torch.allclose(stable(games[0], *both, rate), (ahead + scale * shaping)[:5], atol=2e-4)

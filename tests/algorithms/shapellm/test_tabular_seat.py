@@ -14,6 +14,7 @@ from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.play.forks import steps
 from stratagem.play.match import Match, Setup
 from stratagem.players.catalogue import make_player
 from stratagem.workers.shards import played
@@ -40,6 +41,37 @@ def test_five_rows_may_have_five_initial_probabilities():
     elsewhere = TabularSeat("t", TabularSettings(initial_probability=(0.5,) * 5, style="plain"), 1)
     with pytest.raises(BadParameter, match="repeated games of two actions"):
         elsewhere.table.policy(make_game("auction").start(Key(0)).view(0))
+
+
+def test_noise_of_each_new_row_is_its_own():
+    seat = TabularSeat("t", TabularSettings(initial_std=1.0), 1, Key(3))
+    assert len({seat.table.policy(view)["C"] for view in memory_one_views(GAME, 0).values()}) == 5
+
+
+def test_tabular_advantages_are_discounted_returns_less_their_mean_over_environments():
+    """Three rounds at 4 in one environment and at 0 in the other: returns 4 + 4/2 + 4/4, 4 + 4/2 and 4."""
+    three = make_game("ipd-shapellm(rounds=3)")
+    pairs = [
+        Match(three, [make_player(PLAYS[own], three), make_player(PLAYS[other], three)]) for own, other in ("DC", "CD")
+    ]
+    episodes = played(Setup(id=str(n), match=pair, slots=(0, 1), key=Key(n)) for n, pair in enumerate(pairs))
+    seat = TabularSeat("t", TabularSettings(discount=0.5), 1)
+    assert seat._advantages(transitions_of([episodes], 0)) == [3.5, 3.0, 2.0, -3.5, -3.0, -2.0]
+
+
+def test_tabular_update_changes_the_rows_that_its_own_memory_was_shown():
+    """In seat 1, and of the second episode alone, whose prompts tell of the first one."""
+    settings = TabularSettings(learning_rate=4.0, memory="trial", style="shapellm-occurrence")
+    seat = TabularSeat("t", settings, 2)
+    seats = {"other": Seat(make_player("random", GAME)), "t": Seat(seat.table, "trial")}
+    _, second = (batch.episodes for batch in Trials(GAME, seats, 4, 2, Key(0)).batches(0))
+    told = {"\n".join(m.content for m in seat.table.style.messages(state.view(1), episode.pasts[1]))
+            for episode in second for state, rows in steps(episode) if rows}  # fmt: skip
+    before = {prompt: dict(row) for prompt, row in seat.table.rows.items()}
+    seat.update(UpdateData([second], 1, Key(0)))
+    changed = {prompt for prompt, row in seat.table.rows.items() if row != before.get(prompt)}
+    assert changed
+    assert changed <= told
 
 
 def test_tabular_update_is_the_score_function_estimate():

@@ -6,6 +6,7 @@ import pytest
 
 from stages import run_trial
 from stratagem.algorithms.shapellm.metrics import (
+    CERTAIN,
     empirical_policy_metrics,
     joint_action_metrics,
     memory_one_views,
@@ -80,6 +81,30 @@ def test_trial_follows_from_its_number():
     assert payoffs(1) == payoffs(1) != payoffs(2)
 
 
+def test_every_episode_of_a_trial_draws_by_a_key_of_its_own():
+    """Environments are independent samples, and an episode of one does not repeat the draws of the one before."""
+    players = (Seat(make_player("random", GAME)) for _ in range(2))
+    keys = [episode.key for episode in run_trial(trials(*players), 0).episodes]
+    assert len(set(keys)) == len(keys) == 8
+
+
+def test_learner_is_given_the_policy_of_each_seat_in_its_own_words():
+    """Seat 1 has other labels than seat 0, and its log-odds are those of its own first action."""
+    game = make_game("ipd-shapellm(rounds=2, labels=[C, D], labels_second=[X, Y])")
+
+    class Informed(Noted):
+        needs_policies = True
+
+        def update(self, data):
+            self.given.append(data.log_odds)
+            return {}
+
+    one = Informed(make_player("ipd/AlwaysCooperate", game), every=1)
+    seats = {"one": one, "two": Seat(Mute(set(), "Y"))}
+    run_trial(Trials(game, seats, environments=1, episodes=1, key=Key(0)), 0)
+    assert one.given == [((CERTAIN,) * 5, (-CERTAIN,) * 5)]
+
+
 def test_trial_memory_is_reset_after_the_trial():
     shaper, other = Seat(make_player("ipd/AlwaysDefect", GAME), "trial"), Seat(make_player("ipd/AlwaysCooperate", GAME))
     both = trials(shaper, other)
@@ -147,6 +172,36 @@ class Stammers(Mute):
         return super().turn(ask) if not ask.attempt else Move(self.action)
 
 
+class Says:
+    """Plays these actions turn by turn; None is nothing legal."""
+
+    name = "says"
+    traits = Traits()
+
+    def __init__(self, *actions):
+        self.actions = actions
+
+    def turn(self, ask):
+        return Move(self.actions[ask.turn])
+
+
+def hand_of(*actions):
+    """A hand of Kuhn poker, in which a round may have two turns of the opener."""
+    game = make_game("kuhn(hands=1)")
+    match = Match(game, [Says(*actions), Says(*actions)])
+    return played([Setup(id="one", match=match, slots=(0, 1), key=Key(1))])[0]
+
+
+def test_transitions_of_a_round_with_two_turns_of_a_seat_are_two():
+    episode = hand_of("PASS", "BET", "CALL")
+    found = transitions_of([[episode]], 0)
+    assert [(one.decision.action, one.reward) for one in found] == [("PASS", 0.0), ("CALL", episode.payoffs[0])]
+
+
+def test_payoff_metrics_leave_out_a_round_with_a_null_action_at_its_first_turn():
+    assert math.isnan(payoff_metrics([hand_of(None, "BET", "CALL")], ["one", "two"])["one/pay"])
+
+
 def test_payoff_metrics_count_rounds_with_a_legal_second_attempt():
     match = Match(GAME, [Stammers({1}), Mute(set(), "D")])
     match.retries = 1
@@ -196,3 +251,5 @@ def test_empirical_policy_metrics_are_frequencies_of_a_seat_with_memory():
         empirical_policy_metrics(GAME, mirrored, [episode_of(Mute(set(), "D"), Mute(set(), "C"))])["counts/first/C-D"]
         == 1.0
     )
+    faced = episode_of(Mute(set(), "C"), Mute({1}, "D"))
+    assert empirical_policy_metrics(GAME, seats, [faced])["counts/first/C-D"] == 1.0, "in the second round alone"

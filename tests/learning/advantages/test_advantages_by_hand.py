@@ -337,3 +337,20 @@ def test_mistakes_are_refused_in_a_sentence(make, said):
     with pytest.raises(StratagemError, match=said) as refused:
         make()
     assert str(refused.value).endswith((".", "?"))
+
+
+def test_terms_of_a_message_are_its_effects_and_add_up_to_its_advantage():
+    """Two episodes of a message and a move: 5 and 1 in all, with 2 in each where silence stood in its place."""
+    decisions = Decisions(
+        episode=[0, 0, 1, 1],
+        group=[0, 0, 0, 0],
+        round=[0, 1, 0, 1],
+        message=[True, False, True, False],
+        terms={"payoff": [1.0, 4.0, 1.0, 0.0], "harm": [0.0, 1.0, 0.0, 0.0]},
+        silenced={"payoff": [2.0, 0.0, 2.0, 0.0], "harm": [0.5, 0.0, 0.5, 0.0]},
+    )
+    estimate = made("message_effect")(decisions)
+    assert estimate.term_advantages["payoff"].tolist() == approx(3.0, 2.0, -1.0, -2.0)
+    assert estimate.term_advantages["harm"].tolist() == approx(0.5, 0.5, -0.5, -0.5)
+    assert estimate.centred_terms["payoff"].tolist() == approx(3.0, 2.0, -1.0, -2.0)
+    assert estimate.advantage.tolist() == approx(3.5, 2.5, -1.5, -2.5)

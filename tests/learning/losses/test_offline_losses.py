@@ -53,6 +53,16 @@ def test_spag_is_its_formula(options):
     assert found.loss.item() == pytest.approx(spag(**options), abs=1e-7)
 
 
+def test_spag_reports_the_divergence_of_the_policy_over_replies_of_the_player():
+    """KL(pi, ref) is the mean of rho log rho over samples of the reference, and not of log rho."""
+    outputs, example = replies()
+    rows = {"advantage": torch.tensor(ADVANTAGES), "weight": torch.tensor(WEIGHTS)}
+    columns = Columns(example=example, num_examples=3, rows=rows)
+    far = [sum(said) - sum(played) for said, played in zip(SAID, PLAYED, strict=True)]
+    found = read_loss("spag").value(outputs, columns, {"weight": 3.0})
+    assert found.means()["kl"] == pytest.approx(sum(math.exp(x) * x for x in far) / 3)
+
+
 def test_where_policy_and_player_agree_spag_is_the_policy_gradient_with_no_pull():
     """`rho log rho` has its least slope there: the gradient is the advantage less beta, which is a baseline."""
     outputs, example = replies()

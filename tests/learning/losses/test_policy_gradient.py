@@ -1,6 +1,7 @@
 """The clipped surrogate by hand: what each token loses, and what is shown of it."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -58,6 +59,16 @@ def test_what_is_shown_are_the_ratio_with_its_range_and_the_share_that_was_clipp
     )
     assert means["approx_kl"] == pytest.approx(sum(r - 1 - math.log(r) for r in RATIOS) / 5)
     assert means["entropy"] == 1.0
+
+
+def test_a_token_counts_as_clipped_where_the_clip_takes_its_gradient():
+    said, columns = batch()
+    tokens = {**columns.tokens, "advantage": torch.tensor((2.0, -2.0, -2.0, -2.0, 1.0))}
+    output = run("policy_gradient", Outputs(policy_logprobs=said), replace(columns, tokens=tokens))
+    (gradient,) = torch.autograd.grad(output.loss, said)
+    assert [bool(slope) for slope in gradient] == [False, True, False, False, True]
+    means = output.means()
+    assert (means["clip_fraction_low"], means["clip_fraction_high"]) == pytest.approx((0.4, 0.2))
 
 
 def test_high_and_low_clips_are_apart():

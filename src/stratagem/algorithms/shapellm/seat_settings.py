@@ -159,7 +159,7 @@ class TabularSettings(PromptSettings):
     update_every: UpdateEvery = 1
     """Interval between two updates; a number of episodes, or "trial". Returns are summed over it."""
     learning_rate: float = Field(default=1.0, gt=0.0)
-    """Learning rate; the step size of a logit along the gradient of the mean return of an episode."""
+    """Learning rate; the step size of a logit along the policy gradient, which is the mean over decisions."""
     initial_probability: Share | tuple[Share, Share, Share, Share, Share] = 0.5
     """Initial probability of the first action, in every row; the other actions share the rest. Five numbers are for
     the first round and after each joint action, as in the tables of target policies."""
