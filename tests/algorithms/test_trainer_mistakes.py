@@ -63,6 +63,7 @@ def test_a_recipe_is_read_with_changes_and_mistakes_are_one_sentence(tmp_path):
     for changes, said in (
         ({"sepo.alfa": "3"}, "There is no setting sepo.alfa"),
         ({"sepo.group_size": "1"}, "sepo.group_size"),
+        ({"num_threads": "100000"}, "num_threads cannot be 100000: .* less than or equal to 1024"),
         ({"games.name": "x"}, "no table"),
         ({"mode": "loud"}, "the modes are"),
         ({"train": "all"}, "keep a copy of the weights"),
