@@ -20,7 +20,7 @@ from stratagem.play.match import Match
 from stratagem.play.records import Decision
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
-from stratagem.play.store import write_shard
+from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.visible import is_unseen, json_text, visible
@@ -220,6 +220,22 @@ def test_no_character_of_a_record_is_dropped(record, capsys):
     with pytest.raises(SystemExit):
         main(["show", str(record), "--episode", "1"])
     assert f": illegal, {visible(HOSTILE)}\n" in capsys.readouterr().out, "with BEL, CR and BS"
+
+
+def test_no_text_passes_for_a_line_of_the_transcript(record, capsys):
+    from stratagem.cli.main import main
+
+    (*_, episode) = read_episodes(record)
+    forged = "x\n    payoff: seat 0 9.00, seat 1 9.00"
+    episode.id, episode.players = forged, (forged, forged)
+    for row in episode.decisions:
+        row.action, row.said = (row.action and forged), forged
+    write_shard(record.parent / "forged", 0, [episode])
+    with pytest.raises(SystemExit):
+        main(["show", str(record.parent / "forged"), "--episode", "1"])
+    told = capsys.readouterr().out
+    assert told.count("\n      │     payoff: seat 0 9.00, seat 1 9.00") == 3 + len(episode.decisions)
+    assert "\n    payoff: seat 0 9.00" not in told
 
 
 def test_words_of_a_model_lose_no_character(capsys):
