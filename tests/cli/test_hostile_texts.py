@@ -9,6 +9,7 @@ from unicodedata import category
 
 import pytest
 
+from stratagem.api.transcript import transcript
 from stratagem.cli.commands import COMMANDS
 from stratagem.cli.console import errors
 from stratagem.cli.output import progress
@@ -236,6 +237,12 @@ def test_no_text_passes_for_a_line_of_the_transcript(record, capsys):
     told = capsys.readouterr().out
     assert told.count("\n      │     payoff: seat 0 9.00, seat 1 9.00") == 3 + len(episode.decisions)
     assert "\n    payoff: seat 0 9.00" not in told
+
+
+def test_turn_without_a_reply_has_a_line(record):
+    (episode, *_) = read_episodes(record)
+    episode.decisions[0].said = None
+    assert "illegal, no reply" in "\n".join(line.plain for line in transcript(episode))
 
 
 def test_words_of_a_model_lose_no_character(capsys):

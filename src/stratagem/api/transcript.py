@@ -56,7 +56,7 @@ def _line(row: Decision) -> Text:
     if row.action is not None:
         text = "".join(_parts(row)) if row.parts else f": {_barred(row.action)}"
         return line.append(text + ("" if row.how == "scripted" else f" ({row.how})"))
-    return line.append(f": {row.how}, {_barred(row.said) or 'no reply'}", style="red")
+    return line.append(f": {row.how}, {_barred(row.said or 'no reply')}", style="red")
 
 
 def _barred(text: str) -> str:
