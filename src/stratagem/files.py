@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,6 +49,14 @@ def parse_json(text: str | bytes) -> Any:
     """Parse JSON; what is nested too deeply raises a `ValueError`, as other damage does."""
     try:
         return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Parse TOML; what is nested too deeply raises a `ValueError`, as other damage does."""
+    try:
+        return tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
 

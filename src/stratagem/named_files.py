@@ -174,7 +174,7 @@ def _is_known(path: Path) -> bool:
     try:
         imported = json.loads(_note_of(path).read_text("utf-8"))
         return all(digest_of(path.parent / name) == digest for name, digest in imported.items())
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError, AttributeError, RecursionError):
         return False
 
 

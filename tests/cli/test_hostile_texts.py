@@ -9,6 +9,7 @@ from unicodedata import category
 
 import pytest
 
+from stratagem.api.transcript import transcript
 from stratagem.cli.commands import COMMANDS
 from stratagem.cli.console import errors
 from stratagem.cli.output import progress
@@ -20,7 +21,7 @@ from stratagem.play.match import Match
 from stratagem.play.records import Decision
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
-from stratagem.play.store import write_shard
+from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.visible import is_unseen, json_text, visible
@@ -220,6 +221,28 @@ def test_no_character_of_a_record_is_dropped(record, capsys):
     with pytest.raises(SystemExit):
         main(["show", str(record), "--episode", "1"])
     assert f": illegal, {visible(HOSTILE)}\n" in capsys.readouterr().out, "with BEL, CR and BS"
+
+
+def test_no_text_passes_for_a_line_of_the_transcript(record, capsys):
+    from stratagem.cli.main import main
+
+    (*_, episode) = read_episodes(record)
+    forged = "x\n    payoff: seat 0 9.00, seat 1 9.00"
+    episode.id, episode.players = forged, (forged, forged)
+    for row in episode.decisions:
+        row.action, row.said = (row.action and forged), forged
+    write_shard(record.parent / "forged", 0, [episode])
+    with pytest.raises(SystemExit):
+        main(["show", str(record.parent / "forged"), "--episode", "1"])
+    told = capsys.readouterr().out
+    assert told.count("\n      │     payoff: seat 0 9.00, seat 1 9.00") == 3 + len(episode.decisions)
+    assert "\n    payoff: seat 0 9.00" not in told
+
+
+def test_turn_without_a_reply_has_a_line(record):
+    (episode, *_) = read_episodes(record)
+    episode.decisions[0].said = None
+    assert "illegal, no reply" in "\n".join(line.plain for line in transcript(episode))
 
 
 def test_words_of_a_model_lose_no_character(capsys):

@@ -12,6 +12,8 @@ from stratagem.reports.html import element
 
 _SHORT = 100
 """Length beyond which a state is not printed: it may be a whole board."""
+_BAR = "\n      │ "
+"""Beginning of the further lines of a text, which then cannot pass for lines of the transcript."""
 
 
 class Transcript(str):
@@ -31,9 +33,9 @@ def transcript(episode: Episode, after: Callable[[Decision], None] | None = None
 
     `after` is called once the line of an action is taken.
     """
-    yield Text(f"{episode.game}, {episode.id}", style="bold")
+    yield Text(_barred(f"{episode.game}, {episode.id}"), style="bold")
     for seat, name in enumerate(episode.players):
-        yield Text(f"  seat {seat}: {name}")
+        yield Text(f"  seat {seat}: {_barred(name)}")
     rewards = iter(episode.rounds)
     for index, rows in groupby(episode.decisions, key=lambda row: row.round):
         yield Text(f"  round {index + 1}")
@@ -52,9 +54,13 @@ def _line(row: Decision) -> Text:
     if "\n" not in row.state_key and len(row.state_key) <= _SHORT:
         line.append(f" ({row.state_key})", style="dim")
     if row.action is not None:
-        text = "".join(_parts(row)) if row.parts else f": {row.action}"
+        text = "".join(_parts(row)) if row.parts else f": {_barred(row.action)}"
         return line.append(text + ("" if row.how == "scripted" else f" ({row.how})"))
-    return line.append(f": {row.how}, {row.said or 'no reply'}", style="red")
+    return line.append(f": {row.how}, {_barred(row.said or 'no reply')}", style="red")
+
+
+def _barred(text: str) -> str:
+    return text.replace("\n", _BAR)
 
 
 def _parts(row: Decision) -> Iterator[str]:

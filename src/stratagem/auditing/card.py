@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ from stratagem.auditing.figure import Figure, read_figure
 from stratagem.auditing.probes.base import StrategyLine
 from stratagem.errors import BadRecord
 from stratagem.evaluation.resumable import read_plan
+from stratagem.files import parse_json
 from stratagem.games.base import Json
 
 FILE = "card.json"
@@ -108,7 +108,7 @@ def read_card(path: Path) -> Card:
     """Read a card, or that in the folder of an audit."""
     file = path / FILE if path.is_dir() else path
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = parse_json(file.read_text(encoding="utf-8"))
         if data["card"] != VERSION:
             raise BadRecord(f"{file} is a card of version {data['card']}, and this program reads version {VERSION}.")
         return Card(

@@ -6,7 +6,6 @@ A run may have just begun, may be old, or may be of another algorithm, so no par
 from __future__ import annotations
 
 import math
-import tomllib
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from stratagem.errors import StratagemError
-from stratagem.files import parse_json
+from stratagem.files import parse_json, parse_toml
 from stratagem.reports.files import EvaluationFile, Finding, LeagueTable, Models, Policy
 from stratagem.reports.league_names import renamed
 from stratagem.runs.folder import RunFolder, RunInfo, Status
@@ -63,8 +62,8 @@ class RunData:
     def settings(self) -> dict[str, Any]:
         """Resolved recipe as data; empty where it is no TOML."""
         try:
-            return tomllib.loads(self.settings_text)
-        except tomllib.TOMLDecodeError as error:
+            return parse_toml(self.settings_text)
+        except ValueError as error:
             self.broken["config.toml"] = f"config.toml is no TOML: {error}."
             return {}
 

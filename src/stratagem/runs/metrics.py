@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from stratagem.errors import BadParameter, BadRecord
+from stratagem.files import parse_json
 from stratagem.runs.files import sync, telling, write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.trackers.tracks import Tracks
@@ -179,7 +180,7 @@ def _lines(data: bytes) -> list[bytes]:
 def _row(line: bytes) -> dict[str, Any] | None:
     """Parse a line; None where it is incomplete."""
     try:
-        row = json.loads(line)
+        row = parse_json(line)
     except ValueError:
         return None
     if not line.endswith(b"\n") or not isinstance(row, dict) or type(row.get("step")) is not int:

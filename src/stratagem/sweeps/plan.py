@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -12,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.errors import BadParameter
-from stratagem.files import reason
+from stratagem.files import parse_toml, reason
 from stratagem.runs.config_file import toml_value
 from stratagem.settings import Settings
 from stratagem.sweeps.planned_run import PlannedRun
@@ -116,10 +115,10 @@ def _plain(value: Any) -> str:
 def read_plan(path: Path) -> Plan:
     """Read the plan in a file."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = parse_toml(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise BadParameter(f"The sweep {path} cannot be read: {reason(error)}.") from error
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise BadParameter(f"The sweep {path} is no TOML: {error}.") from error
     if data and data.keys().isdisjoint(Plan.model_fields):
         raise BadParameter(

@@ -6,7 +6,6 @@ such as a script or an address, is left out of it.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import UnknownName
+from stratagem.files import parse_json
 from stratagem.games.base import Json
 from stratagem.play.store import shards
 from stratagem.reports.html import Html
@@ -130,7 +130,7 @@ class _Reader(HTMLParser):
         node = self._open[-1][1] if self._open else []
         if node and node[0] == "figure" and _PLOT in node[1].get("class", "").split():
             with suppress(ValueError):
-                node[1]["data"] = json.loads(text)
+                node[1]["data"] = parse_json(text)
 
 
 def _is_kept(name: str, value: str) -> bool:

@@ -1,6 +1,7 @@
 """Whatever bytes come back become a reply or a failure in one line."""
 
 import json
+import math
 
 import pytest
 
@@ -91,6 +92,30 @@ def test_a_secret_is_hidden_wherever_it_stands():
     with pytest.raises(Failure) as caught:
         read_reply(b"x" * 195 + b"sk-secret", hide)
     assert "sk-" not in caught.value.why, "cut before it is hidden, half a key would show"
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        [{"token": "sk-secret", "logprob": -1}],
+        [{"token": "a", "logprob": -1, "bytes": [*b"sk-secret"]}],
+        [{"token": "a", "logprob": -1, "top_logprobs": [{"token": "sk-secret", "logprob": -2}]}],
+        [{"token": "sk-", "logprob": -1}, {"token": "secret", "logprob": -1}],
+    ],
+)
+def test_tokens_that_repeat_a_secret_are_not_kept(tokens):
+    body = answer({"content": "BET"}, logprobs={"content": tokens})
+    assert read_reply(body, Secret("sk-secret").hide).alternatives == ()
+    assert read_reply(body, Secret("sk-other").hide).alternatives
+
+
+@pytest.mark.parametrize(
+    ("written", "logprob"), [("-1" + "0" * 400, -math.inf), ("-1e999", -math.inf), ("-0.5", -0.5), ("0.0001", 0.0)]
+)
+def test_log_probability_of_any_size_is_read(written, logprob):
+    body = answer({"content": "BET"}, logprobs={"content": [{"token": "BET", "logprob": 0.25}]})
+    ((one,),) = read_reply(body.replace(b"0.25", written.encode()), shown).alternatives
+    assert one == (b"BET", logprob)
 
 
 @pytest.mark.parametrize(

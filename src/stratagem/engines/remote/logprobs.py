@@ -5,7 +5,8 @@ Chat completions list them in `logprobs.content`; servers that keep to the form 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from stratagem.engines.base import Alternative
@@ -14,15 +15,23 @@ _MOST_TOKENS = 1 << 12
 _MOST_ALTERNATIVES = 1 << 10
 _ROUNDING = 1e-3
 """Tolerance of a log-probability above 0."""
+_LEAST = -1e300
+"""Log-probability below which a token has none; JSON has integers that are no floating-point number."""
 
 
-def read_alternatives(choice: Mapping[str, Any]) -> tuple[tuple[Alternative, ...], ...]:
-    """Return for each token of a reply its alternatives, the token itself first; empty where the server tells none."""
+def read_alternatives(choice: Mapping[str, Any], hide: Callable[[str], str]) -> tuple[tuple[Alternative, ...], ...]:
+    """Return for each token of a reply its alternatives, the token itself first; empty where the server tells none.
+
+    Empty also where they repeat a secret, in one token or from one token to the next.
+    """
     told = choice.get("logprobs")
     if not isinstance(told, dict):
         return ()
     positions = _of_chat(told["content"]) if isinstance(told.get("content"), list) else _of_lists(told)
-    return tuple(tuple(_unique(position)) for position in positions)
+    found = tuple(tuple(_unique(position)) for position in positions)
+    written = (b"".join(row[0].token for row in found if row), *(one.token for row in found for one in row))
+    text = b"\0".join(written).decode("utf-8", "replace")
+    return found if hide(text) == text else ()
 
 
 def _of_chat(content: list[Any]) -> Iterator[list[Alternative | None]]:
@@ -48,9 +57,10 @@ def _alternative(row: object) -> Alternative | None:
     token, logprob, raw = told.get("token"), told.get("logprob"), told.get("bytes")
     if not isinstance(token, str) or not isinstance(logprob, int | float) or not logprob <= _ROUNDING:
         return None
+    logprob = min(0.0, float(logprob)) if logprob > _LEAST else -math.inf
     if isinstance(raw, list) and all(type(byte) is int and 0 <= byte < 256 for byte in raw):
-        return Alternative(bytes(raw), min(0.0, float(logprob)))
-    return Alternative(token.encode("utf-8", "replace"), min(0.0, float(logprob)))
+        return Alternative(bytes(raw), logprob)
+    return Alternative(token.encode("utf-8", "replace"), logprob)
 
 
 def _unique(position: list[Alternative | None]) -> Iterator[Alternative]:

@@ -62,7 +62,7 @@ def read_reply(body: bytes, hide: Callable[[str], str]) -> Reply:
         finish=declined or finish,
         num_prompt=num_prompt,
         num_reply=num_reply,
-        alternatives=read_alternatives(choice),
+        alternatives=read_alternatives(choice, hide),
         reasoning=hide(reasoning)[:LONGEST],
     )
 

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from stratagem.algorithms.shapellm.shapers.mfos import MetaLearner
-from stratagem.files import write_file
+from stratagem.errors import BadRecord
+from stratagem.files import parse_json, reason, write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.training.stage import Batch, Stage, State
 
@@ -57,4 +58,8 @@ def meta_policies(run: RunFolder) -> dict[str, Tensor]:
     path = run.path / META_POLICIES
     if not path.is_file():
         return {}
-    return {name: torch.tensor(row, dtype=torch.float64) for name, row in json.loads(path.read_text()).items()}
+    try:
+        weights = parse_json(path.read_text(encoding="utf-8"))
+        return {name: torch.tensor(row, dtype=torch.float64) for name, row in weights.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadRecord(f"The meta-policies {path} cannot be read: {reason(error)}.") from error
