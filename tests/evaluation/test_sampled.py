@@ -208,7 +208,7 @@ def test_legal_replies_alone_are_counted_as_often_as_they_were_given():
     alone = legal_only(tally)
     assert alone.counts == pytest.approx(tally.legal)
     assert alone.counts.sum() < tally.counts.sum()
-    assert (alone.halves * tally.counts == pytest.approx(tally.halves * tally.legal)), "both halves lose as much"
+    assert alone.halves * tally.counts == pytest.approx(tally.halves * tally.legal), "both halves lose as much"
 
 
 @pytest.mark.parametrize(
