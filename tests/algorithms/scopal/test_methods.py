@@ -44,7 +44,7 @@ def test_pairs_are_of_one_prompt_and_weigh_as_the_desirable_reply():
 
 
 def test_grpo_advantages_are_standardised_within_a_prompt():
-    """Rewards 1, 1, 1 and 0 have the mean .75 and the deviation .433; equal rewards teach nothing and are left out."""
+    """Rewards 1, 1, 1 and 0 have the mean .75 and the deviation .433; equal rewards are left out."""
     given = replace(samples([2, 5, 3, 1]), prompt=np.array([0, 0, 1, 1]))
     training_set = training_set_of("grpo", with_columns(given, reward=[1.0, 1.0, 1.0, 0.0]))
     batch = training_set.batch([0, 1], training_set.weight)

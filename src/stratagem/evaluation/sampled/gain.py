@@ -64,7 +64,7 @@ class Gain:
         """Return the expected number of rounds, and its derivative by the slots of the tree."""
         if self._fixed_length:
             return self._fixed_length, np.zeros(len(policy))
-        return self._value(policy, self.tree.rounds)
+        return self._value(policy, self.tree.rounds.astype(np.float64))
 
     @cached_property
     def _fixed_length(self) -> float:
