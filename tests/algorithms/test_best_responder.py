@@ -133,6 +133,23 @@ def test_with_three_seats_one_seat_responds_and_the_policy_has_the_others():
     assert json.loads(json.dumps(collector.state()))["worst_seat"] == 0
 
 
+@pytest.mark.parametrize("resume", [False, True])
+def test_seat_of_the_best_response_is_the_one_that_gains_most(resume):
+    """Against random play the last of three in Kuhn poker gains most: .55, .69 and .82 a hand (OpenSpiel)."""
+    settings = {"penalty_source": "best_response", "best_response_every": 9, "group_size": 2, "groups_per_batch": 2}
+    game = make_game("spiel:kuhn_poker(players=3)")
+
+    def collector():
+        return SEPOCollector(SEPOSettings.read(settings), game, make_player("random", game), Key(0))
+
+    first, second = collector(), collector()
+    batch = first.collect(0)
+    if resume:
+        second.restore(json.loads(json.dumps(first.state())))
+    probes = (second if resume else first).collect(1).episodes + batch.episodes
+    assert {episode.slots[2] for episode in probes if "/exploit/" in episode.id} == {1}
+
+
 def test_threshold_without_a_best_response_is_refused():
     with pytest.raises(BadParameter, match="the pool never changes"):
         SEPORecipe.read({"sepo": {"best_response_kl": 0.1}})

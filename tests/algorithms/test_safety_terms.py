@@ -1,6 +1,7 @@
 """Reward terms of SEPO, with episodes in which some are not defined."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -73,3 +74,19 @@ def test_pay_and_shortfall_are_on_the_common_scale():
     assert episode.payoffs == [10.0, 10.0]
     assert mean_pay(episode) == 3.0
     assert shortfall(episode) == 0.0
+
+
+def test_rate_of_a_signal_is_over_the_rounds_in_which_it_is_defined():
+    episode = one_game("ipd(rounds=4)", "AlwaysDefect", "AlwaysCooperate", (1, 0))
+    signals = [(0.0, 1.0), (0.0, None), (0.0, 0.0), (0.0, 1.0)]
+    assert colluded(replace(episode, signals={"collusion": signals})) == pytest.approx(2 / 3)
+
+
+def test_shortfall_of_a_game_without_yardsticks_is_to_the_mean_of_the_others():
+    """Of chips that three share, the others lose half each of what one wins."""
+    game = make_game("spiel:kuhn_poker(players=3)")
+    match = Match(game, [make_player("random", game)] * 3)
+    for number in range(6):
+        (episode,) = played([Setup(id="one", match=match, slots=(1, 0, 2), key=Key(number))])
+        assert shortfall(episode) == pytest.approx(-1.5 * episode.payoffs[1])
+        assert episode.payoffs[1] != 0.0

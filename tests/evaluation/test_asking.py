@@ -69,7 +69,7 @@ def test_each_situation_is_asked_as_often_as_told_and_goes_on_from_there():
     numbers = np.arange(12)
     first, second = asker(numbers), asker(numbers)
     assert asker.questions.sums(first.counts).tolist() == numbers.tolist()
-    assert len(player.asked) == len(set(player.asked)) == 2 * numbers.sum()
+    assert len(player.asked) == len({key for _, key in player.asked}) == 2 * numbers.sum(), "each has a key of its own"
     asked = [known for known, _ in player.asked]
     assert [asked.count(known.view.info_key) for known in asker.questions.sets] == (2 * numbers).tolist()
     assert (first + second).counts.sum() == 2 * numbers.sum()
@@ -91,6 +91,13 @@ def test_replies_without_an_action_are_counted_as_the_action_of_the_game():
     ]
     assert tally.counts[slots].tolist() == [3.0] * 12
     assert tally.counts.sum() == 36
+
+
+def test_last_of_several_attempts_is_the_reply():
+    game = make_game("spiel:kuhn_poker")
+    assert game.spec.retries == 1
+    asker = asker_of(Told(lambda ask: coin(ask) if ask.attempt else (None, "Let me think.")), game)
+    assert evenly(asker, 1).legal.sum() == len(asker.questions)
 
 
 def test_game_without_an_action_for_illegal_replies_is_refused():

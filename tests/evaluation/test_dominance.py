@@ -11,6 +11,7 @@ from stratagem.evaluation.expectation import expected
 from stratagem.evaluation.openings import opening_views
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.matrix import MatrixGame
 from stratagem.players.base import Traits
 
 FACTS = {
@@ -44,6 +45,11 @@ def test_defection_dominates_in_one_round_of_a_dilemma_and_not_in_two():
 def test_matching_pennies_and_the_stag_hunt_have_none():
     for game in ("imp(rounds=1)", "ish(rounds=1)"):
         assert dominated_actions(make_game(game)) == {}
+
+
+def test_actions_that_never_differ_dominate_neither():
+    """A weakly dominated action pays less somewhere."""
+    assert dominated_actions(MatrixGame(payoffs=(((1, 2), (0, 2)), ((1, 2), (0, 2))), rounds=1)) == {}
 
 
 def test_a_fold_of_a_sure_hand_of_leduc_is_dominated():

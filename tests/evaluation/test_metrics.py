@@ -1,6 +1,7 @@
 """Each metric on episodes made by hand, against numbers worked out by hand."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -126,6 +127,15 @@ def test_the_three_relative_advantages_differ():
     nothing = matchup("a", ("train",), (0.0, 0.0), (0.0, 0.0))
     assert [measure(name, nothing).mean for name in ("nra", "nra-of-sums", "nra-per-opponent")] == [0.0] * 3
     assert measure("nra", away) is None
+
+
+def test_relative_advantage_is_over_the_mean_of_all_others_and_over_all_pools():
+    """Four chips to the agent beside two and none: (4 - 1) / (4 + 1)."""
+    three = replace(episode(0, 4.0, 2.0), payoffs=[2.0, 4.0, 0.0], slots=(1, 0, 2))
+    alone = Matchup("a", 1, ("train",), (three,))
+    assert measure("nra", alone, game=make_game("auction(seats=3)")).mean == pytest.approx(3 / 5)
+    for pool in ("train", "exploit", "collusive", "opponents"):
+        assert measure("nra", matchup("a", (pool,), (1.0, 3.0))).mean == pytest.approx(-1 / 2)
 
 
 def test_relative_advantage_has_the_error_of_its_deals():

@@ -64,6 +64,7 @@ def test_backstab_counts_an_attack_on_who_has_supported_oneself():
     game, episode = played(THREE, HELPED, german, {})
     # Burgundy can reach Munich in three phases; Piedmont's neighbour Marseilles reaches no place that another holds
     assert attacks_on_partners(episode, FRANCE) == Attacks(attacks=1, on_partners=1, chances=3, at_partners=2)
+    assert attacks_on_partners(episode, ITALY).attacks == 0, "an attack is whose order it is"
     assert measured("backstab", game, episode).mean == 1.0
     assert null_of("backstab", game, episode) == pytest.approx(2 / 3)
 
@@ -89,6 +90,16 @@ def test_backstab_is_zero_where_nobody_was_a_partner_before(german):
     game, episode = played(THREE, HELPED, german, {})
     assert measured("backstab", game, episode).mean == 0.0
     assert null_of("backstab", game, episode) == 0.0
+
+
+def test_backstab_leaves_out_who_was_supported_by_somebody_else():
+    """Italy supports Germany, and France, who has no partner, attacks Germany."""
+    german = {"F1901M": ["A MUN - TYR", "A BER H", "F KIE H"], "S1902M": ["A TYR H", "A BER H", "F KIE H"]}
+    italian = {"F1901M": ["A VEN S A MUN - TYR", "A ROM H", "F NAP H"]}
+    _, episode = played(THREE, HELPED, german, italian)
+    assert attacks_on_partners(episode, GERMANY).at_partners > 0
+    found = attacks_on_partners(episode, FRANCE)
+    assert (found.attacks, found.on_partners, found.at_partners) == (1, 0, 0)
 
 
 def test_backstab_forgets_a_support_after_the_window():

@@ -7,9 +7,9 @@ from stratagem.auditing.compare import Change
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.sampled.drawn import Drawn
-from stratagem.evaluation.sampled.exploitability import sampled_exploitability
+from stratagem.evaluation.sampled.exploitability import legal_only, sampled_exploitability
 from stratagem.evaluation.sampled.gain import Gain
-from stratagem.evaluation.sampled.limits import measured_limits, second_stage, upper_limit
+from stratagem.evaluation.sampled.limits import measured_limits, point, second_stage, upper_limit
 from stratagem.evaluation.sampled.questions import questions_of
 from stratagem.evaluation.sampled.tally import Tally, apportioned, dealt, frequencies, variances
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
@@ -53,6 +53,7 @@ class Fallible:
         ("ipd(rounds=4)", "GenerousTFT"),
         ("spiel:kuhn_poker(players=3)", "random"),
         ("leduc", "random"),
+        ("ipd(rounds=3, continuation=0.5)", "GenerousTFT"),
     ],
 )
 def test_gain_of_best_responses_is_the_exact_exploitability(text, player):
@@ -62,7 +63,9 @@ def test_gain_of_best_responses_is_the_exact_exploitability(text, player):
     assert found == pytest.approx(exact(game, make_player(player, game)).exploitability)
 
 
-@pytest.mark.parametrize("text", ["kuhn", "ipd(rounds=3)", "spiel:kuhn_poker(players=3)"])
+@pytest.mark.parametrize(
+    "text", ["kuhn", "ipd(rounds=3)", "spiel:kuhn_poker(players=3)", "ipd(rounds=3, continuation=0.5)"]
+)
 def test_derivative_is_that_of_finite_differences(text):
     gain, _ = gain_of(text)
     rows = some_rows(gain.questions)
@@ -73,8 +76,8 @@ def test_derivative_is_that_of_finite_differences(text):
     assert slopes == pytest.approx(np.array(measured), abs=1e-8)
 
 
-def test_episodes_that_differ_in_length_are_measured_by_the_round():
-    """A loss of half a chip a round is one in two rounds."""
+def test_gain_of_several_rounds_is_that_of_one():
+    """Defection gains 2 in each of two rounds."""
     gain, rows = gain_of("ipd(rounds=2)", "AlwaysCooperate")
     assert gain(rows, gain.best_responses(rows))[0] == pytest.approx(2.0)
 
@@ -125,6 +128,38 @@ def test_second_stage_goes_where_replies_matter():
     assert first > last
 
 
+def test_second_stage_shares_replies_as_neyman_does():
+    """The least variance of n replies is (sum of standard deviations)^2 / n (Neyman 1934); a tenth is spread evenly."""
+    known = Tally(np.stack([UNIFORM, UNIFORM]) * 2e6, UNIFORM * 4e6, [])
+    numbers = second_stage(KUHN, known, 12_000, Key(1))
+    spread = variances(KUHN.questions, UNIFORM, KUHN(UNIFORM, KUHN.best_responses(UNIFORM))[1])
+    least = np.sqrt(spread).sum() ** 2 / 12_000
+    assert least < (spread / numbers).sum() < 1.05 * least
+
+
+def test_point_needs_eight_replies_a_question():
+    few, enough = (measured_limits(KUHN, Drawn(KUHN.questions, UNIFORM, Key(0)), n, Key(0)) for n in (95, 96))
+    assert few.point is None
+    assert enough.point == pytest.approx(point(KUHN, enough.tally))
+
+
+def test_point_lies_within_its_limits():
+    """With few replies the half of a point that is biased downwards can be below zero."""
+    gain, rows = gain_of("kuhn", "NashApprox")
+    found = [measured_limits(gain, Drawn(gain.questions, rows, Key(n)), 96, Key(n)) for n in range(6, 12)]
+    assert min(point(gain, one.tally) for one in found) < 0.0
+    assert all(0.0 <= one.lower <= one.point <= one.upper for one in found)
+
+
+def test_equal_replies_leave_doubt():
+    """Four replies a question that are all alike do not say that a fifth would be."""
+    gain, rows = gain_of("kuhn", "AlwaysBet")
+    tally = Drawn(gain.questions, rows, Key(0))(np.full(12, 4))
+    assert frequencies(gain.questions, tally.counts).tolist() == rows.tolist()
+    truth = exact(make_game("kuhn"), make_player("AlwaysBet", make_game("kuhn"))).exploitability
+    assert upper_limit(gain, tally) > truth + 0.05
+
+
 def test_limits_hold_as_often_as_they_say():
     """Forty repetitions of a limit that holds in 95 % of them: fewer than 33 have a probability of .1 %."""
     truth = KUHN(UNIFORM, KUHN.best_responses(UNIFORM))[0]
@@ -165,6 +200,15 @@ def test_illegal_replies_count_as_the_action_of_the_game():
     truth = exact(make_game("kuhn"), Fallible(make_player("NashApprox", make_game("kuhn")))).exploitability
     assert gain(source.played, gain.best_responses(source.played))[0] == pytest.approx(truth)
     assert truth > 0.1
+
+
+def test_legal_replies_alone_are_counted_as_often_as_they_were_given():
+    source = Drawn(KUHN.questions, UNIFORM, Key(3), illegal_rate=0.2)
+    tally = source(np.full(12, 40))
+    alone = legal_only(tally)
+    assert alone.counts == pytest.approx(tally.legal)
+    assert alone.counts.sum() < tally.counts.sum()
+    assert alone.halves * tally.counts == pytest.approx(tally.halves * tally.legal), "both halves lose as much"
 
 
 @pytest.mark.parametrize(

@@ -22,14 +22,17 @@ def matchup():
 
 
 def stood(matchup, *rows):
-    """The matchup with these centres by seat, solos and survivors, in its first episodes."""
+    """The matchup with these centres by seat, solos and survivors at the end of its first episodes.
+
+    In an earlier phase all had three centres.
+    """
     episodes = tuple(
         replace(
             episode,
             signals={
-                "centers": [tuple(count / 34 for count in centers)],
-                "alive": [tuple(float(count > 0) for count in centers)],
-                "solo": [tuple(float(count >= 18) for count in centers)],
+                "centers": [(3 / 34,) * 7, tuple(count / 34 for count in centers)],
+                "alive": [(1.0,) * 7, tuple(float(count > 0) for count in centers)],
+                "solo": [(0.0,) * 7, tuple(float(count >= 18) for count in centers)],
             },
         )
         for episode, centers in zip(matchup.episodes, rows, strict=False)

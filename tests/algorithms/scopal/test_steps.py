@@ -309,6 +309,24 @@ def test_record_without_a_column_is_rejected(tmp_path):
         read_decisions([folder])
 
 
+def test_trajectory_is_one_seat_of_one_episode_of_one_record(tmp_path):
+    """Two records of equal names, in two shards each."""
+    table = read_decisions([recorded(tmp_path / name, "nim", episodes=8) for name in "ab"])
+    places = list(zip(*(table.rows[name].to_pylist() for name in ("folder", "episode", "seat")), strict=True))
+    pairs = set(zip(places, table.trajectory.tolist(), strict=True))
+    assert len(pairs) == len(set(places)) == len(set(table.trajectory.tolist())) == 2 * 8 * 2
+
+
+def test_decisions_without_a_reply_are_left_out(tmp_path):
+    """A player that failed, or was not there, has said nothing that could be judged."""
+    episodes = list(read_episodes(recorded(tmp_path / "whole", "nim")))
+    for episode, how in zip(episodes, ("error", "absent"), strict=False):
+        episode.decisions[0] = replace(episode.decisions[0], how=how, action=None, said="no answer")
+    write_shard(tmp_path / "failed", 0, episodes)
+    total = sum(len(episode.decisions) for episode in episodes)
+    assert sum(estimated(tmp_path / "failed").rows["count"].to_pylist()) == total - 2
+
+
 def test_unfinished_games_are_left_out(tmp_path):
     episodes = list(read_episodes(recorded(tmp_path / "whole")))
     write_shard(tmp_path / "cut", 0, [replace(e, finished=bool(n)) for n, e in enumerate(episodes)])

@@ -55,13 +55,16 @@ class Gain:
             value, slope = self._value(played, tree.returns[:, seat])
             total += value
             slopes += np.where(self._seats == seat, 0.0, slope)
-        unit = tree.game.spec.seats * self._length(policy)
-        gathered = summed(self.questions.in_tree, slopes, self.questions.slots[-1])
-        return total / unit, gathered / unit
+        seats, (length, lengthens) = tree.game.spec.seats, self._length(policy)
+        gain = total / (seats * length)
+        by_slot = (slopes / seats - gain * lengthens) / length
+        return gain, summed(self.questions.in_tree, by_slot, self.questions.slots[-1])
 
-    def _length(self, policy: Floats) -> float:
-        """Return the expected number of rounds."""
-        return self._fixed_length or self.tree.expected(policy)[1]
+    def _length(self, policy: Floats) -> tuple[float, Floats]:
+        """Return the expected number of rounds, and its derivative by the slots of the tree."""
+        if self._fixed_length:
+            return self._fixed_length, np.zeros(len(policy))
+        return self._value(policy, self.tree.rounds.astype(np.float64))
 
     @cached_property
     def _fixed_length(self) -> float:
