@@ -47,8 +47,8 @@ class AnyRecipe(FiniteSettings):
     """Number of tables that are played together, and the unit of work of `--workers`; 0 takes the engine's `rows`.
     Tokens do not depend on it; log-probabilities change in their last bits."""
     num_threads: int = Field(default=0, ge=0, le=1024)
-    """Number of threads of each process, at most 1024; 0 takes what the machine has when the run begins, shared between its workers.
-    The last bits of all figures may depend on it, so a resumed run keeps its number."""
+    """Number of threads of each process, at most 1024; 0 takes what the machine has when the run begins, shared between
+    its workers. The last bits of all figures may depend on it, so a resumed run keeps its number."""
     checkpoint_minutes: float = Field(default=10.0, ge=0.0)
     """Minutes after the last checkpoint, or the beginning, after which the next step saves one; 0 saves none by time.
     So a run that is killed loses about this much work. Results do not depend on it."""
