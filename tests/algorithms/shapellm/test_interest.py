@@ -96,3 +96,16 @@ def test_interests_of_exact_learners_are_in_the_payoffs_of_their_seat():
 
 def test_interests_are_empty_in_other_games():
     assert interests(make_game("auction"), {}, 5, Key(0)) == {}
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [(((0, 1), (0, 1)), "DCCC"), (((0, 0), (1, 1)), "DDDD")],
+    ids=["repeats the other's action", "repeats its own action"],
+)
+def test_a_memory_one_player_looks_up_its_own_action_and_then_the_others(after, expected):
+    """It defects first, and meets a player that always cooperates."""
+    game = make_game("ipd(rounds=4)")
+    match = Match(game, [MemoryOne(1, after), make_player("AlwaysCooperate", game)])
+    (episode,) = played([Setup(id="m", match=match, slots=(0, 1), key=Key(0))])
+    assert "".join(row.action[0] for row in episode.decisions if row.slot == 0) == expected
