@@ -103,12 +103,17 @@ def file_module(file: str) -> ModuleType:
 
 def file_name_of(thing: object) -> str | None:
     """Return the name `FILE.py:NAME` of a class, a function or an object of a named file; None for every other."""
-    module = sys.modules.get(thing.__module__)
-    path = next((path for path, one in _modules.items() if one is module), None)
+    module, path = sys.modules.get(thing.__module__), path_of(thing)
     if path is None:
         return None
     name = getattr(thing, "__qualname__", None) or _name_in(module, thing)
     return f"{short_name(path)}:{name}" if getattr(module, name, None) is thing else None
+
+
+def path_of(thing: object) -> Path | None:
+    """Return the path of the named file that a class, a function or an object is of; None for every other."""
+    module = sys.modules.get(thing.__module__)
+    return next((path for path, one in _modules.items() if one is module), None)
 
 
 def _name_in(module: ModuleType | None, thing: object) -> str:

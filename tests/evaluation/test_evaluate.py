@@ -1,6 +1,7 @@
 """Whole evaluations: the same deals for everybody, chance beside them, and mistakes told before anything is played."""
 
 import re
+from contextlib import suppress
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -93,7 +94,9 @@ def own_suite(tmp_path, monkeypatch):
         copy(Path(SUITE).with_name(name), folder)
     (folder / "suite.py").write_text(OWN, "utf-8")
     (folder / "bots.py").write_text(GIVER, "utf-8")
-    return f"{folder}/suite.py:mine"
+    yield f"{folder}/suite.py:mine"
+    with suppress(KeyError):
+        del METRICS["worst_episode.py:WorstEpisode"]
 
 
 def test_a_suite_of_a_file_names_files_beside_it(own_suite):

@@ -12,12 +12,12 @@ from math import fsum, isfinite
 from typing import Any
 
 from stratagem.errors import BadParameter, StratagemError
+from stratagem.file_modules import path_of
 from stratagem.games.base import Game
-from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.games.safety.base import POOLS, Mixture, Pools, Safety
 from stratagem.games.safety.catalogue import safety_of
-from stratagem.named_files import files_in, find_file, name_files, table
+from stratagem.named_files import name_files, table
 from stratagem.players.base import Player
 from stratagem.players.catalogue import NOBODY as NO_PLAYERS
 from stratagem.players.catalogue import SYNONYMS, make_player
@@ -76,7 +76,7 @@ def naming_safety(game: Game[Any]) -> Safety[Any] | None:
     safety = safety_of(game)
     if safety is not None:
         names = [*safety.demonstrators, *(name for some in safety.pools.values() for name in some)]
-        for path in map(find_file, files_in([describe(game)])):
+        if (path := path_of(type(getattr(game, "game", game)))) is not None:  # talk(GAME) has its game within
             name_files(names, path.parent, allow=path in table().allowed)
     return safety
 
