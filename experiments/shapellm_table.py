@@ -31,6 +31,7 @@ from shapellm_printed import Printed, printed
 from shapellm_recipes import FOLDERS
 
 from stratagem.evaluation.statistics import wilson
+from stratagem.files import finite
 from stratagem.reports.run_data import RunData
 from stratagem.reports.siblings import band
 
@@ -87,15 +88,6 @@ def peak(data: RunData, seats: Sequence[str]) -> dict[str, Any]:
     best = max(starts, key=lambda start: math.fsum(payoffs[0][start : start + _WINDOW]))
     means = [math.fsum(own[best : best + _WINDOW]) / len(own[best : best + _WINDOW]) for own in payoffs]
     return {"from": best + 1, "pays": means}
-
-
-def finite(value: Any) -> Any:
-    """Replace what is no number by null, since JSON has no word for it."""
-    if isinstance(value, dict):
-        return {key: finite(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(inner) for inner in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def written(data: Mapping[str, Sequence[Row]]) -> str:

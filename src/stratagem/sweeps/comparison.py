@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Literal
 
 from stratagem.evaluation.family import Family
 from stratagem.evaluation.statistics import Estimate, with_interval
+from stratagem.files import finite
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve, read_metrics
 from stratagem.sweeps.paired import PairedTest, paired, paired_tests, students
@@ -113,7 +113,7 @@ class Comparison:
             "commits": self.sources,
             "arms": [_arm(arm) for arm in self.arms],
             "family": {"name": FAMILY, "comparisons": list(_orders(self.plan))},
-            "orders": [_finite(asdict(verdict)) for verdict in self.verdicts],
+            "orders": [finite(asdict(verdict)) for verdict in self.verdicts],
         }
 
 
@@ -134,7 +134,7 @@ def _orders(plan: Plan) -> dict[str, tuple[str, str]]:
 
 def _arm(arm: ArmFigures) -> dict[str, Any]:
     left_out = {name: list(getattr(arm, name)) for name in ("not_run", "unfinished", "diverged", "unmeasured")}
-    return {"name": arm.name, "by_seed": arm.by_seed, "estimate": _finite(asdict(arm.estimate())), **left_out}
+    return {"name": arm.name, "by_seed": arm.by_seed, "estimate": finite(asdict(arm.estimate())), **left_out}
 
 
 def _figures(plan: Plan, folder: Path, arm: str) -> ArmFigures:
@@ -180,15 +180,3 @@ def _verdict(better: ArmFigures, worse: ArmFigures, test: PairedTest) -> Verdict
     elif better.diverged or worse.diverged or test.holm_p is None or test.holm_p >= LEVEL:
         word = "undecided"
     return Verdict(better.name, worse.name, test.estimate, word, test.p, test.holm_p)
-
-
-def _finite(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace numbers that JSON lacks by null."""
-    return {
-        name: _finite(value)
-        if isinstance(value, dict)
-        else None
-        if isinstance(value, float) and not math.isfinite(value)
-        else value
-        for name, value in data.items()
-    }
