@@ -128,6 +128,24 @@ def test_a_learner_is_held_against_itself_where_nobody_shapes(tmp_path):
     assert f"{earned - told['other/pay']:.2f}".removeprefix("-") in page
 
 
+def test_outcome_without_a_standard_error_has_null_and_a_dash(tmp_path):
+    """One game has no standard error, and JSON has no NaN."""
+    run = trained(tmp_path, "single", final_evaluation={"episodes": 1})
+    written = (run.path / "outcome.json").read_text()
+    assert json.loads(written)["rows"][0]["figures"]["other/pay_error"] is None
+    assert "NaN" not in written
+    assert " ± \u2013" in str(outcome(RunData(run)).html())
+
+
+def test_interest_that_was_not_measured_is_a_dash(tmp_path):
+    run = trained(tmp_path, "unmeasured")
+    data = json.loads((run.path / "outcome.json").read_text())
+    data["interest"] = {"other": {"earned": None, "possible": 2.5}}
+    (run.path / "outcome.json").write_text(json.dumps(data))
+    page = str(outcome(RunData(run)).html())
+    assert "<td>\u2013</td><td>2.50</td><td>\u2013</td>" in page
+
+
 def test_a_run_that_has_just_begun_has_a_page(runs):
     page = report_html(RunFolder(runs[0].path.parent / "begun"))
     assert "No trial has been measured yet" in page

@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from stratagem.errors import BadRecord, StratagemError
-from stratagem.files import PARTIAL, parse_json, sync, telling, write_file
+from stratagem.files import PARTIAL, finite, parse_json, sync, telling, write_file
 
 __all__ = [
     "PARTIAL",
@@ -47,9 +47,9 @@ def new_folder(folder: Path, fill: Callable[[Path], None]) -> None:
 
 
 def write_json_once(path: Path, make: Callable[[], Any]) -> None:
-    """Write what `make` returns as JSON; an existing file is kept, and a damaged one is refused."""
+    """Write what `make` returns as JSON, with null for NaN; an existing file is kept, and a damaged one is refused."""
     if not path.exists():
-        write_file(path, json.dumps(make(), indent=1) + "\n")
+        write_file(path, json.dumps(finite(make()), indent=1) + "\n")
         return
     try:
         parse_json(path.read_text(encoding="utf-8"))

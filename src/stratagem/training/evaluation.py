@@ -23,7 +23,6 @@ from stratagem.evaluation.naming import under_names
 from stratagem.evaluation.openings import opening_policy
 from stratagem.evaluation.report import evaluation_json, scale_of
 from stratagem.evaluation.suites import Suite
-from stratagem.files import finite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
@@ -189,4 +188,4 @@ class Final:
         _warn_of_failures(results)
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)
         rows = {own_name(label): title for label, title in titles.items()}
-        return {"rows": rows, "evaluation": finite(data)}
+        return {"rows": rows, "evaluation": data}

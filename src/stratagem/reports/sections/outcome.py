@@ -65,7 +65,12 @@ def _means(every: Sequence[Row], seats: Sequence[str]) -> list[str]:
 
 
 def _number(value: Any) -> str:
-    return number(float(value), 2) if isinstance(value, int | float) else number(None)
+    return number(_value(value), 2)
+
+
+def _value(value: Any) -> float:
+    """Return a figure of the file; NaN where it was not measured."""
+    return float(value) if isinstance(value, int | float) else math.nan
 
 
 def _interest(data: RunData, runs: Sequence[RunData]) -> Html:
@@ -74,7 +79,7 @@ def _interest(data: RunData, runs: Sequence[RunData]) -> Html:
     rows, names, alone = list[list[str]](), seats_of(data), unshaped(data)
     for run in runs:
         for name, interests in interests_of(run).items():
-            earned, possible = float(interests["earned"]), float(interests["possible"])
+            earned, possible = (_value(interests.get(figure)) for figure in ("earned", "possible"))
             row = [f"{name}, seed {run.settings.get('seed', 0)}", *map(_number, (earned, possible, possible - earned))]
             without = alone.get(names.index(name)) if name in names else None
             rows.append([*row, *([_number(None if without is None else earned - without)] if alone else [])])
