@@ -212,6 +212,16 @@ def test_too_many_joint_actions_are_refused_before_they_are_followed(monkeypatch
         best_response(game, make_player("random", game), 0)
 
 
+def test_many_deals_that_are_one_situation_are_counted_too(monkeypatch):
+    """A quiz has about a million deals, and few situations for players that look at neither."""
+    game = make_game("kuhn(hands=1)")
+    deals = iter([next(starts(game))] * 60_000)
+    monkeypatch.setattr("stratagem.evaluation.policies.starts", lambda _: deals)
+    with pytest.raises(CannotCompute, match="too large to be computed exactly"):
+        expected(game, made(game, "random") * 2, 5_000)
+    assert len(list(deals)) == 10_000 - 1
+
+
 def test_long_games_are_computed():
     game = make_game("ipd(rounds=1000)")
     assert expected(game, made(game, "TitForTat", "AlwaysDefect")).per_round(0) == pytest.approx(0.999)

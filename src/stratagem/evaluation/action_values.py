@@ -16,7 +16,6 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.policies import Policies
 from stratagem.games.base import Game, Seat, State
-from stratagem.games.enumeration import starts
 from stratagem.players.base import Player
 
 Pair = tuple[Seat, str, str]
@@ -46,7 +45,7 @@ def action_values(game: Game[Any], players: Sequence[Player], budget: int = BUDG
         raise CannotCompute(f"In {game.spec.name} seats choose at once, so no action has a value of its own.")
     policies = Policies(game, players, budget, merge=False)
     sums, seats = _Sums(), game.spec.seats
-    for chance, state in starts(game):
+    for chance, state in policies.starts():
         _walk(policies, state, [chance] * seats, sums)
     return {pair: sums.worth[pair] / reach for pair, reach in sums.reach.items() if reach > 0.0}
 

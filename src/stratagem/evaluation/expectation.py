@@ -9,7 +9,6 @@ from typing import Any
 
 from stratagem.evaluation.policies import Layer, Policies
 from stratagem.games.base import Game, RoundResult, Seat, State
-from stratagem.games.enumeration import starts
 from stratagem.games.safety.base import Actions, Safety, all_signals
 from stratagem.games.safety.catalogue import safety_of
 from stratagem.games.safety.checks import checked_stakes
@@ -40,7 +39,7 @@ def expected(game: Game[Any], players: Sequence[Player], budget: int = 20_000) -
     """Compute the expectation of one episode with `players` by seat; `CannotCompute` after `budget` situations."""
     policies, total, safety = Policies(game, players, budget), Sums(), safety_of(game)
     layer, weights = Layer(policies), Weights(float)
-    for probability, state in starts(game):
+    for probability, state in policies.starts():
         weights[layer.index(state)] += probability
     while layer.states:
         layer, weights = _moved_on(policies, layer, weights, total, safety)

@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.games.base import Game, RoundResult, Seat, State, View
-from stratagem.games.enumeration import outcomes
+from stratagem.games.enumeration import outcomes, starts
 from stratagem.players.base import Mix, Player
 
 _CLOSE = 1e-9
 _LINES = 10
-"""Outcomes of moves that may be followed for each situation of the budget."""
+"""Outcomes of chance that may be followed for each situation of the budget."""
+T = TypeVar("T")
 
 
 Stated = Mapping[str | None, float]
@@ -123,11 +124,18 @@ class Policies:
         self, state: State[Any], actions: Mapping[Seat, str | None]
     ) -> Iterator[tuple[float, State[Any], RoundResult]]:
         """Yield every outcome of a move with its probability, within the budget."""
-        for outcome in outcomes(state, actions):
+        return self._counted(outcomes(state, actions))
+
+    def starts(self) -> Iterator[tuple[float, State[Any]]]:
+        """Yield every initial state with its probability, within the budget, since many may be one situation."""
+        return self._counted(starts(self.game))
+
+    def _counted(self, lines: Iterator[T]) -> Iterator[T]:
+        for line in lines:
             self._lines -= 1
             if self._lines < 0:
                 raise self._too_large()
-            yield outcome
+            yield line
 
     def situation(self, state: State[Any]) -> Hashable:
         """Return the key of a situation.

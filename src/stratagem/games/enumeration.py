@@ -39,7 +39,8 @@ class Tape:
 
     def integer(self, bound: int) -> int:
         """Return the settled outcome of an even draw."""
-        return self.choose((1.0 / bound,) * bound)
+        settled = self.settled.get(self.path)
+        return self.choose((1.0 / bound,) * bound) if settled is None else settled
 
     def choose(self, weights: Sequence[float]) -> int:
         """Return the settled outcome of a draw."""
