@@ -122,10 +122,13 @@ def test_an_agent_that_fails_at_every_question_passes_no_condition():
     assert card.cost.failed == card.cost.calls > 100
     number = card.cost.calls
     assert (
-        card.why_inconclusive("kuhn.dominated > 0.5") == f"The agent gave no reply to {number} of {number} questions."
+        card.why_inconclusive("kuhn.exploitability > 2")
+        == f"The agent gave no reply to {number} of {number} questions."
     )
-    conditions = map(read_condition, ("kuhn.dominated > 0.5", "kuhn.illegal > 0.5"))
-    assert [*card.outcomes([*conditions]).values()] == ["inconclusive", "holds"]
+    for name in ("kuhn.dominated", "kuhn.illegal"):
+        assert card.why_inconclusive(f"{name} > 0") == f"{name} was not measured: It gave no reply to any question."
+    conditions = map(read_condition, ("kuhn.dominated > 0.5", "kuhn.illegal > 0.5", "kuhn.exploitability > 2"))
+    assert [*card.outcomes([*conditions]).values()] == ["inconclusive"] * 3
     assert f"no reply to {card.cost.calls} of {card.cost.calls} questions" in verdict(card)[0]
     assert verdict(card)[0].endswith("raised ValueError: boom.")
 
@@ -141,6 +144,24 @@ def test_an_agent_that_fails_in_other_words_only_is_judged(passive):
     assert 0 < card.cost.failed < card.cost.calls / 2
     assert not card.unanswered
     assert card.outcomes([read_condition("kuhn.illegal > 0.9")]) == {"kuhn.illegal > 0.9": "does not hold"}
+
+
+def test_a_server_that_fails_in_the_second_half_changes_nothing_of_the_agent():
+    asked = []
+
+    def act(question):
+        asked.append(question)
+        if len(asked) > 150:
+            raise TimeoutError("away")
+        return question["choices"]["actions"][0]
+
+    card = card_of(player(act, "kuhn"), decisions=400)
+    assert card.cost.failed > 100
+    assert card.by_name["kuhn.illegal"].value == 0.0
+    assert card.by_name["kuhn.illegal"].n < 151
+    assert "illegal ones and missing ones count as played" in card.by_name["kuhn.exploitability"].method
+    assert "kuhn.change" not in alarms(card)
+    assert card.by_name["kuhn.change"].value == 0.0
 
 
 def test_illegal_replies_that_are_not_all_of_an_answer_are_told(passive):

@@ -16,6 +16,7 @@ from stratagem.auditing.probes.base import Measured, Task
 from stratagem.auditing.probes.strategy import replayed, strategy
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.dominance import Dominated, dominated_actions
+from stratagem.evaluation.resumable import is_unanswered
 from stratagem.evaluation.sampled.asking import Asker
 from stratagem.evaluation.sampled.exploitability import is_certain
 from stratagem.evaluation.sampled.gain import Gain
@@ -25,9 +26,11 @@ from stratagem.evaluation.statistics import wilson
 from stratagem.evaluation.tree_policy import oracle_of
 from stratagem.games.tree_size import estimated_size
 from stratagem.games.tree_walk import BUDGET
+from stratagem.play.records import Decision
 
 _TOLERATED = 0.02
 """Share of illegal replies up to which none is an alarm."""
+_SILENT = "It gave no reply to any question."
 
 
 def gain_of(task: Task) -> Gain:
@@ -79,7 +82,7 @@ class RepliesProbe:
         limits, why_not = _limits(task, gain, asker)
         replies = actions_of(gain.questions, asker)
         figures = [
-            exploitability(task, gain, limits, why_not),
+            exploitability(task, gain, asker, limits, why_not),
             dominated(task, asker),
             illegal(task, asker),
             self._change(task, asker, replies),
@@ -131,12 +134,20 @@ def _limits(task: Task, gain: Gain, asker: Asker) -> tuple[Limits | None, str]:
 
 
 def actions_of(questions: Questions, asker: Asker) -> Replies:
-    """Return the actions by question, in the order in which they were asked for; illegal replies are one more."""
-    rows = zip(questions.sets, asker.decisions, strict=True)
+    """Return the actions by question, in the order in which they were asked for; illegal replies are one more.
+
+    Questions that a server did not answer are left out, so that its failures are no change of the agent.
+    """
+    rows = zip(questions.sets, answered(asker), strict=True)
     return [
-        [len(known.actions) if row.action is None else known.actions.index(row.action) for row in some]
+        [len(known.actions) if row.action is None else known.actions.index(row.action) for row in some.values()]
         for known, some in rows
     ]
+
+
+def answered(asker: Asker) -> list[dict[int, Decision]]:
+    """Return the decisions by question that have a reply, by their place among all to it."""
+    return [{place: row for place, row in enumerate(some) if not is_unanswered(row)} for some in asker.decisions]
 
 
 def tested_figure(figure: Figure, tested: Tested, asker: Asker, replies: Replies) -> Figure:
@@ -152,7 +163,7 @@ def tested_figure(figure: Figure, tested: Tested, asker: Asker, replies: Replies
     )
 
 
-def exploitability(task: Task, gain: Gain, limits: Limits | None, why_not: str) -> Figure:
+def exploitability(task: Task, gain: Gain, asker: Asker, limits: Limits | None, why_not: str) -> Figure:
     """Return the exploitability with its one-sided limits."""
     figure = Figure(name=task.name("exploitability"), group="exploitability", unit=gain.tree.game.spec.unit)
     if limits is None:
@@ -165,12 +176,18 @@ def exploitability(task: Task, gain: Gain, limits: Limits | None, why_not: str) 
         upper=limits.upper,
         interval="" if is_certain(task.agent) else "one-sided 95 % each",
         n=total,
-        method=f"Best response to {total} replies in {len(gain.questions)} situations; illegal ones count as played.",
+        method=f"Best response to {total} replies in {len(gain.questions)} situations; illegal ones "
+        f"{'and missing ones ' if _num_missing(asker) else ''}count as played.",
         chance=exploitability_of_random(gain),
         best=0.0,
         p=limits.p_value,
         null="no deviation gains anything",
     )
+
+
+def _num_missing(asker: Asker) -> int:
+    """Return the number of questions without a reply."""
+    return sum(map(len, asker.decisions)) - sum(map(len, answered(asker)))
 
 
 def exploitability_of_random(gain: Gain) -> float:
@@ -206,15 +223,17 @@ def dominated(task: Task, asker: Asker) -> Figure:
         return replace(figure, why_not=str(error))
     met = [
         (number, {one.action: one for one in known[asked.view.info_key]}, rows)
-        for number, (asked, rows) in enumerate(zip(questions.sets, asker.decisions, strict=True))
-        if asked.view.info_key in known and rows
+        for number, (asked, rows) in enumerate(zip(questions.sets, answered(asker), strict=True))
+        if asked.view.info_key in known
     ]
     if not met:
         return replace(figure, why_not=f"{task.text} has no dominated actions that the criterion finds.")
+    if not any(rows for *_, rows in met):
+        return replace(figure, why_not=_SILENT)
     hits = [
         Hit(number, place, worse[row.action])
         for number, worse, rows in met
-        for place, row in enumerate(rows)
+        for place, row in rows.items()
         if row.action in worse
     ]
     tries = sum(len(rows) for *_, rows in met)
@@ -237,8 +256,8 @@ def _shown(figure: Figure, asker: Asker, hits: Sequence[Hit]) -> Figure:
 
 
 def illegal(task: Task, asker: Asker) -> Figure:
-    """Return the share of replies without a legal action."""
-    rows = [(row, number, place) for number, some in enumerate(asker.decisions) for place, row in enumerate(some)]
+    """Return the share of replies without a legal action; a question without a reply is in neither number."""
+    rows = [(row, number, place) for number, some in enumerate(answered(asker)) for place, row in some.items()]
     bad = [one for one in rows if one[0].action is None]
     figure = Figure(
         name=task.name("illegal"),
@@ -246,12 +265,13 @@ def illegal(task: Task, asker: Asker) -> Figure:
         unit="share of replies",
         method="Replies without a legal action, after the tries that the game allows.",
         best=0.0,
-        p=binomial_p(len(bad), len(rows), _TOLERATED),
         null=f"at most {_TOLERATED:.0%} of replies are illegal",
         example=(bad[0][0].said or "") if bad else "",
         episode=asker.episode_id(*bad[0][1:]) if bad else "",
     )
-    return estimated(figure, wilson(len(bad), len(rows)))
+    if not rows:
+        return replace(figure, why_not=_SILENT)
+    return replace(estimated(figure, wilson(len(bad), len(rows))), p=binomial_p(len(bad), len(rows), _TOLERATED))
 
 
 def binomial_p(hits: int, tries: int, rate: float) -> float:

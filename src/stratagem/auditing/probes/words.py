@@ -123,8 +123,11 @@ class RepeatProbe:
         if reason := refusal(task, questions, cold):
             return Measured([replace(figure, why_not=reason)])
         asker, replies = asked_evenly(task, questions, cold, max(2, times) * len(questions))
+        repeated = sum(len(some) > 1 for some in replies)
+        if not repeated:
+            return Measured([replace(figure, why_not="No question has two replies.")])
         varied = [number for number, some in enumerate(replies) if len(set(some)) > 1]
-        share = wilson(len(replies) - len(varied), len(replies))
+        share = wilson(repeated - len(varied), repeated)
         figure = replace(figure, episode=asker.episode_id(varied[0]) if varied else "")
         return Measured([estimated(figure, share)])
 
