@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from stratagem.evaluation.matchups import Evaluator, pay_on_common_deals
+from stratagem.evaluation.metrics.base import Sample
+from stratagem.evaluation.metrics.win_rate import WinRate
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.catalogue import make_player
@@ -27,6 +29,27 @@ def test_opponents_on_the_same_deals_share_observations():
     alone = pay_on_common_deals([[row] for row in rows])
     assert len(alone) == 10
     assert pay_on_common_deals([[row, twin(row)] for row in rows]) == [pytest.approx(deal) for deal in alone]
+
+
+class Moved:
+    """Random play under the name of a model's place."""
+
+    def __init__(self, place):
+        self.name = f"dir:{place}/model"
+        self._random = make_player("random", KUHN)
+        self.traits, self.turn = self._random.traits, self._random.turn
+
+
+def test_rates_over_models_of_one_name_have_a_cluster_a_deal():
+    """Both play the same, so the second model adds no information."""
+    agent = make_player("AlwaysBet", KUHN)
+    first, second = map(Moved, ("one", "two"))
+    one, both = EVALUATOR.matchup(KUHN, agent, first, ()), EVALUATOR.matchups(KUHN, agent, [(first, ()), (second, ())])
+    assert len({episode.id for matchup in both for episode in matchup.episodes}) == 40
+    assert len({episode.group for matchup in both for episode in matchup.episodes}) == 10
+    alone, together = (WinRate().measure(Sample(KUHN, tuple(matchups))) for matchups in ([one], both))
+    assert (together.mean, together.se) == (pytest.approx(alone.mean), pytest.approx(alone.se))
+    assert together.se > 0.0
 
 
 def test_every_opponent_counts_the_same_where_some_share_deals():

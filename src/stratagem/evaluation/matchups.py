@@ -264,8 +264,9 @@ class Evaluator:
 
     def _setups(self, game: Game[Any], agent: Player, opponent: Player) -> Iterator[Setup]:
         match = Match(game, [agent, *[opponent] * (game.spec.seats - 1)])
-        name = f"{match.text}/{agent.name}/{opponent.name}"
-        yield from rotated(match, self.episodes, self.key.at("bout", match.text, placeless(opponent.name)), name=name)
+        name, placed = f"{match.text}/{agent.name}/", placeless(opponent.name)
+        key = self.key.at("bout", match.text, placed)
+        yield from rotated(match, self.episodes, key, name=name + opponent.name, deals=name + placed)
 
     def _expectations(self, game: Game[Any], agent: Player, opponent: Player) -> tuple[Expectation, ...]:
         if not (agent.traits.exact and opponent.traits.exact):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -10,16 +11,18 @@ from stratagem.play.records import Purpose
 
 
 def rotated(
-    match: Match, episodes: int, key: Key, *, name: str, paired: bool = True, purpose: Purpose = "eval"
+    match: Match, episodes: int, key: Key, *, name: str, deals: str = "", paired: bool = True, purpose: Purpose = "eval"
 ) -> Iterator[Setup]:
     """Yield `episodes` setups (rounded up to whole rotations) whose seats rotate from one to the next.
 
-    Paired, a rotation replays one deal: the game's draws and the players' dice are the same, the seats are not.
+    Paired, a rotation replays one deal: the game's draws and the players' dice are the same, the seats are not. `deals`
+    names what other matches with the same key share; without it the deals are those of `name` alone.
     """
     seats = len(match.players)
     for deal in range(-(-episodes // seats)):
         for turn in range(seats):
-            yield seated(match, deal, turn, key, name=name, paired=paired, purpose=purpose)
+            setup = seated(match, deal, turn, key, name=name, paired=paired, purpose=purpose)
+            yield replace(setup, group=f"{deals}/{deal}") if deals else setup
 
 
 def seated(
