@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from stratagem.evaluation.matchups import Evaluator, pay_on_common_deals
+from stratagem.evaluation.common_deals import pay_on_common_deals
+from stratagem.evaluation.matchups import Evaluator, mean_payoff
 from stratagem.evaluation.metrics.base import Sample
 from stratagem.evaluation.metrics.win_rate import WinRate
 from stratagem.games.catalogue import make_game
@@ -29,6 +30,31 @@ def test_opponents_on_the_same_deals_share_observations():
     alone = pay_on_common_deals([[row] for row in rows])
     assert len(alone) == 10
     assert pay_on_common_deals([[row, twin(row)] for row in rows]) == [pytest.approx(deal) for deal in alone]
+
+
+def test_the_mean_over_deals_is_the_payoff_where_games_differ_in_length():
+    """Long games weigh more in a payoff a round, and so they do in the difference of two."""
+    game = make_game("ipd(continuation=0.8)")
+    opponents = [make_player(name, game) for name in ("random", "GrimTrigger")]
+    rows = [
+        [EVALUATOR.matchup(game, make_player(agent, game), opponent, ()) for opponent in opponents]
+        for agent in ("random", "AlwaysDefect")
+    ]
+    lengths = {len(episode.rounds) for row in rows for matchup in row for episode in matchup.episodes}
+    assert len(lengths) > 3
+    found = pay_on_common_deals(rows)
+    for number, row in enumerate(rows):
+        of_deals = sum(deal[number] for deal in found) / len(found)
+        assert of_deals == pytest.approx(mean_payoff(row, scaled=True).mean)
+
+
+def test_a_payoff_that_is_the_same_in_every_round_has_no_spread_over_deals():
+    """A defector gets 5 a round from a cooperator, however long they play; mutual cooperation, 3, is the scale's 3."""
+    game = make_game("ipd(continuation=0.8)")
+    made = (make_player(name, game) for name in ("AlwaysDefect", "AlwaysCooperate"))
+    matchup = EVALUATOR.matchup(game, *made, ())
+    assert len({len(episode.rounds) for episode in matchup.episodes}) > 3
+    assert [own for (own,) in pay_on_common_deals([[matchup]])] == [pytest.approx(5.0)] * 10
 
 
 class Moved:

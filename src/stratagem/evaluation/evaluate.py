@@ -8,9 +8,10 @@ from typing import Any
 
 from stratagem.errors import BadParameter, CannotCompute, StratagemError
 from stratagem.evaluation.by_seat import SeatFigures, by_seat
+from stratagem.evaluation.common_deals import pay_on_common_deals
 from stratagem.evaluation.exact import Exact, exact
 from stratagem.evaluation.lower_bound import Bound, LowerBound, checked
-from stratagem.evaluation.matchups import Evaluator, Matchup, pay_on_common_deals
+from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.memorisation import OtherWords, Wrap, check_wraps, in_other_words
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.sampled.exploitability import SampledExploitability, sampled_exploitability

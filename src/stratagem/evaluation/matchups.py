@@ -7,7 +7,7 @@ the means are exact expectations; otherwise they are means over deals, each deal
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -146,42 +146,6 @@ def _payoff_together(matchups: Sequence[Matchup], *, scaled: bool) -> Estimate:
 def _mean_ratio(totals: Array) -> float:
     """Return the mean of the ratios of neighbouring totals."""
     return float((totals[0, ::2] / totals[0, 1::2]).mean())
-
-
-def pay_on_common_deals(rows: Sequence[Sequence[Matchup]]) -> list[list[float]]:
-    """Return the payoffs a round of several agents on each deal that all of them played, ordered by opponent and deal.
-
-    Of each deal the seats count that all agents had: an interrupted record may lack some. Opponents who play the same
-    deals share an observation, weighted so that the mean over observations is that over opponents and deals.
-    """
-    played = [_by_deal_and_seat(matchups) for matchups in rows]
-    common = set.intersection(*map(set, played)) if played else set()
-    seats: dict[tuple[str, str], list[Seat]] = {}
-    for opponent, deal, seat in sorted(common):
-        seats.setdefault((opponent, deal), []).append(seat)
-    deals: dict[int, list[tuple[str, str]]] = {}
-    for bout, some in seats.items():
-        deals.setdefault(min(played[0][(*bout, seat)].key for seat in some), []).append(bout)
-    weight = len(deals) / max(1, len(seats))
-    return [
-        [weight * math.fsum(_pay_on_deal(own, bout, seats[bout]) for bout in bouts) for own in played]
-        for bouts in deals.values()
-    ]
-
-
-def _by_deal_and_seat(matchups: Iterable[Matchup]) -> dict[tuple[str, str, Seat], Episode]:
-    """Return each episode by opponent, number of the deal, and the agent's seat."""
-    return {
-        (matchup.opponent, episode.group.rpartition("/")[2], episode.seat_of(0)): episode
-        for matchup in matchups
-        for episode in matchup.episodes
-    }
-
-
-def _pay_on_deal(
-    played: Mapping[tuple[str, str, Seat], Episode], bout: tuple[str, str], seats: Sequence[Seat]
-) -> float:
-    return _average(payoff_of(played[(*bout, seat)], seat) for seat in seats)
 
 
 def payoff_of(episode: Episode, seat: Seat, *, scaled: bool = True) -> float:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from stratagem.evaluation.common_deals import pay_on_common_deals
 from stratagem.evaluation.crossed import crossed
-from stratagem.evaluation.matchups import Matchup, pay_on_common_deals
+from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics.base import OF_PAYOFFS, Metric, Sample
 from stratagem.evaluation.statistics import Estimate
 
