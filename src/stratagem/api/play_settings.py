@@ -65,7 +65,10 @@ class EvaluationSettings(PlaySettings):
     disguise: str | int | None = None
     """Number of disguises, or a file: the same deals in other words, and the memorisation gap."""
     exact_budget: int = BUDGET
-    """Number of situations, or nodes of a tree, that may be walked for an exact figure."""
+    """Number of situations that may be walked for an exact figure.
+
+    The tree of a game of hidden information may have 500,000 nodes, or this number where it is larger.
+    """
     exploit_budget: int | None = None
     """Budget of an exploiter where no figure is exact: simulations a decision of a search, or episodes of learning.
 

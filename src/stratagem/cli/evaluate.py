@@ -67,7 +67,8 @@ def evaluate_players(
         typer.Option(help="Number of disguises, or a file: the same deals in other words, and the memorisation gap."),
     ] = None,
     exact_budget: Annotated[
-        int, typer.Option(min=0, help="Situations, or nodes of a tree, that may be walked for an exact figure.")
+        int,
+        typer.Option(min=0, help="Situations that may be walked for an exact figure; trees may have 500,000 nodes."),
     ] = BUDGET,
     exploit_budget: Budget = None,
     exploit_by: By = None,
