@@ -23,6 +23,9 @@ def test_mutant_changes_one_place_that_is_there(mutant):
     assert text.count(mutant.old) == 1
     assert mutant.old != mutant.new
     ast.parse(mutant.applied(text))
-    assert all((ROOT / "tests" / test.partition("::")[0]).is_file() for test in mutant.tests)
     assert mutant.tests
+    for test in mutant.tests:
+        path, _, name = test.partition("::")
+        assert not name or f"def {name.partition('[')[0]}(" in (ROOT / "tests" / path).read_text("utf-8")
+        assert (ROOT / "tests" / path).is_file()
     assert not mutant.equivalent or mutant.equivalent.endswith(".")
