@@ -62,9 +62,13 @@ class Record(Episodes):
 
 
 def _pay(episodes: Sequence[Episode], name: str) -> Estimate:
+    """Return the mean payoff a round of a player; others may have replayed its deals, under groups of their own."""
     sat = [(episode, seat) for episode in episodes for seat, one in enumerate(episode.players) if one == name]
+    deals = dict[int, str]()
+    for episode, _ in sat:
+        deals.setdefault(episode.key, episode.group or episode.id)
     return ratio(
-        sat, lambda at: at[0].payoffs[at[1]], lambda at: max(1, len(at[0].rounds)), lambda at: at[0].group or at[0].id
+        sat, lambda at: at[0].payoffs[at[1]], lambda at: max(1, len(at[0].rounds)), lambda at: deals[at[0].key]
     )
 
 
