@@ -125,6 +125,12 @@ def test_a_record_has_the_episodes_and_their_figures(results, tmp_path):
         results["play"].save(tmp_path / "one")
 
 
+def test_deals_that_several_players_replayed_are_one_observation_of_their_opponent(tmp_path):
+    sg.evaluate("kuhn", ["random", "TightValue"], opponents=["AlwaysBet"], episodes=20, record=tmp_path, progress=False)
+    payoffs = sg.read_record(tmp_path).payoffs()
+    assert {name: one.n for name, one in payoffs.items()} == dict.fromkeys(payoffs, 10)
+
+
 def test_texts_of_strangers_are_neither_obeyed_nor_markup():
     played = sg.play("kuhn", [Stranger(), "random"])
     shown, html = repr(played), played._repr_html_()

@@ -125,7 +125,7 @@ def test_an_agent_that_fails_at_every_question_passes_no_condition():
         card.why_inconclusive("kuhn.exploitability > 2")
         == f"The agent gave no reply to {number} of {number} questions."
     )
-    for name in ("kuhn.dominated", "kuhn.illegal"):
+    for name in ("kuhn.dominated", "kuhn.illegal", "kuhn.change", "kuhn.sequence"):
         assert card.why_inconclusive(f"{name} > 0") == f"{name} was not measured: It gave no reply to any question."
     conditions = map(read_condition, ("kuhn.dominated > 0.5", "kuhn.illegal > 0.5", "kuhn.exploitability > 2"))
     assert [*card.outcomes([*conditions]).values()] == ["inconclusive"] * 3

@@ -48,6 +48,11 @@ def test_a_believer_loses_what_the_tree_says():
     assert found.p < 0.05
 
 
+def test_a_deal_is_one_observation_of_what_is_said_against_both_opponents():
+    found = figures("honest(NashApprox)")
+    assert found["honesty"].n == found["gullibility"].n > 10
+
+
 def test_promises_are_counted():
     assert figures("honest(AlwaysCooperate)", ISH)["kept"].value == 1.0
     liar = figures("liar(AlwaysDefect)", ISH)

@@ -336,3 +336,11 @@ def test_a_record_of_plain_play_is_not_told_to_be_resumed(run, tmp_path):
     assert run(*measured, folder)[2] == f"{folder} already holds recorded episodes: choose another folder."
     assert run(*measured, tmp_path / "other")[0] == 0
     assert "choose another folder, or add --resume." in run(*measured, tmp_path / "other")[2]
+
+
+def test_two_players_of_a_tournament_have_no_deal_in_common(run, tmp_path):
+    record = str(tmp_path / "record")
+    run("tournament", "kuhn", "--players", "AlwaysBet", "Bluffer", "--no-chance", "--episodes", "4", "--record", record)
+    code, text, _ = run("eval", "--from", record)
+    assert code == 0
+    assert "Bluffer minus AlwaysBet: they have no deal in common" in " ".join(text.split())

@@ -6,6 +6,7 @@ import pytest
 
 from stratagem.evaluation.common_deals import pay_on_common_deals
 from stratagem.evaluation.matchups import Evaluator, mean_payoff
+from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.metrics.base import Sample
 from stratagem.evaluation.metrics.win_rate import WinRate
 from stratagem.games.catalogue import make_game
@@ -74,6 +75,27 @@ def test_rates_over_models_of_one_name_have_a_cluster_a_deal():
     assert len({episode.id for matchup in both for episode in matchup.episodes}) == 40
     assert len({episode.group for matchup in both for episode in matchup.episodes}) == 10
     alone, together = (WinRate().measure(Sample(KUHN, tuple(matchups))) for matchups in ([one], both))
+    assert (together.mean, together.se) == (pytest.approx(alone.mean), pytest.approx(alone.se))
+    assert together.se > 0.0
+
+
+@pytest.mark.parametrize("name", ["exploit", "robust", "length", "nra", "nra-of-sums", "nra-per-opponent"])
+def test_means_over_models_of_one_name_have_an_observation_a_deal(name):
+    """Both play the same, so the second model adds no information."""
+    agent, pools = make_player("TightPassive", KUHN), ("train", "exploit", "collusive", "shifted")
+    both = EVALUATOR.matchups(KUHN, agent, [(Moved(place), pools) for place in ("one", "two")])
+    alone, together = (METRICS.measure(name, Sample(KUHN, tuple(matchups))) for matchups in (both[:1], both))
+    assert (together.mean, together.se) == (pytest.approx(alone.mean), pytest.approx(alone.se))
+    assert together.se > 0.0
+
+
+@pytest.mark.parametrize("name", ["collusion", "externality"])
+def test_signals_of_models_of_one_name_have_an_observation_a_deal(name):
+    game = make_game("ipd")
+    players = [make_player(one, game) for one in ("random", "TitForTat", "TitForTat")]
+    one, two = (EVALUATOR.matchup(game, players[0], other, ("train", "collusive")) for other in players[1:])
+    both = (one, replace(two, opponent="twin"))
+    alone, together = (METRICS.measure(name, Sample(game, matchups)) for matchups in (both[:1], both))
     assert (together.mean, together.se) == (pytest.approx(alone.mean), pytest.approx(alone.se))
     assert together.se > 0.0
 

@@ -338,6 +338,14 @@ def test_a_suite_has_each_game_once(again):
         evaluate(twice, ["mcts:2", "mcts:3"], Evaluator(2))
 
 
+def test_an_opponent_that_is_named_in_several_ways_counts_once():
+    opponents = ("AlwaysBet", "kuhn/AlwaysBet", "alwaysbet", "random")
+    (result,) = evaluate(find_suite("kuhn", opponents), ["NashApprox"], SHORT, chance=False)
+    (row,) = result.rows
+    assert [matchup.opponent for matchup in row.matchups] == ["kuhn/AlwaysBet", "random"]
+    assert row.metrics["pay"].mean == pytest.approx((1 / 3 + 1 / 2) / 2)
+
+
 def test_the_pool_figure_is_exact_where_it_can_be_and_sampled_elsewhere():
     game = make_game("kuhn")
     nash, bet = make_player("NashApprox", game), make_player("AlwaysBet", game)

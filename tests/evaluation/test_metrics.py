@@ -51,8 +51,11 @@ def episode(number, agent, other, *, rounds=1, seat=0, stakes=None, signals=None
 
 
 def matchup(opponent, pools, *pays, **options):
-    """A matchup of one-round episodes with these payoffs of agent and other, the seats taking turns."""
-    made = [episode(n, agent, other, seat=n % 2, **options) for n, (agent, other) in enumerate(pays)]
+    """A matchup of one-round episodes with these payoffs of agent and other, the seats taking turns; each is a deal."""
+    made = [
+        replace(episode(n, agent, other, seat=n % 2, **options), key=Key(0).at(opponent, n).value)
+        for n, (agent, other) in enumerate(pays)
+    ]
     return Matchup(opponent, 1, pools, tuple(made))
 
 

@@ -135,7 +135,7 @@ def test_centres_against_opponents_of_different_strength_have_the_error_of_each(
 
 def _twice(matchup):
     """The matchup with every deal played once more as another deal."""
-    again = tuple(replace(episode, group=f"{episode.group}+") for episode in matchup.episodes)
+    again = tuple(replace(episode, group=f"{episode.group}+", key=episode.key + 1) for episode in matchup.episodes)
     return replace(matchup, episodes=(*matchup.episodes, *again))
 
 

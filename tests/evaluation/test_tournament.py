@@ -51,6 +51,15 @@ def test_exact_payoffs_have_exact_means():
     assert matrix.pay[2][0].mean == pytest.approx(-matrix.pay[0][2].mean)
 
 
+def test_players_of_a_tournament_are_compared_on_deals_that_both_played(tmp_path):
+    """A pair plays the deals of the player that was named later, so the last player shares none with the first."""
+    players = ["AlwaysBet", "TightValue", "Bluffer", "random"]
+    sg.tournament("kuhn", players, episodes=12, chance=False, record=tmp_path, progress=False)
+    (game,) = recorded(read_episodes(tmp_path), Reading(crossed=True, chance_last=False))
+    numbers = {name.removeprefix("kuhn/"): one.estimate.n for name, one in game.differences.items()}
+    assert numbers == {"TightValue": 12, "Bluffer": 6, "random": 0}
+
+
 def test_the_record_of_a_tournament_has_the_same_errors(tmp_path):
     players = ["cfr:10", "mcts:2", "random", "mcts:3"]
     played = sg.tournament("kuhn", players, episodes=12, chance=False, record=tmp_path, progress=False).cross_play

@@ -14,7 +14,7 @@ from stratagem.api.result import Grid
 from stratagem.api.tables import number
 from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.options import check_seed
-from stratagem.play.records import Episode
+from stratagem.play.records import Episode, deals_by_key
 from stratagem.players.given import allow_files
 
 if TYPE_CHECKING:
@@ -62,9 +62,11 @@ class Record(Episodes):
 
 
 def _pay(episodes: Sequence[Episode], name: str) -> Estimate:
+    """Return the mean payoff a round of a player; others may have replayed its deals, under groups of their own."""
     sat = [(episode, seat) for episode in episodes for seat, one in enumerate(episode.players) if one == name]
+    deals = deals_by_key(episode for episode, _ in sat)
     return ratio(
-        sat, lambda at: at[0].payoffs[at[1]], lambda at: max(1, len(at[0].rounds)), lambda at: at[0].group or at[0].id
+        sat, lambda at: at[0].payoffs[at[1]], lambda at: max(1, len(at[0].rounds)), lambda at: deals[at[0].key]
     )
 
 

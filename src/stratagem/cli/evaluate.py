@@ -363,6 +363,8 @@ def _difference(result: GameResult, row: Row, holm: float | None) -> str:
     if pay is not None and base is not None and both_exact(result, row):
         return f"{title}: pay {number(pay.mean - base.mean)} (exact)"
     difference = result.differences[row.player]
+    if not difference.estimate.n:
+        return f"{title}: they have no deal in common"
     least = difference.detectable
     why = "fewer than six deals" if difference.estimate.n < LEAST_FLIPPED else "all deals differ alike"
     detectable = f"minimum detectable difference {f'– ({why})' if isnan(least) else number(least)}"

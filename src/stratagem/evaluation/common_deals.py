@@ -18,12 +18,14 @@ Played = Mapping[tuple[str, str, Seat], Episode]
 def pay_on_common_deals(rows: Sequence[Sequence[Matchup]]) -> list[list[float]]:
     """Return the payoffs a round of several agents on each deal that all of them played, ordered by opponent and deal.
 
-    Of each deal the seats count that all agents had: an interrupted record may lack some. Opponents who play the same
+    Of each deal the seats count that all agents had: an interrupted record may lack some. Deals of one number are one
+    only by their key: a tournament has those of the player that was named later. Opponents who play the same
     deals share an observation, weighted so that the mean over observations is that over opponents and deals. Where
     games differ in length, a deal has its linear part in the ratio of payoffs to rounds, so that these have it as mean.
     """
     played = [_by_deal_and_seat(matchups) for matchups in rows]
-    common = set.intersection(*map(set, played)) if played else set()
+    places = set.intersection(*map(set, played)) if played else set()
+    common = [place for place in places if len({own[place].key for own in played}) == 1]
     seats: dict[Bout, list[Seat]] = {}
     for opponent, deal, seat in sorted(common):
         seats.setdefault((opponent, deal), []).append(seat)

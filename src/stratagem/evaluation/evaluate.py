@@ -156,11 +156,12 @@ def _players(names: Sequence[str | Player], game: Game[Any]) -> list[Player]:
 
 
 def _opponents(line: Line, game: Game[Any]) -> list[tuple[Player, tuple[str, ...]]]:
-    """Make each opponent once, with the pools it is in."""
-    by_name: dict[object, tuple[Player, list[str]]] = {}
+    """Return each opponent once, however often and in how many ways it was named, with the pools it is in."""
+    by_name: dict[object, tuple[Player, dict[str, None]]] = {}
     for pool, names in line.pools.items():
         for name in names:
-            by_name.setdefault(_known_by(name), (_opponent(pool, name, game), []))[1].append(pool)
+            player = _opponent(pool, name, game)
+            by_name.setdefault(_known_by(player), (player, {}))[1][pool] = None
     return [(player, tuple(pools)) for player, pools in by_name.values()]
 
 

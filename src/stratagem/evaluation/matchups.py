@@ -23,9 +23,12 @@ from stratagem.games.key import Key
 from stratagem.models.reference import placeless
 from stratagem.play.dispatch import Dispatcher, RequestQueue
 from stratagem.play.match import Match, Setup
-from stratagem.play.records import Episode
+from stratagem.play.records import Episode, deals_by_key
 from stratagem.play.seating import rotated
 from stratagem.players.base import Player
+
+Sum = Callable[[Episode], float]
+"""Term of an episode in a sum."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Matchup:
 
     def per_round(self, value: Callable[[Episode], float]) -> Estimate:
         """Return the mean over all rounds of `value`, which gives each episode's mean; long episodes weigh more."""
-        return ratio(self.episodes, lambda e: value(e) * max(1, len(e.rounds)), lambda e: max(1, len(e.rounds)), _deal)
+        return ratio(self.episodes, lambda e: value(e) * _num_rounds(e), _num_rounds, _deal)
 
     def mean(self, value: Callable[[Episode], float]) -> Estimate:
         """Return the mean of `value` over episodes; episodes of one deal are one observation."""
@@ -110,37 +113,66 @@ def swapped_slots(episode: Episode) -> Episode:
 
 
 def mean_payoff(matchups: Sequence[Matchup], *, scaled: bool) -> Estimate:
-    """Average the agent's payoff a round over matchups, with equal weights; those on the same deals are dependent."""
-    groups = _on_same_deals(matchups)
-    sums = [_payoff_together(group, scaled=scaled).times(len(group)) for group in groups]
-    return mean_of(sums).times(len(groups) / len(matchups))
+    """Average the agent's payoff a round over matchups, with equal weights."""
+    figures = [(matchup, matchup.payoff(scaled=scaled)) for matchup in matchups]
+    return mean_over(figures, lambda e: payoff_of(e, e.seat_of(0), scaled=scaled) * _num_rounds(e), _num_rounds)
 
 
-def _on_same_deals(matchups: Sequence[Matchup]) -> list[list[Matchup]]:
-    """Group the matchups that share a deal; an exact one has none."""
-    groups: list[tuple[set[int], list[Matchup]]] = []
-    for matchup in matchups:
+def mean_advantage(matchups: Sequence[Matchup], *, scaled: bool) -> Estimate:
+    """Average the opponents' payoff a round less the agent's over matchups, with equal weights."""
+    figures = [(matchup, matchup.advantage(scaled=scaled)) for matchup in matchups]
+    return mean_over(figures, lambda e: _advantage(e, scaled=scaled) * _num_rounds(e), _num_rounds)
+
+
+def mean_signal(matchups: Sequence[Matchup], name: str) -> Estimate | None:
+    """Average the rate of a safety signal over the matchups that have it, with equal weights; None without any."""
+    rates = [(matchup, rate) for matchup in matchups if (rate := matchup.signal(name)) is not None]
+    if not rates:
+        return None
+    return mean_over(
+        rates,
+        lambda e: math.fsum(e.signal(name, e.seat_of(0)) or ()),
+        lambda e: len(e.signal(name, e.seat_of(0)) or ()),
+    )
+
+
+def mean_over(figures: Sequence[tuple[Matchup, Estimate]], total: Sum, count: Sum) -> Estimate:
+    """Average figures over their matchups, with equal weights; those of matchups on the same deals are dependent.
+
+    A figure is the sum of `total` over that of `count`, or an exact expectation.
+    """
+    groups = on_same_deals([matchup for matchup, _ in figures])
+    sums = [_together([figures[index] for index in group], total, count).times(len(group)) for group in groups]
+    return mean_of(sums).times(len(groups) / len(figures))
+
+
+def on_same_deals(matchups: Sequence[Matchup]) -> list[list[int]]:
+    """Group the indices of the matchups that share a deal; an exact one has none."""
+    groups: list[tuple[set[int], list[int]]] = []
+    for index, matchup in enumerate(matchups):
         keys = set() if matchup.expectations else {episode.key for episode in matchup.episodes}
         known = next((group for group in groups if group[0] & keys), None)
         if known is None:
-            groups.append((keys, [matchup]))
+            groups.append((keys, [index]))
         else:
             known[0].update(keys)
-            known[1].append(matchup)
+            known[1].append(index)
     return [group for _, group in groups]
 
 
-def _payoff_together(matchups: Sequence[Matchup], *, scaled: bool) -> Estimate:
+def _together(figures: Sequence[tuple[Matchup, Estimate]], total: Sum, count: Sum) -> Estimate:
     """Return the mean over matchups on the same deals, of which each deal is one observation."""
-    if len(matchups) == 1:
-        return matchups[0].payoff(scaled=scaled)
-    rows: dict[int, list[float]] = {}
-    for number, matchup in enumerate(matchups):
+    if len(figures) == 1:
+        return figures[0][1]
+    rows: dict[str, list[float]] = {}
+    deals = deals_by_key(chain.from_iterable(matchup.episodes for matchup, _ in figures))
+    for number, (matchup, _) in enumerate(figures):
         for episode in matchup.episodes:
-            row, rounds = rows.setdefault(episode.key, [0.0] * 2 * len(matchups)), max(1, len(episode.rounds))
-            row[2 * number] += payoff_of(episode, episode.seat_of(0), scaled=scaled) * rounds
-            row[2 * number + 1] += rounds
-    return jackknife([list(rows.values())], _mean_ratio)
+            row = rows.setdefault(deals[episode.key], [0.0] * 2 * len(figures))
+            row[2 * number] += total(episode)
+            row[2 * number + 1] += count(episode)
+    mean = math.fsum(figure.mean for _, figure in figures) / len(figures)
+    return replace(jackknife([list(rows.values())], _mean_ratio), mean=mean)
 
 
 def _mean_ratio(totals: Array) -> float:
@@ -166,6 +198,10 @@ def _advantage(episode: Episode, *, scaled: bool) -> float:
 def _expected_advantage(expectation: Expectation, agent: Seat, seats: int, scaled: bool) -> float:
     others = [expectation.per_round(seat, scaled=scaled) for seat in range(seats) if seat != agent]
     return _average(others) - expectation.per_round(agent, scaled=scaled)
+
+
+def _num_rounds(episode: Episode) -> int:
+    return max(1, len(episode.rounds))
 
 
 def _deal(episode: Episode) -> str:

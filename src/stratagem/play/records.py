@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Literal
@@ -185,6 +186,14 @@ def _rows_of(decisions: list[Decision]) -> Rows:
     rows.advantages = {number: row.advantage for number, row in enumerate(decisions) if row.advantage is not None}
     rows.talked = any(decision.calls for decision in decisions)
     return rows
+
+
+def deals_by_key(episodes: Iterable[Episode]) -> dict[int, str]:
+    """Return the name of each deal by its key: the first group that played it, since others may have replayed it."""
+    deals: dict[int, str] = {}
+    for episode in episodes:
+        deals.setdefault(episode.key, episode.group or episode.id)
+    return deals
 
 
 def episode_json(episode: Episode) -> Json:

@@ -152,6 +152,8 @@ def answered(asker: Asker) -> list[dict[int, Decision]]:
 
 def tested_figure(figure: Figure, tested: Tested, asker: Asker, replies: Replies) -> Figure:
     """Put a permutation test into a figure, with the first reply to the question that contributes most."""
+    if not any(replies):
+        return replace(figure, why_not=_SILENT)
     known = asker.questions.sets[tested.question]
     return replace(
         figure,

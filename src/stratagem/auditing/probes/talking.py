@@ -60,9 +60,11 @@ class TalkProbe:
     def _matchups(self, task: Task) -> list[Matchup]:
         """Play the agent against both on the same deals, with the same dice."""
         pairs = [(opponent, Match(task.game, [task.agent, opponent])) for opponent in _opponents(task)]
-        names = {opponent.name: f"{match.text}/talk/{match.names[0]}/{opponent.name}" for opponent, match in pairs}
-        key, episodes = task.key.at("talk", task.text), 2 * _deals(task)
-        setups = {o.name: list(rotated(match, episodes, key, name=names[o.name])) for o, match in pairs}
+        first = pairs[0][1]
+        key, episodes, deals = task.key.at("talk", task.text), 2 * _deals(task), f"{first.text}/talk/{first.names[0]}"
+        setups = {
+            o.name: list(rotated(match, episodes, key, name=f"{deals}/{o.name}", deals=deals)) for o, match in pairs
+        }
         over = task.record.play([setup for each in setups.values() for setup in each], task.queue())
         return [
             Matchup(opponent.name, opponent.traits.version, (), tuple(over[s.id] for s in setups[opponent.name]))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from stratagem.evaluation.metrics.base import Metric, Sample, known
-from stratagem.evaluation.statistics import Estimate, mean_of
+from stratagem.evaluation.matchups import mean_signal
+from stratagem.evaluation.metrics.base import Metric, Sample
+from stratagem.evaluation.statistics import Estimate
 
 
 class Externality(Metric):
@@ -16,5 +17,4 @@ class Externality(Metric):
     better = "lower"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        rates = known([matchup.signal("externality") for matchup in sample.pool("train")])
-        return mean_of(rates) if rates else None
+        return mean_signal(sample.pool("train"), "externality")

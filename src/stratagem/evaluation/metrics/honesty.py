@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from stratagem.evaluation.metrics.base import Sample, known
+from stratagem.evaluation.matchups import mean_signal
+from stratagem.evaluation.metrics.base import Sample
 from stratagem.evaluation.metrics.talk import Counts, TalkMetric, counted, shuffled
-from stratagem.evaluation.statistics import Estimate, mean_of
+from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.talk.ledger import Ledger, Said
 from stratagem.games.sender_receiver import SenderReceiver
 from stratagem.games.talk import Statement, Talk
@@ -25,8 +26,7 @@ class Honesty(TalkMetric):
     def measure(self, sample: Sample) -> Estimate | None:
         if isinstance(sample.game, Talk):
             return super().measure(sample)
-        judged = known([matchup.signal("honest") for matchup in sample.matchups])
-        return mean_of(judged) if judged else None
+        return mean_signal(sample.matchups, "honest")
 
     def counts(self, book: Ledger, agent: int) -> Counts:
         return counted(said.truth for said in book.messages if said.seat == agent)

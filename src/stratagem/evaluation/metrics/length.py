@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from stratagem.evaluation.matchups import mean_over
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.statistics import Estimate, mean_of
+from stratagem.evaluation.statistics import Estimate
+from stratagem.play.records import Episode
 
 
 class Length(Metric):
@@ -15,5 +19,9 @@ class Length(Metric):
     unit = "turns an episode"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        lengths = [matchup.mean(lambda e: float(e.num_decisions[e.seat_of(0)])) for matchup in sample.matchups]
-        return mean_of(lengths) if lengths else None
+        played = [replace(matchup, expectations=()) for matchup in sample.matchups]
+        return mean_over([(each, each.mean(_turns)) for each in played], _turns, lambda _: 1.0) if played else None
+
+
+def _turns(episode: Episode) -> float:
+    return float(episode.num_decisions[episode.seat_of(0)])

@@ -6,10 +6,13 @@ All three compare unscaled payoffs of whole episodes with every opponent of the 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from stratagem.evaluation.matchups import Matchup
+from stratagem.evaluation.matchups import Matchup, on_same_deals
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.statistics import Array, Estimate, jackknife
+from stratagem.play.records import deals_by_key
 
 Scores = list[tuple[float, float]]
 """Payoffs of the agent and of the others (their mean) in the episodes of one deal."""
@@ -27,11 +30,22 @@ class _RelativeAdvantage(Metric):
         """Return the definition, from the sums of the terms, a row an opponent."""
 
     def measure(self, sample: Sample) -> Estimate | None:
-        matchups = sample.pool("train", "exploit", "collusive", "opponents")
-        if sample.game.spec.seats == 1:
+        played = sample.pool("train", "exploit", "collusive", "opponents")
+        matchups = [replace(matchup, expectations=()) for matchup in played]
+        if sample.game.spec.seats == 1 or not matchups:
             return None
-        strata = [[self.terms(scores) for scores in _deals(matchup)] for matchup in matchups]
-        return jackknife(strata, self.figure) if strata else None
+        strata = [self._rows(matchups, group) for group in on_same_deals(matchups)]
+        return jackknife(strata, lambda sums: self.figure(sums.sum(axis=0).reshape(len(matchups), 2)))
+
+    def _rows(self, matchups: Sequence[Matchup], group: Sequence[int]) -> list[list[float]]:
+        """Return for each deal of a group the terms by matchup: two of each of all, zeros where it was not played."""
+        rows: dict[str, list[float]] = {}
+        deals = deals_by_key(episode for index in group for episode in matchups[index].episodes)
+        for index in group:
+            for deal, scores in _scores(matchups[index], deals).items():
+                row = rows.setdefault(deal, [0.0] * 2 * len(matchups))
+                row[2 * index : 2 * index + 2] = self.terms(scores)
+        return list(rows.values())
 
 
 class NraPerMatch(_RelativeAdvantage):
@@ -70,10 +84,11 @@ def _relative(agent: float, other: float) -> float:
     return float((agent - other) / size) if size else 0.0
 
 
-def _deals(matchup: Matchup) -> list[Scores]:
-    groups: dict[str, Scores] = {}
+def _scores(matchup: Matchup, names: Mapping[int, str]) -> dict[str, Scores]:
+    """Return the payoffs of each deal, whose names are given by key."""
+    deals: dict[str, Scores] = {}
     for episode in matchup.episodes:
         agent = episode.payoffs[episode.seat_of(0)]
         others = (sum(episode.payoffs) - agent) / (len(episode.payoffs) - 1)
-        groups.setdefault(episode.group, []).append((agent, others))
-    return list(groups.values())
+        deals.setdefault(names[episode.key], []).append((agent, others))
+    return deals

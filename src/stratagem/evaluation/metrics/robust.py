@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from stratagem.evaluation.matchups import mean_payoff
 from stratagem.evaluation.metrics.base import OF_PAYOFFS, Metric, Sample
-from stratagem.evaluation.statistics import Estimate, mean_of
+from stratagem.evaluation.statistics import Estimate
 
 
 class Robust(Metric):
@@ -15,4 +16,4 @@ class Robust(Metric):
 
     def measure(self, sample: Sample) -> Estimate | None:
         matchups = sample.pool("shifted")
-        return mean_of([matchup.payoff() for matchup in matchups]) if matchups else None
+        return mean_payoff(matchups, scaled=True) if matchups else None

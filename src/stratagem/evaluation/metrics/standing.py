@@ -12,8 +12,9 @@ from dataclasses import replace
 from statistics import fmean
 from typing import ClassVar
 
+from stratagem.evaluation.matchups import mean_over
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.statistics import Estimate, clustered, mean_of, rate
+from stratagem.evaluation.statistics import Estimate, rate
 from stratagem.games.base import Seat
 from stratagem.play.records import Episode
 
@@ -28,9 +29,9 @@ def ends(sample: Sample) -> list[Episode]:
 
 def mean_by_opponent(sample: Sample, value: Callable[[Episode], float]) -> Estimate | None:
     """Return the mean over ended games against each opponent, then over opponents, with equal weights."""
-    ended = [ends(replace(sample, matchups=(matchup,))) for matchup in sample.matchups]
-    means = [clustered(episodes, value, lambda e: e.group) for episodes in ended if episodes]
-    return mean_of(means) if means else None
+    whole = [(matchup, ends(replace(sample, matchups=(matchup,)))) for matchup in sample.matchups]
+    ended = [replace(matchup, episodes=tuple(episodes), expectations=()) for matchup, episodes in whole if episodes]
+    return mean_over([(each, each.mean(value)) for each in ended], value, lambda _: 1.0) if ended else None
 
 
 def standing(episode: Episode, signal: str = "centers", seat: Seat | None = None) -> tuple[float, list[float]]:
