@@ -239,7 +239,7 @@ def test_what_cannot_be_scored_is_one_sentence():
         with pytest.raises(CannotCompute, match="no scored probabilities: mode=prefix"):
             scored_exact(KUHN, make_player(f"api:m@{server.url}", KUHN))
         ipd = make_game("ipd(rounds=2)")
-        with pytest.raises(CannotCompute, match="has no action for a reply that is none"):
+        with pytest.raises(CannotCompute, match="a reply that is none, so no exploitability is exact"):
             scored_exact(ipd, make_player(f"lm(api:m@{server.url}, mode=prefix)", ipd))
 
 

@@ -4,7 +4,9 @@ import pytest
 
 import stratagem as sg
 from stratagem.errors import BadParameter
+from stratagem.players.base import Scripted
 from stratagem.players.tabular import TablePlayer
+from stratagem.players.wrappers import Noisy
 
 FEW = {"episodes": 2, "progress": False}
 SHY = {"": "PASS", "P": "PASS", "B": "FOLD", "PB": "FOLD"}
@@ -45,6 +47,28 @@ def test_two_tables_of_one_name_are_refused(called):
     shy = {f"{card}:{bets}": {action: 1.0} for card in "JQK" for bets, action in SHY.items()}
     with pytest.raises(BadParameter, match="Two players have the name table:unsaved"):
         called(TablePlayer(shy), TablePlayer(shy | {"K:": {"BET": 1.0}}))
+
+
+class Taking(Scripted):
+    """Plays the action of this number; no dataclass, so its name has no number."""
+
+    def __init__(self, index):
+        self.index = index
+
+    def strategy(self, view):
+        return list(view.choices)[self.index]
+
+
+@pytest.mark.parametrize("called", CALLS)
+@pytest.mark.parametrize("wrapped", [lambda player: player, Noisy])
+def test_two_players_whose_options_no_name_tells_are_refused(called, wrapped):
+    with pytest.raises(BadParameter, match="differ in options: write these as fields of a frozen dataclass"):
+        called(wrapped(Taking(0)), wrapped(Taking(-1)))
+
+
+def test_two_players_with_equal_options_are_one_player():
+    result = sg.evaluate("kuhn", [Taking(0), Taking(0)], opponents=["random"], chance=False, **FEW)
+    assert len(result.results[0].rows) == 1
 
 
 def test_two_tables_that_play_the_same_are_one_player():

@@ -25,7 +25,7 @@ from stratagem.games.key import Key
 from stratagem.games.safety.base import POOLS
 from stratagem.garbage import rare_collection
 from stratagem.models.reference import placeless
-from stratagem.players.agents import AgentPlayer, each_once
+from stratagem.players.agents import AgentPlayer, each_once, untold_options
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player, named
 from stratagem.players.human import at_keyboard
@@ -144,10 +144,10 @@ def _agents(players: Sequence[str | Player], chance: bool) -> list[str | Player]
 
 
 def _known_by(player: str | Player) -> object:
-    """Return what tells a player from the others: its name and version, and of agents, which have none, the agent."""
+    """Return the key of a player among others: name, version and untold options, and of agents the agent itself."""
     if isinstance(player, AgentPlayer):
         return player
-    return player.strip() if isinstance(player, str) else (player.name, player.traits.version)
+    return player.strip() if isinstance(player, str) else (player.name, player.traits.version, untold_options(player))
 
 
 def _players(names: Sequence[str | Player], game: Game[Any]) -> list[Player]:

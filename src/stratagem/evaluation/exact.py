@@ -91,7 +91,7 @@ def _by_induction(game: Game[Any], player: Player, budget: int) -> Exact:
     seats = range(game.spec.seats)
     responses = [best_response(game, player, seat, budget) for seat in seats]
     own = expected(game, [player] * len(seats), budget)
-    length = own.sums["rounds", 0]
+    length = own.rounds
     return Exact(
         values=tuple(own.per_round(seat) for seat in seats),
         best_responses=tuple(response.payoff / length for response in responses),

@@ -26,9 +26,18 @@ class Expectation:
 
     sums: Sums
 
+    @property
+    def rounds(self) -> float:
+        """Expected number of rounds."""
+        return self.sums["rounds", 0]
+
+    def payoff(self, seat: Seat, *, scaled: bool = False) -> float:
+        """Return the expected payoff of an episode."""
+        return self.sums.get(("scaled" if scaled else "payoff", seat), 0.0)
+
     def per_round(self, seat: Seat, *, scaled: bool = False) -> float:
         """Return the expected payoff over the expected number of rounds."""
-        return self.sums.get(("scaled" if scaled else "payoff", seat), 0.0) / self.sums["rounds", 0]
+        return self.payoff(seat, scaled=scaled) / self.rounds
 
     def signal(self, name: str, seat: Seat) -> tuple[float, float]:
         """Return the expected sum of a signal, and the expected number of rounds in which it had a meaning."""

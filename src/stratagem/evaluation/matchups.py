@@ -48,25 +48,20 @@ class Matchup:
     def payoff(self, *, scaled: bool = True) -> Estimate:
         """Return the agent's mean payoff a round."""
         if self.expectations:
-            return exactly(_average(e.per_round(seat, scaled=scaled) for seat, e in enumerate(self.expectations)))
+            return self._expected(lambda e, seat: e.payoff(seat, scaled=scaled))
         return self.per_round(lambda episode: payoff_of(episode, episode.seat_of(0), scaled=scaled))
 
     def opponent_payoff(self, *, scaled: bool = True) -> Estimate:
         """Return the other seats' mean payoff a round."""
         if self.expectations:
-            seats = range(len(self.expectations))
-            payoffs = [e.per_round(s, scaled=scaled) for h, e in enumerate(self.expectations) for s in seats if s != h]
-            return exactly(_average(payoffs))
+            return self._expected(lambda e, seat: self._expected_of_others(e, seat, scaled=scaled))
         return self.per_round(lambda episode: _others_payoff(episode, scaled=scaled))
 
     def advantage(self, *, scaled: bool = True) -> Estimate:
         """Return the opponent's mean payoff a round less the agent's."""
         if self.expectations:
-            return exactly(
-                _average(
-                    _expected_advantage(e, seat, len(self.expectations), scaled)
-                    for seat, e in enumerate(self.expectations)
-                )
+            return self._expected(
+                lambda e, seat: self._expected_of_others(e, seat, scaled=scaled) - e.payoff(seat, scaled=scaled)
             )
         return self.per_round(lambda episode: _advantage(episode, scaled=scaled))
 
@@ -89,6 +84,18 @@ class Matchup:
         """Return the same matchup of two seats with the opponent as the agent, under its own name."""
         swapped = tuple(swapped_slots(episode) for episode in self.episodes)
         return replace(self, episodes=swapped, expectations=self.expectations[::-1], seated=self.seated[::-1])
+
+    def _expected(self, value: Callable[[Expectation, Seat], float]) -> Estimate:
+        """Return the expected `value` of an episode over the expected rounds, both over all seats of the agent.
+
+        It is the limit of `per_round` over many deals, where an episode's length depends on the agent's seat, too.
+        """
+        values = [value(expectation, seat) for seat, expectation in enumerate(self.expectations)]
+        return exactly(math.fsum(values) / math.fsum(expectation.rounds for expectation in self.expectations))
+
+    def _expected_of_others(self, expectation: Expectation, agent: Seat, *, scaled: bool) -> float:
+        seats = range(len(self.expectations))
+        return _average(expectation.payoff(seat, scaled=scaled) for seat in seats if seat != agent)
 
     def per_round(self, value: Callable[[Episode], float]) -> Estimate:
         """Return the mean over all rounds of `value`, which gives each episode's mean; long episodes weigh more."""
@@ -193,11 +200,6 @@ def _others_payoff(episode: Episode, *, scaled: bool) -> float:
 
 def _advantage(episode: Episode, *, scaled: bool) -> float:
     return _others_payoff(episode, scaled=scaled) - payoff_of(episode, episode.seat_of(0), scaled=scaled)
-
-
-def _expected_advantage(expectation: Expectation, agent: Seat, seats: int, scaled: bool) -> float:
-    others = [expectation.per_round(seat, scaled=scaled) for seat in range(seats) if seat != agent]
-    return _average(others) - expectation.per_round(agent, scaled=scaled)
 
 
 def _num_rounds(episode: Episode) -> int:

@@ -73,7 +73,7 @@ def scored_exact(
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
     if game.spec.on_illegal != "default":
-        raise CannotCompute(f"{game.spec.name} has no action for a reply that is none, so nothing is exact.")
+        raise CannotCompute(f"{game.spec.name} has no action for a reply that is none, so no exploitability is exact.")
     oracle = oracle_of(game.one_round() or game, budget)
     views = {(known.seat, known.view.info_key): known.view for known in oracle.tree.information_sets}
     check_price(oracle.tree, player, len(views))

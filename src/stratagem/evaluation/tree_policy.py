@@ -58,7 +58,9 @@ def _row(view: View[Any], actions: Sequence[str], mix: Stated) -> list[float]:
     if not null:
         return [mix.get(action, 0.0) for action in actions]
     if view.game.spec.on_illegal != "default":
-        raise CannotCompute(f"{view.game.spec.name} has no action for a reply that is none, so nothing is exact.")
+        raise CannotCompute(
+            f"{view.game.spec.name} has no action for a reply that is none, so no exploitability is exact."
+        )
     default = view.game.default_action(view.facts)
     return [mix.get(action, 0.0) + null * (action == default) for action in actions]
 

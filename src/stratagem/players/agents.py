@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, partial
 from inspect import Parameter, isclass, isfunction, signature
-from types import FunctionType
+from types import FunctionType, NoneType
 from typing import Any, ClassVar
 
 from stratagem.decoding.guides import OneToken
@@ -23,7 +23,7 @@ from stratagem.games.base import Game, View
 from stratagem.models.reference import hidden, is_address
 from stratagem.named_files import check_command
 from stratagem.options import whole, within
-from stratagem.players.base import Ask, Mix, Move, Player, Traits, shown
+from stratagem.players.base import Ask, Mix, Move, Player, Scripted, Traits, shown
 from stratagem.players.modes import read
 from stratagem.players.question import question
 
@@ -141,12 +141,27 @@ def each_once(players: Iterable[Player]) -> list[Player]:
                 f"Two agents have the name {player.name}, by which results tell players apart: define each function by "
                 "`def` under a name of its own, outside of other functions."
             )
+        if untold_options(known) != untold_options(player):
+            raise BadParameter(
+                f"Two players have the name {player.name}, by which results tell players apart, and differ in options: "
+                "write these as fields of a frozen dataclass, and the name has them."
+            )
         if known.traits.version != player.traits.version:
             raise BadParameter(
                 f"Two players have the name {player.name}, by which results tell players apart: give each a name of "
                 "its own, as a table has by its file or by `label=`."
             )
     return list(by_name.values())
+
+
+def untold_options(player: Player) -> tuple[tuple[str, str], ...]:
+    """Return the plain attributes of a scripted player that is no dataclass, whose name has no options."""
+    while (inner := getattr(player, "player", None)) is not None:  # noise and the like name the player inside
+        player = inner
+    if not isinstance(player, Scripted) or is_dataclass(player):
+        return ()
+    plain = (str, int, float, tuple, NoneType)
+    return tuple(sorted((name, repr(value)) for name, value in vars(player).items() if isinstance(value, plain)))
 
 
 def _function_name(function: Function) -> str:
