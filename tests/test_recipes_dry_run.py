@@ -22,7 +22,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 COMMAND = re.compile(r"(?:^|`|\$ )(stratagem train [^`\n]+)", re.MULTILINE)
 AFTER_GAMES = {"diplomacy/searched": "runs/searched"}
 """Recipes that learn from games which another command records, and the folder of the record."""
-AFTER = re.compile(r"run:(\S+)@|(?<=reward.table=)(\S+)|recipes/diplomacy/(searched)")
+AFTER = re.compile(r"run:(\S+)@|=dir:(runs/[^+\s]+)|(?<=reward.table=)(\S+)|recipes/diplomacy/(searched)")
 """Outputs of other commands that a command of the pages trains from."""
 MINE = "recipes/sepo/mine.toml"
 """Recipe that a reader of the guide writes; others that readers write are not in `recipes/`."""
