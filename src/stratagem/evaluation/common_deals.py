@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from stratagem.evaluation.matchups import Matchup, payoff_of
+from stratagem.evaluation.matchups import Matchup, num_rounds, payoff_of
 from stratagem.games.base import Seat
 from stratagem.play.records import Episode
 
@@ -46,7 +46,7 @@ def _linear_payoffs(played: Played, seats: Mapping[Bout, list[Seat]]) -> dict[Bo
     sums: dict[str, dict[Bout, tuple[float, int]]] = {}
     for bout, some in seats.items():
         over = [(played[(*bout, seat)], seat) for seat in some]
-        rounds = [max(1, len(episode.rounds)) for episode, _ in over]
+        rounds = [num_rounds(episode) for episode, _ in over]
         payoff = math.fsum(payoff_of(*one) * number for one, number in zip(over, rounds, strict=True))
         sums.setdefault(bout[0], {})[bout] = payoff, sum(rounds)
     return {bout: payoff for by_bout in sums.values() for bout, payoff in _linear(by_bout).items()}

@@ -99,7 +99,7 @@ class Matchup:
 
     def per_round(self, value: Callable[[Episode], float]) -> Estimate:
         """Return the mean over all rounds of `value`, which gives each episode's mean; long episodes weigh more."""
-        return ratio(self.episodes, lambda e: value(e) * _num_rounds(e), _num_rounds, _deal)
+        return ratio(self.episodes, lambda e: value(e) * num_rounds(e), num_rounds, _deal)
 
     def mean(self, value: Callable[[Episode], float]) -> Estimate:
         """Return the mean of `value` over episodes; episodes of one deal are one observation."""
@@ -122,13 +122,13 @@ def swapped_slots(episode: Episode) -> Episode:
 def mean_payoff(matchups: Sequence[Matchup], *, scaled: bool) -> Estimate:
     """Average the agent's payoff a round over matchups, with equal weights."""
     figures = [(matchup, matchup.payoff(scaled=scaled)) for matchup in matchups]
-    return mean_over(figures, lambda e: payoff_of(e, e.seat_of(0), scaled=scaled) * _num_rounds(e), _num_rounds)
+    return mean_over(figures, lambda e: payoff_of(e, e.seat_of(0), scaled=scaled) * num_rounds(e), num_rounds)
 
 
 def mean_advantage(matchups: Sequence[Matchup], *, scaled: bool) -> Estimate:
     """Average the opponents' payoff a round less the agent's over matchups, with equal weights."""
     figures = [(matchup, matchup.advantage(scaled=scaled)) for matchup in matchups]
-    return mean_over(figures, lambda e: _advantage(e, scaled=scaled) * _num_rounds(e), _num_rounds)
+    return mean_over(figures, lambda e: _advantage(e, scaled=scaled) * num_rounds(e), num_rounds)
 
 
 def mean_signal(matchups: Sequence[Matchup], name: str) -> Estimate | None:
@@ -202,7 +202,8 @@ def _advantage(episode: Episode, *, scaled: bool) -> float:
     return _others_payoff(episode, scaled=scaled) - payoff_of(episode, episode.seat_of(0), scaled=scaled)
 
 
-def _num_rounds(episode: Episode) -> int:
+def num_rounds(episode: Episode) -> int:
+    """Return the number of rounds that a payoff a round is divided by."""
     return max(1, len(episode.rounds))
 
 

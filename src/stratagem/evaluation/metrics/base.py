@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -74,8 +74,3 @@ class Metric(ABC):
     def null(self, sample: Sample) -> float | None:
         """Return the figure under the null hypothesis, from the same games; None where the metric has no such level."""
         return None
-
-
-def known(estimates: Sequence[Estimate | None]) -> list[Estimate]:
-    """Drop the missing figures."""
-    return [estimate for estimate in estimates if estimate is not None]
