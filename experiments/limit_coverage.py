@@ -88,7 +88,7 @@ class Known:
 
     def __init__(self, study: Study, name: str) -> None:
         game = make_game(study.game)
-        oracle = oracle_of(game.one_round() or game)
+        oracle = oracle_of(game)
         player = make_player(name, game)
         self.questions = questions_of(oracle.tree, player)
         self.gain = Gain(oracle, self.questions)

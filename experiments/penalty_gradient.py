@@ -145,9 +145,7 @@ def main() -> None:
             settings, game, trained.player, Key(asked.seed).at("penalty gradient", credit), recipe.exact_budget
         )
 
-    worths = exact_worths(
-        game.one_round() or game, opening_policy(game, trained.player), pools(game)["exploit"].make(game)
-    )
+    worths = exact_worths(game, opening_policy(game, trained.player), pools(game)["exploit"].make(game))
     played = (sepo("probe").collect(number) for number in range(PLAYED))
     exact = gradients(trained.learner, exact_examples(played, worths))["exact"][0]
     told = {}

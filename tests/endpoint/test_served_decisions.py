@@ -45,19 +45,6 @@ def test_choices_follow_the_probabilities_that_are_told(kuhn, client):
     )
 
 
-def test_a_player_that_knows_no_other_round_answers_prompts_of_one_round(kuhn, client):
-    state = make_game("kuhn(hands=1)").start(Key(0))
-    (message,) = make_style("bare").messages(state.view(0))[-1:]
-    plain = [one._asdict() for one in make_style("plain").messages(state.view(0))]
-    assert "6 hands" not in json.dumps(plain)
-    asking = client(kuhn)
-    for messages in ([message._asdict()], plain):
-        answer = asking.chat.completions.create(model="AlwaysBet", messages=messages)
-        assert answer.choices[0].message.content == "BET"
-    with pytest.raises(openai.BadRequestError, match=r"cannot tell the position|looks at what is hidden"):
-        asking.chat.completions.create(model="mcts:5", messages=plain)
-
-
 def test_options_of_sampling_are_refused_where_a_player_draws_by_itself(kuhn, client):
     asking = client(kuhn)
     state = {"state": make_game("kuhn").start(Key(0)).dump(), "seat": 0}

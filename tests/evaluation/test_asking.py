@@ -55,8 +55,8 @@ def coin(ask):
 
 
 def asker_of(player, game=KUHN, **options):
-    oracle = oracle_of(game.one_round() or game)
-    return Asker(game.one_round() or game, player, questions_of(oracle.tree, player), Key(5), **options)
+    oracle = oracle_of(game)
+    return Asker(player, questions_of(oracle.tree, player), Key(5), **options)
 
 
 def evenly(asker, count):
@@ -85,7 +85,7 @@ def test_replies_without_an_action_are_counted_as_the_action_of_the_game():
     asker = asker_of(Told(lambda ask: (None, "I would rather not.")))
     tally = evenly(asker, 3)
     assert tally.legal.sum() == 0
-    defaults = [KUHN.one_round().default_action(known.view.facts) for known in asker.questions.sets]
+    defaults = [KUHN.default_action(known.view.facts) for known in asker.questions.sets]
     slots = [
         asker.questions.slots[n] + known.actions.index(defaults[n]) for n, known in enumerate(asker.questions.sets)
     ]

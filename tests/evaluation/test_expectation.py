@@ -214,7 +214,7 @@ def test_too_many_joint_actions_are_refused_before_they_are_followed(monkeypatch
 
 def test_many_deals_that_are_one_situation_are_counted_too(monkeypatch):
     """A quiz has about a million deals, and few situations for players that look at neither."""
-    game = make_game("kuhn(hands=1)")
+    game = make_game("kuhn-spiel")
     deals = iter([next(starts(game))] * 60_000)
     monkeypatch.setattr("stratagem.evaluation.policies.starts", lambda _: deals)
     with pytest.raises(CannotCompute, match="too large to be computed exactly"):

@@ -20,7 +20,7 @@ from stratagem.players.catalogue import make_player
 
 def gain_of(text, player="random"):
     game = make_game(text)
-    oracle = oracle_of(game.one_round() or game)
+    oracle = oracle_of(game)
     questions = questions_of(oracle.tree, make_player(player, game))
     rows = np.zeros(int(questions.slots[-1]))
     rows[questions.in_tree] = policy_on(oracle.tree, make_player(player, game))

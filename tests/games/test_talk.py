@@ -180,9 +180,15 @@ def test_a_seat_that_says_nothing_legal_is_silent():
     assert state.view(0).facts.messages == (Message(0, 0, ALL, ""), Message(0, 1, ALL, ""))
 
 
-def test_rounds_alone_are_the_game_cut_to_one_round():
-    assert make_game("talk(kuhn)").one_round() == make_game("talk(kuhn(hands=1))")
-    assert make_game("talk(ipd)").one_round() is None
+@pytest.mark.parametrize(
+    ("game", "kinds"),
+    [
+        *(("kuhn", 2), ("kuhn(hands=1)", 1), ("kuhn, order=in turn", 0), ("kuhn(hands=1), order=in turn", 1)),
+        *(("ipd", 0), ("kuhn, who=[0]", 0), ("kuhn, interval=2", 0)),
+    ],
+)
+def test_rounds_are_independent_where_all_seats_talk_at_once_before_each(game, kinds):
+    assert make_game(f"talk({game})").spec.independent_rounds == kinds
 
 
 def test_the_safety_is_that_of_the_game_within():
@@ -272,7 +278,7 @@ def test_the_story_does_not_say_that_nobody_talks():
 @pytest.mark.parametrize("options", ["before=round, interval=2", "before=turn, interval=3"])
 def test_an_interval_makes_rounds_differ_so_that_none_stands_for_all(options):
     game = make_game(f"talk(kuhn(hands=2), {options}, intents=[state])")
-    assert game.one_round() is None
+    assert game.spec.independent_rounds == 0
     waits = {game.start(Key(0)).view(0).info_key}
     state = game.start(Key(0))
     while state.round == 0:

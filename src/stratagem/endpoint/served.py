@@ -50,7 +50,7 @@ class Served:
         self._has_model = _has_model(player)
         self._desk = desk
         self._threads = threads
-        self._indices = [PromptIndex(one, styles, by_state_key=self._plays_by_state_key) for one in self._games()]
+        self._indices = [PromptIndex(self.game, styles, by_state_key=self._plays_by_state_key)]
         self._sampled = lru_cache(_KEPT)(self._with_sampling)
 
     @property
@@ -64,11 +64,6 @@ class Served:
         traits, spec = self.player.traits, self.game.spec
         searches = (traits.sees_hidden or traits.searches) and not spec.private_information
         return spec.markov and (traits.memory == 0 or searches or self._speaker is not None)
-
-    def _games(self) -> list[Game[Any]]:
-        """Return the games whose prompts are recognised: one round, too, for a player that knows no other round."""
-        short = self.game.one_round() if self._speaker is None and self.player.traits.memory == 0 else None
-        return [self.game] if short is None else [self.game, short]
 
     def find(self, asked: Asked) -> Future[Place | None]:
         """Begin to find the position that a request is about; None is for a free reply."""

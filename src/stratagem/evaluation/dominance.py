@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, Seat, State
 from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.rounds import round_outcomes
 
 BUDGET = 50_000
 """Largest number of situations to walk: some seconds."""
@@ -49,8 +50,8 @@ def dominated_actions(game: Game[Any], budget: int = BUDGET) -> dict[str, list[D
     Where the rounds of a game know nothing of each other, one round is walked. Seats that share a key share its
     histories, as they share the policy there.
     """
-    walk = _Walk(budget)
-    for _, state in starts(game.one_round() or game):
+    walk = _Walk(budget, game.spec.seats)
+    for _, state in starts(game):
         walk.bounds(state)
     named = {key: list(_dominated(histories)) for key, histories in walk.sets.items()}
     return {key: dominated for key, dominated in named.items() if dominated}
@@ -59,15 +60,16 @@ def dominated_actions(game: Game[Any], budget: int = BUDGET) -> dict[str, list[D
 class _Walk:
     """Bounds of all situations, and by information key those of the actions in every history."""
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, budget: int, seats: int) -> None:
         self.budget = budget
+        self._nothing = [Bounds(0.0, 0.0)] * seats
         self.sets: dict[str, list[Options]] = {}
 
     def bounds(self, state: State[Any]) -> list[Bounds]:
         """Return the bounds of each seat's future payoffs."""
         seats = range(state.game.spec.seats)
         if state.over:
-            return [Bounds(0.0, 0.0) for _ in seats]
+            return self._nothing
         self.budget -= 1
         if self.budget < 0:
             raise CannotCompute(f"{state.game.spec.name} has too many situations to look for dominated actions.")
@@ -82,7 +84,11 @@ class _Walk:
 
     def _after(self, state: State[Any], actions: dict[Seat, str | None]) -> list[Bounds]:
         """Return the mean over chance of a joint action's payoffs plus the bounds of what follows."""
-        branches = [(chance, result.payoffs, self.bounds(after)) for chance, after, result in outcomes(state, actions)]
+        alone = state.game.spec.independent_rounds > 0
+        branches = [
+            (chance, result.payoffs, self._nothing if alone and result.closed else self.bounds(after))
+            for chance, after, result in (round_outcomes if alone else outcomes)(state, actions)
+        ]
         return [
             Bounds(
                 *(

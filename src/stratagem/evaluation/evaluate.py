@@ -10,7 +10,7 @@ from stratagem.errors import BadParameter, CannotCompute, StratagemError
 from stratagem.evaluation.by_seat import SeatFigures, by_seat
 from stratagem.evaluation.common_deals import pay_on_common_deals
 from stratagem.evaluation.exact import Exact, exact
-from stratagem.evaluation.lower_bound import Bound, LowerBound, checked
+from stratagem.evaluation.lower_bound import Bound, LowerBound, check_seats
 from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.memorisation import OtherWords, Wrap, check_wraps, in_other_words
 from stratagem.evaluation.metrics import METRICS, Sample
@@ -114,7 +114,7 @@ def checked_games(
     _check_each_once([describe(game) for _, game in made])
     for line, game in made:
         if bounded:
-            checked(game)
+            check_seats(game)
         agents = _players(_agents(players, chance), game)
         check_wraps(game, agents, disguises)
         seated = each_once([*agents, *(player for player, _ in _opponents(line, game))])

@@ -6,14 +6,17 @@ is the most that any opponent can earn above the player, which is what a pool of
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET, best_response
 from stratagem.evaluation.expectation import expected
 from stratagem.evaluation.policies import merges
-from stratagem.evaluation.tree_policy import Floats, Oracle, oracle_of, policy_on
+from stratagem.evaluation.prompts import AskedOnce, PromptSet, prompts_of
+from stratagem.evaluation.tree_policy import Floats, KindPolicy, Oracle, oracle_of, policies_on, views_of
 from stratagem.games.base import Game, Json
 from stratagem.players.base import Player
 
@@ -29,6 +32,8 @@ class Exact:
     worst_advantage: float
     """Largest mean advantage over the player that any opponent can have, averaged over the seats."""
     unit: str
+    prompts: PromptSet | None = None
+    """Prompts that were asked; None of a player that reads no words."""
 
     @property
     def gains(self) -> tuple[float, ...]:
@@ -57,12 +62,16 @@ def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
     are solved by backward induction, over `budget` situations at most; a situation that a model is asked about counts
     as many as its traits say. So are games with a large tree whose situations repeat, such as an auction of many
     rounds against a player without memory.
+
+    Where rounds know nothing of each other, the tree is that of one round, and the player is asked what play of the
+    whole game asks it there. If that differs by the kind of round, the figures are the means over the rounds: all seats
+    know which round it is.
     """
     check_stated(player)
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
-    game = game.one_round() or game
-    if not game.spec.private_information and not hasattr(player, "on_tree"):
+    whole = not game.spec.private_information and not game.spec.independent_rounds
+    if whole and not hasattr(player, "on_tree"):
         return _by_induction(game, player, budget)
     try:
         oracle = oracle_of(game, budget)
@@ -70,7 +79,26 @@ def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
         if not merges(game, player) or hasattr(player, "on_tree"):
             raise
         return _by_induction(game, player, budget)
-    return of_policy(oracle, policy_on(oracle.tree, player))
+    views = [view for of_kind in views_of(oracle.tree) for view in of_kind.values()]
+    return replace(of_kinds(oracle, policies_on(oracle.tree, player)), prompts=prompts_of(player, views))
+
+
+def of_kinds(oracle: Oracle, kinds: Sequence[KindPolicy]) -> Exact:
+    """Return the means over the rounds of the figures of a policy by the kind of round."""
+    figures = [of_policy(oracle, kind.policy) for kind in kinds]
+    if len(figures) == 1:
+        return figures[0]
+    shares = [kind.share for kind in kinds]
+
+    def mean(column: Iterable[float]) -> float:
+        return math.fsum(share * value for share, value in zip(shares, column, strict=True))
+
+    return Exact(
+        values=tuple(map(mean, zip(*(figure.values for figure in figures), strict=True))),
+        best_responses=tuple(map(mean, zip(*(figure.best_responses for figure in figures), strict=True))),
+        worst_advantage=mean(figure.worst_advantage for figure in figures),
+        unit=figures[0].unit,
+    )
 
 
 def of_policy(oracle: Oracle, policy: Floats) -> Exact:
@@ -89,14 +117,16 @@ def of_policy(oracle: Oracle, policy: Floats) -> Exact:
 
 def _by_induction(game: Game[Any], player: Player, budget: int) -> Exact:
     seats = range(game.spec.seats)
-    responses = [best_response(game, player, seat, budget) for seat in seats]
-    own = expected(game, [player] * len(seats), budget)
+    asked = AskedOnce(player)
+    responses = [best_response(game, asked, seat, budget) for seat in seats]
+    own = expected(game, [asked] * len(seats), budget)
     length = own.rounds
     return Exact(
         values=tuple(own.per_round(seat) for seat in seats),
         best_responses=tuple(response.payoff / length for response in responses),
         worst_advantage=max(0.0, sum(response.advantage for response in responses) / len(seats) / length),
         unit=game.spec.unit,
+        prompts=asked.prompts,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from stratagem.evaluation.policies import Layer, Policies
 from stratagem.games.base import Game, RoundResult, Seat, State
+from stratagem.games.rounds import shares_of_rounds
 from stratagem.games.safety.base import Actions, Safety, all_signals
 from stratagem.games.safety.catalogue import safety_of
 from stratagem.games.safety.checks import checked_stakes
@@ -45,8 +46,20 @@ class Expectation:
 
 
 def expected(game: Game[Any], players: Sequence[Player], budget: int = 20_000) -> Expectation:
-    """Compute the expectation of one episode with `players` by seat; `CannotCompute` after `budget` situations."""
-    policies, total, safety = Policies(game, players, budget), Sums(), safety_of(game)
+    """Compute the expectation of one episode with `players` by seat; `CannotCompute` after `budget` situations.
+
+    Where rounds know nothing of each other, it is that of one round: the mean over the kinds of rounds.
+    """
+    if not game.spec.independent_rounds:
+        return _walked(Policies(game, players, budget))
+    total = Sums()
+    for number, share in enumerate(shares_of_rounds(game)):
+        _add(total, _walked(Policies(game, players, budget, round_number=number)).sums, share)
+    return Expectation(total)
+
+
+def _walked(policies: Policies) -> Expectation:
+    total, safety = Sums(), safety_of(policies.game)
     layer, weights = Layer(policies), Weights(float)
     for probability, state in policies.starts():
         weights[layer.index(state)] += probability
@@ -66,7 +79,7 @@ def _moved_on(
             for chance, reached, result in policies.outcomes(state, actions):
                 weight = weights[index] * chosen * chance
                 _add(total, _booked(safety, reached, actions, result), weight)
-                if not reached.over:
+                if not policies.ends(reached, result):
                     their_weights[after.index(reached)] += weight
     return after, their_weights
 

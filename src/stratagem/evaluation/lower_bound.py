@@ -2,7 +2,8 @@
 
 The value of any strategy at a seat is at most that of the best response. So the mean payoff of the exploiter less the
 agent's own, in the same seat and deals, is an unbiased estimate of a lower bound on the gain of a deviation, however
-poor the exploiter is. The mean over the seats bounds the exploitability, the sum NashConv.
+poor the exploiter is. The mean over the seats bounds the exploitability, the sum NashConv. Where rounds know nothing of
+each other, the first round of the game is played: a player that acts in others otherwise has a bound for the first.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ Bound = Callable[[Game[Any], Player, Key], LowerBound]
 def search_bound(game: Game[Any], agent: Player, key: Key, *, budget: int, deals: int = DEALS) -> LowerBound:
     """Measure search with up to `budget` simulations a decision against an agent."""
     whole("The lower bound", "budget", budget, 1)
-    game = checked(game)
+    check_seats(game)
     model = known_model(game, agent, key)
     makers = {size: partial(Exploiter, agent, model, size) for size in budgets(budget)}
     return measured_bound(game, agent, makers, key, ("search", "simulations a decision", model.kind), deals=deals)
@@ -95,7 +96,7 @@ def player_bound(
     game: Game[Any], agent: Player, key: Key, *, exploiter: str | Player, deals: int = DEALS
 ) -> LowerBound:
     """Measure a player that is there already, such as a trained model, against an agent."""
-    game = checked(game)
+    check_seats(game)
     player = exploiter_of(exploiter, game)
     return measured_bound(
         game, agent, {0: lambda: player}, key, (player.name, "", "nothing but its own training"), deals=deals
@@ -117,11 +118,10 @@ def known_model(game: Game[Any], agent: Player, key: Key) -> AgentModel:
     return model_of(game, agent) or Frequencies(_self_play(game, agent, _RECORDED, key.at("recorded")))
 
 
-def checked(game: Game[Any]) -> Game[Any]:
-    """Return the game in which a bound is measured: one round, where rounds know nothing of each other."""
+def check_seats(game: Game[Any]) -> None:
+    """Refuse a game in which nobody can exploit anybody."""
     if game.spec.seats < 2:
         raise BadParameter(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
-    return game.one_round() or game
 
 
 def measured_bound(
@@ -170,7 +170,8 @@ def _self_play(game: Game[Any], agent: Player, deals: int, key: Key) -> list[Epi
 
 
 def _played(match: Match, deals: int, key: Key, name: str) -> list[Episode]:
-    return played(rotated(match, deals * len(match.players), key, name=f"{match.text}/{name}", purpose="probe"))
+    setups = rotated(match, deals * len(match.players), key, name=f"{match.text}/{name}", purpose="probe")
+    return played(replace(setup, rounds=1 if match.game.spec.independent_rounds else None) for setup in setups)
 
 
 def _by_deal(episodes: Sequence[Episode], game: Game[Any], rounds: float) -> list[list[float]]:
@@ -185,8 +186,9 @@ def _by_deal(episodes: Sequence[Episode], game: Game[Any], rounds: float) -> lis
 
 def _reach(game: Game[Any], rounds: float) -> float:
     """Return the largest gain a round that the bounds of payoffs allow."""
-    low, high = game.spec.bounds
-    return (high - low) / rounds
+    spec = game.spec
+    low, high = spec.bounds
+    return (high - low) / (spec.rounds if spec.independent_rounds and spec.rounds else rounds)
 
 
 def _point(budget: int, exploiter: list[list[float]], agent: list[list[float]], reach: float) -> BudgetPoint:

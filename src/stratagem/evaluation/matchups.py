@@ -16,6 +16,7 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
 from stratagem.evaluation.lower_bound import Bound
+from stratagem.evaluation.prompts import AskedOnce
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import Array, Estimate, clustered, exactly, jackknife, mean_of, ratio
 from stratagem.games.base import Game, Seat
@@ -253,13 +254,14 @@ class Evaluator:
         """
         setups = [list(self._setups(game, agent, opponent)) for agent, opponent, _ in pairs]
         over = (self.record or ResumableRecord()).play(list(chain.from_iterable(setups)), self.queue())
+        once = {id(player): AskedOnce(player) for agent, opponent, _ in pairs for player in (agent, opponent)}
         return [
             Matchup(
                 opponent=opponent.name,
                 version=opponent.traits.version,
                 pools=tuple(pools),
                 episodes=tuple(over[setup.id] for setup in asked),
-                expectations=self._expectations(game, agent, opponent),
+                expectations=self._expectations(game, once[id(agent)], once[id(opponent)]),
                 seated=(agent, opponent),
             )
             for (agent, opponent, pools), asked in zip(pairs, setups, strict=True)
@@ -274,7 +276,6 @@ class Evaluator:
     def _expectations(self, game: Game[Any], agent: Player, opponent: Player) -> tuple[Expectation, ...]:
         if not (agent.traits.exact and opponent.traits.exact):
             return ()
-        game = game.one_round() or game
         seats = range(game.spec.seats)
         try:
             return tuple(

@@ -26,8 +26,10 @@ def opening_policy(game: Game[Any], player: Player, limit: int = LIMIT) -> dict[
 
 
 def opening_views(game: Game[Any], limit: int = LIMIT) -> dict[str, View[Any]]:
-    """Return the information sets of the first moves, as many whole moves as fit; those that any play can reach."""
-    game = game.one_round() or game
+    """Return the information sets of the first moves, as many whole moves as fit; those that any play can reach.
+
+    Where rounds know nothing of each other, they are those of the first round.
+    """
     views: dict[str, View[Any]] = {}
     layer = _layer((state for _, state in starts(game)), views, limit)
     while layer:
@@ -53,6 +55,6 @@ def _layer(states: Iterator[State[Any]], views: dict[str, View[Any]], limit: int
 def _moved_on(state: State[Any]) -> Iterator[State[Any]]:
     """Yield all states that one move can lead to."""
     for actions in product(*(state.view(seat).choices for seat in state.to_act)):
-        for _, after, _ in outcomes(state, dict(zip(state.to_act, actions, strict=True))):
-            if not after.over:
+        for _, after, result in outcomes(state, dict(zip(state.to_act, actions, strict=True))):
+            if not (after.over or (result.closed and state.game.spec.independent_rounds)):
                 yield after

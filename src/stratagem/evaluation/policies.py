@@ -12,8 +12,10 @@ from itertools import product
 from typing import Any, TypeVar
 
 from stratagem.errors import CannotCompute, StratagemError
+from stratagem.evaluation.prompts import AskedOnce
 from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.rounds import round_outcomes, round_starts
 from stratagem.players.base import Mix, Player
 
 _CLOSE = 1e-9
@@ -29,13 +31,12 @@ Stated = Mapping[str | None, float]
 def stated(player: Player, views: Sequence[View[Any]]) -> list[Stated]:
     """Return the stated policy of a player in each situation, without zero probabilities.
 
-    Refused where it is no distribution.
+    Refused where it is no distribution. A model is asked once in each prompt.
 
     A player that answers many situations at once has a method `policies` beside `policy`.
     """
-    together = getattr(player, "policies", None)
     try:
-        mixes = together(views) if together else [player.policy(view) for view in views]
+        mixes = AskedOnce(player).policies(views)
         return [_whole(player, view, mix) for view, mix in zip(views, mixes, strict=True)]
     except StratagemError as error:
         raise CannotCompute(str(error)) from error
@@ -77,9 +78,18 @@ def merges(game: Game[Any], player: Player) -> bool:
 class Policies:
     """Players by seat, each asked once in each situation, and a budget of situations."""
 
-    def __init__(self, game: Game[Any], players: Sequence[Player], budget: int, *, merge: bool = True) -> None:
-        """`merge` False keeps situations apart that only their past tells apart."""
+    def __init__(
+        self,
+        game: Game[Any],
+        players: Sequence[Player],
+        budget: int,
+        *,
+        merge: bool = True,
+        round_number: int | None = None,
+    ) -> None:
+        """`merge` False keeps situations apart that only their past tells apart; `round_number` walks one round."""
         self.game = game
+        self.round_number = round_number
         self.players = players
         self.budget = budget
         self._lines = _LINES * max(budget, 5_000)
@@ -124,11 +134,16 @@ class Policies:
         self, state: State[Any], actions: Mapping[Seat, str | None]
     ) -> Iterator[tuple[float, State[Any], RoundResult]]:
         """Yield every outcome of a move with its probability, within the budget."""
-        return self._counted(outcomes(state, actions))
+        return self._counted((outcomes if self.round_number is None else round_outcomes)(state, actions))
+
+    def ends(self, reached: State[Any], result: RoundResult) -> bool:
+        """Return whether nothing follows a move: the game is over, or the round that is walked."""
+        return reached.over or (self.round_number is not None and result.closed)
 
     def starts(self) -> Iterator[tuple[float, State[Any]]]:
         """Yield every initial state with its probability, within the budget, since many may be one situation."""
-        return self._counted(starts(self.game))
+        number = self.round_number
+        return self._counted(starts(self.game) if number is None else round_starts(self.game, number))
 
     def _counted(self, lines: Iterator[T]) -> Iterator[T]:
         for line in lines:

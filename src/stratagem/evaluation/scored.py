@@ -9,8 +9,9 @@ any responder can bring about, which is a best response in itself. The bounds ho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,13 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.exact import Exact, of_policy
 from stratagem.evaluation.policies import Stated, retried
+from stratagem.evaluation.prompts import prompts_of
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import Estimate
-from stratagem.evaluation.tree_policy import Floats, Oracle, check_price, oracle_of, rows_on
+from stratagem.evaluation.tree_policy import Floats, Oracle, check_price, oracle_of, rows_on, views_of
 from stratagem.games.base import Game, Json, Seat, View
 from stratagem.games.tree import TERMINAL
-from stratagem.players.base import Player, Scored, scores_of
+from stratagem.players.base import Player, Scored, prompts_by, scores_of
 
 _ZERO_SUM = ("zero-sum", "constant-sum")
 
@@ -74,16 +76,28 @@ def scored_exact(
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
     if game.spec.on_illegal != "default":
         raise CannotCompute(f"{game.spec.name} has no action for a reply that is none, so no exploitability is exact.")
-    oracle = oracle_of(game.one_round() or game, budget)
-    views = {(known.seat, known.view.info_key): known.view for known in oracle.tree.information_sets}
-    check_price(oracle.tree, player, len(views))
-    told = dict(zip(views, _scored(player, list(views.values()), record or ResumableRecord()), strict=True))
-    return of_scored(oracle, told)
+    oracle = oracle_of(game, budget)
+    by_kind = views_of(oracle.tree)
+    check_price(oracle.tree, player, len(by_kind[0]))
+    views = [view for of_kind in by_kind for view in of_kind.values()]
+    scores = iter(_scored(player, views, record or ResumableRecord()))
+    told = [dict(zip(of_kind, islice(scores, len(of_kind)), strict=True)) for of_kind in by_kind]
+    if any(of_kind != told[0] for of_kind in told):
+        raise CannotCompute(
+            f"{player.name} answers in other ways from round to round of {game.spec.name}, so its scores are no one "
+            "policy: measure it by its replies (`policy_replies`)."
+        )
+    figures = of_scored(oracle, told[0])
+    return replace(figures, centre=replace(figures.centre, prompts=prompts_of(player, views)))
 
 
 def _scored(player: Player, views: Sequence[View[Any]], record: ResumableRecord) -> list[Scored]:
-    """Return the scored probabilities in each situation; refused where they are none."""
-    told = scores_of(player, views, record.answered)
+    """Return the scored probabilities in each situation, asked once in each prompt; refused where they are none."""
+    chats: Sequence[Hashable] = prompts_by(player, views) or views
+    keys = [(chat, view.choices) for chat, view in zip(chats, views, strict=True)]
+    different = dict(zip(keys, views, strict=True))
+    answers = dict(zip(different, scores_of(player, list(different.values()), record.answered), strict=True))
+    told = [answers[key] for key in keys]
     for view, (mix, unseen) in zip(views, told, strict=True):
         shares = [*mix.values(), unseen]
         if min(shares) < 0.0 or sum(shares) > 1.0 + 1e-6 or any(action not in view.choices for action in mix):

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,21 +23,61 @@ from stratagem.games.tree_walk import BUDGET, walk
 from stratagem.players.base import Player
 
 Floats = NDArray[np.float64]
+SetKey = tuple[Seat, str]
+"""Seat and information key of a situation."""
 _ASKED = 100_000
 """Largest price of the information sets of a tree, in situations looked at."""
 
 
-def policy_on(tree: GameTree, player: Player) -> Floats:
-    """Return a player's policy at every seat; it is asked once about each view, about all in one batch.
+class KindPolicy(NamedTuple):
+    """Policy of a player in rounds of one kind, and their share of all rounds."""
 
-    A player that knows its policy on a whole tree has a method `on_tree` beside `policy`.
+    share: float
+    policy: Floats
+
+
+def policy_on(tree: GameTree, player: Player) -> Floats:
+    """Return a player's policy at every seat.
+
+    Of a player that answers differently in rounds of different kinds it is the policy in a round drawn at random.
+    """
+    kinds = policies_on(tree, player)
+    return kinds[0].policy if len(kinds) == 1 else mixed(tree, [k.policy for k in kinds], [k.share for k in kinds])
+
+
+def policies_on(tree: GameTree, player: Player) -> list[KindPolicy]:
+    """Return a player's policies that differ by the kind of round, mostly one.
+
+    It is asked once about each view of each kind, about all in one batch. A player that knows its policy on a whole
+    tree has a method `on_tree` beside `policy`.
     """
     if (on_tree := getattr(player, "on_tree", None)) is not None:
-        known: Floats = on_tree(tree)
-        return known
-    views = {(known.seat, known.view.info_key): known.view for known in tree.information_sets}
-    check_price(tree, player, len(views))
-    return rows_on(tree, dict(zip(views, stated(player, list(views.values())), strict=True)))
+        return [KindPolicy(1.0, on_tree(tree))]
+    views = views_of(tree)
+    check_price(tree, player, len(views[0]))
+    told = iter(stated(player, [view for of_kind in views for view in of_kind.values()]))
+    rows = [rows_on(tree, dict(zip(of_kind, islice(told, len(of_kind)), strict=True))) for of_kind in views]
+    return merged_kinds(tree, rows)
+
+
+def views_of(tree: GameTree) -> list[dict[SetKey, View[Any]]]:
+    """Return for each kind of round the views that it shows, by seat and information set of the tree."""
+    return [
+        {
+            (known.seat, known.view.info_key): shown.view
+            for known, shown in zip(tree.information_sets, kind.sets, strict=True)
+        }
+        for kind in tree.kinds
+    ]
+
+
+def merged_kinds(tree: GameTree, rows: Sequence[Floats]) -> list[KindPolicy]:
+    """Join the kinds of rounds in which a policy is the same."""
+    merged: dict[bytes, KindPolicy] = {}
+    for kind, policy in zip(tree.kinds, rows, strict=True):
+        known = merged.get(policy.tobytes())
+        merged[policy.tobytes()] = KindPolicy(kind.share + (known.share if known else 0.0), policy)
+    return list(merged.values())
 
 
 def check_price(tree: GameTree, player: Player, num_views: int) -> None:
@@ -46,7 +87,7 @@ def check_price(tree: GameTree, player: Player, num_views: int) -> None:
         raise CannotCompute(f"{tree.game.spec.name} has {num_views} situations, too many to ask {player.name} about.")
 
 
-def rows_on(tree: GameTree, mixes: Mapping[tuple[Seat, str], Stated]) -> Floats:
+def rows_on(tree: GameTree, mixes: Mapping[SetKey, Stated]) -> Floats:
     """Return the policy that has these probabilities, by seat and information set of the view."""
     rows = (_row(known.view, known.actions, mixes[known.seat, known.view.info_key]) for known in tree.information_sets)
     return np.array([p for row in rows for p in row])
@@ -161,16 +202,17 @@ def advantages(tree: GameTree) -> Floats:
 def oracle_of(game: Game[Any], budget: int = BUDGET) -> Oracle:
     """Return the oracle of a game; its tree is walked once, unless an option of the game has no hash.
 
-    The tree may have 500,000 nodes, or `budget` where that is more.
+    It is the tree of one round where rounds know nothing of each other. It may have 500,000 nodes, or `budget` where
+    that is more.
     """
     budget = max(budget, BUDGET)
     try:
         hash(game)
     except TypeError:
-        return Oracle(walk(game, budget))
+        return Oracle(walk(game, budget, one_round=True))
     return _cached(game, budget)
 
 
 @lru_cache(maxsize=4)
 def _cached(game: Game[Any], budget: int) -> Oracle:
-    return Oracle(walk(game, budget))
+    return Oracle(walk(game, budget, one_round=True))

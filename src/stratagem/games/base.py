@@ -198,10 +198,6 @@ class Game(ABC, Generic[F]):
         """Return the statement that a message of this seat makes; None where it makes none."""
         return None
 
-    def one_round(self) -> Game[F] | None:
-        """Return the same game cut to one round, where rounds know nothing of each other; None where they do."""
-        return None
-
     def twin(self) -> Twin | None:
         """Return the same game in OpenSpiel, if there is one: the oracle for checks and best responses."""
         return None

@@ -126,6 +126,7 @@ class Kuhn(Game[KuhnFacts]):
             bounds=(-2.0 * self.hands, 2.0 * self.hands),
             chance=True,
             private_information=True,
+            independent_rounds=min(2, self.hands),
             symmetric=False,
             on_illegal="default",
             unit="chips a hand",
@@ -168,9 +169,6 @@ class Kuhn(Game[KuhnFacts]):
             told = " ".join(f"{actors[turn % 2]} {_SAID[letter]}." for turn, letter in enumerate(facts.line))
         return f"Your card is {facts.card}. {told}"
 
-    def one_round(self) -> Kuhn:
-        return replace(self, hands=1)
-
     def twin(self) -> KuhnTwin:
         return KuhnTwin(self)
 
@@ -181,7 +179,7 @@ class KuhnTwin:
     def __init__(self, game: Kuhn) -> None:
         import pyspiel  # rules must load without an engine
 
-        self.game = game.one_round()
+        self.game = replace(game, hands=1)
         self.spiel: Any = pyspiel.load_game("kuhn_poker")
 
     def view(self, node: Node) -> View[KuhnFacts]:

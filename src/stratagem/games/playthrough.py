@@ -69,6 +69,7 @@ def _declared(game: Game[Any]) -> Iterator[str]:
     yield f"# {game.spec.name}"
     known = {field.name: getattr(game.spec, field.name) for field in fields(game.spec)}
     known["signals"] = signal_names(game)
+    del known["independent_rounds"]  # declared after the texts that the tokenizer of `tiny` is trained on
     yield from (f"{name}: {value}" for name, value in known.items() if name != "seat_names" or value)
     for seat in range(game.spec.seats):
         yield f"\nrules for seat {seat}:"

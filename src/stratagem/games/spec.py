@@ -39,6 +39,12 @@ class GameSpec:
     """True if a seat may know something that another does not, such as its card."""
     markov: bool = True
     """True if the round, the seats to act and all seats' state keys fix what can happen next."""
+    independent_rounds: int = 0
+    """Number of kinds of rounds, which take turns, where rounds know nothing of each other; 0 where they do.
+
+    Every kind is the same game, maybe with the seats in other parts, as dealer and opener change in poker. The move
+    that ends a round draws chance for the next round alone. Exact figures are then those of one round, over the kinds.
+    """
     symmetric: bool
     """True if the seats can be exchanged without any effect."""
     on_illegal: OnIllegal = "forfeit"

@@ -36,11 +36,24 @@ class InformationSet(NamedTuple):
     actions: tuple[str, ...]
     before: tuple[int, int] | None
     """Index of the seat's last information set before this one, and of its action there."""
+    turn: int
+    """Number of turns before it in the game, or in its round."""
+
+
+class RoundKind(NamedTuple):
+    """Rounds of one kind in a game whose rounds know nothing of each other, or a whole game."""
+
+    share: float
+    """Share of these rounds among all rounds."""
+    numbers: tuple[int, ...]
+    """Numbers of these rounds, modulo the game's number of kinds."""
+    sets: Sequence[InformationSet]
+    """Information sets as these rounds show them, in the order of the tree's own."""
 
 
 @dataclass(frozen=True, eq=False)
 class GameTree:
-    """All nodes of a game, the root first and then depth by depth; children of a node stand together."""
+    """All nodes of a game, or of a round of it, the root first and then depth by depth; siblings stand together."""
 
     game: Game[Any]
     parent: Ints
@@ -60,7 +73,13 @@ class GameTree:
     """Rounds that were closed on the way to the node."""
     depths: Ints
     """First node of each depth, and the number of nodes at the end."""
-    information_sets: Sequence[InformationSet]
+    kinds: Sequence[RoundKind]
+    """Kinds of rounds that show the seats different views; the first is that of the nodes."""
+
+    @property
+    def information_sets(self) -> Sequence[InformationSet]:
+        """Information sets of the nodes."""
+        return self.kinds[0].sets
 
     def __len__(self) -> int:
         return len(self.parent)

@@ -38,12 +38,13 @@ class _Sizing:
         return index
 
 
-def estimated_size(game: Game[Any], key: Key, num_samples: int = 100) -> float:
-    """Return the mean over random episodes of the odds against their nodes.
+def estimated_size(game: Game[Any], key: Key, num_samples: int = 100, *, one_round: bool = False) -> float:
+    """Return the mean over random episodes of the odds against their nodes; of one round of the game if asked for.
 
     Knuth 1975, Estimating the efficiency of backtrack programs.
     """
-    return sum(_sampled_size(game, key.at(number)) for number in range(num_samples)) / num_samples
+    sizes = [_sampled_size(game, key.at(number), one_round=one_round) for number in range(num_samples)]
+    return sum(sizes) / num_samples
 
 
 def listed(view: View[Any]) -> Choices:
@@ -53,7 +54,7 @@ def listed(view: View[Any]) -> Choices:
     return view.choices
 
 
-def _sampled_size(game: Game[Any], key: Key) -> float:
+def _sampled_size(game: Game[Any], key: Key, *, one_round: bool) -> float:
     """Return the sum over the nodes of one random episode of the odds against reaching each."""
     odds, size = [1.0], 1.0
     state = game.start(_Sizing(key.at("chance"), odds))
@@ -65,6 +66,8 @@ def _sampled_size(game: Game[Any], key: Key) -> float:
             actions[seat] = choices.sample(key.at("action", turn, seat))
             size += odds[0]
             odds[0] *= choices.count
-        state.play(actions)
+        before = odds[0]
+        if state.play(actions).closed and one_round:
+            return size + before  # what was drawn for the next round is no part of this one
         turn += 1
     return size + odds[0]

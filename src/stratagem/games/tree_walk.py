@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import permutations
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, Seat, State
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
-from stratagem.games.tree import CHANCE, TERMINAL, GameTree, InformationSet
+from stratagem.games.rounds import round_outcomes, round_starts, shares_of_rounds
+from stratagem.games.tree import CHANCE, TERMINAL, GameTree, InformationSet, RoundKind
 from stratagem.games.tree_size import estimated_size, listed
 
 BUDGET = 500_000
@@ -31,6 +36,7 @@ class _Node(NamedTuple):
     returns: tuple[float, ...]
     rounds: int
     recall: _Recall
+    turn: int
     state: State[Any] | None
     """State before the move; None at a chance node."""
     chosen: tuple[str, ...] = ()
@@ -61,10 +67,11 @@ class _Row(NamedTuple):
 
 
 class _Walk:
-    """Walk of a tree, depth by depth."""
+    """Walk of a tree, depth by depth: of a whole game, or of one of its rounds."""
 
-    def __init__(self, game: Game[Any], budget: int, progress: Progress | None) -> None:
+    def __init__(self, game: Game[Any], budget: int, progress: Progress | None, number: int | None) -> None:
         self.game = game
+        self.number = number
         self.budget = budget
         self.progress = progress
         self.sets: list[InformationSet] = []
@@ -72,7 +79,7 @@ class _Walk:
         self.num_nodes = 1
 
     def tree(self) -> GameTree:
-        """Walk the whole game."""
+        """Walk the game, or the round."""
         import numpy as np
 
         layer, depths = [self._root()], [0]
@@ -97,20 +104,21 @@ class _Walk:
             probability=np.array(probabilities),
             returns=np.array(returns),
             depths=np.array(depths),
-            information_sets=tuple(self.sets),
+            kinds=(RoundKind(1.0, (0,), tuple(self.sets)),),
         )
 
     def _root(self) -> _Node:
         seats = self.game.spec.seats
         zeros = (0.0,) * seats
-        branches = [_Branch(chance, state, zeros, False) for chance, state in starts(self.game)]
-        return self._reached(-1, 0, branches, zeros, 0, (None,) * seats)
+        first = starts(self.game) if self.number is None else round_starts(self.game, self.number)
+        branches = [_Branch(chance, state, zeros, False) for chance, state in first]
+        return self._reached(-1, 0, branches, zeros, 0, (None,) * seats, 0)
 
     def _expanded(self, node: _Node, index: int) -> tuple[int, int, list[_Node]]:
         """Return the mover of a node, its information set and its children."""
         if node.state is None:
             return CHANCE, -1, list(self._outcomes(node, index))
-        if node.state.over:
+        if node.state.over or (self.number is not None and node.rounds > 0):
             return TERMINAL, -1, []
         seat = node.state.to_act[len(node.chosen)]
         number = self._information_set(seat, node)
@@ -119,7 +127,9 @@ class _Walk:
     def _outcomes(self, node: _Node, index: int) -> Iterator[_Node]:
         for choice, branch in enumerate(node.branches):
             self._count()
-            yield self._settled(index, choice, branch, branch.probability, node.returns, node.rounds, node.recall)
+            yield self._settled(
+                index, choice, branch, branch.probability, node.returns, node.rounds, node.recall, node.turn
+            )
 
     def _moves(self, node: _Node, index: int, seat: Seat, number: int) -> Iterator[_Node]:
         state = node.state
@@ -129,13 +139,12 @@ class _Walk:
             recall = (*node.recall[:seat], (number, choice), *node.recall[seat + 1 :])
             chosen = (*node.chosen, action)
             if len(chosen) < len(state.to_act):
-                yield _Node(index, choice, 1.0, node.returns, node.rounds, recall, state, chosen)
+                yield _Node(index, choice, 1.0, node.returns, node.rounds, recall, node.turn, state, chosen)
                 continue
-            branches = [
-                _Branch(chance, after, result.payoffs, result.closed)
-                for chance, after, result in outcomes(state, dict(zip(state.to_act, chosen, strict=True)))
-            ]
-            yield self._reached(index, choice, branches, node.returns, node.rounds, recall)
+            actions = dict(zip(state.to_act, chosen, strict=True))
+            followed = outcomes(state, actions) if self.number is None else round_outcomes(state, actions)
+            branches = [_Branch(chance, after, result.payoffs, result.closed) for chance, after, result in followed]
+            yield self._reached(index, choice, branches, node.returns, node.rounds, recall, node.turn + 1)
 
     def _reached(
         self,
@@ -145,11 +154,12 @@ class _Walk:
         returns: tuple[float, ...],
         rounds: int,
         recall: _Recall,
+        turn: int,
     ) -> _Node:
         """Return the node after a move: a chance node, unless there is one outcome."""
         if len(branches) == 1:
-            return self._settled(parent, choice, branches[0], 1.0, returns, rounds, recall)
-        return _Node(parent, choice, 1.0, returns, rounds, recall, None, (), branches)
+            return self._settled(parent, choice, branches[0], 1.0, returns, rounds, recall, turn)
+        return _Node(parent, choice, 1.0, returns, rounds, recall, turn, None, (), branches)
 
     def _settled(
         self,
@@ -160,10 +170,11 @@ class _Walk:
         returns: tuple[float, ...],
         rounds: int,
         recall: _Recall,
+        turn: int,
     ) -> _Node:
         """Return the node of a state that was reached."""
         summed = tuple(before + payoff for before, payoff in zip(returns, branch.payoffs, strict=True))
-        return _Node(parent, choice, probability, summed, rounds + branch.closed, recall, branch.state)
+        return _Node(parent, choice, probability, summed, rounds + branch.closed, recall, turn, branch.state)
 
     def _information_set(self, seat: Seat, node: _Node) -> int:
         """Return the number of the information set of the seat to move; a new one where it was not met before."""
@@ -177,7 +188,7 @@ class _Walk:
                 raise CannotCompute(
                     f"{self.game.spec.name} has open text, so its tree has no end: leave out the `limit` of talk."
                 )
-            self.sets.append(InformationSet(seat, view, node.state, tuple(listed(view)), before))
+            self.sets.append(InformationSet(seat, view, node.state, tuple(listed(view)), before, node.turn))
         return number
 
     def _count(self) -> None:
@@ -188,11 +199,77 @@ class _Walk:
             self.progress(self.num_nodes)
 
 
-def walk(game: Game[Any], budget: int = BUDGET, progress: Progress | None = None) -> GameTree:
-    """Walk a game; refused beyond `budget` nodes, and where chance cannot be enumerated."""
-    if (size := estimated_size(game, Key(0))) > budget:
+def walk(
+    game: Game[Any], budget: int = BUDGET, progress: Progress | None = None, *, one_round: bool = False
+) -> GameTree:
+    """Walk a game; refused beyond `budget` nodes, and where chance cannot be enumerated.
+
+    `one_round`: walk one round of a game whose rounds know nothing of each other, and any other game as a whole.
+    """
+    one_round = one_round and game.spec.independent_rounds > 0
+    if (size := estimated_size(game, Key(0), one_round=one_round)) > budget:
         raise CannotCompute(_too_large(game, f"about {size:.0e}", budget))
-    return _Walk(game, budget, progress).tree()
+    if not one_round:
+        return _Walk(game, budget, progress, None).tree()
+    tree = _Walk(game, budget, progress, 0).tree()
+    return replace(tree, kinds=_kinds(tree, budget, progress))
+
+
+def _kinds(tree: GameTree, budget: int, progress: Progress | None) -> tuple[RoundKind, ...]:
+    """Return the kinds of rounds of a game, of which the first was walked; those that show the same are one."""
+    kinds: list[RoundKind] = []
+    for number, share in enumerate(shares_of_rounds(tree.game)):
+        other = _Walk(tree.game, budget, progress, number).tree() if number else tree
+        sets = _aligned(tree, other, number)
+        same = next((index for index, kind in enumerate(kinds) if _shown(kind.sets) == _shown(sets)), len(kinds))
+        if same < len(kinds):
+            known = kinds[same]
+            kinds[same] = RoundKind(known.share + share, (*known.numbers, number), known.sets)
+        else:
+            kinds.append(RoundKind(share, (number,), sets))
+    return tuple(kinds)
+
+
+def _shown(sets: Sequence[InformationSet]) -> list[tuple[Seat, Any]]:
+    return [(known.seat, known.view.facts) for known in sets]
+
+
+def _aligned(tree: GameTree, other: GameTree, number: int) -> Sequence[InformationSet]:
+    """Return the information sets of another round in the order of a tree's own; its seats may have other parts."""
+    if other is tree:
+        return tree.information_sets
+    numbers: dict[Hashable, int] = {
+        (known.seat, known.view.info_key, known.actions, known.before): place
+        for place, known in enumerate(tree.information_sets)
+    }
+    keys = [known.view.info_key for known in other.information_sets]
+    means, theirs = _evenly(tree), _evenly(other)
+    for parts in permutations(range(tree.game.spec.seats)):
+        alike = all(math.isclose(means[part], mean, abs_tol=1e-9) for part, mean in zip(parts, theirs, strict=True))
+        places = _places(numbers, other, keys, parts) if alike else []
+        if sorted(places) == list(numbers.values()):
+            return [known for _, known in sorted(zip(places, other.information_sets, strict=True), key=itemgetter(0))]
+    raise CannotCompute(
+        f"{tree.game.spec.name} declares `independent_rounds`, but its round {number + 1} is another game than its "
+        "first: such rounds have the same keys, actions and payoffs."
+    )
+
+
+def _places(numbers: Mapping[Hashable, int], other: GameTree, keys: Sequence[str], parts: Sequence[Seat]) -> list[int]:
+    """Return the number of each information set of another round, by the part of its seat; -1 where it has none."""
+    places: list[int] = []
+    for known, key in zip(other.information_sets, keys, strict=True):
+        before = None if known.before is None else (places[known.before[0]], known.before[1])
+        places.append(numbers.get((parts[known.seat], key, known.actions, before), -1))
+    return places
+
+
+def _evenly(tree: GameTree) -> list[float]:
+    """Return the expected returns by seat where all actions are equally likely."""
+    import numpy as np
+
+    sizes = np.diff(tree.slots)
+    return [float(value) for value in tree.expected(np.repeat(1.0 / sizes, sizes))[0]]
 
 
 def _too_large(game: Game[Any], size: str, budget: int) -> str:

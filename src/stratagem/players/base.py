@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, Protocol, TypeVar, cast, runtime_checkable
 
-from stratagem.engines.base import Call, Request
+from stratagem.engines.base import Call, Chat, Request
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.file_modules import file_name_of
 from stratagem.games.base import Seat, State, View
@@ -218,6 +218,13 @@ def stated_by(player: Player, views: Sequence[View[Any]]) -> list[Mix]:
     return mixes
 
 
+def prompts_by(player: Player, views: Sequence[View[Any]]) -> list[Chat] | None:
+    """Return the prompt in which a player asks its model in each situation; None of a player without prompts."""
+    prompts = getattr(player, "prompts_in", None)
+    asked: list[Chat] | None = prompts(views) if prompts else None
+    return asked
+
+
 @runtime_checkable
 class Listener(Protocol):
     """Player that is told the payoffs of each round, as people are; it must not play by them."""
@@ -310,6 +317,7 @@ __all__ = [
     "described",
     "draw",
     "is_probability",
+    "prompts_by",
     "scores_of",
     "shown",
     "stated_by",

@@ -8,13 +8,25 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Protocol, runtime_checkable
 
-from stratagem.engines.base import Call, Request
+from stratagem.engines.base import Call, Chat, Request
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, View
 from stratagem.games.disguise import Disguise, DisguisedView, generated, prove, read_disguise
 from stratagem.games.key import Key
 from stratagem.options import whole
-from stratagem.players.base import Ask, Asking, Mix, Move, Player, Scored, Traits, Turn, scores_of, stated_by
+from stratagem.players.base import (
+    Ask,
+    Asking,
+    Mix,
+    Move,
+    Player,
+    Scored,
+    Traits,
+    Turn,
+    prompts_by,
+    scores_of,
+    stated_by,
+)
 from stratagem.players.wrappers import Delayed, Noisy, check_player
 from stratagem.prompting.past import Past
 
@@ -112,6 +124,10 @@ class Disguised:
             return stated_by(self.player, [_unread(view) for view in views])
         seen = [self.disguise(view.game).view(view) for view in views]
         return [_plain_mix(mix, view) for mix, view in zip(stated_by(self.player, seen), seen, strict=True)]
+
+    def prompts_in(self, views: Sequence[View[Any]]) -> list[Chat] | None:
+        """Return the prompts in the words of the disguise."""
+        return prompts_by(self.player, [self.disguise(view.game).view(view) for view in views])
 
     def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
         """Return the probabilities in many situations, where those of the player are scored."""

@@ -67,17 +67,17 @@ def cache_path(game: Game[Any], iterations: int) -> Path:
 
 
 def _solvable(game: Game[Any]) -> Game[Any]:
-    """Return the game, or a round of it where rounds know nothing of each other."""
+    """Return the game; refused where no equilibrium is found by self-play."""
     spec = game.spec
     if spec.seats != 2 or spec.utility not in ("zero-sum", "constant-sum"):
         raise CannotCompute(f"cfr finds equilibria of two-player constant-sum games, and {spec.name} is none.")
-    return game.one_round() or game
+    return game
 
 
 @lru_cache(maxsize=4)
 def _tree(game: Game[Any]) -> GameTree:
     """Return the tree of a game; refused where its keys do not tell its information sets apart."""
-    tree = walk(game)
+    tree = walk(game, one_round=True)
     keys = {known.view.info_key for known in tree.information_sets}
     if len(keys) < len(tree.information_sets):
         raise CannotCompute(f"cfr cannot play {game.spec.name}: its keys do not tell its information sets apart.")

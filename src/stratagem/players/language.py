@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from stratagem.engines.base import Sampling
+from stratagem.engines.base import Chat, Sampling
 from stratagem.engines.open import served
 from stratagem.engines.remote.protocol import check_extra
 from stratagem.errors import BadParameter, UnknownName
@@ -153,6 +153,10 @@ class LanguagePlayer:
     def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
         """Return the probabilities in many situations, in one batch."""
         return self._player.policies(views)
+
+    def prompts_in(self, views: Sequence[View[Any]]) -> list[Chat]:
+        """Return the messages of the prompt in each situation."""
+        return self._player.prompts_in(views)
 
     def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
         """Return the probabilities in many situations by a server's log-probabilities, with what is unseen."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from stratagem.engines.base import Chat
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
@@ -55,6 +56,10 @@ class ModelPlayer:
 
     def policy(self, view: View[Any]) -> Mix:
         return self.policies([view])[0]
+
+    def prompts_in(self, views: Sequence[View[Any]]) -> list[Chat]:
+        """Return the messages of the prompt in each situation."""
+        return [self.speaker.chat(view) for view in views]
 
     def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
         """Return the probabilities in many situations by a server's log-probabilities."""

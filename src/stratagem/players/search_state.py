@@ -62,20 +62,22 @@ class Search:
         reply: Reply | None = None,
         sees_all: bool = False,
         menu: Menu = listed,
+        one_round: bool = False,
     ) -> None:
-        """`sees_all` lets each seat know what every seat knows."""
+        """`sees_all` lets each seat know what every seat knows; `one_round` ends simulations with the round."""
         import numpy as np
         from open_spiel.python.algorithms import ismcts
 
         self.view, self.key, self.simulations = view, key, simulations
-        self.reply, self.sees_all = reply, sees_all
+        self.reply, self.sees_all, self.one_round = reply, sees_all, one_round
         self._menu = menu
         self._menus: dict[Place, Sequence[str]] = {}
         seats = range(view.game.spec.seats)
         others = [seat for seat in seats if seat != view.seat] if reply is None else []
         self._explorers = [seat for other in others for seat in (view.seat, other)] or [view.seat]
         draws = np.random.RandomState(key.at("search").integer(1 << 32))
-        self._bot = ismcts.ISMCTSBot(None, Playouts(), EXPLORATION * spread(view.game), simulations, random_state=draws)
+        exploration = EXPLORATION * spread(view.game, one_round=one_round)
+        self._bot = ismcts.ISMCTSBot(None, Playouts(), exploration, simulations, random_state=draws)
 
     def action(self, world: Callable[[int], State[Any]]) -> str:
         """Return the most visited action; `world(n)` is the state in which simulation n starts, a copy to play on."""
@@ -94,7 +96,8 @@ class Search:
 
     def simulate(self, state: State[Any], n: int) -> None:
         """Run simulation n from a state, a copy to play on."""
-        self._bot.run_simulation(SearchState(state, self.key.at(n), self, self._explorers[n % len(self._explorers)]))
+        explorer = self._explorers[n % len(self._explorers)]
+        self._bot.run_simulation(SearchState(state, self.key.at(n), self, explorer, one_round=self.one_round))
 
     def table(self, least: int) -> dict[tuple[Seat, object], str]:
         """Return the most visited action by seat and information set, where there are `least` visits an action."""
@@ -131,11 +134,25 @@ class Search:
 class SearchState:
     """State of a simulation, with the methods of a `pyspiel.State` that the search calls."""
 
-    __slots__ = ("_chosen", "_draws", "_explorer", "_key", "_place", "_search", "_totals", "state", "view")
+    __slots__ = (
+        "_chosen",
+        "_draws",
+        "_explorer",
+        "_key",
+        "_one_round",
+        "_place",
+        "_search",
+        "_totals",
+        "state",
+        "view",
+    )
 
-    def __init__(self, state: State[Any], key: Key, search: Search | None, explorer: Seat = 0) -> None:
+    def __init__(
+        self, state: State[Any], key: Key, search: Search | None, explorer: Seat = 0, *, one_round: bool = False
+    ) -> None:
         """Without `search` nobody searches; `explorer` explores where several seats choose at once."""
         self.state = state
+        self._one_round = one_round
         self.view: View[Any] | None = None
         """View of the seat to move; None at the end."""
         self._search = search
@@ -157,9 +174,11 @@ class SearchState:
                     if self._chooses(seat):
                         return
                     self._chosen[seat] = self._reply(self.view)
-            payoffs = state.play(self._chosen).payoffs
-            self._totals = [total + payoff for total, payoff in zip(self._totals, payoffs, strict=True)]
+            result = state.play(self._chosen)
+            self._totals = [total + payoff for total, payoff in zip(self._totals, result.payoffs, strict=True)]
             self._chosen = {}
+            if result.closed and self._one_round:
+                break
         self.view = None
 
     def _chooses(self, seat: Seat) -> bool:
@@ -256,17 +275,17 @@ class Playouts:
         return [(action, 1.0 / len(actions)) for action in actions]
 
 
-def spread(game: Game[Any]) -> float:
+def spread(game: Game[Any], *, one_round: bool = False) -> float:
     """Return the difference between the largest and the smallest return of a seat in a few random episodes."""
     try:
         hash(game)
     except TypeError:
-        return _spread(game)
-    return _known_spread(game)
+        return _spread(game, one_round)
+    return _known_spread(game, one_round)
 
 
-def _spread(game: Game[Any]) -> float:
-    episodes = [SearchState(game.start(key), key, None) for key in map(Key, range(_EPISODES))]
+def _spread(game: Game[Any], one_round: bool) -> float:
+    episodes = [SearchState(game.start(key), key, None, one_round=one_round) for key in map(Key, range(_EPISODES))]
     returns = [value for episode in episodes for value in episode.returns()]
     return (max(returns) - min(returns)) or 1.0
 

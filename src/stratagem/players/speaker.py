@@ -118,8 +118,12 @@ class Speaker:
 
     def prompt(self, view: View[Any], past: Past = NOTHING) -> Prompt:
         """Return the prompt of a seat."""
+        return self.engine.begin(self.chat(view, past))
+
+    def chat(self, view: View[Any], past: Past = NOTHING) -> Chat:
+        """Return the messages of the prompt of a seat."""
         messages = tuple((m.role, m.content) for m in self.style.messages(view, past))
-        return self.engine.begin(with_system(self.system, messages) if self.system else messages)
+        return with_system(self.system, messages) if self.system else messages
 
     def ask(self, prompt: Prompt, guide: Guide, key: Key, max_new_tokens: int, *, extended: bool = False) -> Request:
         """Return a request for a reply."""

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from stratagem.engines.base import Call, Request
+from stratagem.engines.base import Call, Chat, Request
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, View
 from stratagem.games.choices import Choices
@@ -15,7 +15,7 @@ from stratagem.games.matrix import MatrixFacts, MatrixGame
 from stratagem.games.negotiation_v1 import Pie, PieFacts
 from stratagem.games.negotiation_v2 import Division, DivisionFacts
 from stratagem.options import whole, within
-from stratagem.players.base import Ask, Asking, Mix, Move, Player, Scored, Traits, Turn, scores_of, shown
+from stratagem.players.base import Ask, Asking, Mix, Move, Player, Scored, Traits, Turn, prompts_by, scores_of, shown
 from stratagem.players.uniform import uniform
 
 _MOST_DRAWS = 64
@@ -80,6 +80,10 @@ class Noisy:
 
     def policy(self, view: View[Any]) -> Mix:
         return self._noised(self.player.policy(view), view)
+
+    def prompts_in(self, views: Sequence[View[Any]]) -> list[Chat] | None:
+        """Return the prompts of the player."""
+        return prompts_by(self.player, views)
 
     def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
         """Return the probabilities in many situations, where those of the player are scored; as much is unseen."""

@@ -89,7 +89,7 @@ def _table(text: str) -> _Table:
 
 
 def _on_tree(game: Game[Any]) -> _Table:
-    oracle, by_state = oracle_of_game(game), game.one_round() is not None
+    oracle, by_state = oracle_of_game(game), game.spec.independent_rounds > 0
     tree = oracle.tree
     regrets = action_regrets(oracle, equilibrium_of_game(game))
     table = {}

@@ -162,7 +162,7 @@ def _of_player(game: Game[Any], name: str) -> Subject:
 def _of_record(folder: Path, game: Game[Any], player: str) -> Subject:
     oracle = oracle_of_game(game)
     tree = oracle.tree
-    told = CountedReplies(tree, one_round=game.one_round() is not None)
+    told = CountedReplies(tree, one_round=game.spec.independent_rounds > 0)
     for number in shards(folder):
         told.add(replies_of(folder, number, describe(game), player, *stamp(folder, number)))
     if not told.counts.any():

@@ -20,7 +20,7 @@ def oracle_of_game(game: Game[Any]) -> Oracle:
     """Return the oracle of a game, of one round where rounds know nothing of each other."""
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
-    return oracle_of(game.one_round() or game)
+    return oracle_of(game)
 
 
 @lru_cache(maxsize=8)

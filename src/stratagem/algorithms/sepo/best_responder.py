@@ -42,9 +42,9 @@ def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> Bes
     It has the largest advantage over the mean of the other seats, which the player holds. Raise `CannotCompute` where
     the tree is too large, or the induction would visit more than `budget` states.
     """
-    game = game.one_round() or game
     seats = range(game.spec.seats)
-    if not game.spec.private_information and not hasattr(player, "on_tree"):
+    whole = not game.spec.private_information and not game.spec.independent_rounds
+    if whole and not hasattr(player, "on_tree"):
         tables = [worst_actions(game, player, seat, budget) for seat in seats]
     else:
         oracle = oracle_of(game, budget)

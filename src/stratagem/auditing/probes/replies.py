@@ -35,19 +35,19 @@ _SILENT = "It gave no reply to any question."
 
 def gain_of(task: Task) -> Gain:
     """Return the gain from the agent in the game of a task, one round where rounds know nothing of each other."""
-    oracle = oracle_of(task.game.one_round() or task.game)
+    oracle = oracle_of(task.game)
     return Gain(oracle, questions_of(oracle.tree, task.agent))
 
 
 def askable(task: Task, least: float = FEW) -> str:
     """Return why not every situation can be asked about; empty where it can be, at least so often each."""
-    game = task.game.one_round() or task.game
+    game = task.game
     if game.spec.seats < 2:
         return f"{task.text} has one seat."
     try:
         if game.spec.on_illegal != "default" and task.agent.traits.fallible:
             return f"{task.text} has no action for an illegal reply."
-        if estimated_size(game, task.key) > BUDGET:
+        if estimated_size(game, task.key, one_round=game.spec.independent_rounds > 0) > BUDGET:
             return f"The tree of {task.text} is too large to be walked."
         questions = gain_of(task).questions
     except CannotCompute as error:
@@ -78,7 +78,7 @@ class RepliesProbe:
 
     def measure(self, task: Task) -> Measured:
         gain = gain_of(task)
-        asker = Asker(gain.tree.game, task.agent, gain.questions, task.key, task.record, task.queue())
+        asker = Asker(task.agent, gain.questions, task.key, task.record, task.queue())
         limits, why_not = _limits(task, gain, asker)
         replies = actions_of(gain.questions, asker)
         figures = [

@@ -137,13 +137,13 @@ def refusal(task: Task, questions: Questions, agent: Player) -> str:
 
     These are among those that are asked anyway, and so few that no server counts as failed by them.
     """
-    asker = Asker(questions.tree.game, agent, questions, task.key.at(agent.name), task.record, task.queue())
+    asker = Asker(agent, questions, task.key.at(agent.name), task.record, task.queue())
     rows = asker.ask((np.arange(len(questions)) < FIRST).astype(np.int64))
     return refused([row for some in rows for row in some])
 
 
 def asked_evenly(task: Task, questions: Questions, agent: Player, number: int) -> tuple[Asker, Replies]:
     """Ask an agent so many questions, each as often, and return its actions."""
-    asker = Asker(questions.tree.game, agent, questions, task.key.at(agent.name), task.record, task.queue())
+    asker = Asker(agent, questions, task.key.at(agent.name), task.record, task.queue())
     asker.ask(apportioned(np.ones(len(questions)), number))
     return asker, actions_of(questions, asker)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from itertools import zip_longest
-from typing import Any
 
 import numpy as np
 
@@ -16,8 +15,8 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.sampled.questions import Ints, Questions
 from stratagem.evaluation.sampled.tally import Tally, dealt
-from stratagem.games.base import Game
 from stratagem.games.key import Key
+from stratagem.games.rounds import turns_before
 from stratagem.games.tree import InformationSet
 from stratagem.play.dispatch import Dispatcher, RequestQueue
 from stratagem.play.match import Match, Setup
@@ -33,7 +32,6 @@ class Asker:
 
     def __init__(
         self,
-        game: Game[Any],
         player: Player,
         questions: Questions,
         key: Key,
@@ -43,6 +41,7 @@ class Asker:
         self.questions = questions
         self.key = key
         self._player = player
+        game = questions.tree.game
         self._match = Match(game, [player, *[None] * (game.spec.seats - 1)])
         self._group = f"{self._match.text}/ask/{player.name}"
         self._record = record or ResumableRecord()
@@ -76,16 +75,20 @@ class Asker:
         return f"{self._group}/{question}/{place}"
 
     def _setup(self, number: int, place: int) -> Setup:
-        known = self.questions.sets[number]
-        seats = self._match.game.spec.seats
+        """Return a decision of play: in any round, after as many turns as play may take to get there."""
+        game, key = self._match.game, self.key.at("ask", number, place)
+        round_number = key.at("round").integer(game.spec.rounds or 1) if game.spec.independent_rounds else 0
+        known = self.questions.asked_in(number, round_number)
+        seats = game.spec.seats
         others = iter(range(1, seats))
         return Setup(
             id=self.episode_id(number, place),
             match=self._match,
             slots=tuple(0 if seat == known.seat else next(others) for seat in range(seats)),
-            key=self.key.at("ask", number, place),
+            key=key,
             purpose="probe",
             group=f"{self._group}/{number}",
+            forked_at=known.turn + turns_before(game, round_number, key.at("before")),
             state=known.state,
             fresh_chance=True,
             turns=1,

@@ -49,7 +49,7 @@ class Counted:
         """Return the shares of the actions by slot of a tree."""
         if tree.digest not in self._known:
             questions = questions_of(tree, self.player)
-            tally = Asker(tree.game, self.player, questions, self.key)(np.full(len(questions), self.replies))
+            tally = Asker(self.player, questions, self.key)(np.full(len(questions), self.replies))
             self._known[tree.digest] = frequencies(questions, tally.counts)[questions.in_tree]
         return self._known[tree.digest]
 

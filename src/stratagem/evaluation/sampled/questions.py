@@ -26,7 +26,7 @@ class Questions:
 
     tree: GameTree
     sets: Sequence[InformationSet]
-    """First information set of each question."""
+    """First information set of each question, as it is in rounds of the first kind."""
     of_set: Ints
     """Question of each information set of the tree."""
 
@@ -37,6 +37,17 @@ class Questions:
     def slots(self) -> Ints:
         """First slot of each question among the slots of all, and their number."""
         return np.cumsum([0, *(len(known.actions) for known in self.sets)])
+
+    def asked_in(self, question: int, number: int) -> InformationSet:
+        """Return the information set of a question as it is in the round of a number."""
+        number %= self.tree.game.spec.independent_rounds or 1
+        kind = next(kind for kind in self.tree.kinds if number in kind.numbers)
+        return kind.sets[int(self._first[question])]
+
+    @cached_property
+    def _first(self) -> Ints:
+        """Number in the tree of the first information set of each question."""
+        return np.unique(self.of_set, return_index=True)[1]
 
     @cached_property
     def num_actions(self) -> Ints:

@@ -33,7 +33,7 @@ def twin(case: Case) -> str:
         raise NotApplicable("OpenSpiel does not have this game")
     ours = Case(mirror.game, case.episodes, case.key, case.player)
     done = every_episode(ours, lambda ours, key: _along_an_episode(ours, key, mirror))
-    if case.game.one_round() is not None:
+    if case.game.spec.independent_rounds > 0:
         every_episode(case, lambda case, key: _along_a_match(case, key, mirror))
     try:
         budget = [_POSITIONS]

@@ -18,7 +18,7 @@ from stratagem.games.disguise.substitution import Substitution, lemma
 from stratagem.games.disguise.vocabulary import action_words, entry_of, known_words, vocabulary_of
 from stratagem.games.spec import GameSpec
 from stratagem.games.talk.language import Statement
-from stratagem.games.talk.message import MOVE, SILENT, Message, TalkFacts, key_of
+from stratagem.games.talk.message import MOVE, SILENT, Message, TalkFacts, key_of, own_first
 from stratagem.games.talk.rules import TalkRules
 from stratagem.games.talk.state import TalkState
 
@@ -42,8 +42,19 @@ class Talk(TalkRules):
             summary=f"{spec.summary.rstrip('.')}, with messages before its {self._occasion}s.",
             simultaneous=spec.simultaneous or together,
             private_information=spec.private_information or hides,
+            independent_rounds=self._independent_rounds,
             symmetric=spec.symmetric and together and len(self.who) == spec.seats and not self.addresses,
         )
+
+    @property
+    def _independent_rounds(self) -> int:
+        """Number of kinds of rounds; 0 where who speaks, or first, tells rounds apart in which seats have other parts.
+
+        With an interval some rounds have no talk.
+        """
+        kinds = self.game.spec.independent_rounds
+        alike = self.order == "together" and len(self.who) == self.game.spec.seats
+        return kinds if self.interval == 1 and (kinds == 1 or alike) else 0
 
     def inner_view(self, facts: TalkFacts) -> View[Any]:
         """Return what a seat would see without talk."""
@@ -91,6 +102,8 @@ class Talk(TalkRules):
         seats = self.game.spec.seats
         then = ",".join(str((mover - facts.seat) % seats) for mover in facts.movers)
         stands = "" if facts.exchange == MOVE else f" talk {facts.exchange} then {then}"
+        if self.spec.independent_rounds > 1:  # the part of a seat in a round, not its number, is in the key
+            messages = own_first(messages, facts.seat, seats)
         return stands + key_of(messages, facts.seat, seats)
 
     def vocabulary(self) -> tuple[str, ...]:
@@ -148,11 +161,6 @@ class Talk(TalkRules):
         if facts.exchange != MOVE:
             told.append("You may now send a message; the move comes after.")
         return "\n".join(told)
-
-    def one_round(self) -> Talk | None:
-        """Return the game cut to one round; None with an interval, since then rounds differ in whether they talk."""
-        inner = self.game.one_round() if self.interval == 1 else None
-        return None if inner is None else replace(self, game=inner)
 
 
 def _holding(said: Sequence[str], words: Sequence[str]) -> list[str]:

@@ -69,6 +69,17 @@ def key_of(messages: Iterable[Message], seat: Seat, seats: int) -> str:
     return f" heard {blake2b(text.encode(errors='surrogatepass'), digest_size=16).hexdigest()}"
 
 
+def own_first(messages: Sequence[Message], seat: Seat, seats: int) -> Sequence[Message]:
+    """Return the messages of each exchange in the order of the seats from the one that sees them on.
+
+    Where not all seats speak in each exchange, the order stays.
+    """
+    exchanges = [messages[first : first + seats] for first in range(0, len(messages), seats)]
+    if any([message.sender for message in some] != list(range(seats)) for some in exchanges):
+        return messages
+    return [message for some in exchanges for message in (*some[seat:], *some[:seat])]
+
+
 def quoted(text: str) -> str:
     """Write a text between quotation marks, so that no text can pass for the words around it."""
     return json.dumps(text, ensure_ascii=False)

@@ -115,7 +115,7 @@ class TalkRules(Game[TalkFacts], ABC):
     @cached_property
     def forgets(self) -> bool:
         """True if messages are forgotten with their round, since rounds know nothing of each other."""
-        return self.game.one_round() is not None
+        return self.game.spec.independent_rounds > 0
 
     @cached_property
     def naming(self) -> Naming:
