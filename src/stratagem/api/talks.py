@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player
@@ -12,6 +12,7 @@ from stratagem.api.serving import serving
 from stratagem.api.tables import number
 from stratagem.api.talks_by_play import SampledTalkMeasure
 from stratagem.errors import BadParameter, CannotCompute
+from stratagem.evaluation.prompts import PromptSet
 from stratagem.evaluation.talk.exchange_figures import TalkFigures, exchange_figures
 from stratagem.evaluation.talk.sampled_figures import sampled_figures
 from stratagem.evaluation.talk.sampled_talk import Plan
@@ -60,11 +61,21 @@ class TalkMeasure(Result):
     """Figures by the seat of the speaker."""
     exchange: int = 1
     """Number of the exchange, of those in which the speaker speaks."""
+    prompts: dict[Seat, tuple[PromptSet | None, PromptSet | None]] = field(default_factory=dict)
+    """Prompts of the speaker and the reader by the seat of the speaker; None of a player that reads no words."""
 
     def rows(self) -> list[Json]:
         """Return one row for each seat of the speaker."""
         names = {"game": self.game, "speaker": self.speaker, "reader": self.reader}
-        return [{**names, "seat": seat, **asdict(found), "worth": found.worth} for seat, found in self.figures.items()]
+        return [
+            {**names, "seat": seat, **asdict(found), "worth": found.worth, "prompts": self._prompts(seat)}
+            for seat, found in self.figures.items()
+        ]
+
+    def _prompts(self, seat: Seat) -> Json:
+        """Return the prompts of those who read words."""
+        pairs = zip(("speaker", "reader"), self.prompts.get(seat, ()), strict=False)
+        return {who: asked.to_json() for who, asked in pairs if asked is not None}
 
     def to_json(self) -> list[Json]:
         """Return the rows, as `stratagem talk --json` prints them."""
@@ -125,10 +136,12 @@ def talk(
             return _by_play(made, players, Plan(episodes=episodes, key=Key(seed)))
         seats = [seat for seat in range(2) if seat in made.who]
         try:
-            spoken = {seat: _figures(made, players, seat, exchange, exact_budget) for seat in seats}
+            trees = {seat: TalkTree(made, players[::-1] if seat else players, exact_budget) for seat in seats}
+            spoken = {seat: exchange_figures(tree, seat, exchange - 1) for seat, tree in trees.items()}
         except CannotCompute as error:
             raise CannotCompute(f"{error} Or give `episodes`, such as 200, for estimates by play.") from error
-        return TalkMeasure(describe(made), players[0].name, players[1].name, _unit(made), spoken, exchange)
+        prompts = {seat: (tree.prompts[seat], tree.prompts[1 - seat]) for seat, tree in trees.items()}
+        return TalkMeasure(describe(made), players[0].name, players[1].name, _unit(made), spoken, exchange, prompts)
 
 
 def _unit(game: Talk) -> str:
@@ -139,10 +152,6 @@ def _unit(game: Talk) -> str:
 def _by_play(game: Talk, players: tuple[Player, Player], plan: Plan) -> SampledTalkMeasure:
     found = {seat: sampled_figures(game, *players, seat, plan) for seat in game.who}
     return SampledTalkMeasure(describe(game), players[0].name, players[1].name, _unit(game), found, plan.episodes)
-
-
-def _figures(game: Talk, players: tuple[Player, Player], seat: Seat, exchange: int, budget: int) -> TalkFigures:
-    return exchange_figures(TalkTree(game, players if seat == 0 else players[::-1], budget), seat, exchange - 1)
 
 
 def _gains(found: Iterable[TalkFigures], place: int, who: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stratagem.errors import BadParameter, CannotCompute, StratagemError
+from stratagem.evaluation.agreement import disagreements
 from stratagem.evaluation.by_seat import SeatFigures, by_seat
 from stratagem.evaluation.common_deals import pay_on_common_deals
 from stratagem.evaluation.exact import Exact, exact
@@ -192,6 +193,7 @@ def _game(
     names_of = {pool: [*map(named, seated)] for pool, seated in line.pools.items()}
     warnings = [overlap_warning(game, names_of)] if "train" in line.pools else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
+    warnings += [str(found) for found in disagreements(game, [(row.player, row.matchups) for row in rows])]
     warnings += [f"{row.player} has no lower bound: {row.why_no_bound}" for row in rows if row.why_no_bound]
     missing = [row for row in rows if row.why_not_sampled]
     warnings += [f"{row.player} has no exploitability from replies: {row.why_not_sampled}" for row in missing]

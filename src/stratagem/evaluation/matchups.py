@@ -16,7 +16,7 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
 from stratagem.evaluation.lower_bound import Bound
-from stratagem.evaluation.prompts import AskedOnce
+from stratagem.evaluation.prompts import AskedOnce, PromptSet
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import Array, Estimate, clustered, exactly, jackknife, mean_of, ratio
 from stratagem.games.base import Game, Seat
@@ -43,6 +43,8 @@ class Matchup:
     episodes: tuple[Episode, ...]
     expectations: tuple[Expectation, ...] = ()
     """One expectation for each seat of the agent."""
+    prompts: PromptSet | None = None
+    """Prompts of the agent behind the expectations of all its matchups; None of one that reads no words."""
     seated: tuple[Player, ...] = field(default=(), compare=False, repr=False)
     """Agent and opponent, who can be asked what they would have done; empty where only a record is known."""
 
@@ -255,16 +257,18 @@ class Evaluator:
         setups = [list(self._setups(game, agent, opponent)) for agent, opponent, _ in pairs]
         over = (self.record or ResumableRecord()).play(list(chain.from_iterable(setups)), self.queue())
         once = {id(player): AskedOnce(player) for agent, opponent, _ in pairs for player in (agent, opponent)}
+        exact = [self._expectations(game, once[id(agent)], once[id(opponent)]) for agent, opponent, _ in pairs]
         return [
             Matchup(
                 opponent=opponent.name,
                 version=opponent.traits.version,
                 pools=tuple(pools),
                 episodes=tuple(over[setup.id] for setup in asked),
-                expectations=self._expectations(game, once[id(agent)], once[id(opponent)]),
+                expectations=expectations,
+                prompts=once[id(agent)].prompts if expectations else None,
                 seated=(agent, opponent),
             )
-            for (agent, opponent, pools), asked in zip(pairs, setups, strict=True)
+            for (agent, opponent, pools), asked, expectations in zip(pairs, setups, exact, strict=True)
         ]
 
     def _setups(self, game: Game[Any], agent: Player, opponent: Player) -> Iterator[Setup]:

@@ -8,21 +8,27 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from stratagem.engines.base import Chat
-from stratagem.games.base import View
+from stratagem.games.base import Json, View
 from stratagem.games.choices import Choices
 from stratagem.players.base import Ask, Mix, Player, Traits, Turn, prompts_by, stated_by
 
 
-class PromptSet(NamedTuple):
+@dataclass(frozen=True)
+class PromptSet:
     """Different prompts of a figure."""
 
     digest: str
     """Digest of the prompts in alphabetical order."""
     num: int
     """Number of different prompts."""
+
+    def to_json(self) -> Json:
+        """Return both by name."""
+        return asdict(self)
 
 
 def digest_of(chats: Iterable[Chat]) -> PromptSet:

@@ -125,6 +125,7 @@ def _bout_json(game: Game[Any], matchup: Matchup) -> Json:
         "advantage": matchup.advantage().to_json(),
         "unscaled_pay": matchup.payoff(scaled=False).to_json(),
         "unscaled_advantage": matchup.advantage(scaled=False).to_json(),
+        **({"prompts": matchup.prompts.to_json()} if matchup.prompts else {}),
     }
 
 

@@ -8,6 +8,7 @@ from itertools import combinations_with_replacement, product
 from typing import Any
 
 from stratagem.errors import BadParameter
+from stratagem.evaluation.agreement import disagreements
 from stratagem.evaluation.evaluate import raised
 from stratagem.evaluation.matchups import Evaluator, Matchup, mean_payoff
 from stratagem.evaluation.statistics import Estimate
@@ -75,6 +76,8 @@ def tournament(
             warnings |= dict.fromkeys(_warnings(names[row], matchup))
     size = range(len(names))
     matrix = tuple(tuple(played[row, column].payoff(scaled=False) for column in size) for row in size)
+    rows = [(names[row], [played[row, column] for column in size if row <= column]) for row in size]
+    warnings |= dict.fromkeys(map(str, disagreements(game, rows)))
     others = ([played[row, column] for column in size if column != row] for row in size)
     means = tuple(mean_payoff(matchups, scaled=False) for matchups in others)
     return CrossPlay(game, text, names, matrix, means, tuple(warnings))

@@ -199,20 +199,20 @@ def advantages(tree: GameTree) -> Floats:
     return result
 
 
-def oracle_of(game: Game[Any], budget: int = BUDGET) -> Oracle:
+def oracle_of(game: Game[Any], budget: int = BUDGET, *, one_round: bool = True) -> Oracle:
     """Return the oracle of a game; its tree is walked once, unless an option of the game has no hash.
 
-    It is the tree of one round where rounds know nothing of each other. It may have 500,000 nodes, or `budget` where
-    that is more.
+    It is the tree of one round where rounds know nothing of each other, unless `one_round` is False. It may have
+    500,000 nodes, or `budget` where that is more.
     """
     budget = max(budget, BUDGET)
     try:
         hash(game)
     except TypeError:
-        return Oracle(walk(game, budget, one_round=True))
-    return _cached(game, budget)
+        return Oracle(walk(game, budget, one_round=one_round))
+    return _cached(game, budget, one_round)
 
 
 @lru_cache(maxsize=4)
-def _cached(game: Game[Any], budget: int) -> Oracle:
-    return Oracle(walk(game, budget, one_round=True))
+def _cached(game: Game[Any], budget: int, one_round: bool) -> Oracle:
+    return Oracle(walk(game, budget, one_round=one_round))

@@ -17,6 +17,7 @@ from typing import Any
 from stratagem.engines.caches import reset_caches
 from stratagem.engines.open import serving_base
 from stratagem.errors import CannotCompute
+from stratagem.evaluation.agreement import disagreements
 from stratagem.evaluation.evaluate import GameResult, Row, evaluate, measured
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.naming import under_names
@@ -133,9 +134,14 @@ def _base_once(run: RunFolder, policy: TrainablePolicy | None) -> AbstractContex
     return serving_base(own_text(run.path, "start"), policy.engine)
 
 
-def _warn_of_failures(results: Sequence[GameResult]) -> None:
-    """Warn of players that failed in a final evaluation: figures against them are those of the default action."""
+def _warn_of_faults(results: Sequence[GameResult]) -> None:
+    """Warn of players that failed in a final evaluation, and of exact payoffs that its play does not confirm.
+
+    Figures against a player that failed are those of the default action.
+    """
     for result in results:
+        for found in disagreements(result.game, [(row.player, row.matchups) for row in result.rows]):
+            warnings.warn(f"In the final evaluation in {result.text} {found}", TrainingWarning, stacklevel=4)
         for error in dict.fromkeys(error for row in result.rows for error in row.errors):
             warnings.warn(f"In the final evaluation in {result.text} {error}.", TrainingWarning, stacklevel=4)
 
@@ -185,7 +191,7 @@ class Final:
         names = {name: own_name(label) for label, name in player_names(run, titles, decoding).items()}
         with _base_once(run, policy):
             results = under_names(evaluate(self.suite, list(names), self.evaluator, chance=self.chance), names)
-        _warn_of_failures(results)
+        _warn_of_faults(results)
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)
         rows = {own_name(label): title for label, title in titles.items()}
         return {"rows": rows, "evaluation": data}

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from stratagem.errors import BadParameter
 from stratagem.evaluation.exact import check_stated
+from stratagem.evaluation.prompts import prompts_of
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.games.base import Seat
 from stratagem.games.talk import MOVE, SILENT, Statement, Talk, TalkFacts
@@ -66,9 +67,12 @@ class TalkTree:
         for player in players:
             check_stated(player)
         self.talk = talk
-        self.tree: GameTree = oracle_of(talk, budget).tree
+        self.tree: GameTree = oracle_of(talk, budget, one_round=False).tree
         self.sets = self.tree.information_sets
         self._seat_of_slot = np.array([known.seat for known in self.sets])[self.tree.set_of_slot]
+        shown = [[known.view for known in self.sets if known.seat == seat] for seat in range(2)]
+        self.prompts = [prompts_of(player, views) for player, views in zip(players, shown, strict=True)]
+        """Digest of the prompts of each seat; None of a player that reads no words."""
         self.policy = _joined(self._seat_of_slot, [policy_on(self.tree, player) for player in players])
         self.reach = self.tree.reach(self.policy)
 
