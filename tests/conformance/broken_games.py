@@ -258,6 +258,7 @@ BROKEN = [
     broken("varies", how="draws without effect", state={"deal": deal_unseen, "resample": State.resample}),
     broken("varies", how="forks with the old chance", state={"fork": fork_without_fresh_chance}),
     broken("state-keys", how="too coarse", game={"state_key": lambda self, facts: str(facts.card // 2)}),
+    broken("rounds", how="a history that the seats see", game={"spec": declares(independent_rounds=1)}),
     broken("texts", how="an empty text", game={"situation": lambda self, facts: "\n" if facts.round else "Begin."}),
     broken("disguise", how="an action within a word", game={"rules": lambda self, seat: "RAISE or PASS; praise wins."}),
     broken("disguise", how="situations that read alike", game={"situation": tell_the_card_by_a_slip}),

@@ -26,7 +26,7 @@ from stratagem.games.spiel import SpielGame, spiel
 def test_a_sound_game_conforms():
     report = verify(Cards())
     assert report.ok
-    assert {check.name for check in report.checks if check.outcome == "skipped"} == {"chance", "twin"}
+    assert {check.name for check in report.checks if check.outcome == "skipped"} == {"chance", "rounds", "twin"}
     assert "information sets met again" in report["hidden"].detail
     assert "redrawn states" in report["hidden"].detail
 
@@ -277,3 +277,52 @@ def test_a_transcript_reads_as_a_line():
     transcript = Transcript(Key(1)).then({0: "PASS", 1: None})
     assert str(transcript) == "Key(0x0000000000000001) after 0: 'PASS', 1: None"
     assert str(Transcript(Key(1))).endswith("after no move")
+
+
+class LuckyState(KuhnState):
+    """A hand whose last move draws who gets one chip more."""
+
+    __slots__ = ()
+
+    def _payoffs(self):
+        won = super()._payoffs()
+        luck = 1.0 if self.chance.at("luck", self.round).integer(2) else -1.0
+        return won[0] + luck, won[1] - luck
+
+
+class CountingState(KuhnState):
+    """Hands of which the second is for double stakes."""
+
+    __slots__ = ()
+
+    def _payoffs(self):
+        return tuple(payoff * (1 + self.round % 2) for payoff in super()._payoffs())
+
+
+class NamedState(KuhnState):
+    """Hands whose cards are told by their number, so that the last hand looks like no other."""
+
+    __slots__ = ()
+
+    def view(self, seat):
+        view = super().view(seat)
+        view.facts = view.facts._replace(card=view.facts.card if self.round < 2 else f"{view.facts.card}!")
+        return view
+
+
+@pytest.mark.parametrize(
+    ("states", "said"),
+    [(LuckyState, "depends on what is drawn in it"), (CountingState, "another game"), (NamedState, "in round 3 seat")],
+)
+def test_rounds_that_are_not_independent_are_found(states, said):
+    @dataclass(frozen=True, kw_only=True)
+    class Other(Kuhn):
+        state = states
+
+        def twin(self):
+            return None
+
+    check = verify(Other(hands=3), episodes=12)["rounds"]
+    assert check.outcome == "failed"
+    assert said in check.detail
+    assert verify(Kuhn(hands=3), episodes=12)["rounds"].detail == "12 episodes, each round as one of 2 kinds"
