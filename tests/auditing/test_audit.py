@@ -324,7 +324,7 @@ def test_right_answers_about_the_rules_are_counted_and_silence_is_none():
 def test_each_finding_has_an_episode_in_its_record(passive):
     out, _ = passive
     folded = card_of(FoldsKings(), decisions=400)
-    assert folded.by_name["kuhn.dominated"].episode.startswith("kuhn(hands=1)/ask/")
+    assert folded.by_name["kuhn.dominated"].episode.startswith("kuhn/ask/")
     card = read_card(out)
     for figure in card.alarms:
         episodes = {episode.id for episode in read_episodes(out / figure.record)}

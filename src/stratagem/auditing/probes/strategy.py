@@ -15,6 +15,7 @@ from stratagem.evaluation.sampled.tally import frequencies
 from stratagem.evaluation.tree_response import moves_of
 
 _DEALS = 5
+"""Number of deals, or of rounds that know nothing of each other."""
 
 
 def strategy(gain: Gain, limits: Limits) -> Sequence[StrategyLine]:
@@ -39,6 +40,8 @@ def replayed(task: Task, gain: Gain, limits: Limits) -> str:
     tree, table = gain.tree, dict[str, str]()
     for slots in limits.exploiter:
         table |= {known.view.info_key: action for known, action in moves_of(tree, slots.tolist())}
-    evaluator = Evaluator(_DEALS * tree.game.spec.seats, task.key, task.queue, task.record, budget=0, exact_budget=0)
+    spec = tree.game.spec
+    deals = -(-_DEALS // (spec.rounds or 1)) if spec.independent_rounds else _DEALS
+    evaluator = Evaluator(deals * spec.seats, task.key, task.queue, task.record, budget=0, exact_budget=0)
     (matchup,) = evaluator.meet(tree.game, [(BestResponder(table), task.agent, ())])
     return max(matchup.episodes, key=lambda episode: episode.payoffs[episode.seat_of(0)]).id
