@@ -12,7 +12,7 @@ from stratagem.api.serving import serving
 from stratagem.api.tables import cell
 from stratagem.errors import BadParameter
 from stratagem.evaluation.statistics import Estimate
-from stratagem.evaluation.talk.collusion import Collusion, Gain, collusion_of, less, on_channel
+from stratagem.evaluation.talk.collusion import OTHERS, Collusion, Gain, collusion_of, less, on_channel
 from stratagem.games.base import Json, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
@@ -114,7 +114,8 @@ def collusion(
         }
         names = [as_player(player, made).name for player in (first, second, others)]
     public, private = (found[channel].by_deal for channel in CHANNELS)
-    secrecy = {who: less(private[place], public[place]) for place, who in enumerate(("pair", "others"))}
+    sizes = {"pair": OTHERS, "others": made.spec.seats - OTHERS}
+    secrecy = {who: less(made, sizes[who], private[place], public[place]) for place, who in enumerate(sizes)}
     unit = made.spec.unit.rsplit(" a ", 1)[0]
     return CollusionMeasure(describe(made), (names[0], names[1]), names[2], unit, deals, found, secrecy)
 
