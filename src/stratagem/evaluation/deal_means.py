@@ -2,7 +2,7 @@
 
 Student's t takes the variance of n values for as well known as that of n normal ones. Payoffs of deals are seldom
 normal: most messages change nothing, and a few change much. Then the variance is known worse, and the interval of 20 or
-30 deals is too narrow (`docs/explanation/talk.md` has its coverage).
+30 deals is too narrow (`experiments/deal_coverage.py` simulates it).
 """
 
 from __future__ import annotations
@@ -16,7 +16,11 @@ import numpy as np
 from stratagem.evaluation.statistics import Estimate, differing_share, mean, students_quantile
 
 FEW = 10
-"""Number of deals below which no interval holds with 95 % for all payoffs: the rare ones have not been seen yet."""
+"""Number of deals below which intervals are marked: the rare payoffs may not have been seen yet.
+
+A limit by the bounds of payoffs would hold, but with 5 to 9 deals it is four to seven times as wide where the bounds
+are far apart, so it would say nothing.
+"""
 _ROUNDING = 1e-9
 """Share of the range up to which a standard error is rounding: equal values, summed and divided, differ by it."""
 
