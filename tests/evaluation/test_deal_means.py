@@ -61,7 +61,7 @@ def coverage(values, interval, size, repetitions=800):
 
 @pytest.fixture(scope="module")
 def differences():
-    """What 1,000 deals of Kuhn poker add to a believer's return when it does not hear an honest speaker."""
+    """Gains of a believer in 1,000 deals of Kuhn poker where it does not hear an honest speaker."""
     game, seen = make_game("talk(kuhn(hands=1), before=round, intents=[state])"), []
     pair = [make_player(name, game) for name in ("honest(NashApprox)", "believer(NashApprox)")]
     table = TalkPlay(game, *pair, 0, Plan(episodes=1000, key=Key(11), replies=1, playouts=1))
