@@ -26,6 +26,8 @@ from stratagem.players.base import Ask, Mix, Move, Traits, draw
 
 NAME = "brute-force"
 TOLERANCE = 1e-9
+_ROUNDING = 1e-12
+"""Difference below which figures differ by the order of additions, which processors choose."""
 _MANY = 10**9
 """Budget of the other ways: brute force has played the whole game already."""
 _UNPLAYED = 0.25
@@ -212,8 +214,9 @@ def _in_words(size: Size, policies: int, found: Sequence[Compared]) -> str:
     methods = dict.fromkeys(one.name.partition(":")[0] for one in found)
     kinds = ("value", "best response", "advantage")
     counts = [f"{sum(kind in one.name for one in found)} {kind}s" for kind in kinds]
+    largest = max(one.difference for one in found)
+    difference = f"{largest:.1e}" if largest >= _ROUNDING else f"below {_ROUNDING:.0e}"
     return (
         f"{size.histories:,} histories, {size.information_sets:,} information sets, {policies} random policies; "
-        f"{counts[0]}, {counts[1]} and {counts[2]} by {', '.join(methods)}; largest difference "
-        f"{max(one.difference for one in found):.1e}"
+        f"{counts[0]}, {counts[1]} and {counts[2]} by {', '.join(methods)}; largest difference {difference}"
     )
