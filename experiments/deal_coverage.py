@@ -31,7 +31,8 @@ REPETITIONS = 2_000
 POOL = 3_000
 Values = Sequence[float]
 Method = Callable[[Any], Estimate]
-SKEWED: Mapping[str, tuple[Callable[[np.random.Generator, int], np.ndarray], float, tuple[float, float]]] = {
+Draw = Callable[[np.random.Generator, int], np.ndarray]
+SKEWED: Mapping[str, tuple[Draw, float, tuple[float, float]]] = {
     "exponential": (lambda rng, n: np.minimum(rng.exponential(1.0, n), 20.0), 1.0, (0.0, 20.0)),
     "gamma of shape 2": (lambda rng, n: np.minimum(rng.gamma(2.0, 0.5, n), 20.0), 1.0, (0.0, 20.0)),
     "1, .5 or 0, .8 in the mean": (lambda rng, n: rng.choice([1.0, 0.5, 0.0], n, p=[0.7, 0.2, 0.1]), 0.8, (0.0, 1.0)),
@@ -104,33 +105,48 @@ def covered(draw: Callable[[], Any], true: float, methods: Mapping[str, Method])
 def rows() -> Iterator[dict[str, Any]]:
     """Yield the coverage of every case."""
     rng = np.random.default_rng(0)
-    for name, (draw, true, (least, most)) in SKEWED.items():
+    for name, (draw, true, bounds) in SKEWED.items():
         for n in (5, 9, 20, 60):
-            methods: dict[str, Method] = {
-                "usual": with_interval,
-                "printed": lambda values, a=least, b=most: mean_of_deals(values, a, b),  # type: ignore[misc]
-                "bounds": lambda values, a=least, b=most: bounded(values, a, b, rng),  # type: ignore[misc]
-            }
-            found = covered(lambda draw=draw, n=n: draw(rng, n).tolist(), true, methods)  # type: ignore[misc]
+            found = covered(_sampler(draw, rng, n), true, {**_means(*bounds), "bounds": _by_bounds(*bounds, rng)})
             yield {"study": "skewed", "case": name, "deals": n, **found}
-    kuhn: dict[str, Method] = {"usual": with_interval, "printed": lambda values: mean_of_deals(values, -4.0, 4.0)}
     for speaker, reader, seat in TALKS:
         pool = gullibility(speaker, reader, seat)
         for n in (5, 10, 20, 30, 60, 200):
-            found = covered(lambda pool=pool, n=n: rng.choice(pool, n).tolist(), float(np.mean(pool)), kuhn)  # type: ignore[misc]
+            found = covered(_sampler(_from(pool), rng, n), float(np.mean(pool)), _means(-4.0, 4.0))
             yield {"study": "gullibility", "case": f"{speaker} to {reader}, seat {seat}", "deals": n, **found}
     for luck, skill in PAIRED:
         for n in (5, 10, 30, 100):
-            true = 0.5 * luck + (1.0 - luck) * skill
-            found = covered(lambda n=n, at=(luck, skill): _pairs(rng, n, *at), true, {"usual": capped, "printed": paired})  # type: ignore[misc]
+            methods = {"usual": capped, "printed": paired}
+            found = covered(_sampler(_pairs(luck, skill), rng, n), 0.5 * luck + (1.0 - luck) * skill, methods)
             yield {"study": "paired", "case": f"{luck:.1f}, {skill:.1f}", "deals": n, **found}
 
 
-def _pairs(rng: np.random.Generator, deals: int, luck: float, skill: float) -> list[int]:
-    """Draw the number of wins of both seats of each deal."""
-    wins = (rng.random((deals, 2)) < skill).sum(axis=1)
-    found: list[int] = np.where(rng.random(deals) < luck, 1, wins).tolist()
-    return found
+def _sampler(draw: Draw, rng: np.random.Generator, n: int) -> Callable[[], Any]:
+    """Return what draws so many deals."""
+    return lambda: draw(rng, n).tolist()
+
+
+def _means(least: float, most: float) -> dict[str, Method]:
+    """Return the intervals of a mean by name."""
+    return {"usual": with_interval, "printed": lambda values: mean_of_deals(values, least, most)}
+
+
+def _by_bounds(least: float, most: float, rng: np.random.Generator) -> Method:
+    return lambda values: bounded(values, least, most, rng)
+
+
+def _from(pool: Values) -> Draw:
+    return lambda rng, n: rng.choice(pool, n)
+
+
+def _pairs(luck: float, skill: float) -> Draw:
+    """Return what draws the number of wins of both seats of each deal."""
+
+    def draw(rng: np.random.Generator, n: int) -> np.ndarray:
+        wins = (rng.random((n, 2)) < skill).sum(axis=1)
+        return np.where(rng.random(n) < luck, 1, wins)
+
+    return draw
 
 
 def tables(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
