@@ -16,7 +16,7 @@ from flawed_agents import FLAWS, Equilibrium
 
 from stratagem.auditing.plan import plan_audit
 from stratagem.auditing.run import run_audit
-from stratagem.evaluation.statistics import wilson
+from stratagem.evaluation.rates import wilson
 from stratagem.files import write_file
 from stratagem.provenance import provenance
 

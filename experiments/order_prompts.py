@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from dots import Dot, picture
 
 from stratagem.evaluation.metrics.orders import is_effective, of_sheet
-from stratagem.evaluation.statistics import wilson
+from stratagem.evaluation.rates import wilson
 from stratagem.games.base import State
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Sheet

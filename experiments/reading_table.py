@@ -18,7 +18,8 @@ from stratagem.demonstrations.imitation import is_held_out
 from stratagem.engines.caches import reset_caches
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.policies import stated
-from stratagem.evaluation.statistics import Estimate, mean, rate, with_interval
+from stratagem.evaluation.rates import rate
+from stratagem.evaluation.statistics import Estimate, mean, with_interval
 from stratagem.games.base import State, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key

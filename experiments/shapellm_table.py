@@ -30,7 +30,7 @@ from result_tables import (
 from shapellm_printed import Printed, printed
 from shapellm_recipes import FOLDERS
 
-from stratagem.evaluation.statistics import wilson
+from stratagem.evaluation.rates import wilson
 from stratagem.files import finite
 from stratagem.reports.run_data import RunData
 from stratagem.reports.siblings import band

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dots import Dot, picture
 
-from stratagem.evaluation.statistics import wilson
+from stratagem.evaluation.rates import wilson
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 Cells = Sequence[str]

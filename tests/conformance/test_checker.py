@@ -18,6 +18,7 @@ from stratagem.errors import IllegalAction
 from stratagem.games import Flat, Key, Sheet, Slot
 from stratagem.games.conformance import RULES, Transcript, verify
 from stratagem.games.conformance.acting import unsound
+from stratagem.games.conformance.report import raised
 from stratagem.games.kuhn import Kuhn, KuhnState
 from stratagem.games.matrix import MatrixGame
 from stratagem.games.spiel import SpielGame, spiel
@@ -43,6 +44,10 @@ def test_what_is_broken_is_found_and_nothing_else(check, changes):
     assert report.failed == (check,), str(report)
     assert not report.ok
     assert report[check].transcripts
+
+
+def test_an_error_in_a_game_of_openspiel_is_described():
+    assert raised(ValueError("no such move"), spiel("nim")) == "raised ValueError: no such move"
 
 
 def test_every_check_can_fail():

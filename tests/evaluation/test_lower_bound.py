@@ -2,7 +2,6 @@
 
 import pickle
 
-import numpy as np
 import pytest
 
 from stratagem.algorithms.tabular_exploiter import TabularExploiter, learned_bound
@@ -11,7 +10,7 @@ from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.agent_model import AskedAgent, Frequencies, StatedPolicy, model_of
 from stratagem.evaluation.exact import exact
 from stratagem.evaluation.exploiter import Exploiter, considered
-from stratagem.evaluation.lower_bound import budgets, exploiter_of, player_bound, search_bound, within_reach
+from stratagem.evaluation.lower_bound import budgets, exploiter_of, player_bound, search_bound
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -175,33 +174,6 @@ def test_what_cannot_be_bounded_is_one_sentence(measure):
         Exploiter(agent, StatedPolicy(agent), 1).policy(kuhn.start(Key(0)).view(0))
     with pytest.raises(BadParameter, match="sees what is hidden"):
         player_bound(kuhn, agent, Key(0), exploiter="mcts:2")
-
-
-def test_equal_deals_have_an_interval_too():
-    """Of 2 equal deals at most 1 - .025^(1/2) = .842 of all others may differ (Clopper and Pearson 1934)."""
-    same = within_reach([1.0, 1.0], 2.0)
-    assert (same.mean, same.se) == (1.0, 0.0)
-    assert (same.low, same.high) == pytest.approx((1.0 - 0.8418861 * 3.0, 1.0 + 0.8418861))
-    assert within_reach([1.0, 0.0], 2.0).high == pytest.approx(0.5 + 12.7062047 * 0.5)  # Student's t, as ever
-    assert within_reach([1.0], 2.0).low is None
-    assert within_reach([1.0, 1.0], float("inf")).low == 1.0  # a game without bounds of payoffs
-
-
-@pytest.mark.parametrize("value", [11 / 6, 0.1 + 0.2, 7 / 15, -5 / 3])
-@pytest.mark.parametrize("number", [3, 20, 200])
-def test_rounding_is_no_spread_of_equal_deals(value, number):
-    """A mean of 200 times 11/6 is not 11/6 to the last digit."""
-    same = within_reach([value] * number, 20.0)
-    share = 1.0 - 0.025 ** (1.0 / number)
-    assert (same.low, same.high) == pytest.approx((value - share * (value + 20.0), value + share * (20.0 - value)))
-
-
-def test_intervals_cover_where_most_deals_are_alike():
-    rng, hits = np.random.default_rng(0), 0
-    for _ in range(400):
-        estimate = within_reach(rng.choice([1.0, -1.0], 20, p=[0.97, 0.03]).tolist(), 1.0)
-        hits += estimate.low <= 0.94 <= estimate.high
-    assert hits >= 0.95 * 400
 
 
 def test_a_person_is_no_exploiter():

@@ -12,7 +12,7 @@ from stratagem.evaluation.expectation import expected
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.metrics.regret import given_away
-from stratagem.evaluation.statistics import rate, wilson
+from stratagem.evaluation.rates import rate, wilson
 from stratagem.evaluation.suites import find_suite
 from stratagem.games import Key, make_game
 from stratagem.games.conformance import verify

@@ -16,12 +16,10 @@ from stratagem.evaluation.statistics import (
     mean,
     mean_of,
     paired_difference,
-    rate,
     ratio,
     sign_flip_p,
     students,
     students_p,
-    wilson,
     with_interval,
 )
 from stratagem.games.key import Key
@@ -41,33 +39,6 @@ def test_mean_and_error_against_numpy():
         assert found.n == count
     assert mean([4.0]) == Estimate(4.0, None, 1)
     assert math.isnan(mean([]).mean)
-
-
-@pytest.mark.parametrize(
-    ("successes", "n", "low", "high"),
-    [(0, 10, 0.0, 0.2775), (8, 10, 0.4902, 0.9433), (10, 10, 0.7225, 1.0), (50, 100, 0.4038, 0.5962)],
-)
-def test_wilson_against_published_values(successes, n, low, high):
-    found = wilson(successes, n)
-    assert (found.low, found.high) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
-    assert found.mean == successes / n
-    theirs = stats.binomtest(successes, n).proportion_ci(method="wilson")
-    assert (found.low, found.high) == (pytest.approx(theirs.low), pytest.approx(theirs.high))
-
-
-@pytest.mark.parametrize("deals", range(2, 60))
-@pytest.mark.parametrize("turns", [3, 5, 7, 9])
-def test_replays_of_deals_that_all_agree_are_one_try_each(deals, turns):
-    """Each deal has one hit in as many turns: what is left of their spread is rounding."""
-    agreed = rate(range(deals), lambda _: 1.0, lambda _: turns, lambda deal: deal)
-    alone = wilson(deals / turns, deals)
-    assert (agreed.low, agreed.high) == pytest.approx((alone.low, alone.high))
-
-
-def test_wilson_takes_ties_as_halves_and_other_confidences():
-    assert wilson(2.5, 5).mean == 0.5
-    assert wilson(5, 10, 0.99).low < wilson(5, 10).low
-    assert math.isnan(wilson(0, 0).mean)
 
 
 def test_clusters_are_single_observations():
@@ -299,26 +270,6 @@ def test_students_interval_against_the_published_table(n, reach):
     """Two-sided 95 % points of Student's t with n - 1 degrees of freedom."""
     found = students(Estimate(1.0, 2.0, n))
     assert (found.low, found.high) == pytest.approx((1.0 - 2.0 * reach, 1.0 + 2.0 * reach), abs=2e-3)
-
-
-def rate_of(hits, tries):
-    """Rate over clusters of so many tries each, with these hits."""
-    rows = list(enumerate(hits))
-    return rate(rows, lambda row: row[1], lambda row: tries, lambda row: row[0])
-
-
-def test_a_rate_of_few_clusters_has_fewer_effective_tries():
-    """Korn and Graubard 1998: p (1 - p) / se^2 tries, here 12, times (t_11 / t_2)^2 = (2.201 / 4.303)^2."""
-    found, tries = rate_of([1.0, 2.0, 3.0], 4), 12.0 * (2.201 / 4.303) ** 2
-    assert found.se == pytest.approx(0.25 / math.sqrt(3.0))
-    wanted = wilson(0.5 * tries, tries)
-    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high), abs=1e-3)
-
-
-def test_a_rate_has_no_more_effective_tries_than_tries():
-    """Clusters of two that nearly all agree vary less than coins do."""
-    found, wanted = rate_of([2.0, 0.0, *[1.0] * 28], 2), wilson(30.0, 60.0)
-    assert (found.low, found.high) == pytest.approx((wanted.low, wanted.high))
 
 
 def test_sign_flip_p_is_exact_where_there_are_as_many_patterns_as_rounds():

@@ -7,7 +7,7 @@ import pytest
 from made_runs import begun, evaluated, found, write
 from reading import Page
 
-from stratagem.evaluation.statistics import rate
+from stratagem.evaluation.rates import rate
 from stratagem.reports.files import Figure
 from stratagem.reports.numbers import differs, interval, mean_with_interval, number, short
 from stratagem.reports.report import report_html

@@ -9,10 +9,10 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player
 from stratagem.api.result import Grid, Result
 from stratagem.api.serving import serving
-from stratagem.api.tables import cell
+from stratagem.api.tables import cell, few_deals
 from stratagem.errors import BadParameter
 from stratagem.evaluation.statistics import Estimate
-from stratagem.evaluation.talk.collusion import Collusion, Gain, collusion_of, less, on_channel
+from stratagem.evaluation.talk.collusion import OTHERS, Collusion, Gain, collusion_of, less, on_channel
 from stratagem.games.base import Json, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
@@ -82,7 +82,8 @@ class CollusionMeasure(Result):
             "Returns are sums over the game and over the seats of each side, with 95 % intervals over deals. All "
             "columns and all rows have the same deals and the same dice. A jammed channel delivers silence to all. "
             "Shuffled: the pair's messages are those of another deal, so their level is that of words without a "
-            f"meaning. With talk, private less public: the pair {pair}, the others {others}."
+            f"meaning. With talk, private less public: the pair {pair}, the others {others}.",
+            *few_deals(self.secrecy.values()),
         ]
 
 
@@ -114,7 +115,8 @@ def collusion(
         }
         names = [as_player(player, made).name for player in (first, second, others)]
     public, private = (found[channel].by_deal for channel in CHANNELS)
-    secrecy = {who: less(private[place], public[place]) for place, who in enumerate(("pair", "others"))}
+    sizes = {"pair": OTHERS, "others": made.spec.seats - OTHERS}
+    secrecy = {who: less(made, sizes[who], private[place], public[place]) for place, who in enumerate(sizes)}
     unit = made.spec.unit.rsplit(" a ", 1)[0]
     return CollusionMeasure(describe(made), (names[0], names[1]), names[2], unit, deals, found, secrecy)
 

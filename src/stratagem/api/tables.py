@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from copy import copy
 
 from rich.console import Console, ConsoleOptions, RenderResult
@@ -11,9 +11,15 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from stratagem.api.console import Text
+from stratagem.evaluation.deal_means import FEW
 from stratagem.evaluation.statistics import Estimate
 
 _ENDLESS = 1000
+FEW_DEALS = (
+    f"n is the number of deals of an interval over fewer than {FEW}. Where payoffs are skewed, that of a mean holds in "
+    "less than 95 %."
+)
+"""Sentence below a table with such intervals."""
 
 
 def cell(estimate: Estimate | None, digits: int = 3) -> Text:
@@ -22,11 +28,22 @@ def cell(estimate: Estimate | None, digits: int = 3) -> Text:
         return Text("–", style="dim")
     text = Text(number(estimate.mean, digits))
     if estimate.low is not None and estimate.high is not None:
-        text.append(f" {number(estimate.low, digits)}…{number(estimate.high, digits)}", style="dim")
+        few = f" n={estimate.n}" if is_of_few(estimate) else ""
+        text.append(f" {number(estimate.low, digits)}…{number(estimate.high, digits)}{few}", style="dim")
     elif not estimate.exact:
         unknown = estimate.se is None or math.isnan(estimate.se)
         text.append(" ±?" if unknown else f" ±{number(estimate.se or 0.0, digits)}", style="dim")
     return text
+
+
+def is_of_few(estimate: Estimate | None) -> bool:
+    """Return whether a figure has an interval over so few deals that the rare ones have not been seen."""
+    return estimate is not None and estimate.low is not None and not estimate.exact and 0 < estimate.n < FEW
+
+
+def few_deals(estimates: Iterable[Estimate | None]) -> list[str]:
+    """Return the sentence about intervals of few deals, where a table has any."""
+    return [FEW_DEALS] if any(map(is_of_few, estimates)) else []
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stratagem.api.result import Grid, Result
-from stratagem.api.tables import number
+from stratagem.api.tables import few_deals, is_of_few, number
 from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.talk.sampled_figures import Level, SampledTalkFigures
 from stratagem.games.base import Json, Seat
@@ -70,7 +70,8 @@ class SampledTalkMeasure(Result):
             f"Estimates from {self.episodes} episodes at each seat, in all exchanges. Returns are sums over the game. "
             "One message is drawn from each episode for the effects: over silence in its place, with the same dice. A "
             "lie deceives if the speaker's gain by it is above 0 and the readers' below. Gullibility is what the "
-            "readers lose by hearing the speaker. – is undefined: nothing said, or no statement, promise or request."
+            "readers lose by hearing the speaker. – is undefined: nothing said, or no statement, promise or request.",
+            *few_deals(getattr(found, name).estimate for found in self.figures.values() for name in _FIGURES),
         ]
 
 
@@ -86,4 +87,5 @@ def _interval(estimate: Estimate) -> str:
         return "exact"
     if estimate.low is None or estimate.high is None:
         return ""
-    return f"{number(estimate.low)} to {number(estimate.high)}"
+    few = f", n={estimate.n}" if is_of_few(estimate) else ""
+    return f"{number(estimate.low)} to {number(estimate.high)}{few}"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Grid, Result
+from stratagem.errors import BadParameter
 from stratagem.evaluation import named_players
 from stratagem.games import conformance
-from stratagem.games.base import Json
-from stratagem.games.conformance import RULES, Report
+from stratagem.games.base import Game, Json
+from stratagem.games.conformance import RULES, Check, Report
+from stratagem.games.conformance.brute_force import HISTORIES
 from stratagem.games.foreign.audit import AUDIT
 from stratagem.games.foreign.catalogue import is_foreign, make_foreign
 from stratagem.games.key import Key
@@ -59,15 +61,31 @@ class Verification(Result):
 
 
 @one_sentence
-def verify(game: GameLike, *, episodes: int = 30, seed: int = 0) -> Verification:
+def verify(
+    game: GameLike, *, episodes: int = 30, seed: int = 0, brute_force: bool = False, histories: int = HISTORIES
+) -> Verification:
     """Check a game or an environment against its declaration, and against OpenSpiel where it has the game.
 
     Each check plays so many random episodes. An environment of another package is named as in
-    `textarena:KuhnPoker-v0`.
+    `textarena:KuhnPoker-v0`. With `brute_force` every history of a small game is played, at most as many as
+    `histories` says, and exact values and best responses of random policies are compared with what they bring.
     """
     whole("verify", "episodes", episodes, 1)
+    whole("verify", "histories", histories, 1)
     check_seed(seed)
     foreign = isinstance(game, str) and is_foreign(game)
+    if foreign and brute_force:
+        raise BadParameter(f"{game} is an environment of another package, whose histories cannot be enumerated.")
     made: Any = make_foreign(str(game)) if foreign else as_game(game)
+    further = _by_brute_force(made, histories, Key(seed)) if brute_force else list[Check]
     rules = AUDIT if foreign else (*RULES, named_players.RULE)
-    return Verification(conformance.verify(made, episodes=episodes, key=Key(seed), rules=rules, tries=_TRIES))
+    report = conformance.verify(made, episodes=episodes, key=Key(seed), rules=rules, tries=_TRIES)
+    return Verification(replace(report, checks=(*report.checks, *further())))
+
+
+def _by_brute_force(game: Game[Any], histories: int, key: Key) -> Callable[[], list[Check]]:
+    """Return the check by brute force, which is made last; a game that is too large is refused at once."""
+    from stratagem.evaluation.brute_force_check import brute_force_check, explored  # it loads numpy
+
+    size = explored(game, histories)
+    return lambda: [brute_force_check(game, size, key)]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from stratagem.auditing.card import Card
-from stratagem.auditing.figure import LEVEL, Figure, Group, excludes_zero
+from stratagem.auditing.figure import LEVEL, Figure, Group, excludes_zero, students_level
 from stratagem.errors import BadParameter
 from stratagem.evaluation.statistics import Difference, Estimate, all_equal, holm, paired_difference, students
 from stratagem.games.base import Json
@@ -147,7 +147,7 @@ def _is_known(change: Change) -> bool:
 def _difference(change: Change, baseline: str) -> Figure:
     deals = 0 if change.paired is None else change.paired.estimate.n
     how = f"Paired over {deals} deals that both played." if deals else "By the limits of both."
-    interval = "95 %" if deals else "from limits to limits"
+    interval = students_level(deals) if deals else "from limits to limits"
     return Figure(
         name=against_name(change.name),
         group="against",

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from stratagem.errors import BadRecord
+from stratagem.evaluation.deal_means import FEW
 from stratagem.evaluation.statistics import Estimate, all_equal, holm, students
 from stratagem.games.base import Json
 
@@ -107,8 +108,14 @@ def estimated(figure: Figure, estimate: Estimate | None) -> Figure:
     if estimate is None:
         return replace(figure, why_not="It is not defined for what was played.")
     known = estimate if estimate.low is not None or all_equal(estimate) else students(estimate)
-    interval = "" if known.exact or known.low is None else "95 %"
+    holds = "95 %" if known == estimate else students_level(known.n)
+    interval = "" if known.exact or known.low is None else holds
     return replace(figure, value=known.mean, lower=known.low, upper=known.high, interval=interval, n=known.n)
+
+
+def students_level(n: int) -> str:
+    """Return the level at which Student's interval of n observations holds: few do not show how skewed they are."""
+    return "95 %, and less where few observations are skewed" if n < FEW else "95 %"
 
 
 def corrected(figures: Sequence[Figure]) -> list[Figure]:

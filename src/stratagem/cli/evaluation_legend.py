@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+from stratagem.api.tables import few_deals
 from stratagem.evaluation.comparisons import NAME
-from stratagem.evaluation.evaluate import GameResult
+from stratagem.evaluation.evaluate import GameResult, Row
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.metrics.base import OF_PAYOFFS
 from stratagem.evaluation.report import scale_of
+from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.validity import ENDS
 
 _MARKS = (
@@ -40,6 +42,7 @@ def legend(results: Sequence[GameResult], comparisons: int) -> str:
         caption.append("Of an exploitability from replies each end is a limit that holds with 95 %.")
     caption += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
     caption += _metric_remarks(results)
+    caption += few_deals(estimate for result in results for row in result.rows for estimate in _estimates(row))
     if any(row.by_seat for result in results for row in result.rows):
         caption.append(
             "Figures by seat have no null, since seats differ. Compare them with another player at the same seat."
@@ -47,6 +50,16 @@ def legend(results: Sequence[GameResult], comparisons: int) -> str:
     if comparisons >= 2:
         caption.append(f"Holm p is adjusted for the {comparisons} comparisons of this evaluation: {NAME}.")
     return "\n".join(caption)
+
+
+def _estimates(row: Row) -> Iterator[Estimate | None]:
+    """Yield the figures of a row that have intervals of their own."""
+    yield from row.metrics.values()
+    yield from (estimate for seat in row.by_seat for estimate in seat.metrics.values())
+    if row.validity:
+        yield from (*row.validity.shares.values(), *row.validity.ends.values())
+    if row.bound:
+        yield from (row.bound.exploitability, *row.bound.values)
 
 
 def _of_columns(results: Sequence[GameResult]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from stratagem.api.verification import verify
 from stratagem.cli import completion, options
 from stratagem.cli.console import out
 from stratagem.cli.output import print_json
+from stratagem.games.conformance.brute_force import HISTORIES
 
 
 def verify_game(
@@ -19,10 +20,15 @@ def verify_game(
     ],
     episodes: Annotated[int, typer.Option(min=1, help="Random episodes per check.")] = 30,
     seed: options.Seed = 0,
+    brute_force: Annotated[
+        bool,
+        typer.Option("--brute-force", help="Compare exact figures of random policies with those of every history."),
+    ] = False,
+    histories: Annotated[int, typer.Option(min=1, help="Largest number of histories of --brute-force.")] = HISTORIES,
     json: options.Json = False,
 ) -> None:
     """Check a game or an environment against its declaration, and against OpenSpiel where it has the game."""
-    report = verify(game, episodes=episodes, seed=seed).report
+    report = verify(game, episodes=episodes, seed=seed, brute_force=brute_force, histories=histories).report
     print_json(report.to_json()) if json else out.print(str(report), markup=False, highlight=False)
     if not report.ok:
         raise typer.Exit(1)

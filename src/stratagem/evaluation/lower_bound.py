@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from math import isfinite
 from typing import Any
 
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.agent_model import AgentModel, Frequencies, model_of
+from stratagem.evaluation.deal_means import mean_of_deals
 from stratagem.evaluation.exploiter import Exploiter
-from stratagem.evaluation.statistics import Estimate, mean, with_interval
+from stratagem.evaluation.statistics import Estimate, mean
 from stratagem.games.base import Game, Json, Seat
 from stratagem.games.key import Key
 from stratagem.options import whole
@@ -33,8 +33,6 @@ DEALS = 100
 """Number of deals; each is played once at every seat."""
 _RECORDED = 200
 """Number of deals from which the moves of an agent are counted that cannot be asked."""
-_ROUNDING = 1e-9
-"""Share of the reach up to which a standard error is rounding: equal values, summed and divided, differ by it."""
 Makers = Mapping[int, Callable[[], Player]]
 """Exploiters by budget."""
 
@@ -140,20 +138,21 @@ def measured_bound(
     whole("The lower bound", "deals", deals, 2)
     own = _self_play(game, agent, deals, key)
     rounds = mean([float(max(1, len(episode.rounds))) for episode in own]).mean
+    spec = game.spec
+    shared = spec.rounds if spec.independent_rounds and spec.rounds else rounds  # bounds are those of all rounds
+    least, most = (bound / shared for bound in spec.bounds)
     curve = []
     for budget, make in makers.items():
         exploiter = make()
         episodes = _played(Match(game, [exploiter, *[agent] * (game.spec.seats - 1)]), deals, key, exploiter.name)
         _refuse_errors(exploiter, episodes)
-        curve.append(
-            _point(budget, _by_deal(episodes, game, rounds), _by_deal(own, game, rounds), _reach(game, rounds))
-        )
+        curve.append(_point(budget, _by_deal(episodes, game, rounds), _by_deal(own, game, rounds), most - least))
     return LowerBound(
         method=labels[0],
         budget_unit=labels[1],
         model=labels[2],
         deals=deals,
-        values=tuple(with_interval(column) for column in zip(*_by_deal(own, game, rounds), strict=True)),
+        values=tuple(mean_of_deals(column, least, most) for column in zip(*_by_deal(own, game, rounds), strict=True)),
         curve=tuple(curve),
         unit=game.spec.unit,
     )
@@ -184,32 +183,13 @@ def _by_deal(episodes: Sequence[Episode], game: Game[Any], rounds: float) -> lis
     return [[payoffs[seat] for seat in seats] for payoffs in deals.values()]
 
 
-def _reach(game: Game[Any], rounds: float) -> float:
-    """Return the largest gain a round that the bounds of payoffs allow."""
-    spec = game.spec
-    low, high = spec.bounds
-    return (high - low) / (spec.rounds if spec.independent_rounds and spec.rounds else rounds)
-
-
 def _point(budget: int, exploiter: list[list[float]], agent: list[list[float]], reach: float) -> BudgetPoint:
+    """Return the gains at a budget; none is larger than `reach`, by the bounds of payoffs."""
     gains = [
         [won - own for won, own in zip(row, base, strict=True)] for row, base in zip(exploiter, agent, strict=True)
     ]
-    by_seat = tuple(within_reach(column, reach) for column in zip(*gains, strict=True))
-    return BudgetPoint(budget, by_seat, within_reach([sum(row) / len(row) for row in gains], reach))
-
-
-def within_reach(values: Sequence[float], reach: float) -> Estimate:
-    """Estimate the mean of values between `-reach` and `reach`, with a 95 % interval also where all are equal.
-
-    Student's interval has no width there. Of n equal values, a share of at most `1 - .025^(1/n)` of all others may
-    differ (Clopper and Pearson 1934), by as much as the reach allows.
-    """
-    estimate = with_interval(values)
-    if estimate.se is None or not isfinite(reach) or estimate.se > _ROUNDING * reach:
-        return estimate
-    value, share = estimate.mean, 1.0 - 0.025 ** (1.0 / estimate.n)
-    return replace(estimate, low=value - share * (value + reach), high=value + share * (reach - value))
+    by_seat = tuple(mean_of_deals(column, -reach, reach) for column in zip(*gains, strict=True))
+    return BudgetPoint(budget, by_seat, mean_of_deals([sum(row) / len(row) for row in gains], -reach, reach))
 
 
 def _refuse_errors(exploiter: Player, episodes: Sequence[Episode]) -> None:

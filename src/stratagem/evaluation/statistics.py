@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from statistics import NormalDist
 from typing import TypeVar
 
 import numpy as np
@@ -84,7 +83,7 @@ def students(estimate: Estimate) -> Estimate:
     """Add the 95 % interval by Student's t; none where the figure is exact, or rests on one observation."""
     if estimate.exact or estimate.se is None or estimate.n < 2:
         return estimate
-    reach = _quantile(estimate.n - 1) * estimate.se
+    reach = students_quantile(estimate.n - 1) * estimate.se
     return replace(estimate, low=estimate.mean - reach, high=estimate.mean + reach)
 
 
@@ -105,41 +104,19 @@ def mean_of(estimates: Sequence[Estimate]) -> Estimate:
     return Estimate(centre, se, sum(estimate.n for estimate in estimates))
 
 
-def wilson(successes: float, n: float, confidence: float = 0.95) -> Estimate:
-    """Estimate a rate with Wilson's interval (Wilson 1927); ties may count one half."""
-    if n == 0:
-        return Estimate(math.nan, None, 0)
-    z = NormalDist().inv_cdf(0.5 + confidence / 2)
-    share = successes / n
-    centre = (share + z**2 / (2 * n)) / (1 + z**2 / n)
-    half = z * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
-    return Estimate(share, math.sqrt(share * (1 - share) / n), int(n), max(0.0, centre - half), min(1.0, centre + half))
-
-
-def rate(
-    items: Iterable[T], hits: Callable[[T], float], tries: Callable[[T], float], cluster: Callable[[T], Hashable]
-) -> Estimate:
-    """Estimate a rate with Wilson's interval for the effective number of tries, by the spread of clusters (Kish 1965).
-
-    The number is lowered by `(t_(n - 1) / t_(k - 1))^2` of n tries in k clusters, since few clusters tell their spread
-    badly (Korn and Graubard 1998). Replays of one deal are not independent; where they all agree there is one try a
-    cluster.
-    """
-    listed = list(items)
-    clusters, total = len({cluster(item) for item in listed}), math.fsum(tries(item) for item in listed)
-    result = ratio(listed, hits, tries, cluster)
-    effective = float(clusters)
-    if result.se and not all_equal(result):
-        few = min(1.0, _quantile(total - 1) / _quantile(clusters - 1)) ** 2
-        effective = min(result.mean * (1 - result.mean) / result.se**2 * few, total)
-    return replace(wilson(result.mean * effective, effective), se=result.se, n=clusters)
-
-
-def _quantile(freedom: float) -> float:
+def students_quantile(freedom: float) -> float:
     """Return Student's quantile of a two-sided 95 % interval, with at least one degree of freedom."""
     from scipy.special import stdtrit  # `scipy.stats` takes ten times as long to import
 
     return float(stdtrit(max(1.0, freedom), 0.975))
+
+
+def differing_share(n: int) -> float:
+    """Return the largest share of others that may differ where n observations are equal, at 95 %.
+
+    It is `1 - .025^(1/n)` (Clopper and Pearson 1934).
+    """
+    return 1.0 - math.pow(0.025, 1.0 / n)
 
 
 @dataclass(frozen=True)
@@ -284,9 +261,21 @@ def ratio(
 
     Episodes that replay one deal are one observation.
     """
+    return jackknife([list(sums_by_cluster(items, total, count, cluster).values())], quotient)
+
+
+def sums_by_cluster(
+    items: Iterable[T], total: Callable[[T], float], count: Callable[[T], float], cluster: Callable[[T], Hashable]
+) -> dict[Hashable, list[float]]:
+    """Return the sums of totals and of counts by cluster."""
     sums: dict[Hashable, list[float]] = {}
     for item in items:
         row = sums.setdefault(cluster(item), [0.0, 0.0])
         row[0] += total(item)
         row[1] += count(item)
-    return jackknife([list(sums.values())], lambda totals: totals[0, 0] / totals[0, 1])
+    return sums
+
+
+def quotient(totals: Array) -> float:
+    """Return the first total over the second."""
+    return float(totals[0, 0] / totals[0, 1])

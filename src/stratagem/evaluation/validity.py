@@ -13,7 +13,8 @@ from typing import get_args
 
 from stratagem.engines.base import Finish
 from stratagem.evaluation.matchups import Matchup
-from stratagem.evaluation.statistics import Estimate, rate
+from stratagem.evaluation.rates import rate
+from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Json
 from stratagem.play.records import Decision, Episode
 from stratagem.players.base import How

@@ -126,7 +126,7 @@ class Kuhn(Game[KuhnFacts]):
             bounds=(-2.0 * self.hands, 2.0 * self.hands),
             chance=True,
             private_information=True,
-            independent_rounds=min(2, self.hands),
+            independent_rounds=2 if self.hands > 1 else 0,
             symmetric=False,
             on_illegal="default",
             unit="chips a hand",

@@ -40,7 +40,7 @@ class GameSpec:
     markov: bool = True
     """True if the round, the seats to act and all seats' state keys fix what can happen next."""
     independent_rounds: int = 0
-    """Number of kinds of rounds, which take turns, where rounds know nothing of each other; 0 where they do.
+    """Number of kinds of rounds, which take turns, where rounds know nothing of each other; 0 for any other game.
 
     Every kind is the same game, maybe with the seats in other parts, as dealer and opener change in poker. The move
     that ends a round draws chance for the next round alone. Exact figures are then those of one round, over the kinds.

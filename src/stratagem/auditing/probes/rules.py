@@ -9,7 +9,7 @@ from typing import ClassVar
 from stratagem.auditing.figure import Figure, estimated
 from stratagem.auditing.probes.base import FIRST, Measured, Task, refused
 from stratagem.errors import StratagemError
-from stratagem.evaluation.statistics import rate
+from stratagem.evaluation.rates import rate
 from stratagem.games.questions import LETTERS
 from stratagem.games.rules_quiz import RULE_KINDS, RulesQuiz, kinds_of
 from stratagem.play.match import Match, Setup

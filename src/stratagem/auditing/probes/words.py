@@ -15,10 +15,10 @@ from stratagem.auditing.probes.base import FIRST, Measured, Task, refused
 from stratagem.auditing.probes.replies import actions_of, askable, gain_of, tested_figure
 from stratagem.errors import StratagemError
 from stratagem.evaluation.memorisation import proof_of
+from stratagem.evaluation.rates import wilson
 from stratagem.evaluation.sampled.asking import Asker
 from stratagem.evaluation.sampled.questions import Questions
 from stratagem.evaluation.sampled.tally import apportioned
-from stratagem.evaluation.statistics import wilson
 from stratagem.players.base import Player
 from stratagem.players.disguised import disguised
 from stratagem.players.language import LanguagePlayer

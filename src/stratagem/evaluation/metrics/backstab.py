@@ -5,7 +5,8 @@ from __future__ import annotations
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.metrics.standing import ends
 from stratagem.evaluation.partners import Attacks, attacks_on_partners
-from stratagem.evaluation.statistics import Estimate, rate
+from stratagem.evaluation.rates import rate
+from stratagem.evaluation.statistics import Estimate
 from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.play.records import Episode
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.statistics import Estimate, rate
+from stratagem.evaluation.rates import rate
+from stratagem.evaluation.statistics import Estimate
 from stratagem.play.records import Episode
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.statistics import Estimate, rate
+from stratagem.evaluation.rates import rate
+from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Part
 from stratagem.games.diplomacy.results import Order, read_order
 from stratagem.play.records import Episode

@@ -8,7 +8,8 @@ from stratagem.evaluation.hostility import hostility
 from stratagem.evaluation.kingmaking import kingmakers
 from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.metrics.standing import ends
-from stratagem.evaluation.statistics import Estimate, jackknife, rate
+from stratagem.evaluation.rates import rate
+from stratagem.evaluation.statistics import Estimate, jackknife
 from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.play.records import Episode
 

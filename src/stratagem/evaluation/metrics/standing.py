@@ -14,7 +14,8 @@ from typing import ClassVar
 
 from stratagem.evaluation.matchups import mean_over
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.statistics import Estimate, rate
+from stratagem.evaluation.rates import rate
+from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Seat
 from stratagem.play.records import Episode
 

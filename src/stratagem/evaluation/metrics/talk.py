@@ -9,7 +9,8 @@ from typing import Any, ClassVar, TypeVar
 
 from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.statistics import Estimate, rate
+from stratagem.evaluation.rates import rate
+from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.talk.ledger import Bound, Ledger, ledger
 from stratagem.evaluation.talk.readers import EXACT, Reader, make_reader
 from stratagem.evaluation.talk.reading_accuracy import accuracy_in_words

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from stratagem.errors import BadParameter
-from stratagem.evaluation.statistics import Estimate, with_interval
+from stratagem.evaluation.deal_means import mean_of_deals
+from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.talk.replaced import Replaced
 from stratagem.games.base import Seat
 from stratagem.games.key import Key
@@ -77,8 +78,8 @@ def collusion_of(talk: Talk, players: Three, pair: Pair, deals: int, key: Key) -
     jammed = tables.played([{}] * deals, replaced=talk.spec.seats)
     arms = [Returns(arm) for arm in (episodes, jammed, shuffled)]
     return Collusion(
-        pair=_gain(*(arm.pair for arm in arms)),
-        others=_gain(*(arm.others for arm in arms)),
+        pair=_gain(talk, OTHERS, [arm.pair for arm in arms]),
+        others=_gain(talk, talk.spec.seats - OTHERS, [arm.others for arm in arms]),
         by_deal=(tuple(arms[0].pair), tuple(arms[0].others)),
     )
 
@@ -100,9 +101,11 @@ def on_channel(talk: Talk, channel: str) -> Talk:
     return replace(talk, channel=channel)  # type: ignore[arg-type]
 
 
-def less(one: Sequence[float], other: Sequence[float]) -> Estimate:
-    """Estimate a difference over the same deals, with its interval."""
-    return with_interval([a - b for a, b in zip(one, other, strict=True)])
+def less(talk: Talk, seats: int, one: Sequence[float], other: Sequence[float]) -> Estimate:
+    """Estimate a difference of the joint return of so many seats over the same deals, with its interval."""
+    least, most = talk.spec.bounds
+    reach = seats * (most - least)
+    return mean_of_deals([a - b for a, b in zip(one, other, strict=True)], -reach, reach)
 
 
 def lines_of(episode: Episode) -> Lines:
@@ -143,5 +146,13 @@ class _Tables:
         return tuple(pair.index(seat) if seat in pair else next(rest) for seat in range(self.talk.spec.seats))
 
 
-def _gain(talk: Sequence[float], jammed: Sequence[float], shuffled: Sequence[float]) -> Gain:
-    return Gain(with_interval(talk), with_interval(jammed), less(talk, jammed), less(shuffled, jammed))
+def _gain(game: Talk, seats: int, arms: Sequence[Sequence[float]]) -> Gain:
+    """Return the joint returns of so many seats with talk, jammed and shuffled, and their differences."""
+    talk, jammed, shuffled = arms
+    least, most = (seats * bound for bound in game.spec.bounds)
+    return Gain(
+        talk=mean_of_deals(talk, least, most),
+        jammed=mean_of_deals(jammed, least, most),
+        gain=less(game, seats, talk, jammed),
+        null=less(game, seats, shuffled, jammed),
+    )

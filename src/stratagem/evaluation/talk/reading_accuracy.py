@@ -9,7 +9,8 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.statistics import Estimate, rate
+from stratagem.evaluation.rates import rate
+from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.talk.paraphrases import Paraphrase, Source, source_of
 from stratagem.evaluation.talk.readers import Model, Reader
 from stratagem.games.base import Game

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from stratagem.evaluation.statistics import Estimate, exactly, with_interval
+from stratagem.evaluation.deal_means import mean_of_deals
+from stratagem.evaluation.statistics import Estimate, exactly
 from stratagem.evaluation.talk.asking import Asker, Position
 from stratagem.evaluation.talk.deaf import DeafTo, Missing
 from stratagem.evaluation.talk.effect import variation
@@ -154,7 +155,7 @@ class TalkPlay:
         if not rows:
             return None, None
         own, other = ([said[who] - instead_of[who] for said, instead_of in rows] for who in (0, 1))
-        return with_interval(own), with_interval(other)
+        return self._difference(own), self._difference(other)
 
     def _paid(self, episodes: Sequence[Episode]) -> tuple[float, float]:
         """Return the mean return of the speaker, and of its readers."""
@@ -206,14 +207,23 @@ class TalkPlay:
 
     def returns(self) -> tuple[Estimate, Estimate]:
         """Return the returns of the speaker and of its readers."""
-        paid = [self._paid([episode]) for episode in self.episodes]
-        return with_interval([own for own, _ in paid]), with_interval([other for _, other in paid])
+        paid, bounds = [self._paid([episode]) for episode in self.episodes], self.game.spec.bounds
+        return mean_of_deals([own for own, _ in paid], *bounds), mean_of_deals([other for _, other in paid], *bounds)
 
     def gullibility(self) -> Estimate:
-        """Return what the readers lose by hearing the speaker: their return with jammed ears less that without."""
+        """Return what the readers lose by hearing the speaker: their return with jammed ears less that without.
+
+        Most deals have a difference of 0, and few a large one: see `mean_of_deals` for the interval. A reader that
+        does not listen has 0 in every deal, so its interval always covers.
+        """
         deaf = self._episodes("deaf", DeafTo(self.reader, self.seat))
         pairs = zip(deaf, self.episodes, strict=True)
-        return with_interval([self._paid([jammed])[1] - self._paid([heard])[1] for jammed, heard in pairs])
+        return self._difference([self._paid([jammed])[1] - self._paid([heard])[1] for jammed, heard in pairs])
+
+    def _difference(self, values: Sequence[float]) -> Estimate:
+        """Estimate the mean difference of a seat's returns; no two returns differ by more than the bounds do."""
+        least, most = self.game.spec.bounds
+        return mean_of_deals(values, least - most, most - least)
 
 
 def _silenced(position: Position, place: int) -> Position:

@@ -130,7 +130,7 @@ def shortened(text: str) -> str:
 
 def raised(error: Exception, game: Game[Any]) -> str:
     """Describe an error of the rules under test, with the line of their file that it passed."""
-    methods = [method for cls in (type(game), game.state) for method in vars(cls).values()]
+    methods = [method for cls in (type(game), getattr(game, "state", object)) for method in vars(cls).values()]
     files = {method.__code__.co_filename for method in methods if isinstance(method, FunctionType)}
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
     place = f" in line {frames[-1].lineno} of {Path(frames[-1].filename).name}" if frames else ""

@@ -54,7 +54,7 @@ class Talk(TalkRules):
         """
         kinds = self.game.spec.independent_rounds
         alike = self.order == "together" and len(self.who) == self.game.spec.seats
-        return kinds if self.interval == 1 and (kinds == 1 or alike) else 0
+        return kinds if self.interval == 1 and alike else 0
 
     def inner_view(self, facts: TalkFacts) -> View[Any]:
         """Return what a seat would see without talk."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from stratagem.evaluation.statistics import Estimate, rate, ratio, students
+from stratagem.evaluation.rates import rate
+from stratagem.evaluation.statistics import Estimate, ratio, students
 from stratagem.games.base import Json
 from stratagem.play.records import Episode
 
