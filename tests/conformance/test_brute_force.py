@@ -283,3 +283,61 @@ def test_a_best_response_by_the_wrong_objective_is_found(monkeypatch):
     monkeypatch.setattr(induction, "_value", lambda plan, objective, later: plan.payoff)
     wrong = [one for one in compare(make_game("ipd(rounds=2)"), RandomPolicy(Key(1))) if one.difference > 1e-9]
     assert {one.name for one in wrong} >= {"induction: best response of seat 0", "induction: advantage of seat 1"}
+
+
+class CoinState(State[tuple[int, int, str]]):
+    """Rounds in which one seat asks for a coin, the other bets on it, and the seats change their parts."""
+
+    __slots__ = ("line",)
+    state_fields = ("line",)
+
+    def __init__(self, game, chance):
+        super().__init__(game, chance)
+        self.line = ""
+
+    def begin(self):
+        self.line, self.to_act = "", (self.round % 2,)
+
+    def view(self, seat):
+        return View(self.game, seat, (seat, (seat + self.round) % 2, self.line))
+
+    def play(self, actions):
+        (action,) = actions.values()
+        if not self.line:  # the coin of a round is drawn in the midst of it
+            self.line = action + "HT"[self.chance.at("coin", self.round).choose([1.0, 3.0])]
+            self.to_act = (1 - self.to_act[0],)
+            return RoundResult((0.0, 0.0), closed=False)
+        won = (3.0 if self.line[0] == "A" else 1.0) * (1.0 if action == self.line[1] else -2.0)
+        payoffs = (won, -won) if self.to_act[0] == 0 else (-won, won)
+        self.round += 1
+        if self.round < 3:
+            self.begin()
+        else:
+            self.end()
+        return RoundResult(payoffs)
+
+
+@dataclass(frozen=True)
+class Coins(Game[tuple[int, int, str]]):
+    """Three rounds, of which the first and the third have the same parts."""
+
+    state = CoinState
+    spec = replace(Kuhn().spec, name="coins", rounds=3, bounds=(-18.0, 18.0), private_information=False)
+
+    def choices(self, facts):
+        return Flat(("H", "T")) if facts[2] else Flat(("A", "B"))
+
+    def info_key(self, facts):
+        return f"{facts[1]}{facts[2]}"
+
+    def rules(self, seat):
+        return "A or B; then H or T."
+
+    def situation(self, facts):
+        return facts[2] or "Begin."
+
+
+def test_a_draw_in_the_midst_of_a_round_is_no_draw_of_the_next():
+    check = brute_force_check(Coins(), explored(Coins(), 10_000), Key(1))
+    assert check.outcome == "passed", str(check)
+    assert "tree, exact" in str(check)
