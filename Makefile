@@ -116,7 +116,8 @@ $(FAST)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 test-fast: $(FAST)/.ready ## compare the fast board of Diplomacy with the engine over 500 games, some minutes
-	$(FAST)/bin/python -m pytest -m 'long or not long' tests/games/test_fast_board.py tests/players/test_fast_dumbbot.py tests/players/test_fast_rollouts.py
+	$(FAST)/bin/python -m pytest -m 'long or not long' $(addprefix tests/,games/test_fast_board.py \
+		games/test_fast_board_disorder.py games/test_diplomacy_coasts.py players/test_fast_dumbbot.py players/test_fast_rollouts.py)
 
 ENVIRONMENTS := .venv-environments
 $(ENVIRONMENTS)/.ready: pyproject.toml constraints.txt

@@ -17,6 +17,13 @@ def switched(monkeypatch, fast):
     np.seterr(over="ignore")
 
 
+def placed(units, phase="S1902M"):
+    """Return the position in which these units stand and no others."""
+    state = json.loads(position_of(engine_at("standard")))
+    state |= {"name": phase, "units": {power: units.get(power, []) for power in state["units"]}}
+    return position_of(engine_at("standard", json.dumps(state)))
+
+
 def scattered(seed):
     """An engine with up to forty units anywhere, more of them at sea than in play."""
     dice = random.Random(seed)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fast_boards import switched
+from fast_boards import placed, switched
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy.fast.array_board import first_board
 from stratagem.games.diplomacy.fast.cells import CLOCK, OVER, OWNER, POWER, UNIT
@@ -72,6 +72,27 @@ def test_other_rollouts_are_played_one_by_one(monkeypatch, game, name):
     rollouts = Rollouts(make_player(name, game), state.view(0))
     rollouts.meet(Ask(state.view(0), Key(0), 0, 0, 0, state))
     assert rollouts._returns == rollouts._one_by_one
+
+
+@pytest.mark.parametrize(("coasts", "spain"), [("named", True), ("package", False)])
+def test_compiled_rollouts_read_supports_by_the_rule_of_coasts(monkeypatch, coasts, spain):
+    """Case 6.B.9 of the adjudicator test cases: a fleet of Italy enters Spain if the support of France is void."""
+    switched(monkeypatch, True)
+    game = make_game(f"diplomacy(until=1905, judged=False, coasts={coasts})")
+    france, italy = (game.powers.index(power) for power in ("FRANCE", "ITALY"))
+    position = placed({"FRANCE": ["F MAO", "F POR"], "ITALY": ["F LYO", "F WES"]})
+    state = game.load({**game.start(Key(0)).dump(), "position": position, "to_act": [france, italy]}, Key(0))
+    french, italian = "F MAO - SPA/SC\nF POR S F MAO - SPA/NC", "F LYO S F WES - SPA/SC\nF WES - SPA/SC"
+    search = make_player("search(dumbbot, num_chance_draws=1, horizon_phases=1)", game)
+    for seat, own, other in ((france, french, {italy: italian}), (italy, italian, {france: french})):
+        rollouts = Rollouts(search, state.view(seat))
+        rollouts.meet(Ask(state.view(seat), Key(0), seat, 0, 0, state))
+        rollouts._worlds = [world._replace(moves=other) for world in rollouts._worlds]
+        compiled = rollouts._own.plays_on(rollouts._batch())
+        assert compiled(own) == rollouts._one_by_one(own)
+        squares = {power: len(state.board.centers(power)) ** 2 for power in game.powers}
+        squares["FRANCE"], squares["ITALY"] = 4**2, (3 + spain) ** 2
+        assert compiled(own) == pytest.approx([squares[game.powers[seat]] / sum(squares.values())])
 
 
 def test_share_of_a_board_counts_units_before_the_end_and_solos():

@@ -31,14 +31,23 @@ class ScoreScaling:
         """Unbiased standard deviation; 0 for fewer than two scores."""
         return math.sqrt(self.squares / (self.count - 1.0)) if self.count > 1.0 else 0.0
 
-    def scaled(self, scores: Floats) -> Floats:
-        """Update the moments with these scores, and return the scaled scores."""
+    @property
+    def divisor(self) -> float:
+        """Number by which scores are divided."""
+        return self.std + _EPSILON if self.std else 1.0
+
+    def update(self, scores: Floats) -> None:
+        """Update the moments with these scores."""
         if len(scores):
             total, delta = self.count + len(scores), float(scores.mean()) - self.mean
             self.squares += float(scores.var()) * len(scores) + delta**2 * self.count * len(scores) / total
             self.mean += delta * len(scores) / total
             self.count = total
-        return scores / (self.std + _EPSILON if self.std else 1.0)
+
+    def scaled(self, scores: Floats) -> Floats:
+        """Update the moments with these scores, and return the scaled scores."""
+        self.update(scores)
+        return scores / self.divisor
 
     def state(self) -> dict[str, float]:
         """Return the moments for a checkpoint."""

@@ -202,8 +202,8 @@ def test_scores_are_scaled_by_the_spread_of_all_so_far_and_charges_are_not():
         estimate = estimator(decisions, state)
         state = estimate.state
         assert estimate.advantage.tolist() == pytest.approx([s / np.std(seen, ddof=1) - 0.1 for s in scores], rel=1e-6)
-    assert state["scaled/count"] == 6.0
-    assert state["scaled/mean"] == pytest.approx(np.mean(seen))
+    assert state["scaled/payoff/count"] == 6.0
+    assert state["scaled/payoff/mean"] == pytest.approx(np.mean(seen))
 
 
 def test_scores_that_are_all_alike_stay_as_they_are():
@@ -354,3 +354,32 @@ def test_terms_of_a_message_are_its_effects_and_add_up_to_its_advantage():
     assert estimate.term_advantages["harm"].tolist() == approx(0.5, 0.5, -0.5, -0.5)
     assert estimate.centred_terms["payoff"].tolist() == approx(3.0, 2.0, -1.0, -2.0)
     assert estimate.advantage.tolist() == approx(3.5, 2.5, -1.5, -2.5)
+
+
+def test_message_has_no_share_of_the_weight_of_an_order():
+    """The order of the second turn weighs 2 more than the mean, and so would the message of the first."""
+    decisions = Decisions(
+        episode=[0, 0, 1, 1],
+        group=[0, 0, 0, 0],
+        round=[0, 1, 0, 1],
+        message=[True, False, True, False],
+        weight=[2.0, 2.0, -2.0, -2.0],
+        terms={"payoff": [1.0, 4.0, 1.0, 0.0]},
+        silenced={"payoff": [2.0, 0.0, 2.0, 0.0]},
+    )
+    estimate = made("message_effect(of=per_order(of=rloo))")(decisions)
+    assert estimate.term_advantages["order"].tolist() == approx(0.0, 2.0, 0.0, -2.0)
+    assert estimate.term_advantages["payoff"].tolist() == approx(3.0, 4.0, -1.0, -4.0)
+    assert estimate.advantage.tolist() == approx(3.0, 6.0, -1.0, -6.0)
+
+
+def test_each_scaled_term_has_moments_of_its_own():
+    """The inner one divides the penalties by their std of 5, and not by that of the payoffs of an earlier batch."""
+    estimator = made("scaled(of=scaled(of=group_mean(normalize_std=False), reward_term=exploit))")
+    terms = {"payoff": [0.0, 0.2, 0.4], "exploit": [0.0, 5.0, 10.0]}
+    decisions = Decisions(episode=[0, 1, 2], group=[0, 0, 0], terms=terms)
+    once = estimator(decisions)
+    assert once.advantage.tolist() == pytest.approx([-2.0, 0.0, 2.0], rel=1e-5)
+    again = estimator(decisions, once.state)
+    ratio = np.std([*terms["exploit"]] * 2, ddof=1) / 5.0
+    assert again.advantage.tolist() == pytest.approx([-2.0 / ratio, 0.0, 2.0 / ratio], rel=1e-5)

@@ -127,6 +127,7 @@ def possible_orders(engine: Engine) -> dict[str, tuple[str, ...]]:
 def process(engine: Engine, orders: Mapping[str, Sequence[str]]) -> Results:
     """Play the phase with these orders by power; an order that the engine finds invalid is refused.
 
+    Orders are taken as they are, so a support that names another coast than the move is void (`coasts`).
     A unit that was dislodged in Fall and had no retreat disbands in the results of Winter, under a name that another
     unit may have by then. An engine that was set up in Winter does not know of it, so it is left out.
     """

@@ -25,7 +25,12 @@ _KINDS = {"M": "movement", "R": "retreats", "A": "adjustments"}
 
 @dataclass(frozen=True, kw_only=True)
 class Diplomacy(DiplomacyTable):
-    """Seven powers, or some of them with the others in civil disorder, until a solo or the last year's count."""
+    """Seven powers, or some of them with the others in civil disorder, until a solo or the last year's count.
+
+    A support that names another coast than the fleet's move is void (DATC 6.B.9). The package `diplomacy` counts it if
+    a fleet gives it, unless it is told to read orders as they are; `coasts="package"` is that rule, for saved games of
+    others.
+    """
 
     state = DiplomacyState
 

@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from stratagem.games.diplomacy.coasts import Coasts, orders_as_read
 from stratagem.games.diplomacy.engine import Engine, Results, engine_at, phase_of, process
 from stratagem.games.diplomacy.log import Log
 
@@ -31,7 +32,9 @@ class Press(NamedTuple):
     text: str
 
 
-def replay_files(board: str, log: Log, press: Sequence[Press] | None = None) -> Iterator[tuple[str, str]]:
+def replay_files(
+    board: str, log: Log, press: Sequence[Press] | None = None, *, coasts: Coasts = "named"
+) -> Iterator[tuple[str, str]]:
     """Name and text: every phase with its orders drawn in, the last board, and the saved game.
 
     There are no pictures of a map that the engine cannot draw.
@@ -46,8 +49,8 @@ def replay_files(board: str, log: Log, press: Sequence[Press] | None = None) -> 
         for power, own in orders.items():
             engine.set_orders(power, own, expand=False)
         yield from _picture(engine, f"{number:03d}-{phase}")
-        results = process(engine, orders)
-        written.append({unit: _written(unit, lines, results) for unit, lines in spelled.items()})
+        results = process(engine, orders_as_read(orders, coasts))
+        written.append({unit: _written(unit, lines, results, coasts) for unit, lines in spelled.items()})
     yield from _picture(engine, f"{len(log) + 1:03d}-{phase_of(engine)}")
     yield SAVED, _text(_saved(engine, written), press)
 
@@ -61,7 +64,7 @@ def _picture(engine: Engine, name: str) -> Iterator[tuple[str, str]]:
 def _spelled(engine: Engine, orders: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, str]]:
     """By unit, an order as it was given and as the engine spells it when it reads a file.
 
-    They differ where a fleet supports a fleet to a coast that it cannot reach itself: the engine drops that coast.
+    They differ where a fleet supports the move of a fleet that can reach two coasts: the engine drops the coast.
     """
     given = {_unit(line): line for own in orders.values() for line in own}
     for power, own in orders.items():
@@ -75,10 +78,10 @@ def _unit(line: str) -> str:
     return " ".join(line.split()[:2])
 
 
-def _written(unit: str, lines: tuple[str, str], results: Results) -> str:
+def _written(unit: str, lines: tuple[str, str], results: Results, coasts: Coasts) -> str:
     """Return the order as the file has it: a support that was void for its coast is written as a hold."""
     given, read = lines
-    return f"{unit} H" if read != given and "void" in results.get(unit, ()) else read
+    return f"{unit} H" if coasts == "named" and read != given and "void" in results.get(unit, ()) else read
 
 
 def _saved(engine: Engine, written: Sequence[Mapping[str, str]]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, Self
 from stratagem.errors import BadRecord
 from stratagem.games.base import Json, Part, RoundResult, Said, Seat, State, View
 from stratagem.games.diplomacy.board import Board
+from stratagem.games.diplomacy.coasts import orders_as_read
 from stratagem.games.diplomacy.engine import Engine, Results, engine_at, module, process, release, win_of
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.log import Log, is_log
@@ -91,14 +92,14 @@ class DiplomacyState(State[DiplomacyFacts]):
 
     def _played(self, orders: Mapping[str, list[str]]) -> Phase:
         """Play one phase and move to the next."""
-        before = self.board
-        after, results = self._after(before, orders)
+        before, read = self.board, orders_as_read(orders, self.game.coasts)
+        after, results = self._after(before, read)
         lines = tuple((power, line, _codes(line, results)) for power, own in sorted(orders.items()) for line in own)
         self.log = (*self.log, (before.phase, lines))
         self._stand(after)
-        return Phase(self.game.map, before, orders, results)
+        return Phase(self.game.map, before, read, results)
 
-    def _after(self, before: Board, orders: Mapping[str, list[str]]) -> tuple[Board, Results]:
+    def _after(self, before: Board, orders: Mapping[str, Sequence[str]]) -> tuple[Board, Results]:
         """Return the next board and the results of the orders."""
         if (played := getattr(before, "played", None)) is not None:
             found: tuple[Board, Results] = played(orders)
@@ -208,10 +209,10 @@ class DiplomacyState(State[DiplomacyFacts]):
             self.known = ArrayBoard.at(text) or self.known
 
     def files(self) -> Iterator[tuple[str, str]]:
-        return replay_files(self.game.map, self.log)
+        return replay_files(self.game.map, self.log, coasts=self.game.coasts)
 
     def files_with(self, messages: Sequence[Said]) -> Iterator[tuple[str, str]]:
-        return replay_files(self.game.map, self.log, list(self._press(messages)))
+        return replay_files(self.game.map, self.log, list(self._press(messages)), coasts=self.game.coasts)
 
     def _press(self, messages: Sequence[Said]) -> Iterator[Press]:
         """Yield the messages that were sent, with the names of the engine."""

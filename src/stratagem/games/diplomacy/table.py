@@ -1,13 +1,15 @@
-"""Parameters of a game of Diplomacy: the map, the powers at the table, and the last year."""
+"""Parameters of a game of Diplomacy: the map, the powers at the table, the last year, and the rule of coasts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import get_args
 
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game
+from stratagem.games.diplomacy.coasts import Coasts
 from stratagem.games.diplomacy.engine import STANDARD, centers_of, first_year_of, maps, powers_of
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.fast.compiled import is_compiled
@@ -28,6 +30,8 @@ class DiplomacyTable(Game[DiplomacyFacts]):
     """The map, as the engine names it."""
     judged: bool = True
     """True if each order is classified; where a support helped, that plays the phase once more."""
+    coasts: Coasts = "named"
+    """Rule for a fleet's support that names another coast than the move: void (named), or valid (package)."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.only, tuple | list) or not all(isinstance(name, str) for name in self.only):
@@ -50,6 +54,8 @@ class DiplomacyTable(Game[DiplomacyFacts]):
             raise BadParameter("Diplomacy needs at least two powers in `only`, each named once.")
         if not isinstance(self.judged, bool):
             raise BadParameter(f"Diplomacy needs `judged` as True or False, not {self.judged!r}.")
+        if self.coasts not in get_args(Coasts):
+            raise BadParameter(f"Diplomacy needs `coasts` as {' or '.join(get_args(Coasts))}, not {self.coasts!r}.")
 
     @cached_property
     def powers(self) -> tuple[str, ...]:

@@ -139,6 +139,14 @@ class Decisions:
         """Replace the reward terms by their weighted terms."""
         return replace(self, **self._each_table(lambda columns: _weighted(columns, weights)))
 
+    def divided(self, term: str, divisor: float) -> Decisions:
+        """Divide one reward term by a number, and its counterfactual returns with it."""
+
+        def one(columns: Mapping[str, Floats]) -> Mapping[str, Floats]:
+            return {name: column / divisor if name == term else column for name, column in columns.items()}
+
+        return replace(self, **self._each_table(one))
+
     def reward(self, weights: Mapping[str, float] | None) -> Floats:
         """Sum the weighted reward terms."""
         return sum(self.weighted_terms(weights).values(), start=np.zeros(len(self)))
@@ -156,6 +164,18 @@ class AdvantageEstimator(ABC):
     def terms(self) -> frozenset[str]:
         """Terms of the reward that it reads by name."""
         return frozenset()
+
+    def weigh_terms(self, decisions: Decisions, state: State = FRESH) -> Decisions:
+        """Weigh the reward terms as this estimator does: by its `weights`, then as the one in its `of` does.
+
+        An estimator that nests another and reads the terms itself reads them so: all rows then have one objective.
+        One that changes the terms in another way, as by a scale, overrides this.
+        """
+        # By the fields' names, so that an estimator of another package cannot forget it: it would drop the signs.
+        weights: Mapping[str, float] | None = getattr(self, "weights", None)
+        inner: object = getattr(self, "of", None)
+        weighted = decisions if weights is None else decisions.weighted(weights)
+        return inner.weigh_terms(weighted, state) if isinstance(inner, AdvantageEstimator) else weighted
 
     def __call__(self, decisions: Decisions, state: State = FRESH) -> AdvantageEstimate:
         """Estimate the advantages of all decisions; decisions that are not kept get 0."""

@@ -21,7 +21,8 @@ COLUMNS = {"silence": "silenced", "alternatives": "redrawn"}
 class MessageEffect(AdvantageEstimator):
     """`A = R(m) - R(m')` for a message m, with m' in its place at the same turn; another estimator's A for moves.
 
-    R is the return from the round on, m' is silence, or messages that the policy draws anew; R(m') is then their mean.
+    R is the return from the round on, its terms weighed as the other estimator weighs them. m' is silence, or messages
+    that the policy draws anew; R(m') is then their mean.
     The branches of m' have the keys of the episode, so whatever does not depend on the message cancels.
     What differs: Jaques et al. 2019 intervene too, and reward a change of the reader's policy. Here the baseline alone
     is counterfactual, as in COMA (Foerster et al. 2018). m' does not depend on m, so the gradient is that of the
@@ -30,7 +31,8 @@ class MessageEffect(AdvantageEstimator):
     """
 
     of: AdvantageEstimator = field(default_factory=lambda: GroupMean(normalize_std=False))
-    """Estimator of the advantages of moves; one that does not divide by a standard deviation has the same unit."""
+    """Estimator of the advantages of moves, with the weights of all reward terms, those of messages too; one that does
+    not divide by a standard deviation has the same unit."""
     instead: Instead = "silence"
     """Message in the place of the one that was sent: silence, or the speaker's own alternatives."""
 
@@ -48,10 +50,10 @@ class MessageEffect(AdvantageEstimator):
 
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         moves, message = self.of(decisions, state), decisions.flags("message")
-        effects = self._effects(decisions)
-        advantage = np.where(message, sum(effects.values(), start=np.zeros(len(decisions))), moves.advantage)
+        effects, none = self._effects(self.of.weigh_terms(decisions, state)), np.zeros(len(decisions))
+        advantage = np.where(message, sum(effects.values(), start=none), moves.advantage)
         shares, centred = (
-            {name: np.where(message, effects[name], values) for name, values in some.items()}
+            {name: np.where(message, effects.get(name, none), values) for name, values in some.items()}
             for some in (moves.term_advantages, moves.centred_terms)
         )
         counts = {**moves.counts, "messages": int(message.sum())}

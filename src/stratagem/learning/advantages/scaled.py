@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from stratagem.errors import UnknownName
-from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learning.advantages.base import FRESH, AdvantageEstimate, AdvantageEstimator, Decisions, State
 from stratagem.learning.advantages.whitened import Whitened
 from stratagem.learning.score_scaling import ScoreScaling
 
@@ -40,11 +40,27 @@ class Scaled(AdvantageEstimator):
     def terms(self) -> frozenset[str]:
         return self.of.terms | {self.reward_term}
 
+    def weigh_terms(self, decisions: Decisions, state: State = FRESH) -> Decisions:
+        return self.of.weigh_terms(self._scaled(decisions, self._scaling(decisions, state)), state)
+
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
+        scaling = self._scaling(decisions, state)
+        estimate = self.of(self._scaled(decisions, scaling), state)
+        moments = {self._key(name): figure for name, figure in scaling.state().items()}
+        return replace(estimate, state={**estimate.state, **moments})
+
+    def _key(self, moment: str) -> str:
+        """Return the name of a moment in the state; two terms may be scaled, one within the other."""
+        return f"scaled/{self.reward_term}/{moment}"
+
+    def _scaling(self, decisions: Decisions, state: State) -> ScoreScaling:
+        """Return the moments with the rows of this batch."""
         if self.reward_term not in decisions.terms:
             raise UnknownName("term of the reward", self.reward_term, decisions.terms)
-        scaling = ScoreScaling(*(state.get(f"scaled/{name}", 0.0) for name in ("count", "mean", "squares")))
-        scaled = scaling.scaled(decisions.terms[self.reward_term])
-        estimate = self.of(replace(decisions, terms={**decisions.terms, self.reward_term: scaled}), state)
-        moments = {f"scaled/{name}": figure for name, figure in scaling.state().items()}
-        return replace(estimate, state={**estimate.state, **moments})
+        scaling = ScoreScaling(*(state.get(self._key(name), 0.0) for name in ("count", "mean", "squares")))
+        scaling.update(decisions.terms[self.reward_term])
+        return scaling
+
+    def _scaled(self, decisions: Decisions, scaling: ScoreScaling) -> Decisions:
+        """Scale the term, and its returns in branches too: a message is compared with them in one unit."""
+        return decisions.divided(self.reward_term, scaling.divisor)

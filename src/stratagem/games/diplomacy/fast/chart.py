@@ -14,6 +14,8 @@ from stratagem.games.diplomacy.graph import Node, graph_of, province
 Ints = NDArray[np.int32]
 NO = -1
 """Number of no province, node or power."""
+_FAR = 99999
+"""Number of steps to a place that cannot be reached, as in the engine."""
 
 
 class Chart(NamedTuple):
@@ -35,6 +37,8 @@ class Chart(NamedTuple):
     """By province, 1 if it is a supply centre."""
     homes: Ints
     """By province, the power whose home centre it is."""
+    from_home: Ints
+    """By node and power, the number of steps to its nearest home centre, as the engine counts them for removals."""
     nodes: Ints
     """By province, its nodes."""
     bit: Ints
@@ -89,6 +93,7 @@ def chart() -> Chart:
         helps=helps,
         centers=np.array([name in rules.scs for name in known.places], np.int32),
         homes=_homes(rules, known),
+        from_home=_from_home(rules, known),
         nodes=_listed([[n for n, p in enumerate(place) if p == number] for number in range(len(known.places))]),
         bit=bit,
         path_start=start,
@@ -110,6 +115,30 @@ def _homes(rules: Any, known: Names) -> Ints:
         place: known.power[power] for power, places in rules.homes.items() if power in known.power for place in places
     }
     return np.array([owner.get(name, NO) for name in known.places], np.int32)
+
+
+def _from_home(rules: Any, known: Names) -> Ints:
+    steps = [_steps(rules, node) for node in known.nodes]
+    homes = [set(rules.homes[power]) for power in known.powers]
+    return np.array([[min(own.get(place, _FAR) for place in some) for some in homes] for own in steps], np.int32)
+
+
+def _steps(rules: Any, node: Node) -> dict[str, int]:
+    """Return the least number of steps from a node by province.
+
+    The engine lets an army walk over seas, and a fleet pass from coast to coast of a province, to find out which unit
+    is removed. So these are not the steps of `Graph.next_to`.
+    """
+    steps, found = {node[2:]: 0}, dict[str, int]()
+    edge = [node[2:]]
+    for place in edge:  # grows while it is walked
+        found.setdefault(place[:3], steps[place])
+        for name in rules.abut_list(place, incl_no_coast=True):
+            other = name.upper()
+            if other not in steps and (node[0] == "A" or rules.abuts("F", place, "-", other)):
+                steps[other] = steps[place] + 1
+                edge.append(other)
+    return found
 
 
 def _convoys(rules: Any, known: Names) -> tuple[Ints, Ints, Ints, Ints]:

@@ -41,7 +41,7 @@ def play_phase(chart: Chart, board: Ints, orders: Ints, result: Ints) -> None:
     phase = board[CLOCK, PHASE]
     result[:] = 0
     if phase == WINTER:
-        adjust(board, orders)
+        adjust(chart, board, orders)
     elif phase in (SPRING_RETREATS, FALL_RETREATS):
         retreat(board, orders, result)
     else:
@@ -73,15 +73,40 @@ def retreat(board: Ints, orders: Ints, result: Ints) -> None:
 
 
 @compiled
-def adjust(board: Ints, orders: Ints) -> None:
-    """Play the builds and removals."""
+def adjust(chart: Chart, board: Ints, orders: Ints) -> None:
+    """Play the builds and removals; where a power orders fewer removals than are due, it loses other units too."""
     for p in range(board.shape[1]):
         if orders[p, KIND] == BUILD:
             board[UNIT, p] = orders[p, WHOM]
             board[POWER, p] = board[OWNER, p]
         elif orders[p, KIND] == DISBAND:
-            board[UNIT, p] = NO
-            board[POWER, p] = NO
+            _remove(board, p)
+    for power in range(NUM_POWERS):
+        for _ in range(count_of(board[POWER], power) - count_of(board[OWNER], power)):
+            _remove(board, _farthest(chart, board, power))
+
+
+@compiled
+def _remove(board: Ints, p: int) -> None:
+    """Remove the unit of a province."""
+    board[UNIT, p] = NO
+    board[POWER, p] = NO
+
+
+@compiled
+def _farthest(chart: Chart, board: Ints, power: int) -> int:
+    """Return the province of the unit that a power in civil disorder loses first.
+
+    It is the farthest from home, a fleet rather than an army, and then the first by name.
+    """
+    first, most = NO, -1
+    for p in range(board.shape[1]):
+        if board[POWER, p] == power:
+            node = board[UNIT, p]
+            rank = 2 * chart.from_home[node, power] + chart.fleet[node]
+            if rank > most:  # provinces are in the order of their names, so the first of equals stays
+                first, most = p, rank
+    return first
 
 
 @compiled

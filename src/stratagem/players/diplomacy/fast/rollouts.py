@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from stratagem.games.diplomacy.coasts import Coasts, lines_as_read
 from stratagem.games.diplomacy.fast.array_board import ArrayBoard
 from stratagem.games.diplomacy.fast.cells import CLOCK, KIND, NUM_POWERS, OVER, OWNER, PHASE, POWER, UNIT, WIN, YEAR
 from stratagem.games.diplomacy.fast.chart import NO, Chart, Ints, chart
@@ -35,8 +36,8 @@ class CompiledRollouts:
         state = batch.worlds[0].state
         assert isinstance(state, DiplomacyState)
         assert isinstance(state.board, ArrayBoard)
-        self._start = state.board.cells
-        self._others = np.stack([_orders(world) for world in batch.worlds])
+        self._start, self._coasts = state.board.cells, state.game.coasts
+        self._others = np.stack([_orders(world, self._coasts) for world in batch.worlds])
         self._keys = np.array([world.key.at("player").value for world in batch.worlds], np.uint64)
         self._weights = np.stack([[weights_of(appraisal) for appraisal, _ in seats] for seats in bots])
         self._strays = np.array([[strays for _, strays in seats] for seats in bots], np.int64)
@@ -44,7 +45,7 @@ class CompiledRollouts:
         self._batch = batch
 
     def __call__(self, action: str, which: slice = slice(None)) -> list[float]:
-        own = orders_array(action.split("\n"))
+        own = orders_array(lines_as_read(action.split("\n"), self._coasts))
         orders = np.where(own[:, KIND, None] > 0, own, self._others[which])
         until, clock = self._limits
         returns = returns_of(
@@ -63,13 +64,13 @@ class CompiledRollouts:
         return list(returns.tolist())
 
 
-def _orders(world: World) -> Ints:
+def _orders(world: World, coasts: Coasts) -> Ints:
     """Return the orders of the other seats now."""
     state, lines = world.state, list[str]()
     for seat, action in world.moves.items():
         given = state.game.default_action(state.view(seat).facts) if action is None else action
         lines += given.split("\n")
-    return orders_array(lines)
+    return orders_array(lines_as_read(lines, coasts))
 
 
 @compiled
