@@ -185,6 +185,12 @@ def test_figures_over_rounds_that_differ_are_their_means(hands, share):
     )
 
 
+def test_kinds_of_rounds_in_which_a_policy_is_the_same_are_one():
+    game = make_game("kuhn(hands=3)")
+    (kind,) = policies_on(oracle_of(game).tree, make_player("NashApprox", game))
+    assert kind.share == pytest.approx(1.0)
+
+
 def test_a_question_is_a_decision_of_play():
     """Game, seat, turn and situation of each question occur in random play of the whole game."""
     game, seen = make_game("kuhn"), []
