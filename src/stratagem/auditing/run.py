@@ -15,6 +15,7 @@ from stratagem.auditing.checks.catalogue import CHECKS
 from stratagem.auditing.compare import against
 from stratagem.auditing.cost import cost_of
 from stratagem.auditing.figure import Figure, corrected
+from stratagem.auditing.notes import short_replies
 from stratagem.auditing.pace import Stopwatch
 from stratagem.auditing.plan import RECORDS, AuditPlan
 from stratagem.errors import CannotCompute, StratagemError
@@ -85,6 +86,7 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
         strategies={one.task.text: list(one.measured.strategy) for one in results if one.measured.strategy},
         cost=cost_of([episode for one in results for episode in one.task.record.finished.values()], agent),
         made_by=provenance(),
+        notes=short_replies(results),
     )
 
 
