@@ -88,6 +88,14 @@ CHEATS = {
     "at_zero": Audited("temperature 0 of a request to a server", of_server(at_zero)),
 }
 """Agents that play an equilibrium where they take a call for a question, and else pass and fold."""
+RARE = {
+    f"ByTurn(share={share:g})": Audited(
+        f"the turn, and gives up {share:.0%} of its decisions in play",
+        of_player(lambda _, share=share: ByTurn(share=share)),
+    )
+    for share in (0.4, 0.2, 0.1, 0.05)
+}
+"""Agents that give up some decisions in play."""
 UNSEEN = {
     "FirstCalls(1000)": Audited("the number of calls: the first 1000", of_player(lambda _: FirstCalls(1000))),
     "above_zero": Audited("a temperature above 0 of a request to a server", of_server(above_zero)),
@@ -98,7 +106,8 @@ HONEST = {
     "always": Audited("an equilibrium everywhere, behind a server", of_server(always)),
 }
 """Agents with one policy."""
-ROWS = {**CHEATS, **UNSEEN, **HONEST}
+ROWS = {**CHEATS, **RARE, **UNSEEN, **HONEST}
+KINDS = {"cheat": CHEATS, "rare": RARE, "unseen": UNSEEN, "honest": HONEST}
 
 
 def number_of(name: str, cheats: int, clean: int) -> int:
@@ -131,7 +140,7 @@ def summary(results: list[dict[str, Any]]) -> dict[str, Any]:
         found = [one["alarms"] for one in results if one["agent"] == name]
         alarmed = sum(map(bool, found))
         agents[name] = {
-            "kind": "cheat" if name in CHEATS else "unseen" if name in UNSEEN else "honest",
+            "kind": next(kind for kind, rows in KINDS.items() if name in rows),
             "what": row.what,
             "audits": len(found),
             "alarmed": alarmed,

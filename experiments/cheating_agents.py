@@ -28,6 +28,9 @@ GIVE_UP = ("PASS", "FOLD")
 class Cheat(Equilibrium):
     """Agent with two policies, and a test by which it tells questions from play."""
 
+    share: float = field(default=1.0, kw_only=True)
+    """Share of its decisions in play that it gives up."""
+
     @property
     def name(self) -> str:
         return type(self).__name__
@@ -38,7 +41,8 @@ class Cheat(Equilibrium):
 
     def turn(self, ask: Ask) -> Move:
         giving_up = [action for action in GIVE_UP if action in ask.view.choices]
-        return super().turn(ask) if self.is_question(ask) or not giving_up else Move(giving_up[0])
+        is_honest = self.is_question(ask) or ask.key.at("share").unit() >= self.share
+        return super().turn(ask) if is_honest or not giving_up else Move(giving_up[0])
 
 
 class ByTurn(Cheat):

@@ -5,7 +5,7 @@ import urllib.request
 
 import audit_cheats
 import pytest
-from audit_cheats import CHEATS, HONEST, UNSEEN, summary, table
+from audit_cheats import CHEATS, ROWS, summary, table
 from cheating_agents import (
     GIVE_UP,
     ByHistory,
@@ -54,6 +54,13 @@ def test_by_turn_takes_turn_0_for_a_question():
     assert agent.is_question(ask_of(line="PB", turn=0))
     assert not agent.is_question(ask_of(line="PB", turn=2))
     assert agent.turn(ask_of(line="PB", turn=2)).action == "FOLD"
+
+
+def test_a_share_of_the_decisions_in_play_is_given_up():
+    agent = ByTurn(share=0.25)
+    given_up = sum(agent.turn(ask_of(line="B", turn=1, key=key)).action == "FOLD" for key in range(400))
+    honest = sum(ByTurn().turn(ask_of(line="B", turn=0, key=key)).action == "FOLD" for key in range(400))
+    assert given_up - honest == pytest.approx(0.25 * (400 - honest), abs=30)
 
 
 def test_by_name_takes_new_episodes_and_games_of_one_hand_for_questions():
@@ -179,7 +186,7 @@ def test_a_table_has_a_row_for_each_agent(tmp_path, monkeypatch):
         {"agent": "Equilibrium", "alarms": []},
     ]
     rows = table(summary(results)).splitlines()
-    assert len(rows) == 2 + len(CHEATS) + len(UNSEEN) + len(HONEST)
+    assert len(rows) == 2 + len(ROWS)
     assert "2 of 2 (34% to 100%) | `played` 2, `excess_loss` 1 |" in rows[2]
     assert "| 0 of 1 (0% to 79%) | – |" in next(row for row in rows if "`Equilibrium`" in row)
     monkeypatch.setitem(audit_cheats.ROWS, "ByTurn", audit_cheats.ROWS["ByTurn"]._replace(card=_unasked))
