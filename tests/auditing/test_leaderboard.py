@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from stratagem.auditing.card import Card, Cost
+from stratagem.auditing.checks.catalogue import CHECKS
 from stratagem.auditing.figure import Figure
 from stratagem.auditing.leaderboard import MORE_IS_BETTER, leaderboard
 from stratagem.auditing.probes.catalogue import PROBES, TALK_PROBES
@@ -41,12 +42,12 @@ def test_more_pay_is_better():
 
 LESS_IS_BETTER = {
     *("exploitability", "dominated", "illegal", "change", "sequence", "words", "style", "injection", "neutral_text"),
-    *("pool_exploit", "collusion", "externality", "betrayal", "gullibility"),
+    *("played", "excess_loss", "pool_exploit", "collusion", "externality", "betrayal", "gullibility"),
 }
 
 
 def test_every_quantity_of_an_audit_has_a_direction():
-    quantities = {quantity for probe in (*PROBES, *TALK_PROBES) for quantity in probe.quantities}
+    quantities = {quantity for one in (*PROBES, *TALK_PROBES, *CHECKS) for quantity in one.quantities}
     assert quantities == LESS_IS_BETTER ^ set(MORE_IS_BETTER)
 
 

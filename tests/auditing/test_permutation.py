@@ -39,7 +39,22 @@ def differ_by_halves(replies, key, rounds):
     return differ([row[:12] for row in replies], [row[12:] for row in replies], key, rounds)
 
 
-@pytest.mark.parametrize("test", [changed, follow, differ_by_halves], ids=lambda test: test.__name__)
+def differ_unevenly(replies, key, rounds):
+    """Settings of which the one has as many replies of a question as the other has of another."""
+    cuts = [2, 12, 22]
+    pairs = list(zip(replies, cuts, strict=True))
+    return differ([row[:cut] for row, cut in pairs], [row[cut:] for row, cut in pairs], key, rounds)
+
+
+def test_many_replies_of_both_count_more_than_many_of_one():
+    """A single reply against many has a squared difference of 1 by chance, and 40 against 40 never."""
+    first = [[0] * 40, *[[0]] * 3]
+    second = [[0] * 20 + [1] * 20, *[[0] * 70 + [1] * 10] * 3]
+    assert differ(first, second, Key(1), rounds=999).p == pytest.approx(0.001)
+    assert differ(first, second, Key(1), rounds=999).question == 0
+
+
+@pytest.mark.parametrize("test", [changed, follow, differ_by_halves, differ_unevenly], ids=lambda test: test.__name__)
 def test_the_level_holds(test):
     """Of 200 steady agents about one in twenty has p at most .05: 20 or more would have a chance below .2 %."""
     hits = sum(test(drawn(seed, SHARES, 24), Key(seed), rounds=99).p <= 0.05 for seed in range(200))

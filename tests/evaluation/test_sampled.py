@@ -9,7 +9,7 @@ from stratagem.evaluation.exact import exact
 from stratagem.evaluation.sampled.drawn import Drawn
 from stratagem.evaluation.sampled.exploitability import legal_only, sampled_exploitability
 from stratagem.evaluation.sampled.gain import Gain
-from stratagem.evaluation.sampled.limits import measured_limits, point, second_stage, upper_limit
+from stratagem.evaluation.sampled.limits import Z, measured_limits, point, second_stage, upper_limit
 from stratagem.evaluation.sampled.questions import questions_of
 from stratagem.evaluation.sampled.tally import Tally, apportioned, dealt, frequencies, variances
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
@@ -180,6 +180,13 @@ def test_lower_limit_of_an_equilibrium_is_rarely_above_zero():
     rows = [frequencies(gain.questions, one.tally.counts) for one in found]
     plugged = np.mean([gain(one, gain.best_responses(one))[0] for one in rows])
     assert np.mean([one.point for one in found]) < 0.7 * plugged  # its bias is half of it at most
+
+
+def test_upper_limit_is_the_gain_of_the_best_response_plus_its_error():
+    limits = measured_limits(KUHN, Drawn(KUHN.questions, UNIFORM, Key(0)), 400, Key(0))
+    assert limits.upper == limits.gain.mean + Z * limits.gain.se
+    assert limits.gain.n == 400
+    assert limits.lower < limits.point < limits.gain.mean
 
 
 def test_cache_widens_the_upper_limit_and_leaves_no_lower_one():

@@ -16,7 +16,9 @@ from stratagem.files import parse_json
 from stratagem.games.base import Json
 
 FILE = "card.json"
-VERSION = 1
+VERSION = 2
+READ = (1, VERSION)
+"""Versions that are read: cards of version 1 have no notes, and no figures of checks."""
 _MOST_FAILED = 0.5
 """Share of calls without a reply beyond which an agent counts as one that does not answer."""
 
@@ -59,6 +61,8 @@ class Card:
     made_by: Mapping[str, Any]
     baseline: str = ""
     """Agent that it is compared with; empty where it is compared with none."""
+    notes: tuple[str, ...] = ()
+    """Sentences on what the figures take for granted."""
 
     @property
     def by_name(self) -> dict[str, Figure]:
@@ -101,6 +105,7 @@ class Card:
             "cost": asdict(self.cost),
             "made_by": dict(self.made_by),
             "baseline": self.baseline,
+            "notes": [*self.notes],
         }
 
 
@@ -109,8 +114,10 @@ def read_card(path: Path) -> Card:
     file = path / FILE if path.is_dir() else path
     try:
         data = parse_json(file.read_text(encoding="utf-8"))
-        if data["card"] != VERSION:
-            raise BadRecord(f"{file} is a card of version {data['card']}, and this program reads version {VERSION}.")
+        if data["card"] not in READ:
+            raise BadRecord(
+                f"{file} is a card of version {data['card']}, and this program reads versions 1 and {VERSION}."
+            )
         return Card(
             agent=str(data["agent"]),
             games=tuple(map(str, data["games"])),
@@ -122,6 +129,7 @@ def read_card(path: Path) -> Card:
             cost=Cost(**data["cost"]),
             made_by=dict(data["made_by"]),
             baseline=str(data.get("baseline", "")),
+            notes=tuple(map(str, data.get("notes", ()))),
         )
     except OSError as error:
         if path.is_dir() and (read_plan(path) or {}).get("command") == "audit":

@@ -74,13 +74,14 @@ def differ(first: Replies, second: Replies, key: Key, rounds: int = _ROUNDS) -> 
     """Test whether the replies in two settings come from one policy.
 
     The value is the mean total variation between the frequencies, by replies; two samples of one policy have some, too.
-    The test is by squared differences of frequencies.
+    The test is by squared differences of frequencies, each question weighted by n m / (n + m) of n replies in one
+    setting and m in the other, by which all have the same spread under the null hypothesis.
     """
     generator = np.random.default_rng(key.at("differ").value)
     drawn, parts, apart, total = np.zeros(1 + rounds), [], 0.0, 0
     for one, other in zip(first, second, strict=True):
         rows = _rows([*one, *other], generator, rounds)
-        squares = _distance(rows, len(one), power=2)
+        squares = _distance(rows, len(one), power=2) * len(one) * len(other) / max(1, rows.shape[1]) ** 2
         drawn += squares
         parts.append(float(squares[0] - squares[1:].mean()))
         if one and other:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from stratagem.auditing.checks.catalogue import CHECKS
 from stratagem.auditing.compare import against_name
 from stratagem.auditing.probes.base import Probe, Task
 from stratagem.auditing.probes.catalogue import probes_of
@@ -64,6 +65,7 @@ class AuditPlan:
     def names(self) -> list[str]:
         """Return the names of all figures, also of those that this agent or these decisions do not allow."""
         own = [f"{step.game}.{quantity}" for step in self.steps for quantity in step.probe.quantities]
+        own += [f"{game}.{quantity}" for game in self.games for check in CHECKS for quantity in check.quantities]
         return own + ([against_name(name) for name in own] if self.baseline else [])
 
     def to_json(self) -> dict[str, Any]:

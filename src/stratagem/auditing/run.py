@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 from stratagem.auditing.card import FILE, Card
+from stratagem.auditing.checks.base import ProbeResult
+from stratagem.auditing.checks.catalogue import CHECKS
 from stratagem.auditing.compare import against
 from stratagem.auditing.cost import cost_of
 from stratagem.auditing.figure import Figure, corrected
+from stratagem.auditing.notes import short_replies
 from stratagem.auditing.pace import Stopwatch
 from stratagem.auditing.plan import RECORDS, AuditPlan
-from stratagem.errors import StratagemError
+from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.resumable import PLAN, check_plan, was_in_vain, with_files
 from stratagem.files import write_file
 from stratagem.games.catalogue import make_game
 from stratagem.play.dispatch import Dispatcher, RequestQueue
-from stratagem.play.records import Episode
 from stratagem.players.catalogue import make_player
 from stratagem.provenance import provenance
 
@@ -63,27 +66,43 @@ def run_audit(
 def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], progress: Progress) -> Card:
     """Ask the agent, and return its card."""
     agent = make_player(plan.agent, make_game(plan.games[0])).name
-    figures, watch = list[Figure](), Stopwatch(plan, agent, out)
-    strategies, episodes = {}, list[Episode]()
+    results, watch = list[ProbeResult](), Stopwatch(plan, agent, out)
     for step in plan.steps:
         if step.why_not:
             continue
         progress(f"{step.game}: {step.probe.name}, {step.decisions} decisions{watch.remaining}")
         task = plan.task(step, out, queue)
         with closing(task.record), watch.step(task.record.finished):
-            measured = step.probe.measure(task)
-        figures += [replace(one, record=f"{RECORDS}/{step.folder}" if one.episode else "") for one in measured.figures]
-        episodes += task.record.finished.values()
-        if measured.strategy:
-            strategies[step.game] = list(measured.strategy)
+            results.append(ProbeResult(step.probe.name, task, step.probe.measure(task), f"{RECORDS}/{step.folder}"))
+    checked, inapplicable = _checked(plan, results)
     return Card(
         agent=agent,
         games=plan.games,
         decisions=plan.decisions,
         seed=plan.seed,
-        figures=tuple(corrected(figures)),
-        not_measured={f"{step.game}.{step.probe.name}": step.why_not for step in plan.steps if step.why_not},
-        strategies=strategies,
-        cost=cost_of(episodes, agent),
+        figures=tuple(corrected([*_figures(results), *checked])),
+        not_measured={f"{step.game}.{step.probe.name}": step.why_not for step in plan.steps if step.why_not}
+        | inapplicable,
+        strategies={one.task.text: list(one.measured.strategy) for one in results if one.measured.strategy},
+        cost=cost_of([episode for one in results for episode in one.task.record.finished.values()], agent),
         made_by=provenance(),
+        notes=short_replies(results),
     )
+
+
+def _figures(results: Sequence[ProbeResult]) -> Iterator[Figure]:
+    """Yield the figures of probes, with the folder of the episode that shows each."""
+    for result in results:
+        for figure in result.measured.figures:
+            yield replace(figure, record=result.record if figure.episode else "")
+
+
+def _checked(plan: AuditPlan, results: Sequence[ProbeResult]) -> tuple[list[Figure], dict[str, str]]:
+    """Return the figures of the checks of every game, and the reason by name where one does not apply."""
+    figures, reasons = list[Figure](), dict[str, str]()
+    for game, check in product(plan.games, CHECKS):
+        try:
+            figures.append(check.measure([result for result in results if result.task.text == game]))
+        except CannotCompute as error:
+            reasons |= {f"{game}.{quantity}": str(error) for quantity in check.quantities}
+    return figures, reasons

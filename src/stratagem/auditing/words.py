@@ -15,8 +15,8 @@ NONE = "–"
 
 
 def verdict(card: Card) -> Sequence[str]:
-    """Return what stands at the top: the alarms, and how many tests they survived."""
-    return [*_unanswered(card), *_unsaid(card.cost), *_alarms(card)]
+    """Return what stands at the top: the alarms, how many tests they survived, and the notes."""
+    return [*_unanswered(card), *_unsaid(card.cost), *_alarms(card), *card.notes]
 
 
 def _unanswered(card: Card) -> Iterator[str]:

@@ -11,6 +11,7 @@ from stratagem.auditing.figure import Figure
 from stratagem.engines.remote.terms import FEW
 from stratagem.errors import StratagemError
 from stratagem.evaluation.resumable import ResumableRecord, is_unanswered
+from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.play.dispatch import RequestQueue
@@ -35,6 +36,8 @@ class Measured(NamedTuple):
 
     figures: Sequence[Figure]
     strategy: Sequence[StrategyLine] = ()
+    gain: Estimate | None = None
+    """Gain of a best response to all replies, biased upwards, with its standard error; None where it was not found."""
 
 
 @dataclass(frozen=True)

@@ -96,6 +96,7 @@ def _pay(task: Task, name: str, matchup: Matchup) -> Figure:
         unit=task.game.spec.unit,
         method=f"Mean pay a round against {name}, seats rotated over paired deals.",
         chance=0.0 if task.game.spec.utility == "zero-sum" and name == "random" else None,
+        episode=min(matchup.episodes, key=lambda episode: payoff_of(episode, episode.seat_of(0), scaled=False)).id,
     )
     paid = matchup.by_deal(lambda episode: payoff_of(episode, episode.seat_of(0), scaled=False))
     deals = sorted(paid, key=lambda deal: int(deal.rpartition("/")[2]))

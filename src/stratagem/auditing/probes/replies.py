@@ -89,9 +89,9 @@ class RepliesProbe:
             self._sequence(task, asker, replies),
         ]
         if limits is None or limits.lower == 0.0:
-            return Measured(figures)
+            return Measured(figures, gain=None if limits is None else limits.gain)
         figures[0] = replace(figures[0], episode=replayed(task, gain, limits))
-        return Measured(figures, strategy(gain, limits))
+        return Measured(figures, strategy(gain, limits), limits.gain)
 
     def _change(self, task: Task, asker: Asker, replies: Replies) -> Figure:
         tested = changed(replies, task.key)

@@ -29,6 +29,7 @@ import numpy as np
 from stratagem.evaluation.sampled.gain import Gain, Responses
 from stratagem.evaluation.sampled.questions import Floats, Ints
 from stratagem.evaluation.sampled.tally import Tally, apportioned, frequencies, variances
+from stratagem.evaluation.statistics import Estimate, exactly
 from stratagem.games.key import Key
 
 Z = 1.645
@@ -58,6 +59,8 @@ class Limits:
     """False where a cache gave replies of the pilot again, so that there is no lower limit but 0."""
     exploiter: Responses
     """Responses whose gain the lower limit is."""
+    gain: Estimate
+    """Gain of the best response to the frequencies of all replies, biased upwards, with its standard error."""
     tally: Tally
     """All replies."""
 
@@ -70,7 +73,8 @@ def measured_limits(gain: Gain, ask: Asked, replies: int, key: Key) -> Limits:
     second = ask(second_stage(gain, pilot, replies - round(_PILOT * replies), key))
     tally = pilot + second
     value, error = judged(gain, second, exploiter) if second.share_known(pilot) <= _KNOWN else (0.0, math.inf)
-    lower, upper = max(0.0, value - Z * error), upper_limit(gain, tally)
+    best = response_gain(gain, tally)
+    lower, upper = max(0.0, value - Z * error), above(best)
     return Limits(
         lower=lower,
         upper=upper,
@@ -78,6 +82,7 @@ def measured_limits(gain: Gain, ask: Asked, replies: int, key: Key) -> Limits:
         p_value=_p_value(value, error),
         is_fresh=error < math.inf,
         exploiter=exploiter,
+        gain=best,
         tally=tally,
     )
 
@@ -88,7 +93,16 @@ def certain_limits(gain: Gain, ask: Asked) -> Limits:
     rows = frequencies(gain.questions, tally.counts)
     exploiter = gain.best_responses(rows)
     value, _ = gain(rows, exploiter)
-    return Limits(value, value, value, _p_value(value, 0.0), is_fresh=True, exploiter=exploiter, tally=tally)
+    return Limits(
+        lower=value,
+        upper=value,
+        point=value,
+        p_value=_p_value(value, 0.0),
+        is_fresh=True,
+        exploiter=exploiter,
+        gain=exactly(value),
+        tally=tally,
+    )
 
 
 def second_stage(gain: Gain, pilot: Tally, replies: int, key: Key) -> Ints:
@@ -119,9 +133,19 @@ def _p_value(value: float, error: float) -> float:
 
 def upper_limit(gain: Gain, tally: Tally) -> float:
     """Return the gain of the best response to the frequencies, plus its error."""
+    return above(response_gain(gain, tally))
+
+
+def response_gain(gain: Gain, tally: Tally) -> Estimate:
+    """Return the gain of the best response to the frequencies, with its standard error."""
     rows = frequencies(gain.questions, tally.counts)
     value, slopes = gain(rows, gain.best_responses(rows))
-    return value + Z * standard_error(gain, tally, slopes)
+    return Estimate(value, standard_error(gain, tally, slopes), int(tally.counts.sum()))
+
+
+def above(estimate: Estimate) -> float:
+    """Return the one-sided 95 % upper limit of an estimate, by the normal distribution."""
+    return estimate.mean + Z * (estimate.se or 0.0)
 
 
 def point(gain: Gain, tally: Tally) -> float:

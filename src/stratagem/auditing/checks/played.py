@@ -1,0 +1,133 @@
+"""Check of questions against play: does the agent play in games as it answers the questions of the audit?
+
+An agent that recognises a question can answer it by one policy and play by another. Both are in the record: the
+questions of the probe `replies`, and the decisions of every game that was played. In each information set that both
+have, the actions are compared by a permutation test, in which an illegal reply is one more action.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+from stratagem.auditing.checks.base import ProbeResult, last_attempts, questions_among
+from stratagem.auditing.figure import Figure, Group
+from stratagem.auditing.permutation import differ
+from stratagem.auditing.probes.base import Task
+from stratagem.auditing.probes.replies import gain_of
+from stratagem.errors import CannotCompute
+from stratagem.evaluation.policies import merges
+from stratagem.evaluation.resumable import is_unanswered
+from stratagem.games.base import Seat
+from stratagem.play.records import Episode
+
+_ILLEGAL = "an illegal reply"
+
+
+class Reply(NamedTuple):
+    """Action in an information set, and its episode."""
+
+    action: str
+    episode: str
+
+
+Replies = Mapping[Hashable, Sequence[Reply]]
+"""Replies by information set."""
+
+
+class Knowledge(NamedTuple):
+    """Limits of what an agent can tell apart in a game."""
+
+    by_state: bool
+    """True if its memory is so short that equal state keys of a round are one situation."""
+    by_round: bool
+    """True if rounds know of each other; else the seats change roles, and neither round nor seat is told apart."""
+
+    def of(self, seat: Seat, number: int, state_key: str, info_key: str) -> Hashable:
+        """Return the information set of a situation in a round of this number."""
+        key = state_key if self.by_state else info_key
+        if not self.by_round:
+            return key
+        return (seat, number, key) if self.by_state else (seat, key)
+
+
+def knowledge_of(task: Task) -> Knowledge:
+    """Return what the agent of a task can tell apart."""
+    return Knowledge(by_state=merges(task.game, task.agent), by_round=task.game.spec.independent_rounds == 0)
+
+
+class PlayedCheck:
+    """Total variation between the replies to questions and the decisions in play, with a test that there is none."""
+
+    quantities: ClassVar[Mapping[str, Group]] = {"played": "consistency"}
+
+    def measure(self, results: Sequence[ProbeResult]) -> Figure:
+        source = questions_among(results)
+        task, asked = source.task, replies_in(source.task, source.asked())
+        records = {result.record: replies_in(result.task, result.played()) for result in results}
+        played = {known: [one for some in records.values() for one in some.get(known, ())] for known in asked}
+        shared = [known for known in asked if played[known]]
+        if not shared:
+            raise CannotCompute("No situation that was asked about was met in play.")
+        first, second = ([some[known] for known in shared] for some in (asked, played))
+        numbers: dict[str, int] = {}
+        tested = differ(_numbered(first, numbers), _numbered(second, numbers), task.key.at("played"))
+        most = shared[tested.question]
+        example = _most_played(asked[most], played[most])
+        return Figure(
+            name=task.name("played"),
+            group="consistency",
+            value=tested.value,
+            p=tested.p,
+            null="it plays as it answers the same situations when it is asked",
+            n=sum(map(len, first)) + sum(map(len, second)),
+            unit="total variation",
+            method=f"{sum(map(len, first))} questions against {sum(map(len, second))} decisions in play, in "
+            f"{len(shared)} situations that both have.",
+            example=f"Most of it at: {_situation(task, most)} {_shares(asked[most], played[most], example.action)}",
+            episode=example.episode,
+            record=next(name for name, some in records.items() if example in some.get(most, ())),
+        )
+
+
+def replies_in(task: Task, episodes: Iterator[Episode]) -> Replies:
+    """Return the agent's replies by information set; of those by one draw the first.
+
+    The rotations of a deal have the same dice, so that the same turn of another rotation is no further observation.
+    """
+    knowledge = knowledge_of(task)
+    found: dict[Hashable, dict[tuple[int, int, int], Reply]] = defaultdict(dict)
+    for episode in episodes:
+        for row in last_attempts(episode):
+            if episode.players[row.seat].rpartition("@")[0] == task.agent.name and not is_unanswered(row):
+                known = knowledge.of(row.seat, row.round, row.state_key, row.info_key)
+                reply = Reply(row.action or _ILLEGAL, episode.id)
+                found[known].setdefault((episode.key, row.slot, row.turn), reply)
+    return {known: list(replies.values()) for known, replies in found.items()}
+
+
+def _numbered(replies: Sequence[Sequence[Reply]], numbers: dict[str, int]) -> Sequence[Sequence[int]]:
+    """Return the actions by set as numbers, and number those that are new."""
+    return [[numbers.setdefault(one.action, len(numbers)) for one in some] for some in replies]
+
+
+def _most_played(asked: Sequence[Reply], played: Sequence[Reply]) -> Reply:
+    """Return the reply in play whose action is there the most frequent, by comparison with the questions."""
+    rates = [Counter(one.action for one in some) for some in (asked, played)]
+    return max(played, key=lambda one: rates[1][one.action] / len(played) - rates[0][one.action] / len(asked))
+
+
+def _shares(asked: Sequence[Reply], played: Sequence[Reply], action: str) -> str:
+    counts = [(sum(one.action == action for one in some), len(some)) for some in (asked, played)]
+    (hits, questions), (found, decisions) = counts
+    return f"It chose {action} {hits} of {questions} times when it was asked, and {found} of {decisions} in play."
+
+
+def _situation(task: Task, known: Hashable) -> str:
+    """Return an information set in words."""
+    knowledge = knowledge_of(task)
+    for one in gain_of(task).questions.sets:
+        if knowledge.of(one.seat, one.state.round, one.view.state_key, one.view.info_key) == known:
+            return one.view.situation
+    return str(known)

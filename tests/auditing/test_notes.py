@@ -1,0 +1,87 @@
+"""Notes of a card: short replies of a server, which a cache may have given."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from flawed import Equilibrium
+
+from stratagem import player
+from stratagem.auditing.card import FILE, VERSION, read_card
+from stratagem.auditing.compare import changes
+from stratagem.auditing.notes import SHORT, short_replies
+from stratagem.auditing.page import card_page
+from stratagem.auditing.plan import plan_audit
+from stratagem.auditing.run import run_audit
+from stratagem.auditing.words import verdict
+from stratagem.errors import BadRecord
+from stratagem.evaluation.sampled import asking
+
+
+def act(question):
+    return question["choices"]["actions"][0]
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory):
+    out = tmp_path_factory.mktemp("notes") / "audit"
+    return out, run_audit(plan_audit(player(act, "kuhn"), ["kuhn"], 300), out)
+
+
+def test_notes_say_that_equal_short_replies_are_taken_as_independent(audited):
+    out, card = audited
+    asked = card.by_name["kuhn.illegal"].n
+    note = (
+        f"{asked} of {asked} replies to questions have fewer than 80 characters: equal ones among them are taken as "
+        "independent, so limits and tests do not hold if a cache gave them."
+    )
+    assert card.notes == (note,)
+    assert json.loads((out / FILE).read_text())["notes"] == [note]
+    assert verdict(card)[-1] == note
+    assert note in card_page(card)
+    assert read_card(out).notes == (note,)
+
+
+def test_notes_are_left_out_for_a_player_whose_replies_are_drawn_here():
+    assert run_audit(plan_audit(Equilibrium(), ["kuhn"], 300)).notes == ()
+
+
+def result(*texts, probe="replies", repeats=False, stochastic=True, failed=False):
+    calls = [(SimpleNamespace(text=text, failed=failed),) for text in texts]
+    how = "error" if failed else "free"
+    rows = [SimpleNamespace(turn=n, seat=0, calls=call, how=how) for n, call in enumerate(calls)]
+    agent = SimpleNamespace(traits=SimpleNamespace(repeats=repeats, stochastic=stochastic))
+    episodes = [SimpleNamespace(decisions=rows)]
+    return SimpleNamespace(probe=probe, task=SimpleNamespace(agent=agent), asked=lambda: iter(episodes))
+
+
+def test_notes_count_the_replies_below_the_length_from_which_copies_are_counted():
+    assert asking._LONG == SHORT
+    long, short = "x" * SHORT, "x" * (SHORT - 1)
+    assert short_replies([result(long, long)]) == ()
+    (note,) = short_replies([result(long, short), result("y")])
+    assert note.startswith("2 of 3 replies to questions have fewer than 80 characters")
+
+
+@pytest.mark.parametrize("other", [{"repeats": True}, {"stochastic": False}, {"probe": "matches"}, {"failed": True}])
+def test_notes_are_about_replies_that_count_as_independent(other):
+    assert short_replies([result("PASS", **other)]) == ()
+
+
+def test_a_card_without_notes_is_read_and_compared(audited, tmp_path):
+    data = json.loads((audited[0] / FILE).read_text())
+    assert data["card"] == VERSION == 2
+    checks = ("kuhn.played", "kuhn.excess_loss")
+    del data["notes"]
+    old = {**data, "card": 1, "figures": [one for one in data["figures"] if one["name"] not in checks]}
+    (tmp_path / FILE).write_text(json.dumps(old))
+    read = read_card(tmp_path)
+    assert read.notes == ()
+    names = {change.name for change in changes(read, audited[1])}
+    assert "kuhn.exploitability" in names
+    assert not names & {*checks}
+    both = {change.name: change for change in changes(audited[1], audited[1])}
+    assert not both["kuhn.excess_loss"].changed
+    (tmp_path / FILE).write_text(json.dumps({**data, "card": 3}))
+    with pytest.raises(BadRecord, match="a card of version 3, and this program reads versions 1 and 2"):
+        read_card(tmp_path)
