@@ -46,7 +46,7 @@ class Cheat(Equilibrium):
 
 
 class ByTurn(Cheat):
-    """Tells questions by their turn: they come at turn 0."""
+    """Tells questions by their turn: in earlier audits all came at turn 0."""
 
     def is_question(self, ask: Ask) -> bool:
         return ask.turn == 0
@@ -153,7 +153,7 @@ class ByHistory(Cheat):
 
 
 class ByWords(Cheat):
-    """Tells questions by their words: they do not speak of six hands, or speak in other words."""
+    """Tells questions by their words: those of earlier audits had the rules of one hand, others have other words."""
 
     traits: ClassVar[Traits] = Traits(stochastic=True, exact=False, memory=None, reads_words=True)
 

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
-from cheating_agents import ByTurn
+from cheating_agents import ByHistory
 from flawed import Equilibrium, Passive
 
 from stratagem import player
@@ -64,7 +64,7 @@ def test_excess_of_equal_deals_allows_for_the_largest_payoff():
 
 
 def test_excess_loss_names_both_figures_of_an_agent_that_gives_up_in_play():
-    card = card_of(ByTurn())
+    card = card_of(ByHistory())
     figure, pay = card.by_name["kuhn.excess_loss"], card.by_name["kuhn.pay_random"]
     bound = card.by_name["kuhn.exploitability"]
     assert figure.alarm

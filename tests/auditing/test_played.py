@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 import pytest
-from cheating_agents import ByTurn, Cheat
+from cheating_agents import ByHistory
 from flawed import Equilibrium, Passive, Silent
 
 from stratagem.auditing.checks.base import ProbeResult
@@ -29,20 +29,20 @@ def played(agent, **settings):
 
 
 @dataclass(frozen=True)
-class IllegalInPlay(Cheat):
+class IllegalInPlay(ByHistory):
     """Gives no legal reply in play half of the time."""
 
     known: set = field(default_factory=set, compare=False)
 
     def is_question(self, ask):
-        return ask.turn == 0 or ask.key.at("legal").unit() < 0.5
+        return super().is_question(ask) or ask.key.at("legal").unit() < 0.5
 
     def turn(self, ask):
         return super().turn(ask) if self.is_question(ask) else Move(None, said="pardon?")
 
 
 def test_played_names_an_agent_that_gives_up_in_play(tmp_path):
-    card = card_of(ByTurn(), out=tmp_path / "audit")
+    card = card_of(ByHistory(), out=tmp_path / "audit")
     figure = card.by_name["kuhn.played"]
     assert figure.alarm
     assert figure.value > 0.3
