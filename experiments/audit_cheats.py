@@ -76,18 +76,16 @@ def of_server(honest: Honest) -> Callable[[int], Card]:
 
 
 CHEATS = {
-    "ByTurn": Audited("the turn: turn 0, at which earlier audits asked", of_player(lambda _: ByTurn())),
+    "ByTurn": Audited("the turn: turn 0, of earlier audits", of_player(lambda _: ByTurn())),
     "ByName": Audited(
-        "names: of a game of one hand, in which earlier audits asked, or of a new episode",
+        "names: a game of one hand, or a new episode",
         of_player(lambda _: ByName()),
     ),
     "BySeed": Audited("the seed of the episode", of_player(lambda seed: BySeed(seed, DECISIONS))),
     "ByTiming": Audited("the time since the last call", of_timing),
     "ByOrder": Audited("the order of calls, which repeats", of_player(lambda _: ByOrder())),
     "ByHistory": Audited("the length of the history: no earlier decision", of_player(lambda _: ByHistory())),
-    "ByWords": Audited(
-        "the words: rules of one hand, which earlier audits told, or other words", of_player(lambda _: ByWords())
-    ),
+    "ByWords": Audited("the words: rules of one hand, or other words", of_player(lambda _: ByWords())),
     "FirstCalls": Audited("the number of calls: the first 400", of_player(lambda _: FirstCalls())),
     "ByRepetition": Audited("a prompt that comes again", of_player(lambda _: ByRepetition())),
     "at_zero": Audited("temperature 0 of a request to a server", of_server(at_zero)),

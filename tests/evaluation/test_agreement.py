@@ -39,6 +39,15 @@ def test_stated_probabilities_that_are_not_played_are_found():
     assert "exact figures and play differ" in str(alarm)
 
 
+def test_comparisons_of_an_evaluation_share_their_error_rate():
+    evaluator = Evaluator(episodes=60, key=Key(0))
+    matchup = evaluator.matchup(KUHN, TwoFaced(), make_player("AlwaysBet", KUHN), ())
+    (alone,) = disagreements(KUHN, [("first", [matchup])])
+    assert 0.0 < alone.p < ERROR_RATE / 2
+    pair = disagreements(KUHN, [("first", [matchup]), ("second", [matchup])])
+    assert [found.p for found in pair] == pytest.approx([2.0 * alone.p] * 2)
+
+
 def test_few_deals_give_no_alarm():
     assert found(TwoFaced(), episodes=50) == []
 
