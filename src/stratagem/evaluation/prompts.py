@@ -41,12 +41,7 @@ def prompts_of(player: Player, views: Sequence[View[Any]]) -> PromptSet | None:
     """Return the digest of the prompts in which a player is asked about situations; None if it reads no words."""
     if not player.traits.reads_words or not views:
         return None
-    return digest_of(_chats(player, views))
-
-
-def _chats(player: Player, views: Sequence[View[Any]]) -> Iterable[Chat]:
-    chats = prompts_by(player, views)
-    return map(_words, views) if chats is None else chats
+    return digest_of(prompts_by(player, views) or map(_words, views))
 
 
 def _words(view: View[Any]) -> Chat:
@@ -85,8 +80,8 @@ class AskedOnce:
         """Return the probabilities in many situations, in one batch."""
         if not self.traits.reads_words:
             return stated_by(self.player, views)
-        self._asked.update(_chats(self.player, views))
         chats = prompts_by(self.player, views)
+        self._asked.update(chats or map(_words, views))
         if chats is None:
             return stated_by(self.player, views)
         keys = [(chat, view.choices) for chat, view in zip(chats, views, strict=True)]

@@ -77,7 +77,8 @@ class Asker:
     def _setup(self, number: int, place: int) -> Setup:
         """Return a decision of play: in any round, after as many turns as play may take to get there."""
         game, key = self._match.game, self.key.at("ask", number, place)
-        round_number = key.at("round").integer(game.spec.rounds or 1) if game.spec.independent_rounds else 0
+        kinds = game.spec.independent_rounds
+        round_number = key.at("round").integer(game.spec.rounds or kinds) if kinds else 0
         known = self.questions.asked_in(number, round_number)
         seats = game.spec.seats
         others = iter(range(1, seats))
