@@ -9,13 +9,13 @@ from flawed import Equilibrium
 from stratagem import player
 from stratagem.auditing.card import FILE, VERSION, read_card
 from stratagem.auditing.compare import changes
-from stratagem.auditing.notes import SHORT, short_replies
+from stratagem.auditing.notes import short_replies
 from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import plan_audit
 from stratagem.auditing.run import run_audit
 from stratagem.auditing.words import verdict
 from stratagem.errors import BadRecord
-from stratagem.evaluation.sampled import asking
+from stratagem.evaluation.sampled.asking import LONG
 
 
 def act(question):
@@ -56,8 +56,7 @@ def result(*texts, probe="replies", repeats=False, stochastic=True, failed=False
 
 
 def test_notes_count_the_replies_below_the_length_from_which_copies_are_counted():
-    assert asking._LONG == SHORT
-    long, short = "x" * SHORT, "x" * (SHORT - 1)
+    long, short = "x" * LONG, "x" * (LONG - 1)
     assert short_replies([result(long, long)]) == ()
     (note,) = short_replies([result(long, short), result("y")])
     assert note.startswith("2 of 3 replies to questions have fewer than 80 characters")

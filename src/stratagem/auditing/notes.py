@@ -6,19 +6,17 @@ from collections.abc import Iterable
 
 from stratagem.auditing.checks.base import QUESTIONS, ProbeResult, last_attempts
 from stratagem.evaluation.resumable import is_unanswered
-
-SHORT = 80
-"""Number of characters below which equal replies of a server are not counted as copies of a cache."""
+from stratagem.evaluation.sampled.asking import LONG
 
 
 def short_replies(results: Iterable[ProbeResult]) -> tuple[str, ...]:
     """Return a sentence where short replies of a server are taken as independent, which a cache would make wrong."""
     lengths = [length for result in results for length in _lengths(result)]
-    short = sum(length < SHORT for length in lengths)
+    short = sum(length < LONG for length in lengths)
     if not short:
         return ()
     return (
-        f"{short} of {len(lengths)} replies to questions have fewer than {SHORT} characters: equal ones among them are "
+        f"{short} of {len(lengths)} replies to questions have fewer than {LONG} characters: equal ones among them are "
         "taken as independent, so limits and tests do not hold if a cache gave them.",
     )
 

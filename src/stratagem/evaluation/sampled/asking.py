@@ -23,7 +23,7 @@ from stratagem.play.match import Match, Setup
 from stratagem.play.records import Decision, Episode
 from stratagem.players.base import Player
 
-_LONG = 80
+LONG = 80
 """Number of characters from which equal replies of a server may come from a cache."""
 
 
@@ -115,7 +115,7 @@ class Asker:
         if not traits.stochastic:
             return Counter({sum(self._asked): len(replies)})
         texts = ("\n".join(call.text for call in row.calls) for row in replies)
-        return Counter(text for text in texts if len(text) >= _LONG and not traits.repeats)
+        return Counter(text for text in texts if len(text) >= LONG and not traits.repeats)
 
 
 def _decision(episode: Episode) -> Decision:
