@@ -120,7 +120,7 @@ def main() -> None:
         for report in (write_report(run), *asked.report):
             time = timed(asked.repeats, lambda at=report: loaded(browser, at))
             print(f"{time}  report of {report.stat().st_size:,} bytes with its pictures")
-        with open_viewer(root, port=0).server as server:
+        with open_viewer(root, port=0, needs_token=False).server as server:
             paint(browser, f"{server.url}/", "h1")  # the first look reads the record
             for name, (path, ready) in PAGES.items():
                 for what, script in {"first paint": _PAINT, "content": "window.shown"}.items():

@@ -82,7 +82,7 @@ def main() -> None:
         turns = len({row.turn for row in episode.decisions})
         write_shard(Path(temporary), 0, [episode])
         browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        with open_viewer(Path(temporary), port=0).server as server:
+        with open_viewer(Path(temporary), port=0, needs_token=False).server as server:
             address = f"{server.url}/#/replay?record=.&id={episode.id}"
             runs = [run(browser, address, turns) for _ in range(asked.repeats)]
             print(f"{turns} phases, {asked.repeats} walks; time of a step, median of medians:")

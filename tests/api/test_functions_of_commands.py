@@ -157,9 +157,9 @@ def test_an_episode_is_told_as_the_command_tells_it(folder, capsys):
 
 
 def test_pages_are_open_until_they_are_closed(folder):
-    from urllib.request import urlopen
+    from urllib.request import HTTPCookieProcessor, build_opener
 
-    with sg.view(folder, port=0) as pages, urlopen(pages.url) as answer:
+    with sg.view(folder, port=0) as pages, build_opener(HTTPCookieProcessor()).open(pages.url) as answer:
         assert answer.status == 200
     assert str(pages) == f"{folder} at {pages.url}"
 

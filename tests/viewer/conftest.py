@@ -43,7 +43,7 @@ def browser():
 @pytest.fixture
 def address(folder):
     """The address of the pages over a copy of the folder."""
-    with open_viewer(folder, port=0).server as server:
+    with open_viewer(folder, port=0, needs_token=False).server as server:
         yield server.url
 
 

@@ -50,7 +50,7 @@ def browser():
 def address(tmp_path_factory):
     root = tmp_path_factory.mktemp("faces")
     write_shard(root, 0, [episode_of(text) for text in GAMES])
-    with open_viewer(root, port=0).server as server:
+    with open_viewer(root, port=0, needs_token=False).server as server:
         yield server.url
 
 
@@ -120,7 +120,7 @@ def test_face_of_a_page_of_the_documentation_is_shown(browser, tmp_path):
         episode = episode_of(name, ["first-legal", "random", "first-legal"])
         episode.id = "goods"
         write_shard(tmp_path / "record", 0, [episode])
-        with open_viewer(tmp_path / "record", port=0).server as server:
+        with open_viewer(tmp_path / "record", port=0, needs_token=False).server as server:
             page, faults = looked_at(browser, server.url, "goods", 0)
             page.get_by_text("Two of three must give.").wait_for()
             page.keyboard.press("End")
@@ -147,7 +147,7 @@ def test_face_that_fails_in_the_page_is_told_and_stops_nothing(browser, tmp_path
         episode = episode_of(name)
         episode.id = "goods"
         write_shard(tmp_path / "record", 0, [episode])
-        with open_viewer(tmp_path / "record", port=0).server as server:
+        with open_viewer(tmp_path / "record", port=0, needs_token=False).server as server:
             page = browser.new_page()
             page.goto(f"{server.url}/#/replay?record=.&id=goods")
             page.get_by_text("The face cannot").wait_for()

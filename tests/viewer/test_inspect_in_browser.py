@@ -61,7 +61,7 @@ def seen(page, name):
 @pytest.mark.parametrize("name", DEFECTS)
 def test_planted_defect_is_found_in_six_clicks(page, tmp_path, name):
     write_planted(tmp_path / "record", DEFECTS[name])
-    with open_viewer(tmp_path, port=0).server as server:
+    with open_viewer(tmp_path, port=0, needs_token=False).server as server:
         person = Person(page, server.url)
         person.click(page.get_by_role("link", name="Checks", exact=True))
         row = page.locator(f"#check-{name}")
@@ -171,7 +171,7 @@ def test_long_reply_is_drawn_in_part(page, tmp_path):
     )
     write_shard(tmp_path, 0, episodes)
     place = 1 + sorted({one.turn for one in episodes[0].decisions}).index(row.turn)
-    with open_viewer(tmp_path, port=0).server as server:
+    with open_viewer(tmp_path, port=0, needs_token=False).server as server:
         page.goto(f"{server.url}/#/replay?record=.&id={episodes[0].id}&turn={place}&seat={row.seat}.{row.attempt}")
         tokens = page.get_by_role("list", name="Tokens of the reply")
         tokens.get_by_role("listitem").first.wait_for()

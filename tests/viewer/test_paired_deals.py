@@ -98,7 +98,7 @@ def test_pair_is_shown_with_its_prompts(browser, record):
     from stratagem.viewer.opening import open_viewer
 
     page = browser.new_page()
-    with open_viewer(record, port=0).server as server:
+    with open_viewer(record, port=0, needs_token=False).server as server:
         page.goto(f"{server.url}/#/games?record=evals")
         page.get_by_role("link", name="Paired deals").click()
         page.get_by_label("First").select_option(FIRST)

@@ -133,7 +133,7 @@ def test_population_of_nothing_says_what_makes_one(page, tmp_path):
     from stratagem.viewer.opening import open_viewer
 
     write_run(tmp_path / "run")
-    with open_viewer(tmp_path, port=0).server as server:
+    with open_viewer(tmp_path, port=0, needs_token=False).server as server:
         page.goto(f"{server.url}/#/population")
         page.get_by_text("There is no cross-play here").wait_for()
 

@@ -159,7 +159,7 @@ def test_first_paint_of_a_record_is_fast(page, address):
 
 
 def test_server_that_ends_is_told(browser, folder, capfd):
-    opened = open_viewer(folder, port=0)
+    opened = open_viewer(folder, port=0, needs_token=False)
     page = browser.new_page()
     page.goto(opened.url)
     page.get_by_role("heading", name="Overview").wait_for()
@@ -167,6 +167,22 @@ def test_server_that_ends_is_told(browser, folder, capfd):
     page.get_by_text("not connected").wait_for()
     page.close()
     assert capfd.readouterr().err == ""
+
+
+def test_two_viewers_are_open_in_one_browser_by_their_links(browser, folder):
+    context = browser.new_context()
+    first, second = (open_viewer(folder, port=0) for _ in range(2))
+    pages = [context.new_page() for _ in range(2)]
+    for page, opened in zip(pages, (first, second), strict=True):
+        page.goto(opened.url)
+        page.get_by_role("heading", name="Overview").wait_for()
+    for page in pages:  # the cookie of the second has not replaced that of the first
+        page.reload()
+        page.get_by_role("heading", name="Overview").wait_for()
+        assert "token" not in page.url
+    for opened in (first, second):
+        opened.server.close()
+    context.close()
 
 
 def test_command_of_a_replay_works_from_any_folder(page, address, folder):

@@ -1,13 +1,15 @@
 """Guards of the pages: refused hosts, origins and names, the token, and the policy of a page."""
 
 import re
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 import pytest
 from starlette.testclient import TestClient
 
 from stratagem.cli.main import main
 from stratagem.endpoint.server import Server
-from stratagem.errors import StratagemError
+from stratagem.errors import BadParameter, StratagemError
 from stratagem.viewer.app import Viewer
 from stratagem.viewer.files import STATIC
 from stratagem.viewer.guard import COOKIE
@@ -93,8 +95,9 @@ def test_links_out_of_the_folder_are_not_followed(shown, tmp_path):
         open_viewer(root)
 
 
-def test_token_is_needed_beyond_this_machine(shown):
-    client = TestClient(Viewer(shown, "0.0.0.0", "secret").application(), base_url="http://192.168.0.7:8150")
+@pytest.mark.parametrize(("host", "address"), [("0.0.0.0", "192.168.0.7"), ("127.0.0.1", "127.0.0.1")])
+def test_token_is_needed_on_this_machine_and_beyond(shown, host, address):
+    client = TestClient(Viewer(shown, host, "secret").application(), base_url=f"http://{address}:8150")
     assert client.get("/api/library").status_code == 401
     assert client.get("/?token=wrong").status_code == 401
     assert client.get("/api/library", headers={"authorization": "Bearer secret"}).status_code == 200
@@ -102,15 +105,47 @@ def test_token_is_needed_beyond_this_machine(shown):
     first = client.get("/?token=secret", follow_redirects=False)
     assert first.status_code == 303
     assert first.headers["location"] == "/"
-    assert f"{COOKIE}=secret" in first.headers["set-cookie"]
+    assert first.headers["set-cookie"].startswith(f"{COOKIE}_8150=")
+    assert "secret" not in first.headers["set-cookie"], "who reads the cookie has not the token"
     assert {"HttpOnly", "SameSite=strict"} <= set(first.headers["set-cookie"].split("; "))
     assert client.get("/api/library").status_code == 200
+    assert client.get("/?token=secret", follow_redirects=False).status_code == 200, "the link opens it again"
+    assert TestClient(client.app, base_url=f"http://{address}:8150").get("/api/library").status_code == 401
 
 
-def test_viewer_beyond_this_machine_draws_a_token(shown):
-    with open_viewer(shown, "0.0.0.0", 0).server as server:
-        assert server.url.startswith("http://0.0.0.0:")
-    first, second = (open_viewer(shown, "0.0.0.0", 0) for _ in range(2))
+def test_cookie_of_another_viewer_opens_nothing(shown):
+    one, other = (
+        TestClient(Viewer(shown, token="secret").application(), base_url="http://127.0.0.1:8150") for _ in "ab"
+    )
+    one.get("/?token=secret")
+    for name, value in one.cookies.items():
+        other.cookies.set(name, value)
+    assert other.get("/api/library").status_code == 401
+
+
+def test_another_user_of_this_machine_cannot_read_or_act(shown):
+    """By curl alone, without the printed link: neither a page, nor an answer, nor an action."""
+    with open_viewer(shown, port=0).server as server:
+        for path in ("/", "/api/library", "/api/game?name=kuhn", "/static/main.js", "/pages/audit/card.html"):
+            with pytest.raises(HTTPError, match="401"):
+                urlopen(server.url + path)
+        headers = {"content-type": "application/json", "origin": server.url, "sec-fetch-site": "same-origin"}
+        with pytest.raises(HTTPError, match="401"):
+            urlopen(Request(f"{server.url}/api/do/sit", b"{}", headers))
+
+
+def test_pages_without_a_token_are_for_this_machine_alone(shown):
+    with open_viewer(shown, port=0, needs_token=False).server as server, urlopen(f"{server.url}/api/library") as answer:
+        assert answer.status == 200
+    with pytest.raises(BadParameter, match=r"for this machine alone: leave out the host 0\.0\.0\.0"):
+        open_viewer(shown, "0.0.0.0", 0, needs_token=False)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
+def test_viewer_draws_a_token(shown, host):
+    with open_viewer(shown, host, 0).server as server:
+        assert server.url.startswith(f"http://{host}:")
+    first, second = (open_viewer(shown, host, 0) for _ in range(2))
     first.server.close()
     second.server.close()
     assert len(first.url.split("token=")[1]) >= 32
@@ -131,16 +166,17 @@ def test_files_of_the_pages_are_small_and_load_nothing_from_elsewhere():
             assert not re.search(r"https?://|\beval\(|new Function|@import|url\(", text), path.name
 
 
-def test_the_command_prints_its_address(shown, monkeypatch, capsys):
+@pytest.mark.parametrize(("words", "end"), [((), r"/\?token=[\w-]{32,}"), (("--no-token",), "/")])
+def test_the_command_prints_its_address(shown, monkeypatch, capsys, words, end):
     def wait(server):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Server, "wait", wait)
     with pytest.raises(SystemExit) as ended:
-        main(["view", str(shown), "--port", "0"])
+        main(["view", str(shown), "--port", "0", *words])
     printed = capsys.readouterr().out
     assert ended.value.code == 0
-    assert re.search(r" at http://127\.0\.0\.1:\d+/$", printed.strip())
+    assert re.search(rf" at http://127\.0\.0\.1:\d+{end}$", printed.strip())
 
 
 def test_a_folder_without_anything_to_show_is_one_sentence(tmp_path, capsys):

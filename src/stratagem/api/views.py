@@ -63,18 +63,20 @@ def view(
     prices: str | Path | None = None,
     job_minutes: float = MINUTES,
     job_memory: float | None = None,
+    needs_token: bool = True,
 ) -> View:
     """Show runs, recorded games and the replies of models as pages in a browser.
 
-    `folder` is a run, a record, an audit, or a folder of them. Port 0 takes a free one; `url` is the address, which has
-    a token where it is beyond this machine. `prices` is a TOML file with the prices of models behind servers.
+    `folder` is a run, a record, an audit, or a folder of them. Port 0 takes a free one; `url` is the address with a
+    token. With `needs_token=False` every user and program of this machine may read all and act in your name.
+    `prices` is a TOML file with the prices of models behind servers.
     What the pages ask for, such as playing on from a turn, ends after `job_minutes`, or beyond `job_memory` GiB;
     half of the memory of the machine is the default.
     """
     place = as_path(folder, "folder")
     check_address("view", host, port)
     listed = None if prices is None else read_prices(as_path(prices, "price list"))
-    opened = open_viewer(place, host, port, listed, limits_of(job_minutes, job_memory))
+    opened = open_viewer(place, host, port, listed, limits_of(job_minutes, job_memory), needs_token=needs_token)
     return View(place, opened.url, opened.server)
 
 

@@ -19,7 +19,9 @@ from stratagem.viewer.opening import HOST, PORT
 
 def view(
     folder: Annotated[Path, typer.Argument(help="Run, record, audit, or a folder of them.")] = Path(),
-    host: Annotated[str, typer.Option(help="Address; beyond this machine a browser needs the printed token.")] = HOST,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; other machines can ask where it is not of this one.")
+    ] = HOST,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = PORT,
     prices: options.PriceList = None,
     export: Annotated[
@@ -30,6 +32,10 @@ def view(
     job_memory: Annotated[
         float | None, typer.Option(help="Memory limit of a job in GiB.", show_default="half of the machine's")
     ] = None,
+    no_token: Annotated[
+        bool,
+        typer.Option("--no-token", help="Let every user and program of this machine read all, and act in your name."),
+    ] = False,
     allow_file: options.AllowFile = None,
 ) -> None:
     """Show runs, recorded games and the replies of models as pages in a browser, until Ctrl-C."""
@@ -39,7 +45,15 @@ def view(
         return
     if episode:
         raise BadParameter("`--episode` names the only episode of `--export`, which is missing.")
-    opened = open_view(folder, host=host, port=port, prices=prices, job_minutes=job_minutes, job_memory=job_memory)
+    opened = open_view(
+        folder,
+        host=host,
+        port=port,
+        prices=prices,
+        job_minutes=job_minutes,
+        job_memory=job_memory,
+        needs_token=not no_token,
+    )
     with opened, suppress(KeyboardInterrupt):
         out.print(str(opened), highlight=False, markup=False, soft_wrap=True)
         opened.wait()

@@ -8,6 +8,7 @@ own files.
 from __future__ import annotations
 
 import hmac
+import secrets
 import socket
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
@@ -20,6 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from stratagem.engines.remote.hosts import Host, is_loopback, read_host
 
 COOKIE = "stratagem_view"
+"""Beginning of the name of the cookie; the port follows."""
 ACTIONS = "/api/do/"
 """Beginning of the paths that do something; nothing else but reading is possible."""
 KIND = "application/json"
@@ -48,10 +50,14 @@ class Guard:
     """Application behind the checks of host, origin and token."""
 
     def __init__(self, inner: ASGIApp, host: str, token: str) -> None:
-        """`token` is what a browser must know; empty lets everybody on this machine in."""
+        """`token` is what a browser must know; empty lets every user and program of this machine in.
+
+        A cookie has a secret of its own, so that who reads it has not the token of the address.
+        """
         self._inner = inner
         self._host = host
         self._token = token
+        self._session = secrets.token_urlsafe(24)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -94,18 +100,27 @@ class Guard:
     def _ask_token(self, scope: Scope, headers: Headers) -> Response | None:
         """Let in who has the token; the address that was printed leaves it in a cookie."""
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = dict(query).get("token", "")
-        if self._is_token(_cookie(headers)) or self._is_token(headers.get("authorization", "").removeprefix("Bearer ")):
+        given, name = dict(query).get("token", ""), cookie_name(scope)
+        if _is_secret(_cookie(headers, name), self._session):
             return None
-        if not self._is_token(given):
+        if _is_secret(headers.get("authorization", "").removeprefix("Bearer "), self._token):
+            return None
+        if not _is_secret(given, self._token):
             return PlainTextResponse("Open the address with the token that `stratagem view` printed.", 401)
         rest = urlencode([(name, value) for name, value in query if name != "token"])
         response = RedirectResponse(f"/?{rest}" if rest else "/", 303)
-        response.set_cookie(COOKIE, self._token, httponly=True, samesite="strict")
+        response.set_cookie(name, self._session, httponly=True, samesite="strict")
         return response
 
-    def _is_token(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode("utf-8", "replace"), self._token.encode())
+
+def cookie_name(scope: Scope) -> str:
+    """Return the name of the cookie: browsers send cookies to all ports of a machine, so each viewer has its own."""
+    server = scope.get("server")
+    return f"{COOKIE}_{server[1]}" if server else COOKIE
+
+
+def _is_secret(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
 
 
 def _is_same_origin(headers: Headers) -> bool:
@@ -124,9 +139,9 @@ def _is_own_request(headers: Headers) -> bool:
     return "origin" in headers and headers.get("sec-fetch-site", "same-origin") == "same-origin" and kind == KIND
 
 
-def _cookie(headers: Headers) -> str:
+def _cookie(headers: Headers, name: str) -> str:
     try:
-        morsel = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
+        morsel = SimpleCookie(headers.get("cookie", "")).get(name)
     except CookieError:
         return ""
     return morsel.value if morsel else ""

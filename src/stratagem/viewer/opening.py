@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stratagem.engines.remote.hosts import Host, is_loopback
 from stratagem.engines.remote.tally import PriceList
-from stratagem.errors import MissingExtra
+from stratagem.errors import BadParameter, MissingExtra
 from stratagem.viewer.jobs import LIMITS
 from stratagem.viewer.library import open_library
 from stratagem.workers.limited import Limits
@@ -29,12 +29,21 @@ class Opened(NamedTuple):
 
 
 def open_viewer(
-    folder: Path, host: str = HOST, port: int = PORT, prices: PriceList | None = None, limits: Limits = LIMITS
+    folder: Path,
+    host: str = HOST,
+    port: int = PORT,
+    prices: PriceList | None = None,
+    limits: Limits = LIMITS,
+    *,
+    needs_token: bool = True,
 ) -> Opened:
-    """Open the pages over a folder; beyond this machine a browser needs a token, which is drawn now.
+    """Open the pages over a folder; a browser needs a token, which is drawn now.
 
-    `prices` are those of models behind servers, by model; `limits` are those of a job.
+    Other users of this machine reach its loopback addresses, too. `needs_token` False lets all of them in, and is
+    refused beyond this machine. `prices` are those of models behind servers, by model; `limits` are those of a job.
     """
+    if not needs_token and not is_loopback(Host(host)):
+        raise BadParameter(f"Without a token the pages are for this machine alone: leave out the host {host}.")
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise MissingExtra("The viewer", "serve")
     root = open_library(folder.resolve()).root
@@ -43,6 +52,6 @@ def open_viewer(
     from stratagem.viewer.app import Viewer
 
     actions = Actions(root, prices or {}, limits)
-    token = "" if is_loopback(Host(host)) else secrets.token_urlsafe(24)
+    token = secrets.token_urlsafe(24) if needs_token else ""
     server = Server(Viewer(root, host, token, actions).application(), host, port, closing=actions.close)
     return Opened(server, f"{server.url}/?token={token}" if token else f"{server.url}/")
