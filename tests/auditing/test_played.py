@@ -103,6 +103,14 @@ def test_replies_of_one_draw_count_once():
     assert [one.action for one in replies] == ["BET", "PASS", "BET", "PASS"]
 
 
+def test_replies_of_rotations_at_one_turn_count_for_one_of_both_seats():
+    pairs = [(episode(n, (0, 0, "K:", "BET")), episode(n, (0, 0, "Q:", "PASS"))) for n in range(40)]
+    found = result(*(one for pair in pairs for one in pair))
+    replies = replies_in(found.task, found.played())
+    assert sum(map(len, replies.values())) == 40
+    assert 10 < len(replies["K:"]) < 30
+
+
 def test_replies_are_told_apart_by_what_the_agent_knows():
     situation = (1, 2, "state", "info")
     assert Knowledge(by_state=True, by_round=True).of(*situation) == (1, 2, "state")

@@ -20,6 +20,7 @@ from stratagem.errors import CannotCompute
 from stratagem.evaluation.policies import merges
 from stratagem.evaluation.resumable import is_unanswered
 from stratagem.games.base import Seat
+from stratagem.games.key import Key
 from stratagem.play.records import Episode
 
 _ILLEGAL = "an illegal reply"
@@ -92,19 +93,24 @@ class PlayedCheck:
 
 
 def replies_in(task: Task, episodes: Iterator[Episode]) -> Replies:
-    """Return the agent's replies by information set; of those by one draw the first.
+    """Return the agent's replies by information set; of those by one draw one alone.
 
-    The rotations of a deal have the same dice, so that the same turn of another rotation is no further observation.
+    The rotations of a deal have the same dice: their replies at one turn depend on each other, in other sets, too. The
+    one that counts is drawn, so that each seat has its share.
     """
     knowledge = knowledge_of(task)
-    found: dict[Hashable, dict[tuple[int, int, int], Reply]] = defaultdict(dict)
+    found: dict[tuple[int, int, int], list[tuple[Hashable, Reply]]] = defaultdict(list)
     for episode in episodes:
         for row in last_attempts(episode):
             if episode.players[row.seat].rpartition("@")[0] == task.agent.name and not is_unanswered(row):
                 known = knowledge.of(row.seat, row.round, row.state_key, row.info_key)
                 reply = Reply(row.action or _ILLEGAL, episode.id)
-                found[known].setdefault((episode.key, row.slot, row.turn), reply)
-    return {known: list(replies.values()) for known, replies in found.items()}
+                found[episode.key, row.slot, row.turn].append((known, reply))
+    replies: dict[Hashable, list[Reply]] = defaultdict(list)
+    for (key, slot, turn), some in found.items():
+        known, reply = some[Key(key).at("counted", slot, turn).integer(len(some))]
+        replies[known].append(reply)
+    return replies
 
 
 def _numbered(replies: Sequence[Sequence[Reply]], numbers: dict[str, int]) -> Sequence[Sequence[int]]:
