@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from result_tables import Row, markdown, write_results
 
-from stratagem.evaluation.lower_bound import within_reach
+from stratagem.evaluation.deal_means import mean_of_deals
 from stratagem.evaluation.matchups import Evaluator, payoff_of
 from stratagem.evaluation.statistics import with_interval
 from stratagem.games.catalogue import make_game
@@ -175,7 +175,8 @@ def ends(row: Row) -> tuple[float, float]:
     if payoff["se"]:
         return payoff["low"], payoff["high"]
     lowest, highest = make_game(row["game"]).spec.bounds
-    alike = within_reach([payoff["mean"]] * payoff["n"], max(-lowest, highest))
+    reach = max(-lowest, highest)
+    alike = mean_of_deals([payoff["mean"]] * payoff["n"], -reach, reach)
     low, high = (payoff["mean"] if end is None else end for end in (alike.low, alike.high))
     return max(low, lowest), min(high, highest)
 
