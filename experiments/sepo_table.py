@@ -234,6 +234,8 @@ def headline_rows(runs: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
     units["exploit"] = 2.0 * units["pay"]
     tests = paired_tests(ARM_FAMILY, arm_differences(runs), sign_flips(Key(0).at("sepo")))
     for title, (arm, stage) in HEADLINE.items():
+        if arm not in runs:
+            continue
         stages = [run["stages"][stage] for run in runs[arm]]
         test = tests.get(f"{arm} less {ARM_CONTROLS.get(arm)}") if stage == "last" else None
         figures = ([round(own[name] / units[name], 9) for own in stages] for name in ("pay", "exploit", "exact"))
