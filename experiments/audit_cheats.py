@@ -170,7 +170,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cheats", type=int, default=50, help="audits of each agent that cheats")
-    parser.add_argument("--clean", type=int, default=400, help="audits of the equilibrium agent")
+    parser.add_argument("--clean", type=int, default=2000, help="audits of the equilibrium agent")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     results = []
