@@ -26,15 +26,15 @@ from stratagem.play.records import Episode
 _ILLEGAL = "an illegal reply"
 
 
-class Reply(NamedTuple):
+class RecordedAction(NamedTuple):
     """Action in an information set, and its episode."""
 
     action: str
     episode: str
 
 
-Replies = Mapping[Hashable, Sequence[Reply]]
-"""Replies by information set."""
+Replies = Mapping[Hashable, Sequence[RecordedAction]]
+"""Actions by information set."""
 
 
 class Knowledge(NamedTuple):
@@ -99,32 +99,32 @@ def replies_in(task: Task, episodes: Iterator[Episode]) -> Replies:
     one that counts is drawn, so that each seat has its share.
     """
     knowledge = knowledge_of(task)
-    found: dict[tuple[int, int, int], list[tuple[Hashable, Reply]]] = defaultdict(list)
+    found: dict[tuple[int, int, int], list[tuple[Hashable, RecordedAction]]] = defaultdict(list)
     for episode in episodes:
         for row in last_attempts(episode):
             if episode.players[row.seat].rpartition("@")[0] == task.agent.name and not is_unanswered(row):
                 known = knowledge.of(row.seat, row.round, row.state_key, row.info_key)
-                reply = Reply(row.action or _ILLEGAL, episode.id)
+                reply = RecordedAction(row.action or _ILLEGAL, episode.id)
                 found[episode.key, row.slot, row.turn].append((known, reply))
-    replies: dict[Hashable, list[Reply]] = defaultdict(list)
+    replies: dict[Hashable, list[RecordedAction]] = defaultdict(list)
     for (key, slot, turn), some in found.items():
         known, reply = some[Key(key).at("counted", slot, turn).integer(len(some))]
         replies[known].append(reply)
     return replies
 
 
-def _numbered(replies: Sequence[Sequence[Reply]], numbers: dict[str, int]) -> Sequence[Sequence[int]]:
+def _numbered(replies: Sequence[Sequence[RecordedAction]], numbers: dict[str, int]) -> Sequence[Sequence[int]]:
     """Return the actions by set as numbers, and number those that are new."""
     return [[numbers.setdefault(one.action, len(numbers)) for one in some] for some in replies]
 
 
-def _most_played(asked: Sequence[Reply], played: Sequence[Reply]) -> Reply:
+def _most_played(asked: Sequence[RecordedAction], played: Sequence[RecordedAction]) -> RecordedAction:
     """Return the reply in play whose action is there the most frequent, by comparison with the questions."""
     rates = [Counter(one.action for one in some) for some in (asked, played)]
     return max(played, key=lambda one: rates[1][one.action] / len(played) - rates[0][one.action] / len(asked))
 
 
-def _shares(asked: Sequence[Reply], played: Sequence[Reply], action: str) -> str:
+def _shares(asked: Sequence[RecordedAction], played: Sequence[RecordedAction], action: str) -> str:
     counts = [(sum(one.action == action for one in some), len(some)) for some in (asked, played)]
     (hits, questions), (found, decisions) = counts
     return f"It chose {action} {hits} of {questions} times when it was asked, and {found} of {decisions} in play."
