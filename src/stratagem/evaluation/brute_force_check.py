@@ -18,7 +18,7 @@ from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.games.base import Game, Node, Twin, View
 from stratagem.games.catalogue import describe
 from stratagem.games.conformance import brute_force
-from stratagem.games.conformance.brute_force import Size, TooLarge
+from stratagem.games.conformance.brute_force import GameSize, TooLarge
 from stratagem.games.conformance.report import Check, raised, shortened
 from stratagem.games.key import Key
 from stratagem.games.tree_size import estimated_size
@@ -92,7 +92,7 @@ class Whole(NamedTuple):
         return max(0.0, sum(self.advantages) / len(self.advantages) / self.rounds) if self.advantages else 0.0
 
 
-def explored(game: Game[Any], most: int) -> Size:
+def explored(game: Game[Any], most: int) -> GameSize:
     """Return the size of a game with its first fault, or refuse it with its number of histories."""
     try:
         return brute_force.explore(game, most)
@@ -104,7 +104,7 @@ def explored(game: Game[Any], most: int) -> Size:
             "or make the game smaller by its options."
         ) from None
     except Exception as error:  # noqa: BLE001 - whatever the rules under test raise is a finding
-        return Size(0, 0, raised(error, game))
+        return GameSize(0, 0, raised(error, game))
 
 
 def compare(game: Game[Any], policy: RandomPolicy) -> Iterator[Compared]:
@@ -195,7 +195,7 @@ def _table(twin: Twin, policy: RandomPolicy) -> dict[str, list[tuple[int, float]
     return table
 
 
-def brute_force_check(game: Game[Any], size: Size, key: Key) -> Check:
+def brute_force_check(game: Game[Any], size: GameSize, key: Key) -> Check:
     """Check that all ways to the values and best responses of random policies agree with brute force."""
     if size.fault:
         return Check(NAME, "failed", shortened(size.fault))
@@ -210,7 +210,7 @@ def brute_force_check(game: Game[Any], size: Size, key: Key) -> Check:
     return Check(NAME, "passed", told)
 
 
-def _in_words(size: Size, policies: int, found: Sequence[Compared]) -> str:
+def _in_words(size: GameSize, policies: int, found: Sequence[Compared]) -> str:
     """Return what was compared."""
     methods = dict.fromkeys(one.name.partition(":")[0] for one in found)
     kinds = ("value", "best response", "advantage")

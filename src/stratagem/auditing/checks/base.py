@@ -38,7 +38,7 @@ class ProbeResult:
         return (one for one in self.task.record.finished.values() if one.purpose == "probe")
 
 
-class Check(Protocol):
+class AuditCheck(Protocol):
     """Test of what the probes of one game have measured together."""
 
     quantities: ClassVar[Mapping[str, Group]]

@@ -26,7 +26,7 @@ class TooLarge(Exception):
     """A game with more histories than may be played."""
 
 
-class Size(NamedTuple):
+class GameSize(NamedTuple):
     """Size of a game, and what is wrong with its information sets."""
 
     histories: int
@@ -69,7 +69,7 @@ class _Tape:
         return self.settled[self.path]
 
 
-def explore(game: Game[Any], most: int) -> Size:
+def explore(game: Game[Any], most: int) -> GameSize:
     """Play every history of a game, and look at what each seat is shown; `TooLarge` beyond so many."""
     histories, shown, fault = 0, dict[tuple[Any, ...], tuple[str, tuple[str, ...]]](), ""
     waiting: list[tuple[State[Any], tuple[Any, ...]]] = []
@@ -94,7 +94,7 @@ def explore(game: Game[Any], most: int) -> Size:
                 for _, after, _ in _plays(state, actions):
                     waiting.append((after, _recalled(state, recalls, actions)))
                     _check_size(histories + len(waiting), most)
-    return Size(histories, len(shown), fault)
+    return GameSize(histories, len(shown), fault)
 
 
 def values(game: Game[Any], policy: Policy) -> Values:
