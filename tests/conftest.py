@@ -1,8 +1,10 @@
 import gc
+import itertools
 import os
 
 import pytest
 
+_numbers = itertools.count()
 # the models of the tests are so small that a second thread only waits for the first
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -26,3 +28,9 @@ def server_of_tiny(tmp_path_factory):
 
     with served("tiny", tmp_path_factory.mktemp("tiny")) as address:
         yield address
+
+
+@pytest.fixture(autouse=True)
+def trusting_nobody(tmp_path_factory, monkeypatch):
+    """A list of trusted folders of its own for each test; at first it is empty."""
+    monkeypatch.setenv("STRATAGEM_CONFIG", str(tmp_path_factory.getbasetemp() / f"config-{next(_numbers)}"))

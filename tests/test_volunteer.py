@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from stratagem.cli.main import main
+from stratagem.consent.table import allow, commanding
+from stratagem.consent.trusted import trust_folder
 from stratagem.evaluation.exact import exact
 from stratagem.games.catalogue import make_game
-from stratagem.named_files import allow_file, naming
 from stratagem.players.catalogue import make_player
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples/volunteer"
@@ -17,9 +18,14 @@ GAME = f"{FOLDER / 'volunteer.py'}:Volunteer"
 
 @pytest.fixture
 def game():
-    with naming():
-        allow_file(FOLDER / "volunteer.py")
+    with commanding():
+        allow(FOLDER / "volunteer.py")
         yield make_game(GAME)
+
+
+@pytest.fixture(autouse=True)
+def trusted():
+    trust_folder(FOLDER)
 
 
 def command(*words):

@@ -3,13 +3,16 @@ from stratagem.api.audits import audit as audit
 from stratagem.api.audits import compare_audits as compare_audits
 from stratagem.api.audits import rank_audits as rank_audits
 from stratagem.api.collusions import collusion as collusion
+from stratagem.api.consents import allow as allow
+from stratagem.api.consents import forget as forget
+from stratagem.api.consents import trust as trust
+from stratagem.api.consents import trusted as trusted
 from stratagem.api.demonstrations import data as data
 from stratagem.api.dry_runs import dry_run as dry_run
 from stratagem.api.endpoints import serve as serve
 from stratagem.api.engines import engines as engines
 from stratagem.api.evaluations import evaluate as evaluate
 from stratagem.api.exploitabilities import exploitability as exploitability
-from stratagem.api.files import allow_file as allow_file
 from stratagem.api.games import games as games
 from stratagem.api.labels import labels as labels
 from stratagem.api.matches import play as play
@@ -37,7 +40,7 @@ __version__: str
 __all__ = [
     "StratagemError",
     "__version__",
-    "allow_file",
+    "allow",
     "audit",
     "collusion",
     "compare_audits",
@@ -47,6 +50,7 @@ __all__ = [
     "evaluate",
     "exploitability",
     "export_replays",
+    "forget",
     "game",
     "games",
     "labels",
@@ -68,6 +72,8 @@ __all__ = [
     "talk",
     "tournament",
     "train",
+    "trust",
+    "trusted",
     "verify",
     "view",
 ]

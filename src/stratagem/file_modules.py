@@ -13,20 +13,20 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from inspect import isabstract, isclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
+from stratagem import named_files
+from stratagem.consent import table as consent_table
+from stratagem.consent.table import Consent, check_file
 from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.named_files import (
     FileTable,
-    check_allowed,
     files_in,
     files_of_command,
     find_file,
     fingerprint,
-    note_loaded,
     short_name,
     table,
-    take,
 )
 
 _modules: dict[Path, ModuleType] = {}
@@ -92,12 +92,9 @@ def file_module(file: str) -> ModuleType:
     """Return the module of a named file."""
     path = find_file(file)
     if path not in _modules:
-        check_allowed(file, path)
+        check_file(file, path)
         _modules[path] = _imported(path) or _loaded(file, path, _module_name(path))
     table().modules[path] = _modules[path].__name__
-    if path in table().allowed and table().noted.get(path) != len(sys.modules):  # it may import more later
-        note_loaded(path, neighbours(path))
-        table().noted[path] = len(sys.modules)
     return _modules[path]
 
 
@@ -156,12 +153,29 @@ def file_digests(texts: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def load_again(given: FileTable) -> None:
-    """Take over the table of another process, and load its modules under their names there."""
-    take(given)
-    for path, name in given.modules.items():
+class Handed(NamedTuple):
+    """Named files of a process and what is allowed there, for another process that works for it."""
+
+    files: FileTable
+    consent: Consent
+
+    def covers(self, other: Handed) -> bool:
+        """Return whether a process that got this can do what needs the other."""
+        return self.files.modules == other.files.modules and self.consent.allowed == other.consent.allowed
+
+
+def handed() -> Handed:
+    """Return what a process that works for this one gets."""
+    return Handed(table(), consent_table.consent())
+
+
+def load_again(given: Handed) -> None:
+    """Take over from another process, and load its modules under their names there; all else is refused as there."""
+    named_files.take(given.files)
+    consent_table.take(given.consent)
+    for path, name in given.files.modules.items():
         if path not in _modules:
-            _modules[path] = _imported(path) or _loaded(given.short.get(path, str(path)), path, name)
+            _modules[path] = _imported(path) or _loaded(given.files.short.get(path, str(path)), path, name)
 
 
 def _loaded(file: str, path: Path, name: str) -> ModuleType:

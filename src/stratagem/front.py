@@ -39,7 +39,10 @@ FUNCTIONS = {
     "view": "views",
     "export_replays": "views",
     "servers": "servers",
-    "allow_file": "files",
+    "allow": "consents",
+    "trust": "consents",
+    "trusted": "consents",
+    "forget": "consents",
 }
 """Module of `stratagem.api` by the name of its function."""
 PACKAGES = ("engines", "games", "play", "players", "runs")

@@ -12,6 +12,7 @@ from stratagem.algorithms.sepo.collector import SEPOCollector, seated_beside
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.cli.main import main
+from stratagem.consent.table import commanding
 from stratagem.demonstrations.scripted import demonstrations
 from stratagem.errors import BadParameter
 from stratagem.evaluation.exact import exact
@@ -22,7 +23,6 @@ from stratagem.games.conformance.verify import verify
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import safety_of, weights_of
 from stratagem.learning.monitor import TrainingWarning
-from stratagem.named_files import naming
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import pools
 from stratagem.runs.folder import RunFolder
@@ -189,7 +189,7 @@ def test_pools_of_a_game_in_a_file_name_the_players_of_the_file(tmp_path, monkey
     """The game is copied, so that neither it nor its players have another name."""
     (tmp_path / "mine.py").write_text(Path(stranger.__file__).read_text("utf-8"), "utf-8")
     monkeypatch.chdir(tmp_path)
-    with naming(["mine.py:Volunteer"]):
+    with commanding(["mine.py:Volunteer"]):
         game = make_game("mine.py:Volunteer")
         found = pools(game)
         assert [player.name for player in found["train"].make(game)] == ["mine.py:CheapHelper", "random"]

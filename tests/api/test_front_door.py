@@ -18,11 +18,11 @@ from stratagem.api.evaluations import plan_evaluation
 from stratagem.api.play_settings import EvaluationSettings, TournamentSettings
 from stratagem.api.tournaments import plan_tournament
 from stratagem.cli.main import main
+from stratagem.consent.table import commanding
 from stratagem.engines.remote.budget import current_budget
 from stratagem.engines.remote.terms import current
 from stratagem.field_notes import notes
 from stratagem.games.kuhn import Kuhn
-from stratagem.named_files import naming
 from stratagem.players.uniform import Random
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -158,21 +158,21 @@ def test_a_file_that_the_caller_names_is_loaded_and_that_of_a_record_is_not(tmp_
     mine.mkdir()
     shutil.copy(EXAMPLES / "threshold_goods.py", mine / "goods.py")
     monkeypatch.chdir(mine)
-    with naming():
+    with commanding():
         played = sg.play("goods.py:ThresholdGoods", "random", record="kept")
         assert played.episodes[0].game == "goods.py:ThresholdGoods"
     shutil.copytree(mine, theirs)
     monkeypatch.chdir(theirs)
-    with naming():
+    with commanding():
         record = sg.read_record("kept")
-        with pytest.raises(sg.StratagemError, match=r"if you trust it, add `sg\.allow_file"):
+        with pytest.raises(sg.StratagemError, match=r"or add `sg\.allow"):
             record.evaluate()
 
 
 def test_a_file_of_a_record_is_loaded_once_it_is_allowed(tmp_path, monkeypatch):
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
-    with naming():
-        sg.allow_file(EXAMPLES / "threshold_goods.py")
+    with commanding():
+        sg.allow(EXAMPLES / "threshold_goods.py")
         assert sg.game("threshold_goods.py:ThresholdGoods").spec.name == "threshold-goods"
 
 
@@ -213,13 +213,13 @@ MISTAKES = [
     (lambda: sg.evaluate("kuhn", "random", disguise=0), "`disguise=` needs a number of disguises"),
     (lambda: sg.evaluate("kuhn", "random", resume=True), "name its folder with `record=`"),
     (lambda: sg.train("sepo/kuhn-tiny", force=True), "`force=True` continues a started run: add `resume=True`."),
-    (lambda: sg.train("sepo/kuhn-tiny", allow_host="a b"), "say `allow_host='HOST'`"),
+    (lambda: sg.train("sepo/kuhn-tiny", allow="a b"), "'a b' can be no host"),
     (lambda: sg.dry_run("sepo/kuhn-tiny", decode_speed="x"), "dry_run needs `decode_speed` of at least 0"),
     (lambda: sg.servers(tries=0), "servers needs `tries` of at least 1"),
     (lambda: sg.servers(timeout=0), "servers needs `timeout` of at least 0.001"),
     (lambda: sg.servers(budget=5), "A budget is a text such as 2000calls or 5usd, not int."),
     (lambda: sg.servers(budget="much"), "A budget is an amount and its unit"),
-    (lambda: sg.allow_file(3), "A file is given by its path, not int."),
+    (lambda: sg.allow(3), "A permission is a path, a command `cmd:...`, or a host, not int."),
     (lambda: sg.load_run("/nowhere"), "There is no run at /nowhere"),
     (lambda: sg.load_run(3), "A run is the path of its folder, or a Run, not int."),
     (lambda: sg.read_record("/nowhere"), "no recorded episodes in /nowhere"),

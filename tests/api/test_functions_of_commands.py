@@ -232,7 +232,7 @@ MISTAKES = [
     (lambda at: sg.report("/nowhere"), "There is no run at /nowhere"),
     (lambda at: sg.sweep("/nowhere.toml"), "The sweep /nowhere.toml cannot be read"),
     (lambda at: sg.sweep(3), "A sweep is given by its path, not int."),
-    (lambda at: sg.sweep("x.toml", allow_host="a b"), "say `allow_host='HOST'`"),
+    (lambda at: sg.sweep("x.toml", allow="a b"), "'a b' can be no host"),
     (lambda at: sg.view("/nowhere", port=0), "/nowhere"),
     (lambda at: sg.view(at, port=-1), "view needs `port` of at least 0"),
     (lambda at: sg.plan_audit("random", games=[]), "There is no game: give at least one"),

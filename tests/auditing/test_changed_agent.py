@@ -7,12 +7,12 @@ import pytest
 
 from stratagem.auditing.plan import plan_audit
 from stratagem.auditing.run import run_audit
+from stratagem.consent.table import commanding
 from stratagem.errors import BadRecord
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.resumable import PLAN, ResumableRecord
 from stratagem.file_modules import file_digests
 from stratagem.games.catalogue import make_game
-from stratagem.named_files import naming
 from stratagem.players.catalogue import make_player
 
 NUMBER = iter(range(1000))
@@ -36,7 +36,7 @@ def agent(tmp_path, monkeypatch):
     (tmp_path / name).write_text(
         f'from {parts.stem} import pick\n\n\ndef act(question):\n    return pick(question["choices"]["actions"])\n'
     )
-    with naming([f"{name}:act"]):
+    with commanding([f"{name}:act"]):
         yield f"{name}:act"
 
 
@@ -75,7 +75,7 @@ def test_a_changed_program_of_a_process_is_refused(tmp_path, monkeypatch):
     (tmp_path / "process.py").write_text(PROCESS)
     command = f"agent(cmd:{sys.executable} process.py, timeout=60)"
     assert "process.py" in file_digests([command])
-    with naming([command]):
+    with commanding([command]):
         plan = {"command": "eval", "suite": "kuhn", "players": [command]}
         record = ResumableRecord(tmp_path / "record", plan)
         game = make_game("kuhn")

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from stratagem.cli.main import main, spread
+from stratagem.consent.table import consent
 from stratagem.engines import open as open_models
-from stratagem.engines.remote import hosts, terms
+from stratagem.engines.remote import terms
 from stratagem.engines.remote.budget import current_budget
 
 
@@ -33,9 +34,9 @@ def test_a_refused_argument_ends_what_the_ones_before_it_set(option, monkeypatch
     monkeypatch.setattr("stratagem.workers.ray_cluster.find_spec", lambda name: None)
 
     def now():
-        return list(hosts._allowed), terms.current(), current_budget(), open_models._specs[-1]
+        return consent().allowed, terms.current(), current_budget(), open_models._specs[-1]
 
-    before, gives = now(), "train" if option[0] == "--allow-host" else "eval"
+    before, gives = now(), "eval"
     with pytest.raises(SystemExit) as ended:
         main([gives, "kuhn", *option, "--ray", "auto"])
     assert now() == before

@@ -157,6 +157,7 @@ CASES = {
         ("view", "{record}", "--host", HOSTILE),
         ("view", "{record}", "--export", "x", "--episode", HOSTILE),
     ],
+    "trust": [("trust", HOSTILE), ("trust", "--forget", HOSTILE)],
 }
 
 

@@ -6,10 +6,10 @@ import sys
 import pytest
 from user_files import BOTS, EXAMPLES, user_folder
 
-from stratagem import file_modules, named_files
+from stratagem import file_modules
+from stratagem.consent.table import allow
 from stratagem.games.catalogue import describe, make_game
 from stratagem.learning.losses.catalogue import read_loss
-from stratagem.named_files import allow_file
 from stratagem.prompting.catalogue import make_style
 
 BARE = """
@@ -40,7 +40,7 @@ def test_describe_and_make_game_round_trip_from_another_folder(folder, monkeypat
     (folder / "deep").mkdir()
     text = (folder / "goods.py").read_text().replace("state = GoodsState", "state = GoodsState\n    seats: int = 3")
     (folder / "deep" / "fine.py").write_text(text)
-    allow_file("deep/fine.py")
+    allow("deep/fine.py")
     game = make_game("deep/fine.py:ThresholdGoods(seats=4)")
     monkeypatch.chdir("/")
     assert describe(game) == "fine.py:ThresholdGoods(seats=4)"
@@ -51,7 +51,7 @@ def test_two_files_of_one_name_have_two_names(folder):
     (folder / "deep").mkdir()
     shutil.copy(folder / "goods.py", folder / "deep" / "goods.py")
     for file in ("goods.py", "deep/goods.py"):
-        allow_file(file)
+        allow(file)
     other, own = (make_game(f"{file}:ThresholdGoods") for file in ("deep/goods.py", "goods.py"))
     assert type(own) is not type(other)
     assert describe(own) == "goods.py:ThresholdGoods"
@@ -60,7 +60,7 @@ def test_two_files_of_one_name_have_two_names(folder):
 
 def test_a_file_named_like_a_module_is_another_module(folder):
     shutil.copy(folder / "goods.py", folder / "random.py")
-    allow_file("random.py")
+    allow("random.py")
     assert describe(make_game("random.py:ThresholdGoods")) == "random.py:ThresholdGoods"
     import random
 
@@ -163,7 +163,7 @@ def test_losses_styles_and_metrics_may_be_of_a_file(folder, run):
         "from stratagem.learning.losses.cross_entropy import CrossEntropy\n"
         "from stratagem.prompting.plain import Plain\nclass Loss(CrossEntropy): pass\nclass Terse(Plain): pass\n"
     )
-    allow_file("fine.py")
+    allow("fine.py")
     assert read_loss({"type": "fine.py:Loss"}).table()["type"] == "fine.py:Loss"
     assert type(make_style("fine.py:Terse")).__name__ == "Terse"
     shutil.copy(EXAMPLES / "worst_episode.py", folder / "worst.py")
@@ -206,17 +206,18 @@ def test_workers_find_the_file(run):
 def test_a_record_does_not_load_a_file(run, folder):
     play = ("play", "goods.py:ThresholdGoods", "--players", "bots.py:Steady", "--record", folder / "record")
     assert run(*play)[0] == 0
-    assert run("eval", "--from", folder / "record")[0] == 0, "the same file was run by a command before"
-    named_files._note_of(folder / "goods.py").unlink()
     file_modules._modules.clear()
     sys.modules.pop("goods")
     for command in (("eval", "--from", "record"), ("show", "record", "--episode", "1", "--files", "files")):
         code, _, error = run(*command)
         assert code == 2
         assert f"would run the file {folder}/goods.py" in error
-        assert f"add --allow-file {folder}/goods.py" in error
+        assert f"say `stratagem trust {folder}`, or add --allow-file {folder}/goods.py" in error
     assert "goods" not in sys.modules
     assert run("eval", "--from", folder / "record", "--allow-file", "goods.py")[0] == 0
+    assert run("eval", "--from", folder / "record")[0] == 2, "that it was allowed once allows nothing"
+    assert run("trust", folder)[0] == 0
+    assert run("eval", "--from", folder / "record")[0] == 0
 
 
 def test_a_record_of_a_file_elsewhere_says_how_to_name_it(run, folder, monkeypatch):
@@ -239,7 +240,6 @@ def test_a_record_of_an_evaluation_finds_a_file_where_its_command_named_it(run, 
     code, out, error = run("eval", "--from", "record")
     assert (code, error) == (0, "")
     assert "deep/fine.py:ThresholdGoods" in out
-    named_files._note_of(folder / "deep" / "fine.py").unlink()
     file_modules._modules.clear()
     assert f"would run the file {folder}/deep/fine.py" in run("eval", "--from", "record")[2]
 

@@ -9,9 +9,9 @@ SENTENCES = [
     ("`exploit_by='learning'` needs `exploit_budget=`, such as 100.", "--exploit-by learning needs --exploit-budget,"),
     ("`force=True` continues a started run: add `resume=True`.", "--force continues a started run: add --resume."),
     ("leave `changes=` out.", "leave --set out."),
-    ("add `sg.allow_file('cmd:./agent --x')`.", "add --allow-file 'cmd:./agent --x'."),
-    ("add `sg.allow_file('/a/goods.py')`.", "add --allow-file /a/goods.py."),
-    ("add `allow_host='127.0.0.1:80'`.", "add --allow-host 127.0.0.1:80."),
+    ("add `sg.allow('cmd:./agent --x')`.", "add --allow-command 'cmd:./agent --x'."),
+    ("add `sg.allow('/a/goods.py')`.", "add --allow-file /a/goods.py."),
+    ("add `sg.allow('127.0.0.1:80')`.", "add --allow-host 127.0.0.1:80."),
 ]
 UNCHANGED = ["`rounds` of at least 1", "as in `ipd(rounds=3)`", "`transformers(rows=16)`", "`stratagem eval --out`"]
 

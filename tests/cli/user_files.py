@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from stratagem import file_modules
+from stratagem.consent.table import allow, commanding
 from stratagem.evaluation.metrics import METRICS
-from stratagem.named_files import allow_file, naming
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BOTS = """
@@ -55,7 +55,7 @@ def user_folder(folder, monkeypatch):
     monkeypatch.chdir(folder)
     for name in ("goods", "bots", "fine"):  # other tests have files of these names, too
         sys.modules.pop(name, None)
-    with naming():
+    with commanding():
         yield folder
     for metric in [name for name in METRICS if ".py:" in name]:
         del METRICS[metric]
@@ -64,5 +64,5 @@ def user_folder(folder, monkeypatch):
 
 
 def allowed(file):
-    allow_file(file)
+    allow(file)
     return f"{file}:ThresholdGoods"

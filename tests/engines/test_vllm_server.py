@@ -11,11 +11,11 @@ from numbered import FREE, asked
 
 from fake_vllm import config_of
 from fake_vllm_server import FakeVLLMServer
+from stratagem.consent.table import reading_files
 from stratagem.decoding.guide_data import guide_data
 from stratagem.engines.base import Node, Prompt, Sampling, ScoreRequest
 from stratagem.engines.catalogue import VLLMServer
 from stratagem.engines.open import open_engine
-from stratagem.engines.remote.hosts import named_by_file
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.engines.vllm.rows import KEY
 from stratagem.engines.vllm.served import Holder, Unread, check_data
@@ -133,9 +133,9 @@ def test_key_goes_to_its_host_and_into_no_message(server, tiny, monkeypatch):
 
 
 def test_address_in_a_recipe_is_asked_only_if_allowed(server, tiny):
-    with named_by_file([]), pytest.raises(BadParameter, match=f"add `allow_host='127.0.0.1:{server.port}'"):
+    with reading_files(), pytest.raises(BadParameter, match=rf"add `sg\.allow\('127.0.0.1:{server.port}'"):
         open_on(server, tiny)
-    with named_by_file([f"127.0.0.1:{server.port}"]):
+    with reading_files(*[f"127.0.0.1:{server.port}"]):
         open_on(server, tiny)
 
 

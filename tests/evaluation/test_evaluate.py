@@ -10,6 +10,7 @@ from shutil import copy
 import pytest
 
 from stratagem import file_modules
+from stratagem.consent.table import commanding
 from stratagem.errors import BadParameter, StratagemError, UnknownName
 from stratagem.evaluation import evaluate as module
 from stratagem.evaluation import suites
@@ -21,7 +22,6 @@ from stratagem.evaluation.suites import SUITES, Line, Suite, find_suite
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import SAFETY
-from stratagem.named_files import naming
 from stratagem.play.store import read_episodes
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
@@ -100,7 +100,7 @@ def own_suite(tmp_path, monkeypatch):
 
 
 def test_a_suite_of_a_file_names_files_beside_it(own_suite):
-    with naming([own_suite]):
+    with commanding([own_suite]):
         (found,) = evaluate(find_suite(own_suite), ["first-legal"], SHORT, chance=False)
     assert found.rows[0].metrics["worst_episode.py:WorstEpisode"].mean == 2.0
 
@@ -108,21 +108,21 @@ def test_a_suite_of_a_file_names_files_beside_it(own_suite):
 def test_a_suite_of_a_program_names_files(own_suite, monkeypatch):
     monkeypatch.chdir(Path(own_suite).parent)
     line = Line("threshold_goods.py:ThresholdGoods", {"opponents": ("bots.py:Giver",)})
-    with naming():
+    with commanding():
         assert evaluate(find_suite(Suite("own", "", (line,), ("pay",), 3)), ["first-legal"], SHORT, chance=False)
 
 
 def test_a_suite_that_only_a_record_names_allows_no_file(own_suite):
-    with naming([own_suite]):
+    with commanding([own_suite]):
         find_suite(own_suite)
-    with naming():
+    with commanding():
         suite = find_suite(own_suite)  # it is known, since it was run before; the game was not
         with pytest.raises(BadParameter, match=r"threshold_goods.py would run the file"):
             make_game(suite.lines[0].game)
 
 
 def test_a_suite_may_be_of_a_file_or_of_a_package(monkeypatch):
-    with naming([f"{SUITE}:cards"]):
+    with commanding([f"{SUITE}:cards"]):
         suite = find_suite(f"{SUITE}:cards")
         assert [line.game for line in suite.lines] == ["kuhn(hands=1)", "leduc"]
         assert suite.lines[0].pools["exploit"] == ("AlwaysBet",)
@@ -155,7 +155,7 @@ def test_a_wrong_suite_is_one_sentence(tmp_path, monkeypatch, name, says):
     (tmp_path / "odd.py").write_text(ODD)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(file_modules, "_modules", {})
-    with naming(["odd.py:number"]):
+    with commanding(["odd.py:number"]):
         with pytest.raises(StratagemError, match=re.escape(says)):
             find_suite(f"odd.py:{name}")
         assert find_suite("odd.py:game").lines[0].pools["shifted"] == SAFETY["kuhn"].pools["shifted"]

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from stratagem.algorithms.catalogue import read_any
-from stratagem.engines.remote.hosts import named_by_file
+from stratagem.consent.table import reading_files
 from stratagem.errors import StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat, Sheet, Slot
@@ -99,7 +99,7 @@ def test_changes_of_recipes(tmp_path):
 
 def test_names_of_players_and_games():
     game = make_game("kuhn")
-    with named_by_file(()):  # no server is asked
+    with reading_files():  # no server is asked
         for number, name in cases("names", corpus.NAMES, 300, mutations.text):
             refused("names", number, lambda name=name: make_player(name, game))
     for number, name in cases("games", corpus.GAMES, 200, mutations.text):

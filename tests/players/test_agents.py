@@ -13,16 +13,15 @@ from pathlib import Path
 import pytest
 
 import stratagem as sg
+from stratagem.consent.table import allow, commanding, reading_files
 from stratagem.engines.agents import open as opened
 from stratagem.engines.agents import process
 from stratagem.engines.open import tallies
-from stratagem.engines.remote.hosts import named_by_file
 from stratagem.engines.remote.mistakes import BadServer
 from stratagem.engines.remote.terms import changed
 from stratagem.errors import BadParameter, CannotCompute, WrongKind
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.named_files import allow_file, naming
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
@@ -40,7 +39,7 @@ KUHN = make_game("kuhn(hands=1)")
 def fresh(monkeypatch, tmp_path):
     """A table of named files and a cache of its own."""
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
-    with naming():
+    with commanding(strict=False):
         yield
     opened._engines.clear()
 
@@ -239,22 +238,24 @@ def test_no_shell_reads_the_command(tmp_path):
 
 def test_a_command_runs_only_at_the_word_of_the_user(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(BadParameter, match=r"add `sg\.allow_file\('cmd:\./agent --x'\)`"):
+    with pytest.raises(BadParameter, match=r"add `sg\.allow\('cmd:\./agent --x'\)`"):
         make_player("cmd:./agent --x", KUHN)
     with (
-        naming(["--player", "noise(cmd:./agent --xy, p=0.1)"]),
+        commanding(["--player", "noise(cmd:./agent --xy, p=0.1)"]),
         pytest.raises(BadParameter, match="would run a program"),
     ):
         make_player("cmd:./agent --x", KUHN)
-    with naming(["noise(cmd:./agent --x, p=0.1)"]):
+    with commanding(["noise(cmd:./agent --x, p=0.1)"]):
         assert make_player("noise(cmd:./agent --x, p=0.1)", KUHN).name == "noise(cmd:./agent --x, p=0.1)"
-    assert make_player("cmd:./agent --x", KUHN).name == "cmd:./agent --x", "it was run before"
     with pytest.raises(BadParameter, match="would run a program"):
-        make_player("cmd:./Agent --x", KUHN)
-    (tmp_path / "agent").write_text("another program")
-    with pytest.raises(BadParameter, match="have not run here as it is now"):
-        make_player("cmd:./agent --x", KUHN)
-    allow_file("cmd:./other")
+        make_player("cmd:./agent --x", KUHN)  # that it was run before allows nothing
+    allow("cmd:./other")
+    assert make_player("cmd:./other", KUHN)
+    with pytest.raises(BadParameter, match="with the environment variables HOME, which neither") as caught:
+        make_player("agent(cmd:./other, timeout=2.5, env=[HOME])", KUHN)
+    whole = "agent('cmd:./other', env=[HOME])"
+    assert f"add `sg.allow({whole!r})`" in str(caught.value)
+    allow(whole)
     assert (
         make_player("agent(cmd:./other, timeout=2.5, env=[HOME])", KUHN).name
         == "agent(cmd:./other, timeout=2.5, env=[HOME])"
@@ -282,7 +283,7 @@ def test_a_command_runs_only_at_the_word_of_the_user(tmp_path, monkeypatch):
     ],
 )  # fmt: skip
 def test_a_wrong_name_of_an_agent_is_one_sentence(text, sentence):
-    with naming([text]), pytest.raises(BadParameter, match=r".+") as caught:
+    with commanding([text]), pytest.raises(BadParameter, match=r".+") as caught:
         rows(make_player(text, KUHN), 1)
     assert sentence in str(caught.value)
     assert "secret" not in str(caught.value)
@@ -375,7 +376,7 @@ def test_a_server_is_asked_by_post(monkeypatch):
         counts = asked(make_player(f"http:{url}", KUHN), episodes=4)
         assert counts["error", "malformed"] == counts["error", "error"] == 1
         assert server.headers[0]["authorization"] == "Bearer sk-mine-98765"
-        with changed(timeout=7.0), named_by_file([]), pytest.raises(BadParameter, match="add `allow_host='127"):
+        with changed(timeout=7.0), reading_files(), pytest.raises(BadParameter, match=r"add `sg\.allow\('127"):
             rows(make_player(url, KUHN), 1)
     with (
         changed(timeout=8.0),

@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
+from stratagem.consent.table import commanding
 from stratagem.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import SAFETY
-from stratagem.named_files import naming
 from stratagem.players.catalogue import SYNONYMS, make_player
 from stratagem.players.pools import (
     demonstrators,
@@ -211,16 +211,16 @@ def own_game(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ["{}", "talk({}, before=round, limit=20)"])
 def test_the_pools_of_a_game_of_a_file_name_files_beside_it(own_game, name):
-    with naming([own_game]):
+    with commanding([own_game]):
         game = make_game(name.format(own_game))
         assert "bots.py:Passing" in pools(game)["train"].make(game)[1].name
         assert make_player(*demonstrators(game), game).name == "bots.py:Passing"
 
 
 def test_the_pools_of_a_game_that_only_a_record_names_allow_no_file(own_game):
-    with naming([own_game]):
+    with commanding([own_game]):
         make_game(own_game)
-    with naming():
+    with commanding():
         game = make_game(own_game)  # it is known, since it was run before; the player was not
         with pytest.raises(BadParameter, match=r"bots.py would run the file"):
             pools(game)["train"].make(game)

@@ -11,8 +11,8 @@ from test_sweeps import RECIPE
 
 from stratagem import provenance
 from stratagem.cli.main import main
+from stratagem.consent.table import allow
 from stratagem.errors import StratagemError
-from stratagem.named_files import allow_file
 from stratagem.runs.folder import RunFolder
 from stratagem.sweeps import planned_run, run_maker
 from stratagem.sweeps.plan import read_plan
@@ -155,7 +155,7 @@ class Singular(AdvantageEstimator):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_make_runs_goes_on_after_an_error_of_a_named_file(tmp_path, recipe, workers):
     (tmp_path / "own.py").write_text(ESTIMATOR)
-    allow_file(str(tmp_path / "own.py"))
+    allow(str(tmp_path / "own.py"))
     names = [f"{tmp_path}/own.py:Singular", "group_mean"]
     runs = [planned(recipe, f"a-{index}", **{"grpo.advantage": name}) for index, name in enumerate(names)]
     pool = InProcess() if workers == 1 else Processes(workers)

@@ -5,9 +5,9 @@ import json
 import pytest
 from measured_runs import DATA, measured, plan_of
 
+from stratagem.consent.table import commanding, stand_behind
 from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.errors import BadParameter, StratagemError
-from stratagem.named_files import name_files, naming
 from stratagem.provenance import source
 from stratagem.runs.config_file import toml_value
 from stratagem.runs.folder import RunFolder
@@ -217,8 +217,8 @@ def test_a_run_that_fails_stops_no_other_and_is_named_with_its_reason(files):
     text = (files / "s.toml").read_text()
     changed = '{ name = "a", set = { "grpo.advantage" = "failing_arm.py:Failing" } }'
     (files / "s.toml").write_text(text.replace('{ name = "a" }', changed))
-    with naming():
-        name_files(["failing_arm.py:Failing"], files)
+    with commanding():
+        stand_behind(["failing_arm.py:Failing"], files)
         sweep, told = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out"), []
         with pytest.raises(StratagemError, match=r"1 of 2 runs failed.* a-0: Failing returned NoneType"):
             sweep.run(told.append)

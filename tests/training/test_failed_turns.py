@@ -7,10 +7,10 @@ import pytest
 
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound
+from stratagem.consent.table import allow
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.monitor import CheckFailed, TrainingWarning
-from stratagem.named_files import allow_file
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
@@ -77,7 +77,7 @@ class Fails(Scripted):
 @pytest.mark.parametrize("name", ["grpo", "league"])
 def test_failed_turns_of_a_validation_are_found(tmp_path, name):
     (tmp_path / "own.py").write_text(FAILS)
-    allow_file(str(tmp_path / "own.py"))
+    allow(str(tmp_path / "own.py"))
     settings = {"algorithm": name, **RECIPES[name], "opponents": [f"{tmp_path}/own.py:Fails"]}
     recipe = algorithm_of(settings).recipe_type.read(settings)
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
@@ -92,7 +92,7 @@ def test_failed_turns_of_a_validation_are_found(tmp_path, name):
 @pytest.mark.runs
 def test_an_opponent_that_fails_in_the_final_evaluation_alone_is_told_of(tmp_path):
     (tmp_path / "own.py").write_text(FAILS)
-    allow_file(str(tmp_path / "own.py"))
+    allow(str(tmp_path / "own.py"))
     final = {"episodes": 2, "opponents": ["random", f"{tmp_path}/own.py:Fails"]}
     settings = {"algorithm": "scopal", **RECIPES["scopal"], "final_evaluation": final}
     recipe = algorithm_of(settings).recipe_type.read(settings)

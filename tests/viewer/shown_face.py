@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
-from stratagem.named_files import allow_file
+from stratagem.consent.table import allow
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "how-to" / "add-a-game.md").read_text("utf-8")
@@ -23,5 +23,5 @@ def make_game_with_face(folder):
     path.write_text(game.replace("    state = GoodsState\n", f"    state = GoodsState\n    {line}\n"), "utf-8")
     assert line in path.read_text("utf-8")
     (folder / "goods.js").write_text(BLOCKS["js"][0], "utf-8")
-    allow_file(path)
+    allow(path)
     return f"{path}:ThresholdGoods"

@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 
 from stratagem.api.records import read_record
 from stratagem.api.views import export_replays
+from stratagem.consent.table import commanding
 from stratagem.errors import StratagemError
-from stratagem.named_files import naming
 from stratagem.play.store import write_shard
 from stratagem.viewer.app import Viewer
 from stratagem.viewer.exporting import jobs, snapshot
@@ -130,7 +130,7 @@ def test_same_record_makes_the_same_file(shown, tmp_path):
 
 
 def test_face_of_a_stranger_is_in_the_file(tmp_path):
-    with naming():
+    with commanding():
         name = make_game_with_face(tmp_path)
         source = (tmp_path / "goods.js").read_text()
         source = (

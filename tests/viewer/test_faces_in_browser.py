@@ -9,9 +9,9 @@ from urllib.parse import quote
 import pytest
 from shown_face import make_game_with_face
 
+from stratagem.consent.table import commanding
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
-from stratagem.named_files import naming
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
 from stratagem.play.seating import rotated
@@ -115,7 +115,7 @@ def test_map_shows_orders_and_then_their_result(browser, address):
 
 
 def test_face_of_a_page_of_the_documentation_is_shown(browser, tmp_path):
-    with naming():
+    with commanding():
         name = make_game_with_face(tmp_path)
         episode = episode_of(name, ["first-legal", "random", "first-legal"])
         episode.id = "goods"
@@ -141,7 +141,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("part", BROKEN)
 def test_face_that_fails_in_the_page_is_told_and_stops_nothing(browser, tmp_path, part):
-    with naming():
+    with commanding():
         name = make_game_with_face(tmp_path)
         (tmp_path / "goods.js").write_text(BROKEN[part])
         episode = episode_of(name)

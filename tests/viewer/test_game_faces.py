@@ -8,12 +8,12 @@ from shown_face import BLOCKS, make_game_with_face
 
 import stratagem.games.catalogue as games
 import stratagem.viewer.faces.catalogue as faces
+from stratagem.consent.table import commanding
 from stratagem.errors import StratagemError
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.diplomacy.engine import centers_of, maps
 from stratagem.games.diplomacy.graph import graph_of, province
 from stratagem.games.key import Key
-from stratagem.named_files import naming
 from stratagem.play.forks import steps
 from stratagem.play.match import Match
 from stratagem.play.scheduler import play
@@ -214,7 +214,7 @@ def test_broken_face_is_one_sentence_above_the_texts(tmp_path, kuhn_face, make, 
 
 
 def test_page_tells_how_a_file_brings_its_own_face(tmp_path):
-    with naming():
+    with commanding():
         episode, data = frames_of(make_game_with_face(tmp_path))
         first = data["module"]
         assert (data["face"], data["trouble"]) == ("goods", "")

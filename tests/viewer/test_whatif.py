@@ -7,10 +7,10 @@ import pytest
 from page_client import ADDRESS, Pages, Wire
 from shown_folder import Parrot, episodes_of
 
+from stratagem.consent.table import commanding
 from stratagem.engines.remote.tally import Prices
 from stratagem.errors import BadParameter
 from stratagem.games.key import Key
-from stratagem.named_files import naming
 from stratagem.play.records import Episode
 from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.base import Move, Traits
@@ -196,7 +196,7 @@ def test_broken_off_job_leaves_nothing_to_list(root, pages):
 def test_question_is_asked_again_when_a_file_that_it_uses_has_changed(root, pages, tmp_path):
     asked = {"record": "games", "episode": "hands/0.1", "turn": 1, "players": {0: f"{tmp_path}/mine.py:Mine"}}
     names = []
-    with naming():
+    with commanding():
         for file, text in (("mine.py", "x = 1"), ("mine.py", "x = 1"), ("mine.py", "x = 2"), ("helper.py", "")):
             (tmp_path / file).write_text(text)
             names.append(pages.actions._question(read_library(root), AskedWhatIf(**asked)).name)

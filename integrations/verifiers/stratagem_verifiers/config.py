@@ -9,11 +9,11 @@ from typing import Any
 import verifiers.v1 as vf
 from pydantic import Field, model_validator
 
+from stratagem.consent.table import stand_behind
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.named_files import name_files
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.modes import check_style
@@ -56,7 +56,7 @@ class DealsConfig(vf.TasksetConfig):
 
     def made(self) -> Game[Any]:
         """Make the game."""
-        name_files((self.game,))
+        stand_behind((self.game,))
         return make_game(self.game)
 
     def look(self) -> Style:
@@ -114,7 +114,7 @@ class GameEnvConfig(vf.EnvConfig):
                 f"{game.spec.name} has {seats} seats, which {agents} agents and {len(names)} opponents do not fill: "
                 "each place after the agents has an opponent, or a single one takes them all."
             )
-        name_files(names)
+        stand_behind(names)
         return [_opponent(name, game) for name in (names * others if len(names) == 1 else names)]
 
 

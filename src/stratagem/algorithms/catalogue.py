@@ -59,10 +59,10 @@ def algorithm_of(data: Mapping[str, Any]) -> type[Algorithm[Any]]:
 
 
 def read_any(
-    paths: Path | Sequence[Path], changes: Mapping[str, object] | None = None, *, own: bool = True
+    paths: Path | Sequence[Path], changes: Mapping[str, object] | None = None, *, of_run: bool = False
 ) -> AnyRecipe:
-    """Read a recipe, or several as one, of whatever algorithm; `own` is false where it is not the user's."""
-    data = recipe_data(paths, changes, own=own)
+    """Read a recipe, or several as one, of whatever algorithm; `of_run` is for the configuration of a run."""
+    data = recipe_data(paths, changes, of_run=of_run)
     kind = algorithm_of(data).recipe_type
     if not isinstance(paths, Path):
         _check_tables(paths, str(data.get("algorithm", DEFAULT)), kind)
@@ -84,7 +84,7 @@ def recipe_of(run: RunFolder) -> AnyRecipe:
     """Read the recipe of a run; refused where its configuration has changed since the run began."""
     check_recipe(run)
     bind_source_files(run.info().files)
-    return read_any(run.path / "config.toml", own=False)
+    return read_any(run.path / "config.toml", of_run=True)
 
 
 def check_new(recipe: AnyRecipe, run: RunFolder) -> None:

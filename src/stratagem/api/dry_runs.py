@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,8 @@ from stratagem.api.arguments import as_path, names_of
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Grid, Result
 from stratagem.api.trainings import RUNS, RecipeLike, read_recipe
-from stratagem.engines.remote.hosts import named_by_file
+from stratagem.consent.needs import Need
+from stratagem.consent.table import consent, reading_files
 from stratagem.games.base import Json
 from stratagem.models.unloaded import NotLoaded, unloaded
 from stratagem.options import within
@@ -41,6 +42,8 @@ class DryRun(Result):
     speed: Speed
     unchecked: tuple[str, ...] = ()
     """Models whose checks are left to the start of the run, since a dry run loads none."""
+    needs: Mapping[Need, bool] = field(default_factory=dict)
+    """What the recipes would run, contact, read and hand over, and whether it is allowed."""
 
     @property
     def toml(self) -> str:
@@ -69,7 +72,9 @@ class DryRun(Result):
 
     def to_json(self) -> Json:
         """Return the recipe and the estimate, as `stratagem train --dry-run --json` prints them."""
-        settings = tomllib.loads(self.toml)
+        settings = tomllib.loads(self.toml) | {
+            "asks_for": [_asked(need, allowed=allowed) for need, allowed in self.needs.items()]
+        }
         return settings if self.estimate is None else settings | {"estimate": self._data()}
 
     def grids(self) -> list[Grid]:
@@ -116,7 +121,7 @@ def dry_run(
     learn_speed: float = 0.0,
     out: str | Path | None = None,
     track: str | Sequence[str] = (),
-    allow_host: str | Sequence[str] = (),
+    allow: str | Sequence[str] = (),
 ) -> DryRun:
     """Check recipes as `train` does before a run, and estimate the memory and the tokens; nothing is trained.
 
@@ -124,20 +129,29 @@ def dry_run(
 
     `decode_speed` is the number of sampled tokens a second, and `learn_speed` that of tokens of training; with both the
     time is estimated, too. A folder `out` that exists, and a service of `track` that cannot be used, are refused as by
-    `train`. `allow_host` are servers that the recipe may name.
+    `train`. `allow` is that of `train`.
     """
     for name, speed in (("decode_speed", decode_speed), ("learn_speed", learn_speed)):
         within("dry_run", name, speed, 0.0)
     make_trackers(names_of(track, "tracker"))
     if out is not None:
         check_free(as_path(out, "run"))
-    with named_by_file(names_of(allow_host, "host")):
+    with reading_files(*names_of(allow, "permission")):
         recipe = read_recipe(recipes, changes)
         unchecked = _check(recipe)
         from stratagem.algorithms.estimates import estimated
         from stratagem.training.estimate import Speed
 
-        return DryRun(recipe, estimated(recipe), Speed(decode_speed, learn_speed), unchecked)
+        return DryRun(recipe, estimated(recipe), Speed(decode_speed, learn_speed), unchecked, needs_now())
+
+
+def needs_now() -> dict[Need, bool]:
+    """Return what the files that were read would run, contact, read and hand over, the gravest first."""
+    return dict(sorted(consent().needs.items(), key=lambda entry: entry[0].kind))
+
+
+def _asked(need: Need, *, allowed: bool) -> Json:
+    return {"kind": need.kind.name.lower(), "what": need.what, "named_by": str(need.place), "allowed": allowed}
 
 
 def _check(recipe: AnyRecipe) -> tuple[str, ...]:

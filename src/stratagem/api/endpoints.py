@@ -11,8 +11,8 @@ from stratagem.api.arguments import names_of
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player, players_of
 from stratagem.api.serving import serving
-from stratagem.engines.remote.hosts import Host, is_loopback
 from stratagem.errors import BadParameter, MissingExtra
+from stratagem.hosts import Host, is_loopback
 from stratagem.options import whole, within
 from stratagem.players.agents import each_once
 from stratagem.players.given import GameLike, as_game

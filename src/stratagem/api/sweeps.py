@@ -16,7 +16,7 @@ from stratagem.api.pictures import bars
 from stratagem.api.result import Grid, Plotted
 from stratagem.api.serving import serving
 from stratagem.api.tables import number
-from stratagem.engines.remote.hosts import named_by_file
+from stratagem.consent.table import reading_files
 from stratagem.errors import BadParameter
 from stratagem.files import telling, write_file
 from stratagem.games.base import Json
@@ -90,7 +90,7 @@ def sweep(
     out: str | Path | None = None,
     compare: bool = False,
     any_tree: bool = False,
-    allow_host: str | Sequence[str] = (),
+    allow: str | Sequence[str] = (),
     workers: int | None = None,
     ray: str | None = None,
     progress: bool = True,
@@ -99,7 +99,7 @@ def sweep(
 
     `file` is the sweep in TOML: hypothesis, arms, metric and expectation. `out` is the folder of the runs, by default
     runs/NAME. With `compare` the runs are compared as they are, and none is started. `any_tree` permits uncommitted
-    changes of the program. `allow_host` are servers that its recipes may name. With `progress` each run is a line on
+    changes of the program. `allow` is that of `train`. With `progress` each run is a line on
     the error stream.
     """
     path = recipe_path(str(as_path(file, "sweep")))
@@ -109,7 +109,7 @@ def sweep(
     from stratagem.sweeps.plan import planned, read_plan
     from stratagem.sweeps.runner import Sweep, check_metric, check_settings
 
-    with named_by_file(names_of(allow_host, "host")), serving(None, workers, ray):
+    with reading_files(*names_of(allow, "permission")), serving(None, workers, ray):
         plan = read_plan(path)
         runs = list(planned(plan, path.parent))
         if compare and not any(run.existing(folder) for run in runs):

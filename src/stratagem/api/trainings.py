@@ -14,7 +14,8 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import bar
 from stratagem.api.runs import Run
 from stratagem.api.serving import serving
-from stratagem.engines.remote.hosts import named_by_file
+from stratagem.consent.needs import texts_of
+from stratagem.consent.table import reading_files, stand_behind
 from stratagem.errors import BadParameter, WrongKind
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
@@ -49,7 +50,7 @@ def train(
     workers: int | None = None,
     ray: str | None = None,
     track: str | Sequence[str] = (),
-    allow_host: str | Sequence[str] = (),
+    allow: str | Sequence[str] = (),
     command: str = "stratagem.train from Python",
     progress: bool = True,
 ) -> Run:
@@ -58,11 +59,12 @@ def train(
     `changes` are settings by their places: `{"sepo.iterations": 3}`. `out` is the new folder of the run, by default
     runs/NAMES-SEED. With `resume` a stopped run continues, by its folder or as a `Run`; `force` accepts a changed
     recipe, or starts again if all checkpoints are missing. `strict` stops at the first fault that a check of training
-    finds. `track` names services that get the metrics, too: `wandb`, `trackio`, or `wandb(project=NAME)`. `allow_host`
-    are servers that the recipe may name, as HOST or HOST:PORT. The run notes `command`.
+    finds. `track` names services that get the metrics, too: `wandb`, `trackio`, or `wandb(project=NAME)`. `allow`
+    are single things that the recipe may use although its folder is not trusted: a Python file, a command `cmd:...`, or
+    a server as HOST or HOST:PORT. The run notes `command`.
     """
-    trackers, hosts = make_trackers(names_of(track, "tracker")), named_by_file(names_of(allow_host, "host"))
-    with hosts, serving(None, workers, ray), tracking(trackers):
+    trackers, reading = make_trackers(names_of(track, "tracker")), reading_files(*names_of(allow, "permission"))
+    with reading, serving(None, workers, ray), tracking(trackers):
         if force and not resume:
             raise BadParameter("`force=True` continues a started run: add `resume=True`.")
         if resume:
@@ -86,7 +88,9 @@ def _named(recipes: Sequence[object], changes: Mapping[str, object]) -> tuple[li
     """Return the settings of recipes, with their names."""
     from stratagem.training.recipe_file import AnyRecipe
 
+    stand_behind(texts_of(dict(changes)))
     if len(recipes) == 1 and isinstance(recipes[0], AnyRecipe):
+        stand_behind(texts_of(recipes[0].model_dump(mode="json")))
         if changes:
             raise BadParameter("A recipe that is an object is used as it is: leave the changes out.")
         return [str(getattr(recipes[0], "algorithm", "recipe"))], recipes[0]

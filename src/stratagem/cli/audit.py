@@ -49,7 +49,6 @@ def audit(
     workers: options.Workers = None,
     ray: options.Ray = None,
     seed: options.Seed = 0,
-    allow_file: options.AllowFile = None,
     timeout: options.Timeout = None,
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,

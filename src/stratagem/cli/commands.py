@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cached_property
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from stratagem.cli.console import errors
+from stratagem.consent.table import ALLOWING
 from stratagem.errors import BadParameter
 
 SEVERAL = ("--players", "--opponents")
@@ -101,6 +103,10 @@ COMMANDS = {
         "stratagem.cli.view:view",
         "Show runs, recorded games and the replies of models as pages in a browser, until Ctrl-C.",
     ),
+    "trust": Listed(
+        "stratagem.cli.trust:trust_folders",
+        "Trust a folder: its recipes and records may run files and commands, contact servers and read, unasked.",
+    ),
 }
 """All commands, in the order of the help."""
 CALLED = {
@@ -128,10 +134,48 @@ CALLED = {
     "serve": ("serve",),
     "show": ("read_record",),
     "view": ("view", "export_replays"),
+    "trust": ("trust", "trusted", "forget"),
 }
 """Functions of `import stratagem` that a command calls."""
 ALONE = {"watch": "It redraws one terminal until a run ends; `sg.load_run` has the figures, and `sg.view` the page."}
 """Reasons of commands that call none."""
+
+NAMING_NOTHING = ("engines", "recipes", "runs", "watch", "compare", "leaderboard", "trust")
+"""Commands that make nothing that a file names, so that they ask for no permission."""
+
+
+def permissions() -> list[Any]:
+    """Return the options that allow a single thing; they act by themselves, so that no command has to pass them on."""
+    app = typer.Typer(add_completion=False)
+    app.command()(_permitted)
+    found = [one for one in get_command(app).params if one.name in _permitted.__annotations__]
+    for one in found:
+        one.expose_value = False
+    return found
+
+
+def _allow(parameter: typer.CallbackParam, things: Sequence[str] | None) -> None:
+    kind = str(parameter.name).removeprefix("allow_")
+    for thing in things or ():
+        ALLOWING[kind](thing)
+
+
+Things = list[str] | None
+
+
+def _permitted(
+    allow_file: Annotated[
+        Things,
+        typer.Option(callback=_allow, help="Python file that a recipe, record or run may run, or file to read."),
+    ] = None,
+    allow_command: Annotated[
+        Things, typer.Option(callback=_allow, help="Command of an agent that a recipe, record or run may start.")
+    ] = None,
+    allow_host: Annotated[
+        Things, typer.Option(callback=_allow, help="Server that a recipe, record or run may use: HOST or HOST:PORT.")
+    ] = None,
+) -> None:
+    """Declare the options."""
 
 
 class LoadedCommand(TyperCommand):
@@ -178,7 +222,10 @@ class LazyCommand(TyperCommand):
         module, _, function = self._target.partition(":")
         app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
         app.command(self.name, cls=LoadedCommand)(getattr(import_module(module), function))
-        return get_command(app)
+        command = get_command(app)
+        if self.name not in NAMING_NOTHING:
+            command.params += permissions()
+        return command
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Read the options of the command itself; the parser goes on from there."""

@@ -33,7 +33,7 @@ from stratagem.evaluation.validity import ENDS, KINDS
 
 SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
 """Headings that are shorter than the metric's name."""
-FROM = ("from_record", "metric", "by_opponent", "by_seat", "seed", "allow_file", "write_to", "prices", "json")
+FROM = ("from_record", "metric", "by_opponent", "by_seat", "seed", "write_to", "prices", "json")
 """Parameters that have an effect on the figures of a record."""
 
 
@@ -81,7 +81,6 @@ def evaluate_players(
             help="Compute the figures of a record from its games and play nothing; none comes from --policy-replies.",
         ),
     ] = None,
-    allow_file: options.AllowFile = None,
     write_to: options.Out = None,
     record_to: options.Record = None,
     resume: options.Resume = False,
@@ -124,7 +123,11 @@ def evaluate_players(
 
 def _check_from(context: typer.Context) -> None:
     """Refuse options of play beside --from, which would be without effect."""
-    given = (one for one in context.command.params if one.name not in FROM and _is_given(context, one.name))
+    given = (
+        one
+        for one in context.command.params
+        if one.expose_value and one.name not in FROM and _is_given(context, one.name)
+    )
     if idle := sorted(_written(context, one) for one in given):
         raise BadParameter(
             "--from computes the figures of a record, whose game and players stand in it, and plays nothing: "

@@ -14,10 +14,11 @@ from stratagem.cli.commands import SEVERAL, Commands
 from stratagem.cli.console import errors, use_error_console
 from stratagem.cli.interrupts import raised_again
 from stratagem.cli.parameters import as_options
+from stratagem.cli.trust_question import ask_to_trust, can_ask
+from stratagem.consent.table import commanding
 from stratagem.errors import Quit, StratagemError
 from stratagem.file_modules import broken_by
 from stratagem.garbage import fewer_collections, skip_last_collection
-from stratagem.named_files import naming
 from stratagem.workers.threads import spin_briefly
 
 PROGRAM = "stratagem"
@@ -68,8 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         use_error_console()
         spin_briefly()
     given = sys.argv[1:] if arguments is None else arguments
+    asker = ask_to_trust if arguments is None and can_ask() else None
     try:
-        with raised_again(), fewer_collections(), naming(given):
+        with raised_again(), fewer_collections(), commanding(given, asker):
             status = app(spread(given), prog_name=PROGRAM, standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except _WRONG as error:

@@ -10,7 +10,6 @@ import typer
 
 from stratagem.cli import completion
 from stratagem.files import check_writable
-from stratagem.named_files import allow_file
 
 Seed = Annotated[int, typer.Option(help="Seed of all randomness.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -25,39 +24,6 @@ def _writable(path: Path | None) -> Path | None:
 
 
 Out = Annotated[Path | None, typer.Option("--out", callback=_writable, help="JSON file for the figures.")]
-
-
-def _only(context: typer.Context, hosts: list[str] | None) -> list[str] | None:
-    """Forbid other servers than the file's own while the command runs."""
-    from stratagem.engines.remote.hosts import named_by_file
-
-    context.with_resource(named_by_file(hosts or ()))
-    return hosts
-
-
-AllowHost = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-host", callback=_only, help="Server that the recipe may use, as HOST or HOST:PORT. Repeatable."
-    ),
-]
-
-
-def _allow(files: list[str] | None) -> list[str] | None:
-    """Allow Python files to be loaded, and commands to be run, that a record or a run names."""
-    for file in files or ():
-        allow_file(file)
-    return files
-
-
-AllowFile = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-file",
-        callback=_allow,
-        help="Python file that a record or a run may load, which runs it, or cmd:COMMAND of an agent. Repeatable.",
-    ),
-]
 
 
 def _terms(name: str, kind: type[float]) -> Callable[[typer.Context, float | None], float | None]:

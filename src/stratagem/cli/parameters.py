@@ -6,6 +6,8 @@ import ast
 import re
 import shlex
 
+from stratagem.consent.flags import with_flags
+
 _PARAMETER = re.compile(r"`(?:sg\.)?(?P<name>[a-z_]+)(?:=|\((?=['\"]))(?P<value>[^`]*?)\)?`")
 """`name=`, `name=value` or `sg.name('value')`, and not a game with options, as in `ipd(rounds=3)`."""
 _OTHERWISE = {"changes": "--set", "metrics": "--metric"}
@@ -14,7 +16,7 @@ _OTHERWISE = {"changes": "--set", "metrics": "--metric"}
 
 def as_options(sentence: str) -> str:
     """Return a sentence with options of the command line in place of the parameters of a function."""
-    return _PARAMETER.sub(_option, sentence)
+    return _PARAMETER.sub(_option, with_flags(sentence))
 
 
 def _option(found: re.Match[str]) -> str:

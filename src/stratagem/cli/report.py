@@ -22,7 +22,6 @@ def report(
     into: Annotated[
         Path | None, typer.Option("--out", help="File of the page; by default report.html in the folder.")
     ] = None,
-    allow_file: options.AllowFile = None,
     json: options.Json = False,
 ) -> None:
     """Write a report: one HTML file with figures, curves, episodes and recipe, which needs no network."""

@@ -28,7 +28,6 @@ def show(
         bool, typer.Option("--words", help="With --episode: print the prompts and replies of models, too.")
     ] = False,
     first: Annotated[int, typer.Option(min=1, help="Number of episodes to list.")] = 20,
-    allow_file: options.AllowFile = None,
     json: options.Json = False,
 ) -> None:
     """List recorded episodes, or print one of them turn by turn."""

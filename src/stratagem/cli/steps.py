@@ -27,7 +27,6 @@ def steps(
             help="Player whose decisions count, by its name in the record; by default that of slot 0. Repeatable."
         ),
     ] = None,
-    allow_file: options.AllowFile = None,
     json: options.Json = False,
 ) -> None:
     """Estimate the value of each step of recorded games."""

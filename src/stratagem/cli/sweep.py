@@ -19,7 +19,6 @@ def sweep(
     into: Annotated[Path | None, typer.Option("--out", help="Folder of the runs; by default runs/NAME.")] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Compare the existing runs and start none.")] = False,
     any_tree: Annotated[bool, typer.Option("--any-tree", help="Permit uncommitted changes of the program.")] = False,
-    allow_host: options.AllowHost = None,
     workers: options.Workers = None,
     ray: options.Ray = None,
     timeout: options.Timeout = None,
@@ -32,7 +31,7 @@ def sweep(
 ) -> None:
     """Run every arm of a sweep with every seed, and test its hypothesis. An interrupted sweep can be resumed."""
     with resumable("The same command goes on with the sweep."):
-        found = run_sweep(file, out=into, compare=compare, any_tree=any_tree, allow_host=allow_host or ())
+        found = run_sweep(file, out=into, compare=compare, any_tree=any_tree)
     print_result(found, json=json)
     if not json:
         out.print(str(found.page), style="bold", markup=False, highlight=False)

@@ -23,8 +23,6 @@ def talk(
         int, typer.Option(help="Largest number of nodes of the game's tree, if it is above 500,000.")
     ] = BUDGET,
     engine: options.Engine = None,
-    allow_host: options.AllowHost = None,
-    allow_file: options.AllowFile = None,
     json: options.Json = False,
 ) -> None:
     """Measure the messages between two players: truth, promises, information, deception, effect and gullibility."""

@@ -9,15 +9,16 @@ from typing import Annotated
 import typer
 
 from stratagem.api.dry_runs import dry_run as estimate_run
+from stratagem.api.dry_runs import needs_now
 from stratagem.api.runs import Run, summary_of
 from stratagem.api.trainings import train as run_training
 from stratagem.cli import completion, options
 from stratagem.cli.broken_off import resumable
 from stratagem.cli.console import out
-from stratagem.cli.dry_run import print_dry_run
+from stratagem.cli.dry_run import print_dry_run, print_needs
 from stratagem.cli.output import number, print_json, table
 from stratagem.cli.run_figures import headline_grid
-from stratagem.errors import BadParameter
+from stratagem.errors import BadParameter, StratagemError
 from stratagem.reports.headline import headlines
 from stratagem.reports.run_data import RunData
 from stratagem.runs.trackers.tracks import track_urls
@@ -61,8 +62,6 @@ def train(
     learn_speed: Annotated[
         float, typer.Option("--learn-speed", min=0.0, help="With --dry-run: tokens a second of training, for the time.")
     ] = 0.0,
-    allow_host: options.AllowHost = None,
-    allow_file: options.AllowFile = None,
     workers: options.Workers = None,
     ray: options.Ray = None,
     track: Annotated[
@@ -85,10 +84,18 @@ def train(
     if dry_run:
         if resume or force:
             raise BadParameter("--dry-run tells what a new run would take: leave out --resume and --force.")
-        speeds = {"decode_speed": decode_speed, "learn_speed": learn_speed}
-        checked = estimate_run(
-            recipes, changes=given, out=into, track=track or (), allow_host=allow_host or (), **speeds
-        )
+        try:
+            checked = estimate_run(
+                recipes,
+                changes=given,
+                out=into,
+                track=track or (),
+                decode_speed=decode_speed,
+                learn_speed=learn_speed,
+            )
+        except StratagemError:
+            print_needs(needs_now())  # so that one sees what a recipe asks for before one allows it
+            raise
         print_dry_run(checked, json=json)
         return
     with resumable():
@@ -100,7 +107,6 @@ def train(
             strict=strict,
             force=force,
             track=track or (),
-            allow_host=allow_host or (),
             command=" ".join(["stratagem", *sys.argv[1:]]),
         )
     print_json(run.to_json()) if json else _print_summary(run)

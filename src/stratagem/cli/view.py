@@ -36,7 +36,6 @@ def view(
         bool,
         typer.Option("--no-token", help="Let every user and program of this machine read all, and act in your name."),
     ] = False,
-    allow_file: options.AllowFile = None,
 ) -> None:
     """Show runs, recorded games and the replies of models as pages in a browser, until Ctrl-C."""
     if export is not None:

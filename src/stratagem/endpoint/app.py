@@ -24,8 +24,8 @@ from stratagem.endpoint.refusal import Refused, fault
 from stratagem.endpoint.responses import completion, model, models
 from stratagem.endpoint.served import Served
 from stratagem.endpoint.turns import Answer
-from stratagem.engines.remote.hosts import Host, is_loopback, read_host
 from stratagem.errors import StratagemError, UnknownName
+from stratagem.hosts import Host, is_loopback, read_host
 from stratagem.visible import visible
 
 MOST_BYTES = 1 << 22

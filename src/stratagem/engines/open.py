@@ -9,11 +9,11 @@ from functools import cache
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 from weakref import WeakKeyDictionary
 
+from stratagem.consent.table import check_host
 from stratagem.engines.agents.open import agent_engines
 from stratagem.engines.base import Engine, TrainableEngine
 from stratagem.engines.caches import register
 from stratagem.engines.catalogue import API, Transformers
-from stratagem.engines.remote.hosts import check_allowed
 from stratagem.engines.remote.tally import Prices, Tally, prices_of
 from stratagem.engines.remote.terms import Terms, current
 from stratagem.engines.spec import TrainableEngineSpec
@@ -94,7 +94,7 @@ def served(text: str) -> Served:
     """Return the engine of a model text, with its adapter loaded; several models on one base share an engine."""
     ref = resolved(parse_model(text))
     if ref.url is not None:
-        check_allowed(ref.url)
+        check_host(ref.url)
         return Served(_remote(ref), "")
     if len(ref.adapters) > 1:
         raise BadModel(f"A player has one adapter, and {text!r} names {len(ref.adapters)}: leave one.")

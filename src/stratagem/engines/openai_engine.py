@@ -15,7 +15,6 @@ from stratagem.decoding.vocabulary import Vocabulary
 from stratagem.engines.base import Request, ScoreRequest, Scores
 from stratagem.engines.remote.budget import current_budget
 from stratagem.engines.remote.engine import RemoteEngine
-from stratagem.engines.remote.hosts import check_encrypted
 from stratagem.engines.remote.mistakes import BadServer, bad_server, cause, is_mistake, lacks
 from stratagem.engines.remote.protocol import Adjustments, adjustment, chat_body, check
 from stratagem.engines.remote.replies import FILTERED, Reply, read_models, read_reply
@@ -24,6 +23,7 @@ from stratagem.engines.remote.secret import key_for
 from stratagem.engines.remote.tally import Prices, Tally, prices_of
 from stratagem.engines.remote.terms import current
 from stratagem.errors import BadParameter, CannotCompute, MissingExtra
+from stratagem.hosts import check_encrypted
 from stratagem.models.reference import ModelRef, parse_model
 
 if TYPE_CHECKING:

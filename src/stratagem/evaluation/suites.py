@@ -8,6 +8,7 @@ from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
+from stratagem.consent.table import named_by, stand_behind
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.evaluation.metrics import METRICS
 from stratagem.file_modules import factory_of
@@ -16,7 +17,7 @@ from stratagem.games.catalogue import describe, make_game
 from stratagem.games.safety.base import POOLS, Pools
 from stratagem.games.safety.catalogue import SAFETY, signal_names
 from stratagem.games.talk import Talk
-from stratagem.named_files import find_file, name_files, split_name, table
+from stratagem.named_files import find_file, split_name
 from stratagem.players.base import Player
 from stratagem.players.pools import NONE, has_pools, pools
 from stratagem.players.tree_search import searchable
@@ -149,7 +150,10 @@ def _given(suite: Suite, file: Path | None = None) -> Suite:
     """Name the files that a suite names; they are the user's own where its own file is, or a program gives it."""
     players = [player for line in suite.lines for some in line.pools.values() for player in some]
     names = [name for name in (*(line.game for line in suite.lines), *players, *suite.metrics) if isinstance(name, str)]
-    name_files(names, file and file.parent, allow=file is None or file in table().allowed)
+    if file is None:
+        stand_behind(names)
+    else:
+        named_by(file, names)
     return suite
 
 

@@ -12,6 +12,7 @@ from inspect import Parameter, isclass, isfunction, signature
 from types import FunctionType, NoneType
 from typing import Any, ClassVar
 
+from stratagem.consent.table import check_command
 from stratagem.decoding.guides import OneToken
 from stratagem.engines.agents.function import Function
 from stratagem.engines.agents.open import agent_engine
@@ -21,7 +22,6 @@ from stratagem.errors import BadParameter, CannotCompute
 from stratagem.file_modules import file_name_of
 from stratagem.games.base import Game, View
 from stratagem.models.reference import hidden, is_address
-from stratagem.named_files import check_command
 from stratagem.options import whole, within
 from stratagem.players.base import Ask, Mix, Move, Player, Scripted, Traits, shown
 from stratagem.players.modes import read
@@ -100,9 +100,10 @@ def agent_player(what: object, **options: Any) -> AgentPlayer:
     known = [field.name for field in fields(AgentPlayer)][1:]
     if unknown := [name for name in options if name not in known]:
         raise BadParameter(f"{_WHO} has no option {', '.join(unknown)}; its options are {', '.join(known)}.")
+    player = AgentPlayer(what, **options)
     if isinstance(what, str) and what.strip().partition(":")[0].casefold() == "cmd":
-        check_command(what.partition(":")[2].strip())
-    return AgentPlayer(what, **options)
+        check_command(what.partition(":")[2].strip(), player.env)
+    return player
 
 
 def spec_of(given: str | Function, timeout: float, concurrent: int, env: tuple[str, ...]) -> AgentSpec:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
+from stratagem.consent.table import stand_behind
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
-from stratagem.named_files import name_files
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 
@@ -29,5 +29,5 @@ def as_player(given: PlayerLike, game: Game[Any]) -> Player:
 
 
 def allow_files(*given: object) -> None:
-    """Allow the Python files that a caller names to be loaded."""
-    name_files(text for text in given if isinstance(text, str))
+    """Allow what a caller names: Python files, commands of agents, and servers."""
+    stand_behind(text for text in given if isinstance(text, str))

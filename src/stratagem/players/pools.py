@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from math import fsum, isfinite
 from typing import Any
 
+from stratagem.consent.table import named_by
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.file_modules import path_of
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.games.safety.base import POOLS, Mixture, Pools, Safety
 from stratagem.games.safety.catalogue import safety_of
-from stratagem.named_files import name_files, table
 from stratagem.players.base import Player
 from stratagem.players.catalogue import NOBODY as NO_PLAYERS
 from stratagem.players.catalogue import SYNONYMS, make_player
@@ -77,7 +77,7 @@ def naming_safety(game: Game[Any]) -> Safety[Any] | None:
     if safety is not None:
         names = [*safety.demonstrators, *(name for some in safety.pools.values() for name in some)]
         if (path := path_of(type(getattr(game, "game", game)))) is not None:  # talk(GAME) has its game within
-            name_files(names, path.parent, allow=path in table().allowed)
+            named_by(path, names)
     return safety
 
 

@@ -10,6 +10,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from stratagem.consent.needs import texts_of
+from stratagem.consent.table import named_by
 from stratagem.errors import BadParameter
 from stratagem.files import parse_toml, reason
 from stratagem.runs.config_file import toml_value
@@ -124,6 +126,7 @@ def read_plan(path: Path) -> Plan:
         raise BadParameter(
             f"{path} is a recipe and no sweep: `stratagem train {path}` trains by it, and a sweep names it as `recipe`."
         )
+    named_by(path, texts_of(data))
     return Plan.read(data)
 
 

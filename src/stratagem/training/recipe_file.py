@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
+from stratagem.consent.needs import texts_of
+from stratagem.consent.table import named_by, settle
 from stratagem.errors import BadParameter
 from stratagem.files import reason
-from stratagem.named_files import name_files
 from stratagem.players.modes import MODES
 from stratagem.runs.folder import is_run
 from stratagem.settings import FiniteSettings
@@ -69,7 +70,7 @@ _DEEPEST = 32
 
 
 def recipe_data(
-    paths: Path | Sequence[Path], changes: Mapping[str, object] | None = None, *, own: bool = True
+    paths: Path | Sequence[Path], changes: Mapping[str, object] | None = None, *, of_run: bool = False
 ) -> dict[str, Any]:
     """Compose recipes, a later one over an earlier, and change settings: `{"sepo.exploitability_weight": "3"}`.
 
@@ -78,11 +79,12 @@ def recipe_data(
     A file may say `extends = ["a.toml", "b.toml"]`, by paths from its own or names of shipped recipes: what each sets
     takes the place of what the ones before it set, and its own settings the place of theirs.
 
-    Without `own` the recipe is not the user's: the Python files that it names may not be loaded at its word.
+    What the recipe names is asked for before anything is loaded. The configuration of a run, `of_run`, may be read for
+    less than all that it names, so there the user is asked where it is used.
     """
     paths = [paths] if isinstance(paths, Path) else paths
     read: set[Path] = set()
-    parts = {path: _data(path, (), read, own) for path in paths}
+    parts = {path: _data(path, (), read, of_run=of_run) for path in paths}
     _check_algorithm(parts)
     data: dict[str, Any] = {}
     for part in parts.values():
@@ -93,7 +95,8 @@ def recipe_data(
     if not data:
         raise BadParameter(f"{named} has no settings: name at least a model and the games.")
     check_depth(data, named)
-    name_files(texts_of(changes or {}), allow=own)
+    if not of_run:
+        settle()
     return data
 
 
@@ -108,7 +111,7 @@ def _check_algorithm(parts: Mapping[Path, Mapping[str, Any]]) -> None:
             )
 
 
-def _data(path: Path, below: tuple[Path, ...], read: set[Path], own: bool) -> dict[str, Any]:
+def _data(path: Path, below: tuple[Path, ...], read: set[Path], *, of_run: bool) -> dict[str, Any]:
     """The settings of a file and of those that it extends, whose Python files are looked up from its folder."""
     whole_path = _resolved(path)
     if whole_path in below:
@@ -126,20 +129,9 @@ def _data(path: Path, below: tuple[Path, ...], read: set[Path], own: bool) -> di
         raise BadParameter(f'`extends` in {path} is a list of recipes, such as ["kuhn.toml"].')
     whole: dict[str, Any] = {}
     for name in extended:
-        whole = over(whole, _data(recipe_path(name, path.parent), (*below, whole_path), read, own))
-    name_files(texts_of(data), path.parent if own else None, allow=own)
+        whole = over(whole, _data(recipe_path(name, path.parent), (*below, whole_path), read, of_run=of_run))
+    named_by(path, texts_of(data), looks_there=not of_run)
     return over(whole, data)
-
-
-def texts_of(data: object) -> Iterator[str]:
-    """Yield every text in a table."""
-    if isinstance(data, str):
-        yield data
-    elif isinstance(data, Mapping | list | tuple):
-        for name, value in data.items() if isinstance(data, Mapping) else ((None, one) for one in data):
-            yield from texts_of(value)
-            if isinstance(name, str):
-                yield name
 
 
 def _resolved(path: Path) -> Path:

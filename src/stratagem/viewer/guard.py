@@ -18,7 +18,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from stratagem.engines.remote.hosts import Host, is_loopback, read_host
+from stratagem.hosts import Host, is_loopback, read_host
 
 COOKIE = "stratagem_view"
 """Beginning of the name of the cookie; the port follows."""

@@ -7,9 +7,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from stratagem.engines.remote.hosts import Host, is_loopback
 from stratagem.engines.remote.tally import PriceList
 from stratagem.errors import BadParameter, MissingExtra
+from stratagem.hosts import Host, is_loopback
 from stratagem.viewer.jobs import LIMITS
 from stratagem.viewer.library import open_library
 from stratagem.workers.limited import Limits

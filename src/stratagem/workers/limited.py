@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stratagem.errors import StratagemError
-from stratagem.named_files import table
+from stratagem.file_modules import handed
 from stratagem.workers.processes import Begin
 
 _PAUSE = 0.1
@@ -58,7 +58,9 @@ class LimitedProcess:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
         ends, self._stop = context.Pipe(duplex=False)
-        begin = Begin(ends, num_threads, deepcopy(table()))
+        given = deepcopy(handed())
+        given.consent.strict = True  # its work comes from a page
+        begin = Begin(ends, num_threads, given)
         self._limits, self._begun = limits, time.monotonic()
         self._killed, self._ending = False, threading.Lock()
         self._process = context.Process(target=_run, args=(begin, work, item, theirs), daemon=True)

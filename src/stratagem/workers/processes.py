@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import BadParameter, StratagemError
-from stratagem.file_modules import broken_files, load_again
-from stratagem.named_files import FileTable, table
+from stratagem.file_modules import Handed, broken_files, handed, load_again
 from stratagem.workers.base import Item, Parcel, Result, Workers
 from stratagem.workers.threads import use_threads
 
@@ -64,7 +63,7 @@ class Processes(Workers):
         self._pool: ProcessPoolExecutor | None = None
         self._stop: Connection | None = None
         self._closed = False
-        self._files = table()
+        self._handed = handed()
         self._changing = threading.Lock()
         """Held while the pool is begun or ended: rollouts and gradients may be computed at the same time."""
 
@@ -93,13 +92,13 @@ class Processes(Workers):
                     ) from error
 
     def _begun(self) -> ProcessPoolExecutor:
-        if self._pool is not None and table().modules != self._files.modules:
+        if self._pool is not None and not self._handed.covers(handed()):
             self._end(self._pool)  # more files have been named since it was begun
         with self._changing:
             if self._pool is None:
-                context, self._files = multiprocessing.get_context("spawn"), deepcopy(table())
+                context, self._handed = multiprocessing.get_context("spawn"), deepcopy(handed())
                 ends, self._stop = context.Pipe(duplex=False)
-                begin = Begin(ends, self._num_threads, self._files, _devices(), context.Value("i", 0), _hook())
+                begin = Begin(ends, self._num_threads, self._handed, _devices(), context.Value("i", 0), _hook())
                 self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
             return self._pool
 
@@ -148,8 +147,8 @@ class Begin:
     ends: Connection
     """Pipe whose other side is closed when the process is to end."""
     num_threads: int
-    files: FileTable
-    """Python files that the user names."""
+    given: Handed
+    """Python files that the user names, and what is allowed."""
     devices: tuple[str, ...] = ()
     """GPUs that the processes share; without any, each sees all of them."""
     numbers: Any = None
@@ -160,7 +159,7 @@ class Begin:
     def __call__(self) -> None:
         if self.hook is not None:
             warnings.showwarning = self.hook
-        load_again(self.files)
+        load_again(self.given)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=self._watch, daemon=True).start()
         use_threads(self.num_threads)

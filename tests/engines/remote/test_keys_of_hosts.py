@@ -5,11 +5,12 @@ from asking import ask, echo
 from fake_server import FakeServer
 
 from stratagem.cli.main import main
+from stratagem.consent.table import Consent, reading_files
 from stratagem.engines.open import engine_of
 from stratagem.engines.openai_engine import OpenAIEngine
-from stratagem.engines.remote.hosts import check_encrypted, named_by_file, read_host
 from stratagem.engines.remote.secret import key_for
 from stratagem.errors import BadParameter
+from stratagem.hosts import check_encrypted, read_host
 
 OURS = "https://api.ours.example/v1"
 
@@ -17,7 +18,7 @@ OURS = "https://api.ours.example/v1"
 @pytest.fixture(autouse=True)
 def process_of_its_own(monkeypatch):
     """Begin without allowed hosts, and leave none: a refused command line leaves its options' resources open."""
-    monkeypatch.setattr("stratagem.engines.remote.hosts._allowed", [])
+    monkeypatch.setattr("stratagem.consent.table._consent", Consent())
 
 
 @pytest.fixture(autouse=True)
@@ -128,14 +129,14 @@ def test_only_the_key_of_the_host_and_nothing_else_of_the_environment_is_sent(se
 def test_server_named_by_a_file_is_asked_only_where_its_host_is_allowed():
     with FakeServer(echo) as server:
         name = f"api:m@{server.url}"
-        with named_by_file(()), pytest.raises(BadParameter, match=f"add `allow_host='127.0.0.1:{server.port}'"):
+        with reading_files(), pytest.raises(BadParameter, match=rf"add `sg\.allow\('127.0.0.1:{server.port}'"):
             engine_of(name)
-        with named_by_file(["127.0.0.1:1", "localhost"]), pytest.raises(BadParameter, match="add `allow_host="):
+        with reading_files(*["127.0.0.1:1", "localhost"]), pytest.raises(BadParameter, match=r"add `sg\.allow\("):
             engine_of(name)
         for allowed in ("127.0.0.1", f"127.0.0.1:{server.port}"):
-            with named_by_file([allowed]):
+            with reading_files(*[allowed]):
                 engine_of(name)
-        with named_by_file(()), pytest.raises(BadParameter):
+        with reading_files(), pytest.raises(BadParameter):
             engine_of(name)  # although it is known from before
         engine_of(name)
         assert server.asked == []
@@ -144,7 +145,10 @@ def test_server_named_by_a_file_is_asked_only_where_its_host_is_allowed():
 @pytest.mark.parametrize("text", ["", "a b", "http://x", "me@x", "x/y", "x:port", "[::1"])
 def test_what_is_no_host_is_refused(text):
     assert read_host(text) is None
-    with pytest.raises(BadParameter, match="is no host: say `allow_host='HOST'"), named_by_file([text]):
+    with (
+        pytest.raises(BadParameter, match="can be no host, and there is no such file"),
+        reading_files(*[text]),
+    ):
         pass
 
 
@@ -179,7 +183,7 @@ def test_recipe_that_names_a_server_is_trained_only_with_allow_host(tmp_path, mo
         assert server.asked
     else:
         assert (ended.value.code, server.asked) == (2, [])
-        assert f"A recipe names a server at 127.0.0.1:{server.port}, which is asked only if you say so" in said
+        assert f"A server at 127.0.0.1:{server.port} would be asked, which neither you nor a file in a folder" in said
 
 
 SWEEP = """

@@ -21,13 +21,13 @@ from stratagem.engines.agents.wire import read_answer
 from stratagem.engines.base import Request
 from stratagem.engines.remote.budget import Cost
 from stratagem.engines.remote.engine import RemoteEngine
-from stratagem.engines.remote.hosts import check_encrypted
 from stratagem.engines.remote.mistakes import BadServer
 from stratagem.engines.remote.replies import Reply
 from stratagem.engines.remote.retries import Failure
 from stratagem.engines.remote.secret import SHORT, key_for
 from stratagem.engines.remote.tally import Tally, listed_prices
 from stratagem.engines.remote.terms import Terms
+from stratagem.hosts import check_encrypted
 
 _MISTAKES = (401, 402, 403, 404, 405)
 """Statuses of a server that any question would get."""

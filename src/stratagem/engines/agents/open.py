@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stratagem.consent.table import check_host
 from stratagem.engines.agents.engine import AgentEngine
 from stratagem.engines.agents.spec import AgentSpec
 from stratagem.engines.base import Engine
-from stratagem.engines.remote.hosts import check_allowed
 from stratagem.engines.remote.terms import Terms, current
 
 _engines: dict[tuple[AgentSpec, Terms], AgentEngine] = {}
@@ -14,7 +14,7 @@ _engines: dict[tuple[AgentSpec, Terms], AgentEngine] = {}
 def agent_engine(spec: AgentSpec) -> Engine:
     """Return the engine of an agent, opened once."""
     if spec.transport == "http":
-        check_allowed(spec.where)
+        check_host(spec.where)
     known = spec, current()
     if known not in _engines:
         _engines[known] = AgentEngine(*known)

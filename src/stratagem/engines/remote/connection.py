@@ -15,11 +15,11 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx2
 import openai
 
-from stratagem.engines.remote.hosts import host_of, is_loopback
 from stratagem.engines.remote.replies import error_code, error_message, quoted
 from stratagem.engines.remote.retries import Failure, Patience, asked_pause, passes
 from stratagem.engines.remote.secret import NEEDED, Secret
 from stratagem.errors import BadParameter
+from stratagem.hosts import host_of, is_loopback
 
 MOST_BYTES = 1 << 22
 """Largest number of bytes of an answer."""

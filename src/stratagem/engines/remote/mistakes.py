@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from stratagem.engines.remote.hosts import host_of
 from stratagem.engines.remote.retries import Failure
 from stratagem.engines.remote.secret import VARIABLES, Secret
 from stratagem.errors import StratagemError
+from stratagem.hosts import host_of
 
 _WHERE = "the address in api:MODEL@URL"
 _LISTED = 10

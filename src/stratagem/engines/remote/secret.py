@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from stratagem.engines.remote.hosts import Host, host_of, read_host
 from stratagem.errors import BadParameter
+from stratagem.hosts import Host, host_of, read_host
 
 VARIABLES = ("STRATAGEM_API_KEY", "OPENAI_API_KEY")
 """Environment variables that hold keys; the first with one for the host counts."""

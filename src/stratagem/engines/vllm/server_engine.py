@@ -6,8 +6,8 @@ from collections.abc import Collection
 from contextlib import suppress
 from weakref import finalize
 
+from stratagem.consent.table import check_host
 from stratagem.engines.base import Answered, Capabilities
-from stratagem.engines.remote.hosts import check_allowed
 from stratagem.engines.remote.retries import Patience
 from stratagem.engines.vllm.client import Client
 from stratagem.engines.vllm.connect import connected
@@ -25,7 +25,7 @@ class VLLMServerEngine(CopyEngine):
 
     def __init__(self, lm: LanguageModel, settings: VLLMServerSettings) -> None:
         check_installed()
-        check_allowed(settings.url)
+        check_host(settings.url)
         client = Client(settings.url, Patience(timeout=settings.timeout, tries=settings.tries), settings.rows)
         runtime, adapters = connected(client, lm, settings)
         super().__init__(lm, adapters, lambda: runtime)

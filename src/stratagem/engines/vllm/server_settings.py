@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from urllib.parse import urlsplit
 
-from stratagem.engines.remote.hosts import check_encrypted
 from stratagem.errors import BadParameter, MissingExtra
+from stratagem.hosts import check_encrypted
 from stratagem.options import whole
 
 ENGINE = "The engine vllm-server"

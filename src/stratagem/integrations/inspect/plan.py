@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from stratagem.consent.table import stand_behind
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
-from stratagem.named_files import name_files
 from stratagem.options import check_seed, whole
 from stratagem.play.match import Match, Setup
 from stratagem.play.seating import seated
@@ -77,7 +77,7 @@ def make_plan(
     if not game:
         raise BadParameter(f"{_TASK} needs a game: say -T game=NAME, such as kuhn, or name the task of a game.")
     text, names = joined("game", game), split_arguments(joined("opponents", opponents or default))
-    name_files((text, *names))
+    stand_behind((text, *names))
     made = make_game(text)
     look = make_style(joined("style", style))
     state = made.start(Key(0))

@@ -1,9 +1,7 @@
-"""Hosts of servers: which of them a file may name, and which may be used without encryption."""
+"""Hosts of servers: how they are written, and which may be used without encryption."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -64,35 +62,4 @@ def check_encrypted(url: str) -> None:
         raise BadParameter(
             f"The server at {url} is reached by plain http, so everybody on the way can read what is sent: "
             "say https://, or forward a port of this machine to it and say http://localhost:PORT/v1."
-        )
-
-
-_allowed: list[tuple[Host, ...]] = []
-"""Hosts that may be named, while names come from a file; the innermost file counts."""
-
-
-@contextmanager
-def named_by_file(allowed: Iterable[str]) -> Iterator[None]:
-    """Restrict the servers that names from a file may lead to: anybody may have written it."""
-    hosts = tuple(_host(text) for text in allowed)
-    _allowed.append(hosts)
-    try:
-        yield
-    finally:
-        _allowed.pop()
-
-
-def _host(text: str) -> Host:
-    host = read_host(text)
-    if host is None:
-        raise BadParameter(f"{text!r} is no host: say `allow_host='HOST'` or `allow_host='HOST:PORT'`.")
-    return host
-
-
-def check_allowed(url: str) -> None:
-    """Refuse a server that only a file names."""
-    host = host_of(url)
-    if _allowed and not any(known.covers(host) for known in _allowed[-1]):
-        raise BadParameter(
-            f"A recipe names a server at {host}, which is asked only if you say so: add `allow_host='{host}'`."
         )

@@ -1,0 +1,131 @@
+"""Needs: what a text would run, contact, read or hand over, found without an import.
+
+A text is a value of a recipe, a name of a record, or a word of a command line. The search errs on the side of more:
+what it overlooks is refused where it is used.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from enum import IntEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from stratagem.errors import BadParameter
+from stratagem.hosts import Host, host_of
+from stratagem.named_files import COMMAND, files_in, find_file
+
+HUB = "huggingface.co"
+"""Host from which `hf:ID` is downloaded."""
+_COMMAND = re.compile(rf"""(?i:(?P<quote>['"]?){COMMAND})(?P<rest>.*)""", re.DOTALL)
+_ENV = re.compile(r"""\benv\s*=\s*(?:[\[(](?P<many>[^\])]*)[\])]|['"]?(?P<one>\w+))""")
+_URL = re.compile(r"""https?://[^\s,;()\[\]{}'"|]+""", re.IGNORECASE)
+_HUB = re.compile(r"\bhf:\S")
+_READ = re.compile(
+    r"""(?:\b(?:run|dir|gguf|template):|\+adapter:(?:[\w-]+=)?|\b(?:file|filename|path)\s*=\s*)['"]?"""
+    r"""(?P<path>[^'",;()\[\]{}+@]+)"""
+)
+
+
+class Kind(IntEnum):
+    """What a need asks for, the gravest first."""
+
+    COMMAND = 1
+    FILE = 2
+    KEY = 3
+    HOST = 4
+    READ = 5
+
+
+PHRASES = {
+    Kind.COMMAND: "run the command",
+    Kind.FILE: "run the file",
+    Kind.KEY: "hand over the environment variable",
+    Kind.HOST: "contact",
+    Kind.READ: "read",
+}
+
+
+class Need(NamedTuple):
+    """Something that a file asks for."""
+
+    kind: Kind
+    what: str
+    """The whole text of a command, the path of a file, the name of a variable, or a host."""
+    place: Path
+    """File that names it."""
+    text: str = ""
+    """Text that names it."""
+
+    @property
+    def phrase(self) -> str:
+        """The need in words: `run the file bots.py`."""
+        return f"{PHRASES[self.kind]} {self.what}"
+
+
+def needs_of(text: str, place: Path) -> Iterator[Need]:
+    """Yield the needs of a text that stands in the file at `place`."""
+    if command_of(text) is not None:
+        yield Need(Kind.COMMAND, text.strip(), place, text)
+    for file in files_in([text], place.parent):
+        yield Need(Kind.FILE, str(_found(file)), place, text)
+    for name in keys_in(text):
+        yield Need(Kind.KEY, name, place, text)
+    for host in hosts_in(text):
+        yield Need(Kind.HOST, str(host), place, text)
+    for path in reads_in(text):
+        if not path.is_relative_to(place.parent.resolve()):
+            yield Need(Kind.READ, str(path), place, text)
+
+
+def command_of(text: str) -> str | None:
+    """Return the command of an agent that a text names, alone or within another name; None where there is none."""
+    whole = text.strip()
+    if whole.casefold().startswith(COMMAND):
+        return whole[len(COMMAND) :].strip()
+    if (found := _COMMAND.search(whole)) is None:
+        return None
+    ends = found["quote"] or "[,)]"
+    return re.split(ends, found["rest"], maxsplit=1)[0].strip()
+
+
+def keys_in(text: str) -> Iterator[str]:
+    """Yield the environment variables that a text hands over, as in `env=[KEY]`."""
+    for found in _ENV.finditer(text):
+        yield from re.findall(r"\w+", found["many"] or found["one"] or "")
+
+
+def hosts_in(text: str) -> Iterator[Host]:
+    """Yield the hosts that a text names."""
+    for url in _URL.findall(text):
+        with suppress(BadParameter):  # of an address that is refused where it is used
+            yield host_of(url)
+    if _HUB.search(text):
+        yield Host(HUB, 443)
+
+
+def reads_in(text: str) -> Iterator[Path]:
+    """Yield the paths of models and data that a text names, resolved from the working directory."""
+    for found in _READ.finditer(text):
+        with suppress(OSError, ValueError, RuntimeError):  # no path can be so
+            yield Path(found["path"].strip()).expanduser().resolve()
+
+
+def texts_of(data: object) -> Iterator[str]:
+    """Yield every text in a table."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, Mapping | list | tuple):
+        for name, value in data.items() if isinstance(data, Mapping) else ((None, one) for one in data):
+            yield from texts_of(value)
+            if isinstance(name, str):
+                yield name
+
+
+def _found(file: str) -> Path:
+    try:
+        return find_file(file)
+    except BadParameter:
+        return Path(file)  # a mistake that has its own sentence where the file is loaded

@@ -1,0 +1,223 @@
+"""A recipe, a sweep or a run of a stranger: what it names runs, is contacted and is read only with consent."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+import time
+
+import pytest
+
+from stratagem.cli.main import main
+from stratagem.consent.needs import Kind, command_of, needs_of
+from stratagem.consent.table import allow, commanding, consent, is_allowed, named_by
+from stratagem.consent.trusted import trust_folder, trusted_folders
+
+RECIPE = """
+algorithm = "grpo"
+model = "tiny"
+games = ["kuhn"]
+opponents = [{opponent}]
+validation_episodes = 1
+test_episodes = 1
+
+[grpo]
+iterations = 1
+groups_per_batch = 1
+group_size = 2
+"""
+AGENT = """
+import json, sys
+open({ran!r}, "a").write("ran")
+for line in sys.stdin:
+    asked = json.loads(line)
+    hello = asked["type"] == "hello"
+    answer = {{"type": "hello", "protocol": 1}} if hello else {{"action": asked["choices"]["actions"][0]}}
+    print(json.dumps(answer | {{"id": asked["id"]}}), flush=True)
+"""
+
+
+@pytest.fixture
+def evil(tmp_path, monkeypatch):
+    """A folder of a stranger's: its program and its file say that they ran."""
+    folder = tmp_path / "evil"
+    folder.mkdir()
+    (folder / "agent.py").write_text(AGENT.format(ran=str(tmp_path / "RAN")))
+    (folder / "helper.py").write_text(f"open({str(tmp_path / 'RAN')!r}, 'a').write('ran')\n")
+    program = f"cmd:{sys.executable} {folder}/agent.py"
+    (folder / "program.toml").write_text(RECIPE.format(opponent=json.dumps(program)))
+    (folder / "file.toml").write_text('style = "helper.py:Evil"\n' + RECIPE.format(opponent='"random"'))
+    (folder / "extends.toml").write_text('extends = ["program.toml"]\nseed = 3\n')
+    (folder / "sweep.toml").write_text(
+        'hypothesis = "h"\nmetric = "loss"\nseeds = [1]\nrecipe = "../plain.toml"\n[vary]\nstyle = ["helper.py:Evil"]\n'
+    )
+    (tmp_path / "plain.toml").write_text(RECIPE.format(opponent='"random"'))
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def said(capsys, *words):
+    with pytest.raises(SystemExit) as ended:
+        main(list(map(str, words)))
+    printed = capsys.readouterr()
+    return ended.value.code or 0, " ".join(printed.out.split()), " ".join(printed.err.split())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train", "evil/program.toml", "--out", "run"),
+        ("train", "evil/program.toml", "--dry-run"),
+        ("train", "evil/extends.toml", "--dry-run"),
+        ("train", "evil/file.toml", "--dry-run"),
+        ("train", "plain.toml", "evil/file.toml", "--out", "run"),
+        ("sweep", "evil/sweep.toml", "--out", "runs", "--any-tree"),
+    ],
+    ids=" ".join,
+)
+def test_nothing_of_it_runs_unasked(evil, tmp_path, capsys, words):
+    code, _, error = said(capsys, *words)
+    assert code == 2
+    assert "which you have not named: if you trust what lies in its folder, say `stratagem trust" in error
+    assert "--allow-command" in error or "--allow-file" in error
+    assert not (tmp_path / "RAN").exists()
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_dry_run_prints_first_what_it_would_run(evil, tmp_path, capsys):
+    _, out, _ = said(capsys, "train", "evil/extends.toml", "--dry-run")
+    assert "Besides its training this recipe would run the command cmd:" in out
+    assert "(evil/program.toml): not allowed yet" in out
+    _, out, _ = said(capsys, "train", "plain.toml", "--dry-run")
+    assert out.startswith("The recipe runs no file and no command, contacts no server, and reads nothing outside")
+    said(capsys, "trust", "evil")
+    (tmp_path / "shown.toml").write_text('extends = ["evil/program.toml"]')
+    code, out, _ = said(capsys, "train", "shown.toml", "--dry-run", "--json")
+    (asked,) = json.loads(out)["asks_for"]
+    assert (code, asked["kind"], asked["allowed"]) == (0, "command", True)
+    assert asked["named_by"] == "evil/program.toml"
+
+
+def test_each_thing_can_be_allowed_alone(evil, tmp_path, capsys):
+    program = f"{sys.executable} {evil}/agent.py"
+    assert said(capsys, "train", "evil/program.toml", "--dry-run", "--allow-command", program)[0] == 0
+    assert said(capsys, "train", "evil/program.toml", "--dry-run", "--allow-command", f"cmd:{program}")[0] == 0
+    assert said(capsys, "train", "evil/program.toml", "--dry-run", "--allow-command", f"{program} -x")[0] == 2
+    assert said(capsys, "train", "evil/program.toml", "--dry-run", "--allow-host", "evil.example")[0] == 2
+    code, _, error = said(capsys, "train", "evil/file.toml", "--dry-run", "--allow-file", "evil/helper.py")
+    assert (code, (tmp_path / "RAN").exists()) == (2, True), "it ran, and has no class Evil"
+    assert "helper.py:Evil" in error
+
+
+def test_in_a_trusted_folder_edited_files_never_ask(evil, tmp_path, capsys):
+    trust_folder(evil)
+    assert said(capsys, "train", "evil/program.toml", "--out", "run")[0] == 0
+    assert (tmp_path / "RAN").exists()
+    path = evil / "program.toml"
+    path.write_text(path.read_text().replace("agent.py", "./agent.py"))
+    assert said(capsys, "train", "evil/program.toml", "--dry-run")[0] == 0
+
+
+def test_a_run_is_not_believed_what_it_says(evil, tmp_path, capsys):
+    """Its recipe names a program, whoever allowed it where the run began."""
+    program = f"cmd:{sys.executable} {evil}/agent.py"
+    words = ("train", "evil/program.toml", "--out", "run", "--allow-command", program)
+    assert said(capsys, *words)[0] == 0
+    (tmp_path / "RAN").unlink()
+    status = json.loads((tmp_path / "run" / "status.json").read_text())
+    (tmp_path / "run" / "status.json").write_text(json.dumps(status | {"state": "stopped"}))
+    code, _, error = said(capsys, "train", "run", "--resume")
+    assert code == 2
+    assert "would run" in error
+    assert not (tmp_path / "RAN").exists()
+
+
+def test_what_is_typed_is_allowed_and_what_a_file_says_is_not(evil, tmp_path, capsys):
+    program = f"cmd:{sys.executable} {evil}/agent.py"
+    words = ("train", "plain.toml", "--dry-run", "--set", f"opponents=[{json.dumps(program)}]")
+    assert said(capsys, *words)[0] == 0
+    with commanding():
+        named_by(evil / "program.toml", [program])
+        assert [is_allowed(need) for need in consent().needs] == [False]
+        allow(program)
+        assert [is_allowed(need) for need in consent().needs] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("cmd:sh -c 'x, y'", {Kind.COMMAND}),
+        ("noise(cmd:sh, p=0.1)", {Kind.COMMAND}),
+        ("agent('CMD:sh', env=[KEY, OTHER])", {Kind.COMMAND, Kind.KEY}),
+        ("agent(cmd:sh, env=KEY)", {Kind.COMMAND, Kind.KEY}),
+        ("a.py:B", {Kind.FILE}),
+        ("noise(a.py:B(x=1), p=0.1)", {Kind.FILE}),
+        ("api:m@https://evil.example/v1", {Kind.HOST}),
+        ("http:http://evil.example/act", {Kind.HOST}),
+        ("hf:owner/model", {Kind.HOST}),
+        ("run:../other", {Kind.READ}),
+        ("dir:/etc/model+adapter:a=/etc/adapter", {Kind.READ}),
+        ("spiel:efg_game(filename=/etc/passwd)", {Kind.READ}),
+        ("disguise(random, file='/etc/passwd')", {Kind.READ}),
+        ("template:/etc/passwd", {Kind.READ}),
+        ("tiny", set()),
+        ("mcts:100", set()),
+        ("ipd(rounds=3)", set()),
+    ],
+)
+def test_needs_are_found(tmp_path, text, kinds):
+    assert {need.kind for need in needs_of(text, tmp_path / "recipe.toml")} == kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        ("cmd: sh -c 'x, y'", "sh -c 'x, y'"),
+        ("noise(cmd:sh -x, p=0.1)", "sh -x"),
+        ("agent('cmd:sh -c \"a, b\"', env=[K])", 'sh -c "a, b"'),
+        ("tiny", None),
+    ],
+)
+def test_commands_are_found(text, command):
+    assert command_of(text) == command
+
+
+def asked_on_a_terminal(words, answer, folder):
+    """Run a command on a terminal of its own, answer its question, and return its status and what it printed."""
+    child, terminal = pty.openpty()
+    run = subprocess.Popen(
+        [sys.executable, "-m", "stratagem", *words], stdin=terminal, stdout=terminal, stderr=terminal, cwd=folder
+    )
+    os.close(terminal)
+    printed, begun, answered = b"", time.monotonic(), False
+    while time.monotonic() - begun < 120:
+        if select.select([child], [], [], 0.2)[0]:
+            try:
+                printed += os.read(child, 4096)
+            except OSError:  # the terminal is closed
+                break
+        if not answered and b"[y/N]" in printed:
+            os.write(child, answer)
+            answered = True
+        if run.poll() is not None and not select.select([child], [], [], 0.1)[0]:
+            break
+    os.close(child)
+    return run.wait(), " ".join(printed.decode().split()), answered
+
+
+@pytest.mark.parametrize(("answer", "allowed"), [(b"y\n", True), (b"\n", False), (b"n\n", False)])
+def test_a_terminal_is_asked_once(evil, tmp_path, answer, allowed):
+    path = evil / "program.toml"
+    path.write_text(path.read_text().replace("agent.py", "agent.py \\u001b[2K"))
+    words = ["train", "evil/program.toml", "--dry-run"]
+    code, printed, answered = asked_on_a_terminal(words, answer, tmp_path)
+    assert answered
+    assert "Trust this folder?" in printed
+    assert "\x1b[2K" not in printed.partition("Trust this folder")[0].rpartition("would")[2]
+    assert (code == 0) == allowed
+    assert trusted_folders() == ([tmp_path] if allowed else [])
+    if allowed:
+        code, _, answered = asked_on_a_terminal(words, answer, tmp_path)
+        assert (code, answered) == (0, False)
