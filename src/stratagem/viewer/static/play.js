@@ -1,5 +1,5 @@
 // Play: the operator sits down at a game, and hands on the links of the table.
-import { html, useEffect, useState } from './preact-htm.js';
+import { html, useEffect, useRef, useState } from './preact-htm.js';
 import { api, go, link, useJson, visible } from './data.js';
 import { post, priceText } from './jobs.js';
 import { Sitting, useTable } from './sitting.js';
@@ -11,11 +11,16 @@ export function keep(table, body) {
 
 function Link({ one }) {
   const [done, setDone] = useState(false);
+  const field = useRef(null);
   const address = location.origin + one.address;
-  const copy = () => navigator.clipboard.writeText(address).then(() => setDone(true), () => setDone(false));
+  const copy = () => {
+    field.current.select();
+    if (navigator.clipboard) navigator.clipboard.writeText(address).then(() => setDone(true), () => setDone(false));  // missing without TLS
+  };
   const name = one.role === 'seat' ? `Seat ${one.seat}` : 'To observe';
   if (!one.address) return html`<li><b>${name}</b> <span class="dim">${one.taken ? 'somebody sits there' : 'the link is used up'}</span></li>`;
-  return html`<li><b>${name}</b> <button type="button" aria-label=${`Copy the link: ${name}`} onClick=${copy}>${done ? 'Copied' : 'Copy'}</button> <a href=${address} target="_blank" rel="noopener">${address}</a></li>`;
+  return html`<li><b>${name}</b> 
+    <input type="text" readonly ref=${field} value=${address} aria-label=${`Link: ${name}`} /> <button type="button" aria-label=${`Copy the link: ${name}`} onClick=${copy}>${done ? 'Copied' : 'Copy'}</button></li>`;
 }
 
 function Links({ links }) {
