@@ -1,6 +1,5 @@
 """Links of the pages: every route for every role, what each place at a table is told, and when a link is revoked."""
 
-import json
 import re
 import time
 
