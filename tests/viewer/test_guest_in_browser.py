@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from browser import faults_of_accessibility
 
 from stratagem.viewer.opening import open_viewer
 from stratagem.viewer.routes import ROLES
@@ -160,3 +161,25 @@ def test_observer_sees_the_whole_game_at_its_end_alone(browser, studio):
     observer.get_by_role("heading", name=re.compile("^Turn")).wait_for()
     assert attempt(observer, "/api/library")[0] == 401
     page.get_by_role("link", name="Look at the whole game").wait_for()
+
+
+@pytest.mark.parametrize("game", ["kuhn(hands=1)", "tic-tac-toe"])
+def test_pages_of_links_fit_a_phone(browser, studio, game):
+    page, address, _ = studio
+    for link in sit(page, address, game).values():
+        guest = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+        guest.goto(link)
+        guest.get_by_role("heading", name=game.partition("(")[0]).wait_for()
+        guest.wait_for_timeout(500)
+        assert guest.evaluate("document.documentElement.scrollWidth") == 390
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.get_by_text("somebody sits there").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_pages_of_links_have_no_fault_of_accessibility(browser, studio):
+    page, address, _ = studio
+    for link in sit(page, address, "tic-tac-toe").values():
+        guest = come(browser, link)
+        guest.get_by_role("heading", name="tic-tac-toe").wait_for()
+        assert faults_of_accessibility(guest) == []

@@ -131,7 +131,7 @@ class PageHuman(Human):
         """Tell the payoffs of a round."""
         self._tell("round", view, payoff=payoff, over=over)
         if self._opens:
-            self._publish("round", view)
+            self._publish("round", view, seat=self._seat)
 
     def _tell(self, event: str, view: View[Any], **more: Any) -> None:
         self._send({"event": event, "situation": view.situation, **more})
@@ -208,6 +208,11 @@ def _from_record(seated: Seated, connection: Connection) -> tuple[Setup, Positio
     game, decisions = position.state.game, position.decisions
     if not 0 <= seated.seat < game.spec.seats:
         raise BadParameter(f"{game.spec.name} has seats 0 to {game.spec.seats - 1}, and none {seated.seat}.")
+    if len(seated.people) > 1 and game.spec.private_information:
+        raise BadParameter(
+            f"{game.spec.name} hides something from each seat, and the record shows it to you: other people can only "
+            "sit down at a new game."
+        )
     players: list[Player | None] = [None] * game.spec.seats
     for seat, slot in enumerate(position.episode.slots):
         recorded = position.episode.players[seat]

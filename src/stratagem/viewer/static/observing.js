@@ -40,7 +40,7 @@ export function Observing({ state }) {
   return html`<div class="head title"><h1>${visible(begun.game)} <small>you observe</small></h1></div>
     <div class="sitting"><section aria-label="What is public"><h2>What is public</h2>
       ${begun.hides && html`<p>This game hides something from each seat. Until its end you see whose turn it is, and then the whole game.</p>`}
-      ${!begun.hides && html`<${Sight} drawn=${turn && turn.drawn} mark=${turns.length} players=${begun.players} text=${latest ? latest.situation : ''} />`}</section>
+      ${!begun.hides && html`<${Sight} drawn=${turn && turn.drawn} mark=${turns.length} players=${begun.players} text=${latest ? `Seat ${latest.seat} is told:\n${latest.situation}` : ''} />`}</section>
       <section class="turn" aria-label="Course"><h2>Course</h2>
         <ul class="players">${begun.players.map((name, seat) => html`<li key=${seat}><span class=${`seat s${seat % 7}`}>${seat}</span><span class="name">${visible(name)}</span>${turn && turn.seat === seat ? ' was asked last' : ''}</li>`)}</ul>
         <p class="dim" role="status">Rounds that are over: ${rounds}.</p><${Gone} events=${events} /></section></div>`;

@@ -23,10 +23,10 @@ function Link({ one }) {
     <input type="text" readonly ref=${field} value=${address} aria-label=${`Link: ${name}`} /> <button type="button" aria-label=${`Copy the link: ${name}`} onClick=${copy}>${done ? 'Copied' : 'Copy'}</button></li>`;
 }
 
-function Links({ links }) {
+function Links({ links, guests }) {
   return html`<section class="invitations" aria-label="Other people"><h2>Other people</h2>
-    <p>Give each person a link of their own. The first browser that opens the link of a seat sits there, and the link opens no other.
-      Who observes sees what is public, and the whole game after its end. None of these links opens anything else here.</p>
+    <p>${guests && 'Give each person the link of a seat. The first browser that opens it sits there, and it lets in no other. '}Who
+      observes sees what is public, and the whole game after its end. No link of a table opens anything else here.</p>
     <ul>${links.map((one) => html`<${Link} key=${`${one.role} ${one.seat}`} one=${one} />`)}</ul></section>`;
 }
 
@@ -50,7 +50,7 @@ function Table({ id }) {
     ${body && html`<button class="main" onClick=${() => again(true)}>Sit down at this price</button>`}</div>${problem}`;
   const guests = (state.links || []).some((one) => one.role === 'seat');
   return html`<${Sitting} id=${id} state=${state} leave=${guests ? 'End the game' : 'Leave'} left=${() => go(link('/play'))}
-    invitations=${state.open && state.links && html`<${Links} links=${state.links} />`}
+    invitations=${state.open && state.links && html`<${Links} links=${state.links} guests=${guests} />`}
     other=${html`<p><a href=${link('/play')}>Another game</a></p>`}
     after=${html`${body && html`<p><button onClick=${() => again(body.accepted || false)}>Play again</button> <a href=${link('/play')}>Another game</a></p>`}${problem}`} />`;
 }
