@@ -7,6 +7,8 @@ import pytest
 from page_client import ADDRESS, Pages
 from starlette.testclient import TestClient
 
+from stratagem.viewer.actions import Actions
+from stratagem.viewer.app import Viewer
 from stratagem.viewer.guard import ACTIONS, COOKIE
 from stratagem.viewer.links import GRACE, Links
 from stratagem.viewer.routes import ROLES, roles_of
@@ -162,7 +164,7 @@ def test_roles_in_one_browser_do_not_overwrite_each_other(studio):
 
 
 def test_link_of_a_seat_lets_one_browser_in(studio):
-    """Who opened the table knows the link, and cannot read the guest's hand by it."""
+    """The operator knows the link, and cannot read the guest's hand by it."""
     table, links = studio.sit()
     assert studio.stranger().head(links[1], follow_redirects=False).status_code == 401, "a look is no opening"
     guest = studio.guest(links[1])
@@ -325,6 +327,28 @@ def test_pages_of_a_guest_hold_nothing_of_the_folder(studio):
     heard = guest.get("/").text + guest.get("/api/table").text + guest.get("/api/library").text
     assert not any(word in heard for word in SECRETS)
     assert "api/library" not in guest.get("/").text
+
+
+def test_guest_on_another_machine_needs_the_link_alone(folder):
+    address = "http://192.168.0.7:8150"
+    actions = Actions(folder, {})
+    application = Viewer(folder, "0.0.0.0", TOKEN, actions).application()
+    operator, guest, stranger = (TestClient(application, base_url=address) for _ in range(3))
+    operator.get(f"/?token={TOKEN}")
+    body = {"game": "kuhn(hands=1)", "seat": 0, "players": {"1": "person"}}
+    table = operator.post("/api/do/sit", json=body, headers={"origin": address}).json()["id"]
+    link = operator.get("/api/table", params={"id": table}).json()["links"][0]["address"]
+    page = guest.get(link)
+    assert page.status_code == 200
+    scripts = re.findall('(?:src|href)="([^"]*)"', page.text)
+    assert "static/guest.js" in scripts
+    for name in scripts:
+        assert guest.get(page.url.join(name)).status_code == 200, name
+    path = link.partition("?")[0]
+    assert guest.get(f"{path}api/table").json()["role"] == "seat"
+    assert stranger.get(f"{path}api/table").status_code == 401
+    assert guest.get("/api/library").status_code == 401
+    actions.close()
 
 
 def test_links_are_random_and_expire():
