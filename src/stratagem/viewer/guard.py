@@ -49,7 +49,7 @@ _HEADERS = {
 }
 
 
-class Asked(NamedTuple):
+class LinkRequest(NamedTuple):
     """Link that a request is made by, and what it asks for."""
 
     link: Link | None
@@ -86,13 +86,13 @@ class Guard:
 
         await (refused or self._inner)({**scope, "path": asked.path, "link": asked.link}, receive, guarded)
 
-    def _read(self, path: str) -> Asked:
+    def _read(self, path: str) -> LinkRequest:
         if not path.startswith(TABLE_LINKS):
-            return Asked(self._operator, path)
+            return LinkRequest(self._operator, path)
         name, _, rest = path.removeprefix(TABLE_LINKS).partition("/")
-        return Asked(self._links.find(name), f"/{rest}")
+        return LinkRequest(self._links.find(name), f"/{rest}")
 
-    def _refuse(self, asked: Asked, scope: Scope, headers: Headers) -> Response | None:
+    def _refuse(self, asked: LinkRequest, scope: Scope, headers: Headers) -> Response | None:
         acts = scope["method"] == "POST" and asked.path.startswith(ACTIONS)
         if not acts and scope["method"] not in ("GET", "HEAD"):
             return PlainTextResponse("The pages are only read.", 405)
@@ -105,7 +105,7 @@ class Guard:
             return PlainTextResponse("Only the pages themselves may do something.", 403)
         return self._ask_secret(asked, scope, headers)
 
-    def _ask_secret(self, asked: Asked, scope: Scope, headers: Headers) -> Response | None:
+    def _ask_secret(self, asked: LinkRequest, scope: Scope, headers: Headers) -> Response | None:
         """Let in who has the secret of the link, as far as its role goes."""
         link = asked.link
         if link is None:

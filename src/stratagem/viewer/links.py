@@ -12,7 +12,7 @@ from typing import Literal
 
 from stratagem.games.base import Seat
 
-Role = Literal["operator", "observer", "seat"]
+LinkRole = Literal["operator", "observer", "seat"]
 TABLE_LINKS = "/at/"
 """Beginning of the paths of observers and seats; the id of the link follows."""
 GRACE = 120.0
@@ -30,7 +30,7 @@ class Link:
     A link of a table has a path of its own, so that browsers keep its cookie apart from all others.
     """
 
-    role: Role
+    role: LinkRole
     table: str = ""
     """Id of the table; empty for the operator."""
     seat: Seat | None = None
@@ -75,7 +75,7 @@ class Links:
         self._links: dict[str, Link] = {}
         self._clock = clock
 
-    def grant(self, role: Role, table: str, seat: Seat | None = None) -> Link:
+    def grant(self, role: LinkRole, table: str, seat: Seat | None = None) -> Link:
         """Make a new link of a table."""
         link = Link(role, table, seat, id=secrets.token_hex(8))
         self._links[link.id] = link

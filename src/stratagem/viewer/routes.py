@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from stratagem.viewer.links import Role
+from stratagem.viewer.links import LinkRole
 
-Roles = frozenset[Role]
+Roles = frozenset[LinkRole]
 _OPERATOR: Roles = frozenset({"operator"})
 _SEAT: Roles = _OPERATOR | {"seat"}
 _OBSERVER: Roles = frozenset({"observer"})

@@ -10,7 +10,7 @@ from stratagem.viewer.asked import Leave, Reply
 from stratagem.viewer.links import Link
 from stratagem.viewer.parameters import number
 from stratagem.viewer.replays import replay_of
-from stratagem.viewer.tables import Place, Tables
+from stratagem.viewer.tables import TablePlace, Tables
 
 
 class SeatRequests:
@@ -60,13 +60,13 @@ class SeatRequests:
             place.table.leave(place.seat)
         return {}
 
-    def _place(self, link: Link, name: str) -> Place:
+    def _place(self, link: Link, name: str) -> TablePlace:
         if link.role != "operator":
-            return Place(self._tables.find(link.table), link.seat)
+            return TablePlace(self._tables.find(link.table), link.seat)
         table = self._tables.find(name)
-        return Place(table, table.seated.seat)
+        return TablePlace(table, table.seated.seat)
 
-    def _links(self, place: Place) -> list[Json]:
+    def _links(self, place: TablePlace) -> list[Json]:
         """Return the links that the operator may hand on; a seat that is taken has none any more."""
         links = self._tables.links.of_table(place.table.id)
         return [

@@ -117,8 +117,8 @@ class Keeper:
         return folder, episode.id
 
 
-class Place(NamedTuple):
-    """Place at a table: a seat, or that of observers."""
+class TablePlace(NamedTuple):
+    """TablePlace at a table: a seat, or that of observers."""
 
     table: OpenTable
     seat: Seat | None
