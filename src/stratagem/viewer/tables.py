@@ -118,7 +118,7 @@ class Keeper:
 
 
 class TablePlace(NamedTuple):
-    """TablePlace at a table: a seat, or that of observers."""
+    """Place at a table: a seat, or that of observers."""
 
     table: OpenTable
     seat: Seat | None
