@@ -29,9 +29,9 @@ class Wire:
 class Pages:
     """Client of a viewer over a folder; every byte that comes is kept."""
 
-    def __init__(self, root, prices=None):
+    def __init__(self, root, prices=None, token=""):
         self.actions = Actions(root, prices or {})
-        self.http = TestClient(Viewer(root, actions=self.actions).application(), base_url=ADDRESS)
+        self.http = TestClient(Viewer(root, token=token, actions=self.actions).application(), base_url=ADDRESS)
         self.heard = []
 
     def get(self, page, /, status=200, **query):

@@ -140,6 +140,13 @@ def test_person_plays_on_from_a_recorded_turn(root):
         played(seated("", seat=5, origin=origin, players={}))
 
 
+def test_hands_of_a_record_are_not_dealt_to_guests(root):
+    """The operator can read them in the record."""
+    origin = Origin(root / "games", "hands/0.0", 2, None)
+    with pytest.raises(BadParameter, match="kuhn hides something from each seat, and the record shows it to you"):
+        played(seated("", origin=origin, players={1: "person"}))
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [

@@ -23,14 +23,16 @@ from stratagem.named_files import content_of
 from stratagem.play.records import Episode, episode_json
 from stratagem.prompting.catalogue import make_style
 from stratagem.viewer.alternatives import Alternatives, ask_alternatives
-from stratagem.viewer.asked import AskedAlternatives, AskedExport, AskedPolicy, AskedWhatIf, OneJob, Reply, Sit, Taught
+from stratagem.viewer.asked import AskedAlternatives, AskedExport, AskedPolicy, AskedWhatIf, OneJob, Sit, Taught
 from stratagem.viewer.exporting.jobs import Export, ask_export
 from stratagem.viewer.jobs import LIMITS, Job, JobQueue
 from stratagem.viewer.library import Library
+from stratagem.viewer.links import Links
 from stratagem.viewer.listing import find_row
 from stratagem.viewer.model_policies import ask_policy, question_of
 from stratagem.viewer.parameters import given, number
 from stratagem.viewer.positions import Position, known_players, maker, position_json, read_position
+from stratagem.viewer.seats import SeatRequests
 from stratagem.viewer.sitting import Origin, Seated
 from stratagem.viewer.tables import FORKS, Tables
 from stratagem.viewer.whatif import UNCHANGED, WhatIf, ask_what_if, stored
@@ -46,7 +48,9 @@ class Actions:
     def __init__(self, root: Path, prices: PriceList, limits: Limits = LIMITS) -> None:
         self._root = root
         self._jobs = JobQueue(limits)
-        self._tables = Tables(root)
+        self.links = Links()
+        self._tables = Tables(root, self.links)
+        self.seats = SeatRequests(self._tables)
         self._teaching = threading.Lock()
         self._prices = prices
 
@@ -60,13 +64,11 @@ class Actions:
             "cancel": self._cancel,
             "teach": self._teach,
             "sit": self._sit,
-            "reply": self._reply,
-            "leave": self._leave,
         }
 
     def gets(self) -> dict[str, Callable[[Library, Mapping[str, str]], Json]]:
         """Return what is only read, by name."""
-        return {"position": _position, "job": self._job, "table": self._table, "game": _game, "whatifs": self._stored}
+        return {"position": _position, "job": self._job, "game": _game, "whatifs": self._stored}
 
     def close(self) -> None:
         """End all jobs and games."""
@@ -185,8 +187,7 @@ class Actions:
             accepted=asked.accepted,
             prices=self._prices,
         )
-        ids = self._tables.open(seated)
-        return {"id": ids.pop(asked.seat), "others": ids}
+        return {"id": self._tables.open(seated).id}
 
     def _origin(self, library: Library, asked: Sit) -> Origin:
         folder = library.record(asked.record)
@@ -194,22 +195,6 @@ class Actions:
         _check_seats(position, {asked.seat: "", **asked.players})
         run = library.run_of(folder)
         return Origin(folder, asked.episode, asked.turn, run.path if run else None)
-
-    def _table(self, library: Library, asked: Mapping[str, str]) -> Json:
-        """Return what a table has told since the events that the page has seen."""
-        place, start = self._tables.find(asked.get("id", "")), number(asked, "seen", 0)
-        is_open = place.table.is_open
-        return {"open": is_open, "events": place.events[start:], "start": start}
-
-    def _reply(self, library: Library, body: Json) -> Json:
-        asked = Reply.read(body)
-        place = self._tables.find(asked.id)
-        place.table.reply(place.seat, asked.number, asked.text)
-        return {}
-
-    def _leave(self, library: Library, body: Json) -> Json:
-        self._tables.find(OneJob.read(body).id).table.close()
-        return {}
 
 
 def _position(library: Library, asked: Mapping[str, str]) -> Json:

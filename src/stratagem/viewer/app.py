@@ -25,6 +25,7 @@ from stratagem.viewer.files import files_of_pages
 from stratagem.viewer.guard import ACTIONS, SANDBOX, Guard
 from stratagem.viewer.inspecting import ANSWERS
 from stratagem.viewer.library import Library, read_library
+from stratagem.viewer.links import Link
 from stratagem.viewer.live import EventStream, events
 from stratagem.viewer.preloading import first_page
 from stratagem.viewer.run_answers import RUN_ACTS, RUN_ANSWERS
@@ -71,50 +72,44 @@ class Viewer:
             **RUN_ANSWERS,
             **self._actions.gets(),
         }
+        seats = self._actions.seats
         routes = [
             Route("/", self._first_page),
             *(Route(f"/static/{name}", self._file(name)) for name in self._files),
-            *(Route(f"/api/{name}", self._answering(answer)) for name, answer in answers.items()),
+            *(Route(f"/api/{name}", self._reading(answer)) for name, answer in answers.items()),
             *(
-                Route(f"{ACTIONS}{name}", self._acting(act), methods=["POST"])
+                Route(f"{ACTIONS}{name}", self._doing(act), methods=["POST"])
                 for name, act in {**self._actions.posts(), **RUN_ACTS}.items()
+            ),
+            *(Route(f"/api/{name}", _answering_link(answer)) for name, answer in seats.gets().items()),
+            *(
+                Route(f"{ACTIONS}{name}", _acting_for_link(act), methods=["POST"])
+                for name, act in seats.posts().items()
             ),
             Route("/api/live", self._live),
             Route("/faces/{name}", _face),
             Route("/pages/{name:path}", self._page),
             Route("/exports/{name}", _export),
         ]
-        guard = Middleware(Guard, host=self._host, token=self._token)
+        guard = Middleware(Guard, host=self._host, token=self._token, links=self._actions.links)
         return Starlette(routes=routes, middleware=[guard], exception_handlers={HTTPException: _no_route})
 
     def _read(self) -> Library:
         return read_library(self._root)
 
     def _first_page(self, request: Request) -> Response:
-        return Response(first_page(self._files), media_type="text/html")
+        page = "index.html" if _link(request).role == "operator" else "guest.html"
+        return Response(first_page(self._files, page), media_type="text/html")
 
     def _file(self, name: str) -> Callable[[Request], Response]:
         path = self._files[name]
         return lambda request: Response(path.read_bytes(), media_type=_KINDS[path.suffix])
 
-    def _answering(self, answer: Callable[[Library, Mapping[str, str]], Json]) -> Callable[[Request], Response]:
-        def answered(request: Request) -> Response:
-            try:
-                return PlainJSON(answer(self._read(), request.query_params))
-            except StratagemError as error:
-                return _error(error)
+    def _reading(self, answer: Callable[[Library, Mapping[str, str]], Json]) -> Callable[[Request], Response]:
+        return _answering(lambda request: answer(self._read(), request.query_params))
 
-        return answered
-
-    def _acting(self, act: Callable[[Library, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
-        async def acted(request: Request) -> Response:
-            try:
-                body = await _body(request)
-                return PlainJSON(await run_in_threadpool(lambda: act(self._read(), body)))
-            except StratagemError as error:
-                return _error(error)
-
-        return acted
+    def _doing(self, act: Callable[[Library, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
+        return _acting(lambda request, body: act(self._read(), body))
 
     def _page(self, request: Request) -> Response:
         try:
@@ -125,6 +120,41 @@ class Viewer:
 
     async def _live(self, request: Request) -> Response:
         return EventStream(events(self._read))
+
+
+def _link(request: Request) -> Link:
+    """Return the link that the guard has let in."""
+    link: Link = request.scope["link"]
+    return link
+
+
+def _answering(answer: Callable[[Request], Json]) -> Callable[[Request], Response]:
+    def answered(request: Request) -> Response:
+        try:
+            return PlainJSON(answer(request))
+        except StratagemError as error:
+            return _error(error)
+
+    return answered
+
+
+def _answering_link(answer: Callable[[Link, Mapping[str, str]], Json]) -> Callable[[Request], Response]:
+    return _answering(lambda request: answer(_link(request), request.query_params))
+
+
+def _acting_for_link(act: Callable[[Link, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
+    return _acting(lambda request, body: act(_link(request), body))
+
+
+def _acting(act: Callable[[Request, Json], Json]) -> Callable[[Request], Awaitable[Response]]:
+    async def acted(request: Request) -> Response:
+        try:
+            body = await _body(request)
+            return PlainJSON(await run_in_threadpool(act, request, body))
+        except StratagemError as error:
+            return _error(error)
+
+    return acted
 
 
 def _face(request: Request) -> Response:

@@ -20,7 +20,7 @@ class OneJob(FiniteSettings):
     """A job by its id."""
 
     id: str = _ID
-    """Id of the job, or of the table."""
+    """Id of the job."""
 
 
 class AskedWhatIf(FiniteSettings):
@@ -121,11 +121,16 @@ class Sit(FiniteSettings):
     """True if the price of each decision is accepted."""
 
 
-class Reply(FiniteSettings):
+class Leave(FiniteSettings):
+    """A table that is left."""
+
+    id: str = Field(default="", max_length=1000)
+    """Id of the table; only the operator names one, since a link of a seat has its own."""
+
+
+class Reply(Leave):
     """Reply of a person at a table."""
 
-    id: str = _ID
-    """Id of the table."""
     number: int = Field(ge=0)
     """Number of the question."""
     text: str

@@ -2,16 +2,15 @@
 
 A page that a browser has open elsewhere must not read records or start anything: neither by a request to this address,
 nor by a name of its own that leads here (DNS rebinding). Texts of models must not run, so a page loads nothing but its
-own files.
+own files. Whoever asks has a link, and its role decides what is answered.
 """
 
 from __future__ import annotations
 
-import hmac
-import secrets
 import socket
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
+from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -19,9 +18,13 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from stratagem.hosts import Host, is_loopback, read_host
+from stratagem.viewer.links import TABLE_LINKS, Link, Links
+from stratagem.viewer.routes import roles_of
 
 COOKIE = "stratagem_view"
-"""Beginning of the name of the cookie; the port follows."""
+"""Beginning of the name of a cookie; the port follows, and the id of a link of a table."""
+_SECONDS = 4 * 3600
+"""Time that a browser keeps the cookie of a table, even if it is closed: a seat's link lets nobody in twice."""
 ACTIONS = "/api/do/"
 """Beginning of the paths that do something; nothing else but reading is possible."""
 KIND = "application/json"
@@ -46,24 +49,32 @@ _HEADERS = {
 }
 
 
+class LinkRequest(NamedTuple):
+    """Link that a request is made by, and what it asks for."""
+
+    link: Link | None
+    """None where there is no such link."""
+    path: str
+    """Path without that of the link."""
+
+
 class Guard:
-    """Application behind the checks of host, origin and token."""
+    """Application behind the checks of host, origin, link and role."""
 
-    def __init__(self, inner: ASGIApp, host: str, token: str) -> None:
-        """`token` is what a browser must know; empty lets every user and program of this machine in.
-
-        A cookie has a secret of its own, so that who reads it has not the token of the address.
-        """
+    def __init__(self, inner: ASGIApp, host: str, token: str, links: Links) -> None:
+        """`token` is that of the operator; empty lets every user and program of this machine be it."""
         self._inner = inner
         self._host = host
-        self._token = token
-        self._session = secrets.token_urlsafe(24)
+        self._needs_token = bool(token)
+        self._operator = Link("operator", token=token)
+        self._links = links
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Answer a request, or refuse it; the application finds its link in the scope."""
         if scope["type"] != "http":
             return
-        refused = self._refuse(scope, Headers(scope=scope))
+        asked = self._read(scope["path"])
+        refused = self._refuse(asked, scope, Headers(scope=scope))
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -73,10 +84,16 @@ class Guard:
                 headers.update(_HEADERS)
             await send(message)
 
-        await (refused or self._inner)(scope, receive, guarded)
+        await (refused or self._inner)({**scope, "path": asked.path, "link": asked.link}, receive, guarded)
 
-    def _refuse(self, scope: Scope, headers: Headers) -> Response | None:
-        acts = scope["method"] == "POST" and scope["path"].startswith(ACTIONS)
+    def _read(self, path: str) -> LinkRequest:
+        if not path.startswith(TABLE_LINKS):
+            return LinkRequest(self._operator, path)
+        name, _, rest = path.removeprefix(TABLE_LINKS).partition("/")
+        return LinkRequest(self._links.find(name), f"/{rest}")
+
+    def _refuse(self, asked: LinkRequest, scope: Scope, headers: Headers) -> Response | None:
+        acts = scope["method"] == "POST" and asked.path.startswith(ACTIONS)
         if not acts and scope["method"] not in ("GET", "HEAD"):
             return PlainTextResponse("The pages are only read.", 405)
         host = read_host(headers.get("host", ""))
@@ -86,7 +103,22 @@ class Guard:
             return PlainTextResponse("Pages of other origins may not ask.", 403)
         if acts and not _is_own_request(headers):
             return PlainTextResponse("Only the pages themselves may do something.", 403)
-        return self._ask_token(scope, headers) if self._token else None
+        return self._ask_secret(asked, scope, headers)
+
+    def _ask_secret(self, asked: LinkRequest, scope: Scope, headers: Headers) -> Response | None:
+        """Let in who has the secret of the link, as far as its role goes."""
+        link = asked.link
+        if link is None:
+            return _unknown()
+        if link is self._operator:
+            bearer = headers.get("authorization", "").removeprefix("Bearer ")
+            if not self._needs_token or link.opens(bearer):
+                return None
+        if not link.knows(_cookie(headers, cookie_name(scope, link))):
+            return _exchange(link, scope)
+        if link.role not in roles_of(asked.path):
+            return PlainTextResponse("This link does not open that.", 403)
+        return None
 
     def _is_own(self, host: Host) -> bool:
         """Return whether a request means this server: a foreign name that leads here does not."""
@@ -97,30 +129,40 @@ class Guard:
             return False
         return _is_number(name) or name in (socket.gethostname().casefold(), socket.getfqdn().casefold())
 
-    def _ask_token(self, scope: Scope, headers: Headers) -> Response | None:
-        """Let in who has the token; the address that was printed leaves it in a cookie."""
-        query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given, name = dict(query).get("token", ""), cookie_name(scope)
-        if _is_secret(_cookie(headers, name), self._session):
-            return None
-        if _is_secret(headers.get("authorization", "").removeprefix("Bearer "), self._token):
-            return None
-        if not _is_secret(given, self._token):
-            return PlainTextResponse("Open the address with the token that `stratagem view` printed.", 401)
-        rest = urlencode([(name, value) for name, value in query if name != "token"])
-        response = RedirectResponse(f"/?{rest}" if rest else "/", 303)
-        response.set_cookie(name, self._session, httponly=True, samesite="strict")
-        return response
 
-
-def cookie_name(scope: Scope) -> str:
-    """Return the name of the cookie: browsers send cookies to all ports of a machine, so each viewer has its own."""
+def cookie_name(scope: Scope, link: Link) -> str:
+    """Return the name of a cookie: browsers send cookies to all ports of a machine, so each viewer has its own."""
     server = scope.get("server")
-    return f"{COOKIE}_{server[1]}" if server else COOKIE
+    port = f"_{server[1]}" if server else ""
+    return f"{COOKIE}{port}_{link.id}" if link.id else f"{COOKIE}{port}"
 
 
-def _is_secret(given: str, secret: str) -> bool:
-    return hmac.compare_digest(given.encode("utf-8", "replace"), secret.encode())
+def _exchange(link: Link, scope: Scope) -> Response:
+    """Take the token of an address for a cookie; the link of a seat is then used, whoever else knows it."""
+    query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    if scope["method"] != "GET" or not link.opens(dict(query).get("token", "")):
+        return _unknown()
+    link.is_used = True
+    rest = urlencode([(name, value) for name, value in query if name != "token"])
+    response = RedirectResponse(f"{link.path}?{rest}" if rest else link.path, 303)
+    name, is_guest = cookie_name(scope, link), bool(link.id)
+    response.set_cookie(
+        name,
+        link.session,
+        max_age=_SECONDS if is_guest else None,
+        path=link.path,
+        httponly=True,
+        samesite="lax" if is_guest else "strict",  # a link in a message is opened from another site
+    )
+    return response
+
+
+def _unknown() -> Response:
+    return PlainTextResponse(
+        "Open the address with the token that `stratagem view` printed, or ask for a link to the table: that of a seat "
+        "lets in one browser, until the game has ended or the seat was left.",
+        401,
+    )
 
 
 def _is_same_origin(headers: Headers) -> bool:

@@ -7,29 +7,32 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-MAIN = "main.js"
+_SCRIPT = re.compile(r'<script type="module" src="(/?static/)([\w-]+\.js)">')
 _IMPORT = re.compile(r"^import [^;]*?from '\./([\w-]+\.js)';", re.MULTILINE)
 
 
-def first_page(files: Mapping[str, Path]) -> str:
-    """Return the page with a link to each module that the first one imports, itself or by others."""
-    return _page(tuple(sorted(files.items())))
+def first_page(files: Mapping[str, Path], page: str) -> str:
+    """Return a page with a link to each module that its script imports, itself or by others."""
+    return _page(tuple(sorted(files.items())), page)
 
 
 @cache
-def _page(known: tuple[tuple[str, Path], ...]) -> str:
+def _page(known: tuple[tuple[str, Path], ...], name: str) -> str:
     files = dict(known)
-    page = files["index.html"].read_text(encoding="utf-8")
-    links = "".join(f'<link rel="modulepreload" href="/static/{name}">\n' for name in modules(files))
-    return page.replace('<script type="module"', f'{links}<script type="module"', 1)
+    page = files[name].read_text(encoding="utf-8")
+    script = _SCRIPT.search(page)
+    assert script is not None
+    folder, main = script.groups()
+    links = "".join(f'<link rel="modulepreload" href="{folder}{name}">\n' for name in modules(files, main))
+    return page.replace(script[0], links + script[0], 1)
 
 
-def modules(files: Mapping[str, Path]) -> list[str]:
-    """Return the modules that the first one imports, itself or by others; those asked for later are not among them."""
-    found, open_names = list[str](), [MAIN]
+def modules(files: Mapping[str, Path], main: str) -> list[str]:
+    """Return the modules that one imports, itself or by others; those asked for later are not among them."""
+    found, open_names = list[str](), [main]
     while open_names:
         text = files[open_names.pop(0)].read_text(encoding="utf-8")
-        new = [name for name in _IMPORT.findall(text) if name not in found and name != MAIN]
+        new = [name for name in _IMPORT.findall(text) if name not in found and name != main]
         found += new
         open_names += new
     return found

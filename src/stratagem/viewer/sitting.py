@@ -69,9 +69,10 @@ class Seated:
 
 
 class Told(NamedTuple):
-    """Message to the page of one seat."""
+    """Message to the page of one seat, or of observers."""
 
-    seat: Seat
+    seat: Seat | None
+    """Seat; None for observers, who are told what is public."""
     content: Json
 
 
@@ -85,11 +86,15 @@ class Typed(NamedTuple):
 
 
 class PageHuman(Human):
-    """Person at a page: sees the view of the seat, and is asked until the reply is legal."""
+    """Person at a page: sees the view of the seat, and is asked until the reply is legal.
 
-    def __init__(self, connection: Connection, game: Game[Any], seat: Seat) -> None:
+    A guest's page gets nothing but that view. Who opens the table gets the board, too, where the game hides nothing,
+    and so do observers.
+    """
+
+    def __init__(self, connection: Connection, game: Game[Any], seat: Seat, *, opens: bool) -> None:
         super().__init__()
-        self._connection, self._seat, self._number = connection, seat, 0
+        self._connection, self._seat, self._number, self._opens = connection, seat, 0, opens
         self._hides = game.spec.private_information
 
     @property
@@ -99,7 +104,10 @@ class PageHuman(Human):
 
     def turn(self, ask: Ask) -> Move:
         self._number += 1
-        self._tell("ask", ask.view, number=self._number, choices=choices_json(ask.view.choices), drawn=self._drawn(ask))
+        shown = self._drawn(ask)
+        own = shown if self._opens else None
+        self._tell("ask", ask.view, number=self._number, choices=choices_json(ask.view.choices), drawn=own)
+        self._publish("turn", ask.view, seat=self._seat, drawn=shown)
         while True:
             typed = self._connection.recv()
             if (typed.seat, typed.number) != (self._seat, self._number):
@@ -122,12 +130,19 @@ class PageHuman(Human):
     def hear(self, view: View[Any], payoff: float, *, over: bool) -> None:
         """Tell the payoffs of a round."""
         self._tell("round", view, payoff=payoff, over=over)
+        if self._opens:
+            self._publish("round", view, seat=self._seat)
 
     def _tell(self, event: str, view: View[Any], **more: Any) -> None:
         self._send({"event": event, "situation": view.situation, **more})
 
     def _send(self, content: Json) -> None:
         self._connection.send(Told(self._seat, content))
+
+    def _publish(self, event: str, view: View[Any], **more: Any) -> None:
+        """Tell observers what happens, and the situation only where the game hides nothing."""
+        situation = {} if self._hides else {"situation": view.situation}
+        self._connection.send(Told(None, {"event": event, **situation, **more}))
 
 
 def sit_down(seated: Seated, connection: Connection) -> Episode | Priced:
@@ -144,18 +159,32 @@ def sit_down(seated: Seated, connection: Connection) -> Episode | Priced:
         if price is not None and price.servers and not seated.accepted:
             return Priced(price.to_json())
         for seat in seated.people:
-            connection.send(Told(seat, _begun(setup, position, seat)))
+            connection.send(Told(seat, _begun(setup, position, seat, opens=seat == seated.seat)))
+        connection.send(Told(None, _observed(match.game)))
         with spending(Budget(float(_MOST_CALLS), "calls")):
             (episode,) = play([setup], live=1)
     return episode
 
 
-def _begun(setup: Setup, position: Position, seat: Seat) -> Json:
-    """Return the first event of a seat."""
+def _begun(setup: Setup, position: Position, seat: Seat, *, opens: bool) -> Json:
+    """Return the first event of a seat; guests are not told who plays, nor the name of a file with the game."""
     match = setup.match
-    names = [match.names[slot] for slot in setup.slots]
-    common = {"game": match.text, "players": names, "unit": match.game.spec.unit}
-    return {"event": "begun", "seat": seat, "rules": position.state.view(seat).rules, **common}
+    view = position.state.view(seat)
+    if opens:
+        known = {"game": match.text, "players": [match.names[slot] for slot in setup.slots]}
+    else:
+        known = {"game": match.game.spec.name, "players": _seat_names(match.game)}
+    return {"event": "begun", "seat": seat, "rules": view.rules, "unit": match.game.spec.unit, **known}
+
+
+def _observed(game: Game[Any]) -> Json:
+    """Return the first event of observers."""
+    hides = game.spec.private_information
+    return {"event": "begun", "game": game.spec.name, "players": _seat_names(game), "hides": hides}
+
+
+def _seat_names(game: Game[Any]) -> list[str]:
+    return list(game.spec.seat_names) or [f"seat {seat}" for seat in range(game.spec.seats)]
 
 
 def _from_start(seated: Seated, connection: Connection) -> tuple[Setup, Position]:
@@ -179,6 +208,11 @@ def _from_record(seated: Seated, connection: Connection) -> tuple[Setup, Positio
     game, decisions = position.state.game, position.decisions
     if not 0 <= seated.seat < game.spec.seats:
         raise BadParameter(f"{game.spec.name} has seats 0 to {game.spec.seats - 1}, and none {seated.seat}.")
+    if len(seated.people) > 1 and game.spec.private_information:
+        raise BadParameter(
+            f"{game.spec.name} hides something from each seat, and the record shows it to you: other people can only "
+            "sit down at a new game."
+        )
     players: list[Player | None] = [None] * game.spec.seats
     for seat, slot in enumerate(position.episode.slots):
         recorded = position.episode.players[seat]
@@ -204,7 +238,7 @@ def _from_record(seated: Seated, connection: Connection) -> tuple[Setup, Positio
 def _sitter(seated: Seated, seat: Seat, game: Game[Any], connection: Connection) -> Player:
     """Make the player of a seat: a person, or the player that was named for it."""
     if seat in seated.people:
-        return PageHuman(connection, game, seat)
+        return PageHuman(connection, game, seat, opens=seat == seated.seat)
     return _player(seated.players[seat], game)
 
 

@@ -1,6 +1,6 @@
 // Data of the server, and the state that a link holds.
 import { useEffect, useState } from './preact-htm.js';
-import { ask, live } from './source.js';
+import { ask, base, live } from './source.js';
 
 /** The part of the address after `#`: a path and a query. */
 export function place() {
@@ -88,7 +88,7 @@ export function useJson(address, version = 0) {
 }
 
 export function api(name, query) {
-  return `/api/${name}${link('', query).slice(1)}`;
+  return `${base}api/${name}${link('', query).slice(1)}`;
 }
 
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;

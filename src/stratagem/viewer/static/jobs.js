@@ -1,6 +1,7 @@
 // Requests that do something, and jobs of the server: their progress, their price, and a button to cancel.
 import { html, useEffect, useState } from './preact-htm.js';
 import { api, count, number, visible } from './data.js';
+import { base } from './source.js';
 
 const PAUSE = 300;
 
@@ -8,7 +9,7 @@ const PAUSE = 300;
 export async function post(name, body) {
   let response;
   try {
-    response = await fetch(`/api/do/${name}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    response = await fetch(`${base}api/do/${name}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
   } catch {
     throw new Error('The server does not answer.');
   }

@@ -1,81 +1,39 @@
-// Play: a person sits down at a game, sees the view of one seat, and answers.
-import { html, useEffect, useMemo, useState } from './preact-htm.js';
-import { Board } from './board.js';
-import { Question } from './choices.js';
-import { api, go, grouped, link, short, signed, useJson, visible } from './data.js';
+// Play: the operator sits down at a game, and hands on the links of the table.
+import { html, useEffect, useRef, useState } from './preact-htm.js';
+import { api, go, link, useJson, visible } from './data.js';
 import { post, priceText } from './jobs.js';
+import { Sitting, useTable } from './sitting.js';
 
-const PAUSE = 350;
-
-/** Remember what a table was opened with, and the links of the other people. */
+/** Remember what a table was opened with. */
 export function keep(table, body) {
   sessionStorage.setItem(`table:${table.id}`, JSON.stringify(body));
-  sessionStorage.setItem(`others:${table.id}`, JSON.stringify(table.others));
 }
 
-function Links({ links }) {
-  return html`<section class="invitations" aria-label="Other people"><h2>Other people</h2><p>Give each person the link of the seat. Who opens it sits there.</p>
-    <ul>${links.map(([seat, id]) => html`<li key=${seat}>Seat ${seat}: <a href=${`/${link('/play', { table: id })}`} target="_blank" rel="noopener">${location.origin}/${link('/play', { table: id })}</a></li>`)}</ul></section>`;
+function Link({ one }) {
+  const [done, setDone] = useState(false);
+  const field = useRef(null);
+  const address = location.origin + one.address;
+  const copy = () => {
+    field.current.select();
+    if (navigator.clipboard) navigator.clipboard.writeText(address).then(() => setDone(true), () => setDone(false));  // missing without TLS
+  };
+  const name = one.role === 'seat' ? `Seat ${one.seat}` : 'To observe';
+  if (!one.address) return html`<li><b>${name}</b> <span class="dim">${one.taken ? 'somebody sits there' : 'the link is used up'}</span></li>`;
+  return html`<li><b>${name}</b> 
+    <input type="text" readonly ref=${field} value=${address} aria-label=${`Link: ${name}`} /> <button type="button" aria-label=${`Copy the link: ${name}`} onClick=${copy}>${done ? 'Copied' : 'Copy'}</button></li>`;
 }
 
-/** All that a table has told; the state of the page follows from it. */
-function useTable(id) {
-  const [state, setState] = useState({ events: [], open: true, error: '' });
-  useEffect(() => {
-    const events = [];
-    let timer = null;
-    let stopped = false;
-    const look = async () => {
-      try {
-        const response = await fetch(api('table', { id, seen: events.length }));
-        const data = await response.json();
-        if (!response.ok) throw new Error(data.error);
-        if (stopped) return;
-        events.push(...data.events);
-        if (data.events.length || !data.open) setState({ ...data, events: [...events], error: '' });
-        if (data.open) timer = setTimeout(look, PAUSE);
-      } catch (error) {
-        if (!stopped) setState((old) => ({ ...old, open: false, error: error.message === 'Failed to fetch' ? 'The server does not answer.' : error.message }));
-      }
-    };
-    look();
-    return () => {
-      stopped = true;
-      clearTimeout(timer);
-    };
-  }, [id]);
-  return state;
-}
-
-/** The board of a game that hides nothing. */
-function Sight({ ask, begun, text }) {
-  const episode = useMemo(() => ask && ask.drawn && { ...ask.drawn, players: begun.players, turns: [], rounds: [] }, [ask && ask.number]);
-  return html`${episode && html`<${Board} episode=${episode} position=${0} />`}
-    <pre class="sight" aria-live="polite">${visible(text)}</pre>`;
-}
-
-function Course({ events }) {
-  const told = events.filter((one) => one.event === 'taken' || one.event === 'round');
-  if (!told.length) return null;
-  return html`<section class="course" aria-label="Course"><h2>So far</h2><ol>${told.map((one) => (one.event === 'taken'
-    ? html`<li>You played <b class="action">${visible(one.action)}</b></li>` : html`<li class="dim">The round paid you ${signed(one.payoff)}</li>`))}</ol></section>`;
-}
-
-function Over({ end, begun }) {
-  const own = end.payoffs[begun.seat];
-  const other = Math.max(...end.payoffs.filter((_, seat) => seat !== begun.seat));
-  return html`<section class="over" role="status"><h2>${end.payoffs.length < 2 ? 'The game is over' : own > other ? 'You won' : own < other ? 'You lost' : 'A draw'}</h2>
-    <ul class="players">${begun.players.map((name, seat) => html`<li key=${seat}><span class=${`seat s${seat % 7}`}>${seat}</span><span class="name">${short(name)}${seat === begun.seat ? ' (you)' : ''}</span><b>${signed(end.payoffs[seat])}</b></li>`)}</ul>
-    <p><a class="button main" href=${link('/replay', { record: end.record, id: end.episode })}>Look at the whole game</a></p>
-    <p class="dim">The replay shows all hidden cards, and what the models thought and said. It is recorded in ${visible(end.record)}.</p></section>`;
+function Links({ links, guests }) {
+  return html`<section class="invitations" aria-label="Other people"><h2>Other people</h2>
+    <p>${guests && 'Give each person the link of a seat. The first browser that opens it sits there, and it lets in no other. '}Who
+      observes sees what is public, and the whole game after its end. No link of a table opens anything else here.</p>
+    <ul>${links.map((one) => html`<${Link} key=${`${one.role} ${one.seat}`} one=${one} />`)}</ul></section>`;
 }
 
 function Table({ id }) {
-  const { events, open, error } = useTable(id);
-  const [sending, setSending] = useState(0);
+  const state = useTable(id);
   const [failed, setFailed] = useState('');
-  const find = (name) => events.filter((one) => one.event === name).pop();
-  const [begun, ask, end, broken, price] = ['begun', 'ask', 'over', 'failed', 'priced'].map(find);
+  const { price } = state.events.find((one) => one.event === 'priced') || {};
   const body = JSON.parse(sessionStorage.getItem(`table:${id}`) || 'null');
   const again = async (accepted) => {
     try {
@@ -87,39 +45,14 @@ function Table({ id }) {
       setFailed(failure.message);
     }
   };
-  const links = Object.entries(JSON.parse(sessionStorage.getItem(`others:${id}`) || '{}'));
-  const answered = ask && events.some((one) => one.event === 'taken' && one.number === ask.number);
-  const refusals = ask ? events.filter((one) => one.event === 'refused' && one.number === ask.number) : [];
-  const mark = ask ? ask.number * 1000 + refusals.length : 0;
-  const send = async (text) => {
-    setSending(mark);
-    setFailed('');
-    try {
-      await post('reply', { id, number: ask.number, text });
-    } catch (failure) {
-      setSending(0);
-      setFailed(failure.message);
-    }
-  };
-  const latest = events.filter((one) => one.situation).pop();
-  if (error) return html`<h1>Play</h1><p class="problem">${visible(error)}</p><p><a href=${link('/play')}>Another game</a></p>`;
-  if (price) return html`<h1>Play</h1><div class="job price"><p><b>Each decision of ${price.price.players.map(visible).join(' and ')}</b> takes ${priceText(price.price)}.</p>
-    ${body && html`<button class="main" onClick=${() => again(true)}>Sit down at this price</button>`}</div>${failed && html`<p class="problem">${visible(failed)}</p>`}`;
-  if (broken) return html`<h1>Play</h1><p class="problem" role="alert">${visible(broken.sentence)}</p><p><a href=${link('/play')}>Another game</a></p>`;
-  if (!begun) return html`<h1>Play</h1><p class="loading">${open ? 'The table is being laid …' : 'This game was left.'}</p>`;
-  const thinking = !end && (!ask || answered);
-  return html`<div class="head title"><h1>${visible(begun.game)} <small>seat ${begun.seat}, against ${grouped(begun.players.filter((_, seat) => seat !== begun.seat))}</small></h1>
-      ${!end && open && html`<button onClick=${() => post('leave', { id }).then(() => go(link('/play')))}>Leave</button>`}</div>
-    <div class="sitting">
-      <section aria-label="What you see"><h2>What you see</h2><${Sight} ask=${end ? null : ask} begun=${begun} text=${latest ? latest.situation : ''} />
-        <details><summary>Rules</summary><pre>${visible(begun.rules)}</pre></details></section>
-      <div>${end ? html`<${Over} end=${end} begun=${begun} />${body && html`<p><button onClick=${() => again(body.accepted || false)}>Play again</button> <a href=${link('/play')}>Another game</a></p>`}`
-        : html`<section class="turn" aria-label="Your turn"><h2>${thinking ? 'The others decide …' : 'Your turn'}</h2>
-          ${!thinking && html`<${Question} key=${ask.number} choices=${ask.choices} send=${send} off=${sending === mark} refused=${refusals.length ? refusals[refusals.length - 1].sentence : ''} />`}
-          ${failed && html`<p class="problem" role="alert">${visible(failed)}</p>`}</section>`}
-        ${links.length > 0 && !end && html`<${Links} links=${links} />`}
-        <${Course} events=${events} /></div>
-    </div>`;
+  const problem = failed && html`<p class="problem" role="alert">${visible(failed)}</p>`;
+  if (price) return html`<h1>Play</h1><div class="job price"><p><b>Each decision of ${price.players.map(visible).join(' and ')}</b> takes ${priceText(price)}.</p>
+    ${body && html`<button class="main" onClick=${() => again(true)}>Sit down at this price</button>`}</div>${problem}`;
+  const guests = (state.links || []).some((one) => one.role === 'seat');
+  return html`<${Sitting} id=${id} state=${state} leave=${guests ? 'End the game' : 'Leave'} left=${() => go(link('/play'))}
+    invitations=${state.open && state.links && html`<${Links} links=${state.links} guests=${guests} />`}
+    other=${html`<p><a href=${link('/play')}>Another game</a></p>`}
+    after=${html`${body && html`<p><button onClick=${() => again(body.accepted || false)}>Play again</button> <a href=${link('/play')}>Another game</a></p>`}${problem}`} />`;
 }
 
 function Seats({ game, seat, setSeat, players, setPlayers }) {

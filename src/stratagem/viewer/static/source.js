@@ -3,6 +3,9 @@
 /** True where there is a server that can be asked again. */
 export const live = true;
 
+/** The path of this page: a link to a table has one of its own, which all its requests begin with. */
+export const base = location.pathname.replace(/[^/]*$/, '');
+
 /** The answer of the server to an address: its data, or an error in a sentence. */
 export async function ask(address, options = {}) {
   const response = await fetch(address, options);
@@ -11,4 +14,4 @@ export async function ask(address, options = {}) {
 }
 
 /** The module of a face. */
-export const load = (address) => import(address);
+export const load = (address) => import(base + address.slice(1));

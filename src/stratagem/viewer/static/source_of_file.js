@@ -1,5 +1,6 @@
 // Where data and faces come from in a file that `--export` wrote: the file itself, unpacked as `held`, with `need` for its modules.
 export const live = false;
+export const base = '/';
 
 const SHOWN = 50;
 
