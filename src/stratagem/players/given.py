@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from stratagem.games.base import Game
+from stratagem.games.bounded import note_given, note_made
 from stratagem.games.catalogue import make_game
 from stratagem.named_files import name_files
 from stratagem.players.base import Player
@@ -19,7 +20,9 @@ PlayerLike: TypeAlias = str | Player
 def as_game(given: GameLike) -> Game[Any]:
     """Return the game that a caller named or made."""
     allow_files(given)
-    return make_game(given)
+    game = make_game(given)
+    note_made(game)
+    return game
 
 
 def as_player(given: PlayerLike, game: Game[Any]) -> Player:
@@ -29,5 +32,6 @@ def as_player(given: PlayerLike, game: Game[Any]) -> Player:
 
 
 def allow_files(*given: object) -> None:
-    """Allow the Python files that a caller names to be loaded."""
+    """Allow the Python files that a caller names to be loaded, and the games to be made without bounds."""
     name_files(text for text in given if isinstance(text, str))
+    note_given(given)

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field
 
 from stratagem.errors import BadParameter
 from stratagem.files import reason
+from stratagem.games.bounded import note_given
 from stratagem.named_files import name_files
 from stratagem.players.modes import MODES
 from stratagem.runs.folder import is_run
@@ -94,6 +95,8 @@ def recipe_data(
         raise BadParameter(f"{named} has no settings: name at least a model and the games.")
     check_depth(data, named)
     name_files(texts_of(changes or {}), allow=own)
+    if own:
+        note_given(texts_of(changes or {}))
     return data
 
 

@@ -19,7 +19,7 @@ from stratagem.evaluation.exact import check_stated
 from stratagem.evaluation.tree_policy import Floats, Oracle, policy_on
 from stratagem.files import parse_json, write_file
 from stratagem.games.base import Json
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.models.run_models import pinned
 from stratagem.named_files import content_of
 from stratagem.players.catalogue import make_player
@@ -67,7 +67,7 @@ def ask_policy(question: PolicyQuestion, connection: Connection) -> Any:
     """Compute the policy and keep it, in the process of a job; where a model must be asked, first return the price."""
     if (path := _file(question.name)).is_file():
         return {"computed": question.name}
-    oracle = oracle_of_game(make_game(question.game))
+    oracle = oracle_of_game(make_bounded_game(question.game))
     player = make_player(question.player, oracle.tree.game)
     check_stated(player)
     calls = len(oracle.tree.information_sets)

@@ -15,7 +15,7 @@ from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -23,6 +23,7 @@ from typing import Any
 
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.file_modules import broken_files, load_again
+from stratagem.games.bounded import given_names, note_given
 from stratagem.named_files import FileTable, table
 from stratagem.workers.base import Item, Parcel, Result, Workers
 from stratagem.workers.threads import use_threads
@@ -156,11 +157,14 @@ class Begin:
     """Shared counter, from which each process takes its number."""
     hook: Callable[..., None] | None = None
     """Function that prints warnings; None for that of Python."""
+    given: frozenset[str] = field(default_factory=given_names)
+    """Games that the user names."""
 
     def __call__(self) -> None:
         if self.hook is not None:
             warnings.showwarning = self.hook
         load_again(self.files)
+        note_given(self.given)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=self._watch, daemon=True).start()
         use_threads(self.num_threads)

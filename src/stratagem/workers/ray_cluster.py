@@ -16,6 +16,7 @@ from typing import Any
 
 from stratagem.errors import BadParameter, MissingExtra, StratagemError
 from stratagem.file_modules import broken_files, load_again
+from stratagem.games.bounded import given_names, note_given
 from stratagem.named_files import FileTable, table
 from stratagem.workers.base import Item, Parcel, Result, Workers
 from stratagem.workers.threads import available_threads, use_threads
@@ -87,7 +88,7 @@ class RayWorkers(Workers):
         actor = ray.remote(_Worker).options(
             num_cpus=threads, num_gpus=int(gpus > 0), max_restarts=-1, max_task_retries=_RETRIES
         )
-        return [actor.remote(threads, table()) for _ in range(number)]
+        return [actor.remote(threads, table(), given_names()) for _ in range(number)]
 
     @property
     def num_workers(self) -> int:
@@ -146,9 +147,10 @@ def _check_port(address: str) -> None:
 class _Worker:
     """Actor that does units of work."""
 
-    def __init__(self, num_threads: int, files: FileTable) -> None:
+    def __init__(self, num_threads: int, files: FileTable, given: frozenset[str]) -> None:
         use_threads(num_threads)
         load_again(files)
+        note_given(given)
 
     def do(self, work: Callable[[Item], Result], index: int, item: Item) -> tuple[int, Result]:
         """Do the work on an item."""

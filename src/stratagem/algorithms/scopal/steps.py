@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from stratagem.algorithms.scopal.decision_table import DecisionTable
 from stratagem.errors import BadRecord
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, Ints
 from stratagem.learning.advantages.segments import cells
 from stratagem.learning.advantages.spag import SPAGReward
@@ -123,7 +123,7 @@ def _lost_if_illegal(spag: Floats, legal: Any) -> Floats:
 def _check_winners(table: DecisionTable) -> None:
     """Refuse games without a winner, in which all steps have the same reward."""
     for code, text in enumerate(table.game.texts.to_pylist()):
-        if make_game(text).spec.seats == 1:
+        if make_bounded_game(text).spec.seats == 1:
             raise BadRecord(f"{text} has one seat, so there is nobody to win against: leave it out.")
         seen = table.outcome[table.game.codes == code]
         if len(seen) and not np.isin(seen, (0.0, 1.0)).any():
