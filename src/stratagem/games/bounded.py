@@ -7,9 +7,9 @@ the parameters of our games against the largest values that they declare, and Op
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, is_dataclass
 from functools import partial
-from typing import Any
+from inspect import isclass
+from typing import Any, get_type_hints
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
@@ -40,11 +40,10 @@ def note_given(names: Iterable[object]) -> None:
 
 def note_made(game: Game[Any]) -> None:
     """Take a game that the user gave, and the games within it, as named by the user."""
-    if is_dataclass(game):
-        _given.add(describe(game))
-        for field in fields(game):
-            if isinstance(inner := getattr(game, field.name), Game):
-                note_made(inner)
+    _given.add(describe(game))
+    for inner in vars(game).values():
+        if isinstance(inner, Game):
+            note_made(inner)
 
 
 def given_names() -> frozenset[str]:
@@ -109,7 +108,8 @@ def largest_of(factory: Callable[..., Any]) -> Mapping[str, float]:
     """Return the largest values that the game of a factory declares."""
     while isinstance(factory, partial):
         factory = factory.func
-    declared = getattr(factory, "largest", {})
+    kind = factory if isclass(factory) else get_type_hints(factory).get("return")
+    declared = getattr(kind, "largest", {})
     return declared if isinstance(declared, Mapping) else {}
 
 

@@ -116,7 +116,7 @@ class SenderReceiver(Game[SenderReceiverFacts]):
 
     state = SenderReceiverState
     safety = SenderReceiverSafety
-    largest: ClassVar = {"states": 100, "bias": 1e6, "labels": 100, "rounds": 10_000}
+    largest: ClassVar = {"states": 100, "bias": _MOST_BIAS, "labels": 100, "rounds": 10_000}
 
     states: int = 6
     """Number of states, equally likely."""

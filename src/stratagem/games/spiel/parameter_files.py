@@ -13,8 +13,8 @@ from stratagem.named_files import table
 _TEXTS = """
 betting bettingAbstraction bidding_rule blind blind_schedule boardCards fen firstPlayer forbidden_states gameversion
 grid handReaches history initial_distribution initial_distribution_value maxRaises network numBoardCards
-observation_type obstype payoff payoffs pile_sizes points_order positional_reward positional_reward_value raiseSize returns_type
-scoring_type ship_sizes ship_values stack string_rep subgame
+observation_type obstype payoff payoffs pile_sizes points_order positional_reward positional_reward_value raiseSize
+returns_type scoring_type ship_sizes ship_values stack string_rep subgame
 """
 TEXTS = frozenset(_TEXTS.split())
 """Parameters whose text names no file. Any other text may name one, so a parameter of a later OpenSpiel is refused."""
