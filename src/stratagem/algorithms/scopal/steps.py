@@ -24,6 +24,7 @@ from stratagem.games.bounded import make_bounded_game
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, Ints
 from stratagem.learning.advantages.segments import cells
 from stratagem.learning.advantages.spag import SPAGReward
+from stratagem.play.parquet_size import read_bounded_schema
 
 SCHEMA_VERSION = 1
 _VERSION = b"stratagem_steps_version"
@@ -145,6 +146,7 @@ def read_steps(path: Path) -> Steps:
     if not path.is_file():
         raise BadRecord(f"There is no file {path}: `stratagem steps` writes such tables.")
     try:
+        read_bounded_schema(path)
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
         raise BadRecord(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error
