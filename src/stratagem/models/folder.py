@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from stratagem.files import read_small
 from stratagem.models.reference import BadModel, ModelRef
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.pickle")
@@ -54,7 +55,7 @@ def read_shapes(path: Path) -> dict[str, list[int]]:
 def read_json(path: Path) -> dict[str, Any]:
     """Read the object in a JSON file; anything else is refused."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_small(path))
     except (OSError, ValueError, RecursionError) as error:
         raise BadModel(f"The file {str(path)!r} cannot be read as JSON: {error}.") from error
     if not isinstance(data, dict):

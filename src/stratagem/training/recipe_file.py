@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import AfterValidator, Field
 
 from stratagem.errors import BadParameter
-from stratagem.files import reason
+from stratagem.files import read_small, reason
 from stratagem.games.bounded import note_given
 from stratagem.named_files import name_files
 from stratagem.players.modes import MODES
@@ -159,7 +159,7 @@ def _toml(path: Path) -> dict[str, Any]:
     if os.path.isdir(path):  # noqa: PTH112 - it raises nothing, whatever the path
         raise BadParameter(f"{path} is a folder, and a recipe is a file: name one, or one of `stratagem recipes`.")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_small(path))
     except tomllib.TOMLDecodeError as error:
         raise BadParameter(f"The recipe {path} is no TOML: {error}.") from error
     except (OSError, ValueError) as error:

@@ -17,7 +17,7 @@ from stratagem.cache import cache_folder
 from stratagem.errors import CannotCompute, StratagemError, UnknownName
 from stratagem.evaluation.exact import check_stated
 from stratagem.evaluation.tree_policy import Floats, Oracle, policy_on
-from stratagem.files import parse_json, write_file
+from stratagem.files import parse_json, read_small, write_file
 from stratagem.games.base import Json
 from stratagem.games.bounded import make_bounded_game
 from stratagem.models.run_models import pinned
@@ -92,7 +92,7 @@ def _read(name: str) -> Json:
     try:
         if not re.fullmatch("[0-9a-f]{20}", name):
             raise OSError
-        data: Json = parse_json(_file(name).read_text(encoding="utf-8"))
+        data: Json = parse_json(read_small(_file(name)))
     except (OSError, ValueError):
         raise UnknownName("computed policy", name[:40], ()) from None
     return data

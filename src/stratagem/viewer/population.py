@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from stratagem.errors import BadParameter, StratagemError, UnknownName
+from stratagem.files import read_small
 from stratagem.games.base import Json
 from stratagem.games.bounded import make_bounded_game
 from stratagem.reports.files import LeagueTable, Tournament
@@ -213,7 +214,7 @@ def _is_tournament(path: Path, modified: int, size: int) -> bool:
 def _tournament(path: Path, modified: int, size: int) -> Tournament | None:
     """Read a tournament; None where a file holds none, or a matrix whose size is not the number of players."""
     try:
-        found = Tournament.model_validate(json.loads(path.read_bytes()))
+        found = Tournament.model_validate(json.loads(read_small(path)))
     except (OSError, ValueError, RecursionError, ValidationError):
         return None
     size = len(found.players)
