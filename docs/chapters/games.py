@@ -45,6 +45,8 @@ def games() -> str:
             ("game", "version", *SHOWN.values(), "unit"),
             (_declared(name, game) for name, game in made.items()),
         ),
+        "*Largest* is the largest value of a parameter, or the largest number of elements of a list, where a record, a "
+        "recipe or a page names the game. In your own command or call a parameter has no such bound.",
         *(_entry(name, game) for name, game in made.items()),
         *_talk(),
     )
@@ -111,5 +113,9 @@ def _parameters(game: Game[Any]) -> list[str]:
     meant = notes(type(game))
     if not values:
         return []
-    rows = ((code(name), code(value), meant.get(name, "")) for name, value in values.items())
-    return [table(("parameter", "value", "meaning"), rows)]
+    largest = type(game).largest
+    rows = (
+        (code(name), code(value), _told(largest[name]) if name in largest else "", meant.get(name, ""))
+        for name, value in values.items()
+    )
+    return [table(("parameter", "value", "largest", "meaning"), rows)]

@@ -19,6 +19,8 @@ from typing import Any
 from stratagem.errors import StratagemError
 
 PARTIAL = ".partial-"
+LARGEST = 1 << 27
+"""Largest number of bytes of a file that is read as a whole, such as `run.json`."""
 _NUMBER = re.compile(r"\(os error ([0-9]+)\)")
 """Error number of the disk in the message of a library."""
 
@@ -43,6 +45,23 @@ def write_file(path: Path, text: str) -> None:
                 partial.unlink()
             raise
         sync(target.parent)
+
+
+def read_small(path: Path, largest: int = LARGEST) -> str:
+    """Read the text of a file of settings or figures; see `read_bounded`."""
+    return read_bounded(path, largest).decode("utf-8")
+
+
+def read_bounded(path: Path, largest: int = LARGEST) -> bytes:
+    """Read a file; one that is larger than any of its kind raises a `ValueError`.
+
+    A folder of a stranger may hold a file of many gigabytes that takes no room on its disk.
+    """
+    with path.open("rb") as file:
+        data = file.read(largest + 1)
+    if len(data) > largest:
+        raise ValueError(f"it is larger than {largest >> 20} MiB")
+    return data
 
 
 def parse_json(text: str | bytes) -> Any:

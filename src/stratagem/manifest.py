@@ -8,7 +8,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from stratagem.errors import BadRecord
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_small
 
 FILE = "manifest.json"
 _ABOVE = 3
@@ -74,7 +74,7 @@ def _is_ours(path: Path) -> bool:
 def _read(folder: Path) -> dict[str, Entry]:
     """Read the manifest's entry of each file."""
     try:
-        data = parse_json((folder / FILE).read_text(encoding="utf-8"))
+        data = parse_json(read_small(folder / FILE))
         files = data["files"]
         if data["own"] == _own(files):
             return {name: (size, digest) for name, (size, digest) in files.items()}

@@ -14,7 +14,7 @@ from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat_settings import ModelSettings, PPOLearnerSettings
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.safety.base import Pools
 from stratagem.models.reference import NAMED
 from stratagem.models.shapes import located, shape_of
@@ -82,7 +82,7 @@ def _reply(mode: str, size: EpisodeSize, max_new_tokens: int) -> float:
 
 
 def _of_policy(recipe: PolicyRecipe) -> Estimate:
-    games, stage = [make_game(text) for text in recipe.games], recipe.stage
+    games, stage = [make_bounded_game(text) for text in recipe.games], recipe.stage
     size = _mean([episode_size(game, make_style(recipe.style)) for game in games])
     episodes = sum(_episodes(stage, game, recipe.pools_of(game)) for game in games)
     learners = len(recipe.learners) if isinstance(recipe, LeagueRecipe) else 1
@@ -134,7 +134,7 @@ def _episodes(stage: Any, game: Game[Any], own: Pools) -> float:
 
 
 def _of_scopal(recipe: ScopalRecipe) -> Estimate:
-    games = [make_game(text) for text in recipe.games]
+    games = [make_bounded_game(text) for text in recipe.games]
     size = _mean([episode_size(game, make_style(recipe.style)) for game in games])
     settings = recipe.interaction
     played = 0 if settings.records or recipe.reward.table or settings.teachers else settings.episodes
@@ -157,7 +157,7 @@ def _of_scopal(recipe: ScopalRecipe) -> Estimate:
 
 
 def _of_shapellm(recipe: ShapeLLMRecipe) -> Estimate:
-    game = make_game(recipe.game)
+    game = make_bounded_game(recipe.game)
     seats = [seat for seat in recipe.seats.values() if isinstance(seat, ModelSettings)]
     learners = [seat for seat in seats if isinstance(seat, PPOLearnerSettings)]
     styles = [make_style(seat.style) for seat in seats if memory_of(seat.memory) is not None] or [make_style("plain")]

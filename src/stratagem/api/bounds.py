@@ -9,7 +9,7 @@ from typing import Any
 from stratagem.errors import BadParameter
 from stratagem.evaluation.lower_bound import Bound, exploiter_of, player_bound, search_bound
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.players.base import Player
 from stratagem.players.catalogue import named
 
@@ -25,7 +25,7 @@ def bound_of(budget: int | None, by: str | Player | None, deals: int, games: Seq
         if budget is not None:
             raise BadParameter(f"`exploit_budget=` is for {' and '.join(METHODS)}; {named(by)} has its own.")
         for game in games:
-            exploiter_of(by, make_game(game))
+            exploiter_of(by, make_bounded_game(game))
         return partial(player_bound, exploiter=by, deals=deals)
     if budget is None:
         if by is not None:

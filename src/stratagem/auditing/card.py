@@ -12,7 +12,7 @@ from stratagem.auditing.figure import Figure, read_figure
 from stratagem.auditing.probes.base import StrategyLine
 from stratagem.errors import BadRecord
 from stratagem.evaluation.resumable import read_plan
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_small
 from stratagem.games.base import Json
 
 FILE = "card.json"
@@ -113,7 +113,7 @@ def read_card(path: Path) -> Card:
     """Read a card, or that in the folder of an audit."""
     file = path / FILE if path.is_dir() else path
     try:
-        data = parse_json(file.read_text(encoding="utf-8"))
+        data = parse_json(read_small(file))
         if data["card"] not in READ:
             raise BadRecord(
                 f"{file} is a card of version {data['card']}, and this program reads versions 1 and {VERSION}."

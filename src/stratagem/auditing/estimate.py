@@ -11,7 +11,7 @@ from stratagem.engines.base import Request
 from stratagem.engines.remote.budget import largest_cost
 from stratagem.engines.remote.tally import prices_of
 from stratagem.games.base import Game, View
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.models.reference import parse_model
 from stratagem.players.base import Ask, Move
@@ -39,7 +39,7 @@ def largest(plan: AuditPlan) -> AuditEstimate | None:
     calls, prompt, reply = 0, 0.0, 0.0
     model = ""
     for game in dict.fromkeys(step.game for step in plan.steps):
-        made = make_game(game)
+        made = make_bounded_game(game)
         agent = make_player(plan.agent, made)
         if not isinstance(agent, LanguagePlayer) or parse_model(agent.model).kind != "api":
             return None

@@ -12,7 +12,7 @@ from pathlib import Path
 from stratagem.auditing.cost import own_decisions
 from stratagem.auditing.plan import AuditPlan
 from stratagem.errors import BadRecord
-from stratagem.files import parse_json, write_file
+from stratagem.files import parse_json, read_small, write_file
 from stratagem.options import is_number
 from stratagem.play.records import Episode
 
@@ -46,7 +46,7 @@ def read_pace(out: Path | None) -> Pace:
     if file is None or not file.is_file():
         return Pace()
     try:
-        data = parse_json(file.read_text(encoding="utf-8"))
+        data = parse_json(read_small(file))
         if not all(is_number(data[name]) and data[name] >= 0 for name in ("decisions", "seconds")):
             raise ValueError
         return Pace(int(data["decisions"]), float(data["seconds"]))

@@ -15,7 +15,8 @@ from stratagem.auditing.probes.catalogue import probes_of
 from stratagem.errors import BadParameter
 from stratagem.evaluation.resumable import PLAN, ResumableRecord
 from stratagem.games.base import Game
-from stratagem.games.catalogue import describe, make_game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.options import whole
 from stratagem.play.dispatch import Dispatcher, RequestQueue
@@ -96,7 +97,7 @@ def plan_audit(
     `against` is another agent, which gets as many decisions with the same keys.
     """
     whole("An audit", "decisions", decisions, 1)
-    texts = [describe(make_game(game)) for game in games]
+    texts = [describe(make_bounded_game(game)) for game in games]
     if twice := [text for text in texts if texts.count(text) > 1]:
         raise BadParameter(f"An audit has each game once, and {twice[0]} is there twice.")
     if not texts:
@@ -112,7 +113,7 @@ def _steps(text: str, agent: str | Player, decisions: int) -> Iterator[Step]:
     """Yield the probes of a game; those that do not apply leave their share to the others."""
     reasons = {
         probe: probe.why_not(_trial(text, agent, round(probe.weight * decisions)))
-        for probe in probes_of(make_game(text))
+        for probe in probes_of(make_bounded_game(text))
     }
     total = sum(probe.weight for probe, reason in reasons.items() if not reason)
     for probe, reason in reasons.items():
@@ -131,5 +132,5 @@ def _task(
     record: ResumableRecord,
     queue: Callable[[], RequestQueue],
 ) -> Task:
-    game = make_game(text)
+    game = make_bounded_game(text)
     return Task(text, game, make_player(agent, game), key, decisions, record, queue)

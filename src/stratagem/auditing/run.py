@@ -21,7 +21,7 @@ from stratagem.auditing.plan import RECORDS, AuditPlan
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.resumable import PLAN, check_plan, was_in_vain, with_files
 from stratagem.files import write_file
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.play.dispatch import Dispatcher, RequestQueue
 from stratagem.players.catalogue import make_player
 from stratagem.provenance import provenance
@@ -65,7 +65,7 @@ def run_audit(
 
 def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], progress: Progress) -> Card:
     """Ask the agent, and return its card."""
-    agent = make_player(plan.agent, make_game(plan.games[0])).name
+    agent = make_player(plan.agent, make_bounded_game(plan.games[0])).name
     results, watch = list[ProbeResult](), Stopwatch(plan, agent, out)
     for step in plan.steps:
         if step.why_not:

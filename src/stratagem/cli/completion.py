@@ -10,7 +10,8 @@ from collections.abc import Iterable
 import typer
 
 from stratagem.errors import StratagemError
-from stratagem.games.catalogue import game_names, make_game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.catalogue import game_names
 from stratagem.named_files import SUFFIX
 from stratagem.visible import visible
 
@@ -39,7 +40,7 @@ def players(context: typer.Context) -> list[str]:
     # after an option without its value, the words before it are left over
     texts = [*(str(context.params[name]) for name in _GAME if context.params.get(name)), *context.args]
     try:
-        own = player_names(make_game(texts[0])) if texts and SUFFIX not in texts[0] else []
+        own = player_names(make_bounded_game(texts[0])) if texts and SUFFIX not in texts[0] else []
     except StratagemError:
         own = []  # a suite, or a name that is none
     return _words([*(own or [name.rpartition("/")[2] for name in PLAYERS if name not in WRAPPERS]), *whole])

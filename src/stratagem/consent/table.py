@@ -41,6 +41,8 @@ class Consent:
     """Allowed texts that name commands."""
     files: set[Path] = field(default_factory=set)
     """Allowed Python files."""
+    names: set[str] = field(default_factory=set)
+    """Allowed names of games, which are made without bounds."""
     hosts: set[Host] = field(default_factory=set)
     reads: set[Path] = field(default_factory=set)
     """Allowed paths of models and data outside the folder that names them."""
@@ -52,9 +54,11 @@ class Consent:
     @property
     def allowed(self) -> tuple[object, ...]:
         """All that is allowed, to see whether it has grown."""
-        return set(self.texts), set(self.files), set(self.hosts), set(self.reads), self.strict
+        return set(self.texts), set(self.files), set(self.names), set(self.hosts), set(self.reads), self.strict
 
 
+_QUOTED = re.compile(r""""([^"]*)"|'([^']*)'""")
+"""Name within a text, as in `--set games=["ipd(rounds=9)"]`."""
 _consent = Consent()
 _asker: Asker | None = None
 
@@ -101,7 +105,7 @@ def reading_files(*things: str) -> Iterator[None]:
 
 def _copy(of: Consent) -> Consent:
     """Return the same permissions, to which more can be added; what files ask for is noted in one place."""
-    return replace(of, texts={*of.texts}, files={*of.files}, hosts={*of.hosts}, reads={*of.reads})
+    return replace(of, texts={*of.texts}, files={*of.files}, names={*of.names}, hosts={*of.hosts}, reads={*of.reads})
 
 
 def never_ask() -> None:
@@ -117,6 +121,7 @@ def stand_behind(texts: Iterable[str], folder: Path | None = None) -> None:
         table().asked.update(files_in([text], folder))
         _consent.files.update(_files(text, folder))
         _consent.texts.update([text] if command_of(text) is not None else [])
+        _consent.names.update([text.strip(), *(one or other for one, other in _QUOTED.findall(text))])
         _consent.hosts.update(hosts_in(text))
         _consent.reads.update(reads_in(text))
 
@@ -180,7 +185,7 @@ def is_allowed(need: Need) -> bool:
         case Kind.HOST:
             return (host := read_host(need.what)) is not None and _may_contact(host)
         case _:
-            return Path(need.what) in _consent.reads or is_trusted(Path(need.what))
+            return may_read(Path(need.what))
 
 
 def settle() -> None:
@@ -257,12 +262,22 @@ def check_host(url: str) -> None:
 
 def check_read(path: Path) -> None:
     """Refuse to read a file that only a page or a file outside the trusted folders names."""
-    whole = path.expanduser().resolve()
-    if _consent.strict and whole not in _consent.reads and not is_trusted(whole):
+    if _consent.strict and not may_read(path):
         raise BadParameter(
             f"The file {path} would be read, which neither you nor a file in a folder that you trust has named: if you "
-            f"trust it, add `sg.allow({str(whole)!r})`."
+            f"trust it, add `sg.allow({str(path.expanduser().resolve())!r})`."
         )
+
+
+def is_given(name: str) -> bool:
+    """Return whether the user stands behind the name of a game, so that it may be as large as it says."""
+    return name.strip() in _consent.names
+
+
+def may_read(path: Path) -> bool:
+    """Return whether a file may be read that is no part of the package's own work."""
+    whole = path.expanduser().resolve()
+    return whole in _consent.reads or is_trusted(whole)
 
 
 def _may_load(path: Path) -> bool:

@@ -20,7 +20,7 @@ from stratagem.demonstrations.cast import cast_of
 from stratagem.demonstrations.reasoning.catalogue import VERSION
 from stratagem.demonstrations.scripted import Demonstration
 from stratagem.demonstrations.sets import Plan
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 
 SCHEMA_VERSION = 1
 
@@ -102,7 +102,7 @@ def _write_set(plan: Plan, name: str, folder: Path, step: Callable[[str], None])
 
 def _game_facts(plan: Plan, name: str, rows: list[ExampleSummary]) -> dict[str, Any]:
     """Return the manifest entry of one game of a set."""
-    game = make_game(name)
+    game = make_bounded_game(name)
     cast = cast_of(game)
     versioned = {who: f"{player.name}@{player.traits.version}" for who, player in cast.make(game).items()}
     counts = Counter(row.demonstrator for row in rows)

@@ -8,7 +8,7 @@ from math import ceil
 
 from stratagem.demonstrations.scripted import Demonstration, demonstrations, num_episodes, shuffled
 from stratagem.errors import BadParameter, UnknownName
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.options import within
 from stratagem.prompting.catalogue import make_style
@@ -51,7 +51,7 @@ class Plan:
 
     def episodes(self, game: str) -> int:
         """Return the number of episodes against each opponent."""
-        return ceil(num_episodes(make_game(game)) * self.scale)
+        return ceil(num_episodes(make_bounded_game(game)) * self.scale)
 
     @property
     def total(self) -> int:
@@ -62,7 +62,7 @@ class Plan:
         """Return lazy streams of the examples of one set, by game."""
         key, style = Key(self.seed), make_style(self.style)
         return {
-            game: demonstrations(make_game(game), count, key, style=style, episodes=self.episodes(game))
+            game: demonstrations(make_bounded_game(game), count, key, style=style, episodes=self.episodes(game))
             for game, count in self.counts(name).items()
         }
 

@@ -7,7 +7,7 @@ from functools import cache, lru_cache
 
 from stratagem.errors import StratagemError
 from stratagem.evaluation.equilibrium_family import EquilibriumFamily, Place
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.kuhn import CARDS, KuhnFacts
 from stratagem.players.kuhn import NashApprox
 
@@ -46,7 +46,7 @@ FAMILIES: Mapping[str, Callable[[], EquilibriumFamily]] = {"kuhn": kuhn_family}
 def family_of(game: str) -> EquilibriumFamily | None:
     """Return the family of a game that is named by its text; None where there is none, or no such game."""
     try:
-        make = FAMILIES.get(make_game(game).spec.name)
+        make = FAMILIES.get(make_bounded_game(game).spec.name)
     except StratagemError:
         return None
     return make() if make else None

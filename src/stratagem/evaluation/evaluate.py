@@ -21,7 +21,8 @@ from stratagem.evaluation.statistics import Difference, Estimate, paired_differe
 from stratagem.evaluation.suites import Line, Suite
 from stratagem.evaluation.validity import Validity, validity
 from stratagem.games.base import Game
-from stratagem.games.catalogue import describe, make_game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.games.safety.base import POOLS
 from stratagem.garbage import rare_collection
@@ -111,7 +112,7 @@ def checked_games(
     disguises: Sequence[Wrap] = (),
 ) -> list[tuple[Line, Game[Any]]]:
     """Return the games of a suite, in each of which every player and opponent was made and can play."""
-    made = [(line, make_game(line.game)) for line in suite.lines]
+    made = [(line, make_bounded_game(line.game)) for line in suite.lines]
     _check_each_once([describe(game) for _, game in made])
     for line, game in made:
         if bounded:

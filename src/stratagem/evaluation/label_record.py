@@ -11,6 +11,7 @@ from typing import Any
 from stratagem.errors import BadRecord
 from stratagem.evaluation.label_maps import maps_json
 from stratagem.evaluation.labels import PAIRS, Labels, Ranked, Reading, Scan, Scene
+from stratagem.files import read_small
 from stratagem.games.base import Json
 from stratagem.games.catalogue import describe
 from stratagem.provenance import provenance
@@ -77,7 +78,7 @@ def resumed(path: Path, asked: Asked) -> Scan:
     if not path.exists():
         return {}
     try:
-        data = json.loads(path.read_text("utf-8"))
+        data = json.loads(read_small(path))
         stated = {name: data[name] for name in asked.to_json()}
         pairs_read = _pairs(data)
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:

@@ -16,7 +16,8 @@ from stratagem.evaluation.memorisation import OtherWords
 from stratagem.evaluation.resumable import read_plan
 from stratagem.evaluation.suites import Line, Suite, find_suite, with_metrics
 from stratagem.games.base import Game
-from stratagem.games.catalogue import describe, make_game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.named_files import bind_file, files_in
 from stratagem.play.records import Episode
@@ -86,7 +87,7 @@ def recorded(episodes: Iterable[Episode], reading: Reading) -> list[GameResult]:
 
 
 def _game(text: str, episodes: list[Episode], reading: Reading) -> GameResult:
-    game = make_game(text)
+    game = make_bounded_game(text)
     versions = {episode.game_version for episode in episodes}
     if versions != {game.spec.version}:
         known_versions = ", ".join(map(str, sorted(versions)))
@@ -94,7 +95,9 @@ def _game(text: str, episodes: list[Episode], reading: Reading) -> GameResult:
         raise BadRecord(f"{text} was recorded with version {known_versions} of its rules, and they are at {now} now.")
     suite = with_metrics(reading.suite or find_suite(text, (CHANCE,)), reading.metrics)
     suite = with_metrics(suite, ("memorisation_gap",)) if reading.disguised else suite
-    line = next((line_of for line_of in suite.lines if describe(make_game(line_of.game)) == text), Line(text, {}))
+    line = next(
+        (line_of for line_of in suite.lines if describe(make_bounded_game(line_of.game)) == text), Line(text, {})
+    )
     by_agent = _by_agent(game, line, _pairs(episodes, crossed=reading.crossed), reading)
     others = _others(by_agent) if reading.disguised else {}
     rows = [

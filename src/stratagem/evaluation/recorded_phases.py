@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import groupby
 
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.games.diplomacy.position import Position
 from stratagem.games.talk import without_talk
@@ -15,7 +15,7 @@ from stratagem.play.records import Decision, Episode
 
 def game_of(episode: Episode) -> Diplomacy:
     """Make the game that was played, without its talk."""
-    game = without_talk(make_game(episode.game))
+    game = without_talk(make_bounded_game(episode.game))
     assert isinstance(game, Diplomacy)
     return game
 

@@ -19,7 +19,7 @@ from stratagem.engines.remote.terms import ServerFailed
 from stratagem.engines.streaming import answered
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.file_modules import file_digests
-from stratagem.files import write_file
+from stratagem.files import read_small, write_file
 from stratagem.play.answers import FILE as ANSWERS
 from stratagem.play.answers import Answers, LoggedQueue
 from stratagem.play.dispatch import Dispatcher, RequestQueue
@@ -203,7 +203,7 @@ def is_unanswered(row: Decision) -> bool:
 def read_plan(folder: Path) -> dict[str, Any] | None:
     """Read the settings of a recorded evaluation; None where the record is of something else."""
     try:
-        plan = json.loads((folder / PLAN).read_text(encoding="utf-8"))
+        plan = json.loads(read_small(folder / PLAN))
     except FileNotFoundError:
         return None
     except (OSError, ValueError, RecursionError) as error:

@@ -13,7 +13,8 @@ from stratagem.errors import BadParameter, UnknownName
 from stratagem.evaluation.metrics import METRICS
 from stratagem.file_modules import factory_of
 from stratagem.games.base import Game
-from stratagem.games.catalogue import describe, make_game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.catalogue import describe
 from stratagem.games.safety.base import POOLS, Pools
 from stratagem.games.safety.catalogue import SAFETY, signal_names
 from stratagem.games.talk import Talk
@@ -117,7 +118,7 @@ def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...
         return _against(suite, opponents) if opponents else suite
     assert not isinstance(text, Suite)
     try:
-        game = make_game(text)
+        game = make_bounded_game(text)
     except UnknownName as error:
         named = parse_call(str(text)).name
         if split_name(named) or (error.kind, error.name) != ("game", named):  # of an option, or a game within

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Json, RoundResult, Seat, State, View
@@ -134,6 +134,7 @@ class Auction(Game[AuctionFacts]):
     """Sealed-bid auction; values are drawn anew each round."""
 
     state = AuctionState
+    largest: ClassVar = {"rounds": 10_000, "seats": 64}
 
     rounds: int = 6
     """Number of auctions in an episode."""

@@ -126,6 +126,11 @@ class Game(ABC, Generic[F]):
     """
     language: ClassVar[type[Any] | None] = None
     """Subclass of `games.talk.Language` with the sentences of the game's talk; None takes that of its family."""
+    largest: ClassVar[Mapping[str, float]] = {}
+    """Largest value of each parameter that is a number, and largest number of elements of one that is a list.
+
+    It holds where a record, a recipe or a page names the game, and not where the user does.
+    """
 
     @property
     @abstractmethod

@@ -74,10 +74,15 @@ def game_names() -> list[str]:
     return _registry.names()
 
 
+def game_factory(name: str) -> Callable[..., Game[Any]]:
+    """Return the class or the function that makes the games of a name."""
+    return _registry.factory(name)
+
+
 def make_game(text: str | Game[Any]) -> Game[Any]:
     """Make the game that a text names: `kuhn`, `ipd(rounds=20)`, `spiel:go(board_size=5)`, `mygame.py:Volunteer`.
 
-    A game is returned as it is.
+    A game is returned as it is. A name that is not of your own is made by `games.bounded.make_bounded_game`.
     """
     if isinstance(text, Game):
         _check_value(type(text).__name__, text)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from stratagem.games.base import Game, Node, RoundResult, Seat, State, View, pending
 from stratagem.games.choices import Flat
@@ -107,6 +107,7 @@ class Kuhn(Game[KuhnFacts]):
     """Several hands; the opener changes with every hand."""
 
     state = KuhnState
+    largest: ClassVar = {"hands": 10_000}
 
     hands: int = 6
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, product
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, RoundResult, Seat, State, View
@@ -96,6 +96,7 @@ class MatrixGame(Game[MatrixFacts]):
     """A table of payoffs, played again and again."""
 
     state = MatrixState
+    largest: ClassVar = {"payoffs": 32, "rounds": 10_000, "continuation": 1}
 
     name: str = "matrix"
     payoffs: Payoffs

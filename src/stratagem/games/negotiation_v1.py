@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
@@ -68,6 +68,7 @@ class Pie(Game[PieFacts]):
     """Simultaneous integer demands on a pie, several times over."""
 
     state = PieState
+    largest: ClassVar = {"rounds": 10_000, "pie": 1000}
 
     rounds: int = 4
     pie: int = 10

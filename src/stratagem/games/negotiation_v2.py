@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
@@ -118,6 +118,7 @@ class Division(Game[DivisionFacts]):
     """Simultaneous demands on a pool of three kinds of items, several times over."""
 
     state = DivisionState
+    largest: ClassVar = {"rounds": 10_000, "most": 20}
 
     rounds: int = 4
     most: int = 5

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from stratagem.games.base import Game, Json, RoundResult, Seat, State, View, pending
 from stratagem.games.choices import Flat
@@ -118,6 +118,7 @@ class PublicGoods(Game[PublicGoodsFacts]):
 
     state = PublicGoodsState
     safety = PublicGoodsSafety
+    largest: ClassVar = {"seats": 64, "rounds": 10_000, "multiplier": 1e6, "fine": 1e6}
 
     seats: int = 3
     rounds: int = 20

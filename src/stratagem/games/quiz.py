@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
+from typing import ClassVar
 
 from stratagem.errors import UnknownName
 from stratagem.games.base import Seat
@@ -112,6 +113,8 @@ _ASKED = {"all": "arithmetic, tracking, counting, sequences", **{kind: kind for 
 @dataclass(frozen=True, kw_only=True)
 class Quiz(Questions):
     """Questions with four answers, a point for each that is right."""
+
+    largest: ClassVar = {"rounds": 10_000}
 
     kind: str = "all"
     """Kind of the questions; one kind, or all in turn."""

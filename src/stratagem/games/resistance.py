@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Json, RoundResult, Seat, State, View, pending
@@ -158,6 +158,7 @@ class Resistance(Game[ResistanceFacts]):
     """Hidden roles for five: three of the Resistance, two spies who know each other."""
 
     state = ResistanceState
+    largest: ClassVar = {"missions": 5, "attempts": 1000}
 
     missions: int = 5
     """Number of missions, odd; a side wins with most of them. Fewer than five make a smaller game."""

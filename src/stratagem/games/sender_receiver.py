@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Claim, Game, Json, RoundResult, Seat, State, View, pending
@@ -116,6 +116,7 @@ class SenderReceiver(Game[SenderReceiverFacts]):
 
     state = SenderReceiverState
     safety = SenderReceiverSafety
+    largest: ClassVar = {"states": 100, "bias": _MOST_BIAS, "labels": 100, "rounds": 10_000}
 
     states: int = 6
     """Number of states, equally likely."""

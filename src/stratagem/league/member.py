@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from stratagem.errors import BadRecord, StratagemError, UnknownName
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_small
 from stratagem.runs.files import write_file
 
 Role = Literal["base", "bot", "main", "main_exploiter", "league_exploiter"]
@@ -120,7 +120,7 @@ class Population:
         given every whole member, and refuses one that cannot play in this league.
         """
         try:
-            data = parse_json(path.read_text(encoding="utf-8"))
+            data = parse_json(read_small(path))
             rows, population = list(data["members"]), cls(disabled=data["aside"])
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise BadRecord(

@@ -7,11 +7,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from stratagem.files import read_small
 from stratagem.models.reference import BadModel, ModelRef
 
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.pickle")
 _TOKENIZERS = ("tokenizer.json", "tokenizer.model", "spiece.model", "vocab.json", "vocab.txt", "tekken.json")
 _WANTED = ["*.json", "*.safetensors", "*.jinja", "*.model", "*.txt"]
+_LAYERS = ("num_hidden_layers", "num_layers", "n_layer", "n_layers")
+_LONGEST_TEXT = 1 << 20
+"""Largest number of tokens to which a tokenizer may pad each text."""
 _CHUNK, _CHUNKS = 1 << 16, 256
 """Size and number of the sampled pieces of a fingerprint: all of a small file, and 16 MiB of a large one."""
 
@@ -26,7 +30,22 @@ def check_folder(folder: Path) -> Path:
     check_weights(folder, "*.safetensors")
     if not any((folder / name).is_file() for name in _TOKENIZERS):
         raise BadModel(f"The folder {str(folder)!r} has no tokenizer: save one there, with tokenizer.json.")
+    _check_sizes(folder)
     return folder
+
+
+def _check_sizes(folder: Path) -> None:
+    """Refuse a folder that declares more than it holds, for which a library would allocate all the same."""
+    config = read_json(folder / "config.json")
+    tensors = sum(len(read_shapes(path)) for path in folder.glob("*.safetensors"))
+    for name in _LAYERS:
+        if isinstance(layers := config.get(name), int) and layers > tensors:  # a layer has a tensor at least
+            raise BadModel(f"The folder {str(folder)!r} declares {name}={layers:,} and holds {tensors:,} tensors.")
+    if (folder / "tokenizer.json").is_file():
+        padding = read_json(folder / "tokenizer.json").get("padding")
+        strategy = padding.get("strategy") if isinstance(padding, dict) else None
+        if isinstance(strategy, dict) and strategy.get("Fixed", 0) > _LONGEST_TEXT:
+            raise BadModel(f"The tokenizer of {str(folder)!r} pads each text to {strategy['Fixed']:,} tokens.")
 
 
 def check_weights(folder: Path, pattern: str) -> None:
@@ -54,7 +73,7 @@ def read_shapes(path: Path) -> dict[str, list[int]]:
 def read_json(path: Path) -> dict[str, Any]:
     """Read the object in a JSON file; anything else is refused."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_small(path))
     except (OSError, ValueError, RecursionError) as error:
         raise BadModel(f"The file {str(path)!r} cannot be read as JSON: {error}.") from error
     if not isinstance(data, dict):

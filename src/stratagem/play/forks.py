@@ -8,7 +8,7 @@ from typing import Any
 
 from stratagem.errors import BadParameter, BadRecord
 from stratagem.games.base import Game, Seat, State
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Decision, Episode, Purpose
@@ -63,7 +63,7 @@ def parent_of(episode: Episode, parents: Mapping[str, Episode]) -> Episode:
 
 
 def _game(episode: Episode) -> Game[Any]:
-    game = make_game(episode.game)
+    game = make_bounded_game(episode.game)
     if game.spec.version != episode.game_version:
         raise BadRecord(
             f"Episode {episode.id} was played by version {episode.game_version} of {game.spec.name}, and this program "

@@ -24,6 +24,7 @@ from stratagem.lock import hold, release
 from stratagem.play.calls import DecisionKey, calls_by_decision
 from stratagem.play.card import FILE, update_card
 from stratagem.play.columns import NULLABLE, as_now, check_types, check_values
+from stratagem.play.parquet_size import read_bounded_schema
 from stratagem.play.records import Decision, Episode
 from stratagem.play.schemas import DECISIONS, LATER, READABLE, SCHEMAS
 from stratagem.play.shard import Shard
@@ -197,7 +198,7 @@ def read_calls(folder: Path, number: int, keys: Sequence[DecisionKey]) -> dict[D
 def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = None) -> pa.Table:
     path = _path(folder / name, number)
     try:
-        schema = pq.read_schema(path)
+        schema = read_bounded_schema(path)
         _check(path, name, schema)
         wanted = None if columns is None else [column for column in columns if column in schema.names]
         table = as_now(name, pq.read_table(path, columns=wanted, page_checksum_verification=True))

@@ -15,7 +15,7 @@ from typing import Any
 
 from stratagem.cache import cache_folder
 from stratagem.errors import CannotCompute
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_small
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.spiel.tree_game import set_names, spiel_game
@@ -103,7 +103,7 @@ def _mix(row: list[tuple[int, float]], actions: Sequence[str]) -> dict[str, floa
 def _read(path: Path, solves: str) -> Table | None:
     """Return the cached table; None where there is none that can be trusted, since it can be solved again."""
     try:
-        data = parse_json(path.read_text())
+        data = parse_json(read_small(path))
         table: Table = data["table"]
     except (OSError, ValueError, KeyError, TypeError):
         return None

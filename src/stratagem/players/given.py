@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 
 from stratagem.consent.table import stand_behind
 from stratagem.games.base import Game
+from stratagem.games.bounded import note_made
 from stratagem.games.catalogue import make_game
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
@@ -19,7 +20,9 @@ PlayerLike: TypeAlias = str | Player
 def as_game(given: GameLike) -> Game[Any]:
     """Return the game that a caller named or made."""
     allow_files(given)
-    return make_game(given)
+    game = make_game(given)
+    note_made(game)
+    return game
 
 
 def as_player(given: PlayerLike, game: Game[Any]) -> Player:

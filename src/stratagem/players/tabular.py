@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from zlib import crc32
 
 from stratagem.errors import BadRecord, CannotCompute
-from stratagem.files import write_file
+from stratagem.files import read_small, write_file
 from stratagem.games.base import View
 from stratagem.options import is_number
 from stratagem.players.base import Ask, Mix, Move, Traits, draw, is_probability
@@ -94,7 +94,7 @@ class TablePlayer:
 
 def _read(path: Path) -> Any:
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_small(path))
     except OSError as error:
         raise BadRecord(f"{path} cannot be read: {error.strerror}.") from error
     except (ValueError, RecursionError) as error:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from stratagem.errors import StratagemError
 from stratagem.evaluation.dominance import Dominated, dominated_actions
 from stratagem.evaluation.equilibria import family_of
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.reports.run_data import RunData
 from stratagem.reports.stages import stages_of
 
@@ -71,7 +71,7 @@ def _of_game(data: RunData, game: str) -> Iterator[DominatedAction]:
 def known(game: str) -> Mapping[str, list[Dominated]]:
     """Return the dominated actions of a game; none where it cannot be made, or is too large to walk."""
     try:
-        return dominated_actions(make_game(game))
+        return dominated_actions(make_bounded_game(game))
     except StratagemError:
         return {}
 

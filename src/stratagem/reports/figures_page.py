@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from stratagem.errors import BadRecord
 from stratagem.evaluation.recorded import reading_of, recorded
 from stratagem.evaluation.report import evaluation_json
-from stratagem.files import write_file
+from stratagem.files import read_small, write_file
 from stratagem.play.store import read_episodes
 from stratagem.reports.files import Evaluation, EvaluationFile, GameTable, Tournament
 from stratagem.reports.html import Html, element, join
@@ -84,7 +84,7 @@ def _data(path: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_small(path))
     except (OSError, ValueError, RecursionError) as error:
         raise BadRecord(f"{path} cannot be read as JSON: name a file that eval or tournament wrote.") from error
     return data if isinstance(data, dict) else {}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stratagem.errors import StratagemError
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.reports.files import Figure, GameTable, Row
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.sections.results import CHANCE, chosen_of, in_order
@@ -96,7 +96,7 @@ def _measure_names(game: str, is_measured: Any) -> list[str]:
 def is_won(game: str) -> bool:
     """Return whether an episode of a game can only be won, lost or tied by two, so that a win rate is sufficient."""
     try:
-        spec = make_game(game).spec
+        spec = make_bounded_game(game).spec
     except StratagemError:
         return False
     two = spec.seats == 2 and spec.utility in ("zero-sum", "constant-sum")

@@ -6,7 +6,7 @@ from stratagem.errors import StratagemError
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.metrics.base import OF_PAYOFFS
 from stratagem.evaluation.report import scale_of
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.reports.facets import OF_GAME, fits
 from stratagem.reports.files import GameTable, Row
 from stratagem.reports.metric_titles import named
@@ -109,7 +109,7 @@ def game_unit(data: RunData, game: str) -> str:
     if table is not None:
         return table.unit
     try:
-        return make_game(game).spec.unit
+        return make_bounded_game(game).spec.unit
     except StratagemError:
         return _OWN_UNIT
 
@@ -120,7 +120,7 @@ def _is_scaled(data: RunData, game: str) -> bool:
     if table is not None:
         return table.scale != 1.0
     try:
-        return scale_of(make_game(game)) != 1.0
+        return scale_of(make_bounded_game(game)) != 1.0
     except StratagemError:
         return False
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stratagem.errors import StratagemError
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.safety.catalogue import weights_of
 from stratagem.reports.files import Figure, Row
 from stratagem.reports.numbers import differs, number, signed
@@ -37,7 +37,7 @@ class Part(NamedTuple):
 def factors(game: str) -> dict[str, float]:
     """Return the weight of each term in the metric `safety`; empty for a game without this metric."""
     try:
-        weights = weights_of(make_game(game))
+        weights = weights_of(make_bounded_game(game))
     except StratagemError:
         return {}
     return {"pay": 1.0, **{name: -weight for name, weight in weights._asdict().items() if weight}}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from stratagem.errors import StratagemError
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_small
 from stratagem.reports.run_data import RunData
 from stratagem.runs.folder import find_runs
 
@@ -30,7 +30,7 @@ def interests_of(run: RunData) -> Mapping[str, Row]:
 def _of_file(run: RunData, name: str, kind: type[T]) -> T:
     """Read a part of the file; empty where it is missing or invalid."""
     try:
-        by_slot = parse_json((run.run.path / FILE).read_text(encoding="utf-8"))[name]
+        by_slot = parse_json(read_small(run.run.path / FILE))[name]
     except (OSError, ValueError, KeyError, TypeError):
         return kind()
     return by_slot if isinstance(by_slot, kind) else kind()

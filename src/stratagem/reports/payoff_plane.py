@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from stratagem.errors import StratagemError
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.matrix import MatrixGame
 from stratagem.reports.figure import Reading, counted, picture
 from stratagem.reports.html import Html
@@ -17,7 +17,7 @@ from stratagem.reports.run_data import RunData, finite
 def plane(data: RunData, seats: Sequence[str]) -> Html:
     """Draw both seats' payoffs, trial by trial, over the feasible set, with the lines of extortion."""
     try:
-        game = make_game(str(data.settings.get("game", "")))
+        game = make_bounded_game(str(data.settings.get("game", "")))
     except StratagemError:
         return Html("")
     if not isinstance(game, MatrixGame) or len(seats) != 2:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from stratagem.errors import StratagemError
-from stratagem.files import parse_json, parse_toml
+from stratagem.files import parse_json, parse_toml, read_bounded, read_small, reason
 from stratagem.reports.files import EvaluationFile, Finding, LeagueTable, Models, Policy
 from stratagem.reports.league_names import renamed
 from stratagem.runs.folder import RunFolder, RunInfo, Status
@@ -53,9 +53,9 @@ class RunData:
     def settings_text(self) -> str:
         """Resolved recipe as text."""
         try:
-            return (self.run.path / "config.toml").read_text(encoding="utf-8", errors="replace")
-        except OSError as error:
-            self.broken["config.toml"] = f"config.toml cannot be read: {error.strerror}."
+            return read_bounded(self.run.path / "config.toml").decode("utf-8", "replace")
+        except (OSError, ValueError) as error:
+            self.broken["config.toml"] = f"config.toml cannot be read: {reason(error)}."
             return ""
 
     @cached_property
@@ -198,7 +198,7 @@ def _reason(error: Exception) -> str:
 
 
 def _json(path: Path) -> Any:
-    return parse_json(path.read_text(encoding="utf-8"))
+    return parse_json(read_small(path))
 
 
 def finite(curve: Curve | None) -> dict[int, float]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from stratagem.errors import BadRecord
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_small
 from stratagem.manifest import Entry, check_manifest, write_manifest
 from stratagem.play.store import shards
 from stratagem.runs.binding import bound_digest
@@ -56,7 +56,7 @@ class Checkpoint:
         """Open the checkpoint in a folder, if all of its files match its manifest."""
         check_manifest(folder, digests=digests)
         try:
-            about = parse_json((folder / _ABOUT).read_text(encoding="utf-8"))
+            about = parse_json(read_small(folder / _ABOUT))
             if about["version"] not in (1, _VERSION):
                 known = f"versions 1 and {_VERSION}"
                 raise BadRecord(f"{folder} has version {about['version']}, and this program reads {known}.")
@@ -135,7 +135,7 @@ def save_newest_step(run: RunFolder, step: int) -> None:
 def newest_step(run: RunFolder) -> int | None:
     """Return the step of the newest checkpoint that was saved, even if it is gone; None where there was none."""
     try:
-        step = parse_json((run.path / NEWEST).read_text(encoding="utf-8"))["step"]
+        step = parse_json(read_small(run.path / NEWEST))["step"]
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:

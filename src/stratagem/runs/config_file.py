@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from stratagem.errors import BadParameter, BadRecord
-from stratagem.files import parse_toml, reason
+from stratagem.files import parse_toml, read_small, reason
 from stratagem.settings import Settings
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -40,7 +40,7 @@ def read_settings(cls: type[S], path: Path) -> S:
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file."""
     try:
-        return parse_toml(path.read_text(encoding="utf-8"))
+        return parse_toml(read_small(path))
     except (OSError, ValueError) as error:
         raise BadRecord(f"{path} cannot be read as TOML: {reason(error)}.") from error
 

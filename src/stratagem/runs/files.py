@@ -13,7 +13,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from stratagem.errors import BadRecord, StratagemError
-from stratagem.files import PARTIAL, finite, parse_json, sync, telling, write_file
+from stratagem.files import PARTIAL, finite, parse_json, read_small, sync, telling, write_file
 
 __all__ = [
     "PARTIAL",
@@ -52,7 +52,7 @@ def write_json_once(path: Path, make: Callable[[], Any]) -> None:
         write_file(path, json.dumps(finite(make()), indent=1) + "\n")
         return
     try:
-        parse_json(path.read_text(encoding="utf-8"))
+        parse_json(read_small(path))
     except (OSError, ValueError) as error:
         raise BadRecord(f"{path} cannot be read as JSON: remove it, and `--resume` makes it anew.") from error
 

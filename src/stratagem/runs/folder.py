@@ -14,7 +14,7 @@ from typing import Any, Literal, Self, TypeVar
 from pydantic import Field
 
 from stratagem.errors import BadRecord, StratagemError
-from stratagem.files import parse_json, reason
+from stratagem.files import parse_json, read_small, reason
 from stratagem.lock import is_locked, locked
 from stratagem.provenance import provenance, source
 from stratagem.runs.config_file import read_settings, read_toml, settings_digest, settings_toml
@@ -230,7 +230,7 @@ def _json(settings: Settings) -> str:
 
 def _read(cls: type[S], path: Path) -> S:
     try:
-        data = parse_json(path.read_text(encoding="utf-8"))
+        data = parse_json(read_small(path))
     except (OSError, ValueError) as error:
         raise BadRecord(f"{path} cannot be read as JSON: {reason(error)}.") from error
     if not isinstance(data, dict):

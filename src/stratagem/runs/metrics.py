@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from stratagem.errors import BadParameter, BadRecord
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_bounded
 from stratagem.runs.files import sync, telling, write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.trackers.tracks import Tracks
 
 FILE = "metrics.jsonl"
+_LARGEST = 1 << 29
+"""Largest number of bytes of the metrics of a run."""
 _NAME = re.compile(r"[^\s/\ud800-\udfff]+(/[^\s/\ud800-\udfff]+)*")
 
 
@@ -159,7 +161,10 @@ def _number(value: float) -> str:
 
 
 def _read(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() else b""
+    try:
+        return read_bounded(path, _LARGEST) if path.is_file() else b""
+    except ValueError as error:
+        raise BadRecord(f"{path} cannot be read: {error}.") from error
 
 
 def _rows(data: bytes) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import BadRecord
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_small
 
 PLACES, TENSORS = "state.json", "state.safetensors"
 _WORDS = ("tensor", "tuple", "float", "dict")
@@ -37,7 +37,7 @@ def load_state(folder: Path) -> Any:
     from safetensors import SafetensorError, safe_open
 
     try:
-        places = parse_json((folder / PLACES).read_text(encoding="utf-8"))
+        places = parse_json(read_small(folder / PLACES))
         with safe_open(folder / TENSORS, "pt") as file:
             # cloned, since a tensor that is still part of a file would change with it
             tensors = {int(name): file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - no mapping

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from stratagem.consent.needs import texts_of
 from stratagem.consent.table import named_by
 from stratagem.errors import BadParameter
-from stratagem.files import parse_toml, reason
+from stratagem.files import parse_toml, read_small, reason
 from stratagem.runs.config_file import toml_value
 from stratagem.settings import Settings
 from stratagem.sweeps.planned_run import PlannedRun
@@ -117,7 +117,7 @@ def _plain(value: Any) -> str:
 def read_plan(path: Path) -> Plan:
     """Read the plan in a file."""
     try:
-        data = parse_toml(path.read_text(encoding="utf-8"))
+        data = parse_toml(read_small(path))
     except (OSError, UnicodeDecodeError) as error:
         raise BadParameter(f"The sweep {path} cannot be read: {reason(error)}.") from error
     except ValueError as error:

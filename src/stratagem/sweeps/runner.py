@@ -9,7 +9,7 @@ from typing import Any
 
 from stratagem.engines.remote.terms import ServerFailed
 from stratagem.errors import StratagemError, UnknownName
-from stratagem.files import parse_json, telling, write_file
+from stratagem.files import parse_json, read_small, telling, write_file
 from stratagem.provenance import source
 from stratagem.runs.metrics import read_metrics
 from stratagem.sweeps.plan import Plan, planned
@@ -102,7 +102,7 @@ def check_metric(metric: str, runs: Iterable[PlannedRun], folder: Path) -> None:
 def _known_source(folder: Path) -> dict[str, Any]:
     """Return the commit that a sweep in a folder was begun with, or nothing."""
     try:
-        known = parse_json((folder / FILE).read_text(encoding="utf-8"))
+        known = parse_json(read_small(folder / FILE))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:

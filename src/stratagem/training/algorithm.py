@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from stratagem.engines.open import served_by
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match
 from stratagem.players.base import Player
@@ -76,7 +76,7 @@ class PolicyAlgorithm(Algorithm[P]):
     @cached_property
     def games(self) -> list[Game[Any]]:
         """Games of the recipe."""
-        return [make_game(text) for text in self.recipe.games]
+        return [make_bounded_game(text) for text in self.recipe.games]
 
     @property
     def num_steps(self) -> int:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field
 from stratagem.consent.needs import texts_of
 from stratagem.consent.table import named_by, settle
 from stratagem.errors import BadParameter
-from stratagem.files import reason
+from stratagem.files import read_small, reason
 from stratagem.players.modes import MODES
 from stratagem.runs.folder import is_run
 from stratagem.settings import FiniteSettings
@@ -148,7 +148,7 @@ def _toml(path: Path) -> dict[str, Any]:
     if os.path.isdir(path):  # noqa: PTH112 - it raises nothing, whatever the path
         raise BadParameter(f"{path} is a folder, and a recipe is a file: name one, or one of `stratagem recipes`.")
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(read_small(path))
     except tomllib.TOMLDecodeError as error:
         raise BadParameter(f"The recipe {path} is no TOML: {error}.") from error
     except (OSError, ValueError) as error:

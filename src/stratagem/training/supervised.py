@@ -18,7 +18,7 @@ from stratagem.demonstrations.scripted import demonstrations
 from stratagem.engines.base import Engine
 from stratagem.engines.open import open_engine
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
 from stratagem.learning.losses.cross_entropy import CrossEntropy
@@ -127,7 +127,7 @@ def check_imitated(recipe: PolicyRecipe, games: Sequence[Game[Any]], run: RunFol
 def _check_sources(recipe: PolicyRecipe, sources: Sequence[SourceSettings]) -> None:
     """Refuse games, players and styles that do not exist or do not fit each other."""
     for source in sources:
-        for game in map(make_game, source.games):
+        for game in map(make_bounded_game, source.games):
             state, teacher = game.start(Key(recipe.seed)), make_bot(source.teacher, game)
             if source.records:
                 next(teacher_decisions(game, _imitated(source), 1, Key(recipe.seed), [make_style(recipe.style)]))
@@ -196,7 +196,7 @@ def _examples(
     for source in settings.sources or _self_play(settings, recipe.games):
         imitated = _imitated(source)
         styles = [make_style(style) for style in source.styles or (recipe.style,)]
-        for game in map(make_game, source.games):
+        for game in map(make_bounded_game, source.games):
             for unit in teacher_decisions(game, imitated, source.num_examples, key, styles):
                 yield [demonstrated(engine, example.messages, example.reply) for example in unit]
     if settings.sources or settings.teacher:

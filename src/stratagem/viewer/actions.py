@@ -17,7 +17,8 @@ from stratagem.demonstrations.taught import append, taught
 from stratagem.engines.remote.tally import PriceList
 from stratagem.errors import BadParameter
 from stratagem.games.base import Json, Seat
-from stratagem.games.catalogue import describe, game_names, make_game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.catalogue import describe, game_names
 from stratagem.models.run_models import pinned
 from stratagem.named_files import content_of
 from stratagem.play.records import Episode, episode_json
@@ -137,7 +138,7 @@ class Actions:
 
     def _policy(self, library: Library, body: Json) -> Json:
         asked = AskedPolicy.read(body)
-        make_game(asked.game)
+        make_bounded_game(asked.game)
         question = question_of(asked.game, asked.player, asked.accepted)
         return self._jobs.start("policy", ask_policy, question).to_json()
 
@@ -175,7 +176,7 @@ class Actions:
     def _sit(self, library: Library, body: Json) -> Json:
         asked = Sit.read(body)
         origin = self._origin(library, asked) if asked.record else None
-        game = "" if origin else describe(make_game(asked.game))
+        game = "" if origin else describe(make_bounded_game(asked.game))
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H-%M-%S")
         seated = Seated(
             id=f"{stamp}-{secrets.token_hex(3)}",
@@ -206,7 +207,7 @@ def _game(library: Library, asked: Mapping[str, str]) -> Json:
     """Return what a page needs to seat players at a game; without a name, the games that there are."""
     if not asked.get("name"):
         return {"games": game_names()}
-    game = make_game(asked["name"])
+    game = make_bounded_game(asked["name"])
     return {
         "game": describe(game),
         "seats": list(game.spec.seat_names) or [f"seat {seat}" for seat in range(game.spec.seats)],

@@ -16,7 +16,7 @@ import numpy as np
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.set_regrets import action_regrets
 from stratagem.games.base import Game, State
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.enumeration import starts
 from stratagem.games.solver import solve
 from stratagem.games.spiel.facts import SpielFacts
@@ -82,7 +82,7 @@ def _looked_up(shard: ShardIndex, rows: Array, table: _Table) -> Array:
 
 @lru_cache(maxsize=16)
 def _table(text: str) -> _Table:
-    game = make_game(text)
+    game = make_bounded_game(text)
     if game.spec.seats == 2 and game.spec.perfect_information and game.twin() is not None:
         return _Table(by_state=True, regrets=dict(_of_perfect_play(game)))
     return _on_tree(game)

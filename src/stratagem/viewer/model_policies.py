@@ -17,9 +17,9 @@ from stratagem.cache import cache_folder
 from stratagem.errors import CannotCompute, StratagemError, UnknownName
 from stratagem.evaluation.exact import check_stated
 from stratagem.evaluation.tree_policy import Floats, Oracle, policy_on
-from stratagem.files import parse_json, write_file
+from stratagem.files import parse_json, read_small, write_file
 from stratagem.games.base import Json
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.models.run_models import pinned
 from stratagem.named_files import content_of
 from stratagem.players.catalogue import make_player
@@ -67,7 +67,7 @@ def ask_policy(question: PolicyQuestion, connection: Connection) -> Any:
     """Compute the policy and keep it, in the process of a job; where a model must be asked, first return the price."""
     if (path := _file(question.name)).is_file():
         return {"computed": question.name}
-    oracle = oracle_of_game(make_game(question.game))
+    oracle = oracle_of_game(make_bounded_game(question.game))
     player = make_player(question.player, oracle.tree.game)
     check_stated(player)
     calls = len(oracle.tree.information_sets)
@@ -92,7 +92,7 @@ def _read(name: str) -> Json:
     try:
         if not re.fullmatch("[0-9a-f]{20}", name):
             raise OSError
-        data: Json = parse_json(_file(name).read_text(encoding="utf-8"))
+        data: Json = parse_json(read_small(_file(name)))
     except (OSError, ValueError):
         raise UnknownName("computed policy", name[:40], ()) from None
     return data

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import Field
 
 from stratagem.errors import StratagemError
-from stratagem.files import parse_json, write_file
+from stratagem.files import parse_json, read_small, write_file
 from stratagem.games.base import Json
 from stratagem.runs.folder import RunFolder
 from stratagem.settings import FiniteSettings
@@ -37,7 +37,7 @@ class AskedNote(Note):
 def note_of(run: RunFolder) -> Note:
     """Return the note of a run; empty where there is none, or where its file cannot be read."""
     try:
-        return Note.read(parse_json((run.path / FILE).read_text(encoding="utf-8")), FILE)
+        return Note.read(parse_json(read_small(run.path / FILE)), FILE)
     except (OSError, ValueError, TypeError, StratagemError):
         return Note()
 

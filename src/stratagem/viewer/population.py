@@ -12,8 +12,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from stratagem.errors import BadParameter, StratagemError, UnknownName
+from stratagem.files import read_small
 from stratagem.games.base import Json
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.reports.files import LeagueTable, Tournament
 from stratagem.reports.metric_reading import game_unit
 from stratagem.reports.run_data import RunData
@@ -158,7 +159,7 @@ def _estimate(mean: float, se: float | None, n: int) -> Json:
 
 def _unit(game: str) -> str:
     try:
-        return make_game(game).spec.unit
+        return make_bounded_game(game).spec.unit
     except StratagemError:
         return "points a round"
 
@@ -166,7 +167,7 @@ def _unit(game: str) -> str:
 def _null(game: str) -> float | None:
     """Return the payoff among equal players: 0 in a zero-sum game, and unknown in any other."""
     try:
-        return 0.0 if make_game(game).spec.utility == "zero-sum" else None
+        return 0.0 if make_bounded_game(game).spec.utility == "zero-sum" else None
     except StratagemError:
         return None
 
@@ -213,7 +214,7 @@ def _is_tournament(path: Path, modified: int, size: int) -> bool:
 def _tournament(path: Path, modified: int, size: int) -> Tournament | None:
     """Read a tournament; None where a file holds none, or a matrix whose size is not the number of players."""
     try:
-        found = Tournament.model_validate(json.loads(path.read_bytes()))
+        found = Tournament.model_validate(json.loads(read_small(path)))
     except (OSError, ValueError, RecursionError, ValidationError):
         return None
     size = len(found.players)

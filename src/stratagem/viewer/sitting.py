@@ -12,7 +12,7 @@ from stratagem.engines.remote.budget import Budget, spending
 from stratagem.engines.remote.tally import PriceList, priced
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game, Json, Seat, View
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.play.forks import forks
 from stratagem.play.match import Match, Setup
@@ -189,7 +189,7 @@ def _seat_names(game: Game[Any]) -> list[str]:
 
 def _from_start(seated: Seated, connection: Connection) -> tuple[Setup, Position]:
     """Seat the person and the others at a new game; the person is the first player of the match."""
-    game = make_game(seated.game)
+    game = make_bounded_game(seated.game)
     others = [seat for seat in range(game.spec.seats) if seat != seated.seat]
     if set(seated.players) != set(others) or len(others) != game.spec.seats - 1:
         raise BadParameter(f"{game.spec.name} has seats 0 to {game.spec.seats - 1}: name a player for each other seat.")

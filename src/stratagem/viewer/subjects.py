@@ -18,7 +18,8 @@ from stratagem.evaluation.sampled.questions import Floats, Ints, Questions
 from stratagem.evaluation.sampled.tally import frequencies
 from stratagem.evaluation.tree_policy import Oracle, policy_on, rows_on
 from stratagem.games.base import Game, Json
-from stratagem.games.catalogue import describe, make_game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.catalogue import describe
 from stratagem.games.tree import GameTree
 from stratagem.play.store import shards
 from stratagem.players.catalogue import make_player, player_names
@@ -75,14 +76,14 @@ def _stored(path: Path, modified: int) -> Mapping[str, Sequence[Policy]]:
 
 def _known(library: Library, game: str) -> list[str]:
     try:
-        return known_players(library, make_game(game))
+        return known_players(library, make_bounded_game(game))
     except StratagemError:
         return []
 
 
 def _names(game: str) -> list[str]:
     try:
-        return [*player_names(make_game(game)), EQUILIBRIUM]
+        return [*player_names(make_bounded_game(game)), EQUILIBRIUM]
     except StratagemError:
         return []
 
@@ -112,7 +113,7 @@ def subject_of(library: Library, asked: Mapping[str, str]) -> Subject:
 def _game(text: str) -> Game[Any]:
     if not text:
         raise BadParameter("The request lacks `game`.")
-    return make_game(text)
+    return make_bounded_game(text)
 
 
 def _of_run(library: Library, name: str, game: Game[Any], step: str) -> Subject:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from stratagem.engines.remote.budget import Budget, spending
 from stratagem.engines.remote.tally import PriceList, priced
 from stratagem.errors import BadParameter, StratagemError
-from stratagem.files import parse_json, telling, write_file
+from stratagem.files import parse_json, read_small, telling, write_file
 from stratagem.games.base import Json, Seat
 from stratagem.games.key import Key
 from stratagem.play.answers import Answers, LoggedQueue
@@ -264,7 +264,7 @@ def begun(to: Path) -> Path:
 def stored(to: Path) -> Json | None:
     """Return the result of a question that was answered before; None where it was not."""
     try:
-        result = parse_json((to / FILE).read_text("utf-8"))
+        result = parse_json(read_small(to / FILE))
     except (OSError, ValueError):
         return None
     return result if isinstance(result, dict) and shards(to) else None

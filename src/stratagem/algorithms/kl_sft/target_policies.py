@@ -18,7 +18,7 @@ from stratagem.engines.base import Engine, Node, ScoreRequest
 from stratagem.engines.open import served
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.labels import Labels, Reading, Scene, scan, scene_of
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.learning.example import Example
 from stratagem.learning.losses.kl_targets import target_entropy
@@ -67,7 +67,7 @@ class TargetPolicy(Settings):
     def scene(self, style: str) -> Scene:
         """Return the game, the prompt style and the seat."""
         game = self.game or (self.table.game if self.table else "")
-        return scene_of(make_game(game), make_style(style), self.seat)
+        return scene_of(make_bounded_game(game), make_style(style), self.seat)
 
     def prompts(self, number: int, key: Key, episodes: int = 5) -> Iterator[StatePrompt]:
         """Draw `number` prompts, rounded up to the same number in each style."""

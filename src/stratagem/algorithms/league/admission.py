@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.errors import BadRecord
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.league.member import Member
 from stratagem.players.pools import make_bot
 
@@ -14,7 +14,7 @@ def admit(recipe: LeagueRecipe, member: Member) -> None:
     _check_learner(recipe, member)
     _check_snapshot(recipe, member)
     if member.player:
-        make_bot(member.player, make_game(recipe.games[0]))
+        make_bot(member.player, make_bounded_game(recipe.games[0]))
 
 
 def _check_learner(recipe: LeagueRecipe, member: Member) -> None:

@@ -21,7 +21,7 @@ from stratagem.algorithms.league.state import POPULATION, LeagueState
 from stratagem.engines.caches import reset_caches
 from stratagem.errors import CannotCompute
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.league.matchmaking import Situation
 from stratagem.league.roles import is_ready, is_reset
 from stratagem.play.records import Episode
@@ -60,7 +60,7 @@ class Rounds(Stage):
         """`strict` stops at the first fault that a monitor finds."""
         self.recipe = recipe
         self.run = run
-        self.game: Game[Any] = make_game(recipe.games[0])
+        self.game: Game[Any] = make_bounded_game(recipe.games[0])
         self.artifacts = Artifacts(run, recipe.model)
         self.league = LeagueState(recipe, run, self.artifacts.load(), strict=strict)
         self.policies = self.league.learners

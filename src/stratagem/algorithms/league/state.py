@@ -16,7 +16,7 @@ import torch
 from stratagem.algorithms.league.admission import admit
 from stratagem.algorithms.league.recipe import BASE, LeagueRecipe
 from stratagem.engines.open import open_engine
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.league.member import Member, Population
 from stratagem.league.ratings import Score, elo_by_name
@@ -59,7 +59,7 @@ class LeagueState:
         self.ratings: dict[str, float] = {}
         """Last Elo ratings by member."""
         for number, name in enumerate(recipe.learners):
-            seed, games = recipe.seed * 1000 + number, [make_game(recipe.games[0])]
+            seed, games = recipe.seed * 1000 + number, [make_bounded_game(recipe.games[0])]
             policy = policy_of(recipe, lm, self.engine, name=name, seed=seed, strict=strict, games=games)
             self.learners[name] = policy
             self._first[name] = [weight.detach().clone() for weight in policy.learner.optimizer.weights]

@@ -31,7 +31,8 @@ from stratagem.engines.caches import reset_caches
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.suites import CONTEST_METRICS, Line, Suite
 from stratagem.games.base import Game
-from stratagem.games.catalogue import describe, make_game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.learning.advantages.base import Decisions
 from stratagem.learning.advantages.catalogue import read_advantage
@@ -57,7 +58,7 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
     recipe_type = ScopalRecipe
 
     def check(self) -> None:
-        recipe, games = self.recipe, [make_game(text) for text in self.recipe.games]
+        recipe, games = self.recipe, [make_bounded_game(text) for text in self.recipe.games]
         check_names(games)
         recipe.reference.check_device()
         make_style(recipe.style)
@@ -95,7 +96,7 @@ class RunState:
         self.run = run
         self.strict = strict
         self.key = Key(recipe.seed).at("scopal")
-        self.games: list[Game[Any]] = [make_game(text) for text in recipe.games]
+        self.games: list[Game[Any]] = [make_bounded_game(text) for text in recipe.games]
         self._policy: ScopalPolicy | None = None
         self._samples: tuple[int, Samples] | None = None
 

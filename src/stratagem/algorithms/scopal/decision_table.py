@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from stratagem.errors import BadRecord
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.learning.advantages.base import Floats, Ints
 from stratagem.play.store import no_episodes, read_columns, shards
 
@@ -231,5 +231,5 @@ def _roles(game: Coded, seat: Ints) -> Ints:
 
 @lru_cache(maxsize=4096)
 def _role(text: str, seat: int) -> int:
-    game = make_game(text)
+    game = make_bounded_game(text)
     return next(other for other in range(seat + 1) if game.rules(other) == game.rules(seat))

@@ -16,7 +16,7 @@ from stratagem.algorithms.scopal.methods import CLONING
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.refinement import Refinement
 from stratagem.engines.open import open_engine
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.learning.monitor import TrainingMonitor
 from stratagem.learning.policy import Policy
@@ -78,7 +78,7 @@ class ScopalPolicy(TrainablePolicy):
         self._saved: dict[str, Any] | None = None
         """Optimizer state in the checkpoint that the run continues from."""
         for text in recipe.games:
-            self.player.check(make_game(text))
+            self.player.check(make_bounded_game(text))
 
     def decoding_settings(self, temperature: float | None = None) -> DecodingSettings:
         """Return the prompt style, decoding mode and sampling settings: of the interaction, or a temperature alone."""

@@ -20,10 +20,11 @@ import pyarrow.parquet as pq
 
 from stratagem.algorithms.scopal.decision_table import DecisionTable
 from stratagem.errors import BadRecord
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, Ints
 from stratagem.learning.advantages.segments import cells
 from stratagem.learning.advantages.spag import SPAGReward
+from stratagem.play.parquet_size import read_bounded_schema
 
 SCHEMA_VERSION = 1
 _VERSION = b"stratagem_steps_version"
@@ -123,7 +124,7 @@ def _lost_if_illegal(spag: Floats, legal: Any) -> Floats:
 def _check_winners(table: DecisionTable) -> None:
     """Refuse games without a winner, in which all steps have the same reward."""
     for code, text in enumerate(table.game.texts.to_pylist()):
-        if make_game(text).spec.seats == 1:
+        if make_bounded_game(text).spec.seats == 1:
             raise BadRecord(f"{text} has one seat, so there is nobody to win against: leave it out.")
         seen = table.outcome[table.game.codes == code]
         if len(seen) and not np.isin(seen, (0.0, 1.0)).any():
@@ -145,6 +146,7 @@ def read_steps(path: Path) -> Steps:
     if not path.is_file():
         raise BadRecord(f"There is no file {path}: `stratagem steps` writes such tables.")
     try:
+        read_bounded_schema(path)
         table = pq.read_table(path)
     except (OSError, pa.ArrowException) as error:
         raise BadRecord(f"{path} cannot be read: {str(error).splitlines()[0]}.") from error

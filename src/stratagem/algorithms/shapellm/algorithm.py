@@ -35,7 +35,7 @@ from stratagem.algorithms.shapellm.shapers.mfos_stage import MetaStage, meta_pol
 from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.engines.caches import reset_caches
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.models.run_models import RunModel
 from stratagem.models.unloaded import NotLoaded
@@ -57,7 +57,7 @@ class ShapeLLMAlgorithm(Algorithm[ShapeLLMRecipe]):
     recipe_type = ShapeLLMRecipe
 
     def check(self) -> None:
-        game = make_game(self.recipe.game)
+        game = make_bounded_game(self.recipe.game)
         check_seats(self.recipe, game)
         with suppress(NotLoaded):
             check_speech(self.recipe, game, bases_of(self.recipe, self.run))
@@ -80,7 +80,7 @@ class ShapeLLMAlgorithm(Algorithm[ShapeLLMRecipe]):
 
 def meta_stage(recipe: ShapeLLMRecipe, run: RunFolder) -> Stage:
     """Return the stage that trains the meta-policies of M-FOS seats."""
-    return MetaStage(meta_learners(recipe, make_game(recipe.game)), run, recipe.checkpoint_every)
+    return MetaStage(meta_learners(recipe, make_bounded_game(recipe.game)), run, recipe.checkpoint_every)
 
 
 def kl_sft_recipe(recipe: ShapeLLMRecipe, model: str) -> KLSFTRecipe:
@@ -113,7 +113,7 @@ class TrialStage(Stage):
         """`strict` stops at the first fault that a monitor finds."""
         self.recipe = recipe
         self.run = run
-        self.game: Game[Any] = make_game(recipe.game)
+        self.game: Game[Any] = make_bounded_game(recipe.game)
         self.key = Key(recipe.seed).at("shaping")
         self.artifacts = artifacts_of(recipe, run)
         self.bases = bases_of(recipe, run)

@@ -10,7 +10,7 @@ from stratagem.errors import BadParameter
 from stratagem.evaluation.talk.instead import instead
 from stratagem.evaluation.talk.readers import EXACT, Reader
 from stratagem.games.base import Seat, State, View
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.talk import ALL, MOVE, SILENT, Promise, Statement, Talk, TalkFacts, TalkState
 from stratagem.games.talk.language import Intent
 from stratagem.play.forks import steps
@@ -102,7 +102,7 @@ def ledger(episode: Episode, parents: Mapping[str, Episode] | None = None, reade
 
     `parents` are the episodes from which it was forked.
     """
-    game = make_game(episode.game)
+    game = make_bounded_game(episode.game)
     if not isinstance(game, Talk):
         raise BadParameter(f"{episode.game} has no talk, so nothing was said in {episode.id}.")
     return _Keeper(game, reader).read(steps(episode, parents), finished=episode.finished)

@@ -14,7 +14,7 @@ from typing import Any
 
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import View
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.talk import Intent, language_of
 from stratagem.games.talk.reading_task import NONE, ReadingTask
 from stratagem.games.talk.rule_reading import rule_reader
@@ -105,7 +105,7 @@ def make_reader(text: str) -> Reader:
         return EXACT if call.name == "exact" else Rules()
     if len(call.args) != 1 or call.kwargs:
         raise BadParameter("A model reads as model(PLAYER): write model(smollm2).")
-    player = make_player(str(call.args[0]), ReadingTask(game=make_game("ipd")))
+    player = make_player(str(call.args[0]), ReadingTask(game=make_bounded_game("ipd")))
     if not (player.traits.reads_words and player.traits.exact):
         raise BadParameter(f"{player.name} cannot read: take a language model that states its probabilities.")
     return Model(player)

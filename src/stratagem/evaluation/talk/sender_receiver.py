@@ -12,7 +12,7 @@ from stratagem.evaluation.talk.figures import TalkFigures, talk_figures
 from stratagem.evaluation.talk.signalling import Deal, Returns, Signalling
 from stratagem.evaluation.talk.statements import Meanings, Statement
 from stratagem.games.base import Game, View
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.sender_receiver import RECEIVER, SENDER, SenderReceiver, SenderReceiverFacts
 from stratagem.players.base import Mix, Player
 from stratagem.players.catalogue import make_player
@@ -20,7 +20,7 @@ from stratagem.players.catalogue import make_player
 
 def sender_receiver_figures(game: Game[Any] | str, sender: Player | str, receiver: Player | str) -> TalkFigures:
     """Compute the figures of the first message between these players, by name or as they are."""
-    made = make_game(game)
+    made = make_bounded_game(game)
     if not isinstance(made, SenderReceiver):
         raise BadParameter(f"{made.spec.name} is not the sender-receiver game.")
     return talk_figures(signalling(made, make_player(sender, made), make_player(receiver, made)), meanings(made))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import get_args
+from typing import ClassVar, get_args
 
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.base import Game
@@ -21,6 +21,8 @@ _YEARS = 99
 @dataclass(frozen=True, kw_only=True)
 class DiplomacyTable(Game[DiplomacyFacts]):
     """Diplomacy without its rules: what a state of the game needs to know."""
+
+    largest: ClassVar = {"until": 9999}
 
     until: int = 1905
     """The year whose Fall count ends the game; a game has at most 99 years."""

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -16,6 +15,8 @@ from typing import Any, NamedTuple
 from stratagem.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.games.base import Node
 from stratagem.games.spec import Utility
+from stratagem.games.spiel.parameter_files import files_in_game
+from stratagem.games.spiel.trial import survives
 
 CHANCE, TOGETHER, TERMINAL = -1, -2, -4
 """OpenSpiel's ids of a player to move that is not a seat: `kChancePlayerId` and its fellows."""
@@ -74,10 +75,10 @@ def load(text: str) -> Engine:
     """Load the game that OpenSpiel knows by this text, such as `breakthrough(rows=8,columns=3)`."""
     import pyspiel
 
-    _check_name(text, pyspiel)
+    check_text(text)
     try:
-        _check_parameters(text, pyspiel)
-        spiel = pyspiel.load_game(text)
+        files = files_in_game(text)
+        spiel = _of_files(text, files, pyspiel) if files else pyspiel.load_game(text)
         _check_kind(text, spiel.get_type(), pyspiel)
         root = spiel.new_initial_state()
     except (RuntimeError, ValueError, LookupError, MemoryError, OverflowError) as error:
@@ -87,30 +88,37 @@ def load(text: str) -> Engine:
     return _describe(spiel, root)
 
 
-def _check_name(text: str, pyspiel: Any) -> None:
+def _of_files(text: str, files: Sequence[str], pyspiel: Any) -> Any:
+    """Load a game that reads files; the engine's own message would quote them."""
+    try:
+        return pyspiel.load_game(text)
+    except RuntimeError:
+        raise BadParameter(
+            f"OpenSpiel cannot make the game {text!r} from the file {' and '.join(files)}: it cannot be read, or it is "
+            "not of the format of the game."
+        ) from None
+
+
+def check_text(text: str) -> None:
+    """Refuse a text that names no game of OpenSpiel, or parameters that the game does not have."""
+    import pyspiel
+
     name = text.partition("(")[0].strip()
     if name not in pyspiel.registered_names():
         raise UnknownName("OpenSpiel game", name, pyspiel.registered_names())
-
-
-def _check_parameters(text: str, pyspiel: Any) -> None:
-    given = pyspiel.game_parameters_from_string(text)
-    name = given.pop("name")
+    try:
+        given = pyspiel.game_parameters_from_string(text)
+    except (RuntimeError, TypeError, ValueError, LookupError) as error:
+        raise BadParameter(f"OpenSpiel cannot make the game {text!r}: {first_line(error)}.") from error
+    if given.pop("name", None) != name:
+        raise BadParameter(f"OpenSpiel cannot read the parameters of the game {text!r}.")
     known = {kind.short_name: kind for kind in pyspiel.registered_games()}[name].parameter_specification
     for option in given:
         if option not in known:
             options = ", ".join(sorted(known)) or "none"
             raise BadParameter(f"The OpenSpiel game {name} has no parameter {option!r}: it has {options}.")
-    if given and name in _CRASHING and not _survives(text):
+    if given and name in _CRASHING and not survives(text):
         raise BadParameter(f"OpenSpiel cannot make the game {text!r}: its parameters do not fit together.")
-
-
-def _survives(text: str) -> bool:
-    import subprocess
-
-    program = "import sys, pyspiel; pyspiel.load_game(sys.argv[1]).new_initial_state()"
-    command = [sys.executable, "-c", program, text]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def _check_kind(text: str, kind: Any, pyspiel: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from stratagem.errors import CannotCompute, IllegalAction
 from stratagem.games.base import Game, Node, RoundResult, Seat, pending
@@ -22,6 +23,8 @@ _KEPT_MENUS = 4096
 @dataclass(frozen=True, kw_only=True)
 class SpielRules(Game[SpielFacts]):
     """Rules of a game that OpenSpiel plays."""
+
+    largest: ClassVar = {"retries": 100}
 
     text: str
     """OpenSpiel's text of the game with its parameters: `tic_tac_toe`, `breakthrough(rows=8,columns=3)`."""

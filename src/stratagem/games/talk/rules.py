@@ -6,7 +6,7 @@ from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat, View
@@ -30,6 +30,8 @@ _FEW = 200
 @dataclass(frozen=True, kw_only=True)
 class TalkRules(Game[TalkFacts], ABC):
     """Options of a talk, and its messages."""
+
+    largest: ClassVar = {"rounds": 20, "interval": 10_000, "limit": LONGEST, "templates": 16}
 
     game: Game[Any]
     """Game without talk."""

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from stratagem.consent.table import stand_behind
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
-from stratagem.games.catalogue import describe, make_game
+from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.options import check_seed, whole
 from stratagem.play.match import Match, Setup
 from stratagem.play.seating import seated
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
+from stratagem.players.given import allow_files, as_game
 from stratagem.players.modes import check_style
 from stratagem.prompting.base import Style
 from stratagem.prompting.catalogue import make_style
@@ -77,8 +77,8 @@ def make_plan(
     if not game:
         raise BadParameter(f"{_TASK} needs a game: say -T game=NAME, such as kuhn, or name the task of a game.")
     text, names = joined("game", game), split_arguments(joined("opponents", opponents or default))
-    stand_behind((text, *names))
-    made = make_game(text)
+    allow_files(*names)
+    made = as_game(text)
     look = make_style(joined("style", style))
     state = made.start(Key(0))
     check_style("free", look, state.view(state.to_act[0]))

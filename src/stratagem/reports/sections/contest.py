@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_small
 from stratagem.reports.files import Figure, GameTable
 from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import cell, mean_with_interval, number
@@ -72,7 +72,7 @@ def training_data(data: RunData) -> Section | None:
 
 def _lines(path: Any) -> Iterator[list[str]]:
     try:
-        data = parse_json(path.read_text(encoding="utf-8"))
+        data = parse_json(read_small(path))
         for game, row in [*data["games"].items(), ("all games", data["all"])]:
             counts = [str(row[name]) for name in ("rows", "unique_actions", "advantageous")]
             title = f"{int(path.stem) + 1}, {game}"

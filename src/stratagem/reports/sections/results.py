@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from stratagem.errors import StratagemError
 from stratagem.evaluation.metrics import METRICS
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.spec import GameSpec
 from stratagem.reports.files import EvaluationFile, Figure, GameTable, Row
 from stratagem.reports.html import Html, element, join
@@ -157,6 +157,6 @@ def _seats(game: str) -> int:
 def _spec(game: str) -> GameSpec | None:
     """Return the declaration of a game; None for one that is not installed."""
     try:
-        return make_game(game).spec
+        return make_bounded_game(game).spec
     except StratagemError:
         return None

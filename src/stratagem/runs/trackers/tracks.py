@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_small
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.trackers.base import Track, Tracked, current, sentence
@@ -101,7 +101,7 @@ def track_urls(run: RunFolder) -> dict[str, str]:
 def _read(run: RunFolder) -> dict[str, Any]:
     """Read the notes of earlier sessions; none where there are none, or no notes of ours."""
     try:
-        data = parse_json((run.path / FILE).read_text(encoding="utf-8"))
+        data = parse_json(read_small(run.path / FILE))
     except (OSError, ValueError):
         return {}
     return data if isinstance(data, dict) and isinstance(data.get("trackers", {}), dict) else {}

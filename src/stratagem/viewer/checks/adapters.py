@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stratagem.files import parse_json
+from stratagem.files import parse_json, read_small
 from stratagem.manifest import FILE
 from stratagem.play.store import read_columns
 from stratagem.viewer.checks.base import Found, Place, Source
@@ -80,7 +80,7 @@ def _equal_weights(checkpoints: Path) -> list[str]:
 def _digests(folder: Path) -> dict[str, Any]:
     """Return the digests of weights by file, from the manifest of a checkpoint."""
     try:
-        files = parse_json((folder / FILE).read_text(encoding="utf-8"))["files"]
+        files = parse_json(read_small(folder / FILE))["files"]
         return {name: entry for name, entry in files.items() if name.endswith(".safetensors") and "state" not in name}
     except (OSError, ValueError, KeyError, AttributeError):
         return {}

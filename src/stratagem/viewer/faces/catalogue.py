@@ -8,7 +8,7 @@ from typing import Any
 
 from stratagem.errors import StratagemError
 from stratagem.games.base import Game
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.games.talk import Talk
 from stratagem.registry import Call, Registry
 from stratagem.viewer.faces.base import STATIC, GameFace
@@ -85,7 +85,7 @@ def is_ours(face: GameFace) -> bool:
 
 def is_strange(text: str) -> bool:
     """Return whether the game of a text is made by another package or file, which may fail in any way."""
-    game: Game[Any] = make_game(text)
+    game: Game[Any] = make_bounded_game(text)
     rules = type(game.game if isinstance(game, Talk) else game).__module__
     return not rules.startswith(f"{_PACKAGE}.")
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from stratagem.algorithms.shapellm.shapers.mfos import MetaLearner
 from stratagem.errors import BadRecord
-from stratagem.files import parse_json, reason, write_file
+from stratagem.files import parse_json, read_small, reason, write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.training.stage import Batch, Stage, State
 
@@ -59,7 +59,7 @@ def meta_policies(run: RunFolder) -> dict[str, Tensor]:
     if not path.is_file():
         return {}
     try:
-        weights = parse_json(path.read_text(encoding="utf-8"))
+        weights = parse_json(read_small(path))
         return {name: torch.tensor(row, dtype=torch.float64) for name, row in weights.items()}
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise BadRecord(f"The meta-policies {path} cannot be read: {reason(error)}.") from error
