@@ -193,5 +193,6 @@ class Final:
             results = under_names(evaluate(self.suite, list(names), self.evaluator, chance=self.chance), names)
         _warn_of_faults(results)
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)
+        del data["made_by"]["command"]  # it names folders, and may be that of a resume; `run.json` has the first
         rows = {own_name(label): title for label, title in titles.items()}
         return {"rows": rows, "evaluation": data}
