@@ -19,8 +19,8 @@ def records() -> str:
         f"Shards are in {folders[0]} and {folders[1]}, numbered from `000000.parquet`. The metadata of every file has "
         f"`stratagem_schema_version`, now {SCHEMA_VERSION}. "
         f"Versions {READABLE[0]} to {READABLE[-2]}, with fewer columns or other types, are read too. Any other version "
-        f"is refused. A column may be null where its meaning says so. `FOLDER/{FILE}` is a dataset card with these tables, by "
-        "which `datasets` finds them.",
+        f"is refused. A column may be null where its meaning says so. `FOLDER/{FILE}` is a dataset card with these "
+        "tables, by which `datasets` finds them.",
         *(section for name in ROWS for section in _sections(name)),
     )
 

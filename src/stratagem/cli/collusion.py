@@ -25,6 +25,7 @@ def collusion(
     engine: options.Engine = None,
     allow_host: options.AllowHost = None,
     allow_file: options.AllowFile = None,
+    max_failed: options.MaxFailed = None,
     json: options.Json = False,
 ) -> None:
     """Measure collusion in words: what two seats gain by talk against the others, in public and in private."""

@@ -153,6 +153,26 @@ Concurrency = Annotated[
     int | None,
     typer.Option(callback=_terms("max_concurrent", int), help="Maximum concurrent requests to a server (16)."),
 ]
+
+
+def _failed(context: typer.Context, value: float | None) -> float | None:
+    """End the command with an error where more requests than this share had no reply, after it printed its figures."""
+    from stratagem.engines.outcomes import failing_above
+    from stratagem.engines.remote.terms import MAX_FAILED, changed
+
+    limit = MAX_FAILED if value is None else value
+    context.with_resource(changed(max_failed=1.0))  # results would say the same sentence a second time
+    context.with_resource(failing_above(limit))
+    return value
+
+
+MaxFailed = Annotated[
+    float | None,
+    typer.Option(
+        callback=_failed,
+        help="Maximum share of requests without a reply (0.02). Above it the figures are printed, and the status is 1.",
+    ),
+]
 MaxFailures = Annotated[
     float | None,
     typer.Option(

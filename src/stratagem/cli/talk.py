@@ -25,6 +25,7 @@ def talk(
     engine: options.Engine = None,
     allow_host: options.AllowHost = None,
     allow_file: options.AllowFile = None,
+    max_failed: options.MaxFailed = None,
     json: options.Json = False,
 ) -> None:
     """Measure the messages between two players: truth, promises, information, deception, effect and gullibility."""
