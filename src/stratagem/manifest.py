@@ -74,6 +74,8 @@ def _is_ours(path: Path) -> bool:
 def _read(folder: Path) -> dict[str, Entry]:
     """Read the manifest's entry of each file."""
     try:
+        if (folder / FILE).is_fifo():  # which would be waited for
+            raise ValueError("it is a pipe")
         data = parse_json((folder / FILE).read_text(encoding="utf-8"))
         files = data["files"]
         if data["own"] == _own(files):

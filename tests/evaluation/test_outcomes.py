@@ -1,4 +1,4 @@
-"""Failed requests are part of a figure: counted once, in every face, and too many of them end a command with status 1."""
+"""Failed requests are part of a figure: counted once for every face, and too many of them give status 1."""
 
 import json
 import re

@@ -5,6 +5,7 @@ A run may have just begun, may be old, or may be of another algorithm, so no par
 
 from __future__ import annotations
 
+import errno
 import math
 from functools import cached_property
 from pathlib import Path
@@ -53,7 +54,10 @@ class RunData:
     def settings_text(self) -> str:
         """Resolved recipe as text."""
         try:
-            return (self.run.path / "config.toml").read_text(encoding="utf-8", errors="replace")
+            path = self.run.path / "config.toml"
+            if path.is_fifo():  # which would be waited for
+                raise OSError(errno.EINVAL, "it is a pipe")
+            return path.read_text(encoding="utf-8", errors="replace")
         except OSError as error:
             self.broken["config.toml"] = f"config.toml cannot be read: {error.strerror}."
             return ""

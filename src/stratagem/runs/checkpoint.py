@@ -135,6 +135,8 @@ def save_newest_step(run: RunFolder, step: int) -> None:
 def newest_step(run: RunFolder) -> int | None:
     """Return the step of the newest checkpoint that was saved, even if it is gone; None where there was none."""
     try:
+        if (run.path / NEWEST).is_fifo():  # which would be waited for
+            raise ValueError("it is a pipe")
         step = parse_json((run.path / NEWEST).read_text(encoding="utf-8"))["step"]
     except FileNotFoundError:
         return None
