@@ -237,6 +237,27 @@ def _earlier(table: pa.Table, name: str, column: str) -> pa.Array | pa.ChunkedAr
     return table["turn"] if column == "clock" else pa.array(["" if kind == pa.string() else []] * len(table), kind)
 
 
+def damage_of(folder: Path) -> list[str]:
+    """Return a sentence for each file of a record's shards that is missing or has no readable end, as a cut one has.
+
+    Only the ends are read, which takes a moment; damage within a file shows when it is read.
+    """
+    return [said for number in shards(folder) for name in SCHEMAS if (said := _damage(folder, name, number))]
+
+
+def _damage(folder: Path, name: str, number: int) -> str:
+    path = _path(folder / name, number)
+    if name == "timings" and not path.exists():  # records up to version 8 have none
+        return ""
+    try:
+        _check(path, name, pq.read_schema(path))
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        return f"{path} cannot be read: {(str(error).splitlines() or ['it is damaged'])[0].rstrip('.')}."
+    except BadRecord as error:
+        return str(error)
+    return ""
+
+
 def _check(path: Path, name: str, schema: pa.Schema) -> None:
     """Refuse a file of another version, and one that lacks columns."""
     version = (schema.metadata or {}).get(b"stratagem_schema_version", b"none").decode()
