@@ -11,7 +11,14 @@ import stratagem as sg
 from stratagem.cli.main import main
 from stratagem.engines.base import Call, PolicyId, Prompt
 from stratagem.engines.outcomes import Outcomes, OutcomesByModel, count_outcomes, counting_outcomes
+from stratagem.engines.remote.terms import changed
+from stratagem.evaluation.matchups import Evaluator
+from stratagem.evaluation.suites import Line, Suite
+from stratagem.games.key import Key
 from stratagem.named_files import naming
+from stratagem.runs.folder import RunFolder
+from stratagem.settings import Settings
+from stratagem.training.evaluation import Final
 
 AGENT = """
 import json, os, sys
@@ -120,7 +127,7 @@ def test_a_tournament_an_audit_and_measures_of_talk_count_failures_too(dies, cap
     for name, words in commands.items():
         with sg.servers(max_failures=1.0):
             status, printed, complaint = ended(capsys, name, *words, "--json")
-        assert status == 1, (name, complaint)
+        assert status == (3 if name == "audit" else 1), (name, complaint)
         data = json.loads(printed)
         requests = data["requests"] if isinstance(data, dict) else data[0]["requests"]
         assert sum(row["failed"] for row in requests.values()) >= 2, name
@@ -137,3 +144,14 @@ def test_a_python_result_has_the_counts_and_says_where_failures_are_too_many(die
         assert not any("allows a smaller share" in remark for remark in result.remarks())
     with pytest.raises(sg.StratagemError, match="max_failed"):
         sg.servers(max_failed=2)
+
+
+def test_a_final_evaluation_of_training_counts_failures_and_its_report_shows_them(dies, tmp_path):
+    suite = Suite("s", "A suite.", (Line("kuhn(hands=1)", {"opponents": (dies(4),)}),), ("pay",), 4)
+    run = RunFolder.create(tmp_path / "run", Settings(), seed=1, command="a test")
+    with run.at_work(), changed(max_failures=1.0):
+        Final(suite, Evaluator(4, Key(0)), seed=0).write(run, {})
+    ((_, found),) = json.loads((run.path / "evaluation.json").read_text())["requests"].items()
+    assert found["failed"] >= 2
+    page = sg.report(run.path).path.read_text()
+    assert f"{found['failed']} without a reply" in page

@@ -116,12 +116,14 @@ def count_outcomes(calls: Iterable[Call]) -> None:
 
 
 @contextmanager
-def failing_above(max_failed: float) -> Iterator[None]:
-    """Count within; raise at the end where a model failed more often than this share."""
+def failing_above(max_failed: float, exit_code: int = 1) -> Iterator[None]:
+    """Count within; raise at the end where a model failed more often than this share, with this status."""
     with counting_outcomes() as found:
         yield
     if said := found.too_many(max_failed):
-        raise TooManyFailed(said)
+        error = TooManyFailed(said)
+        error.exit_code = exit_code
+        raise error
 
 
 def outcomes_of(data: Mapping[str, Any]) -> OutcomesByModel:
