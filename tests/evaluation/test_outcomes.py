@@ -6,16 +6,20 @@ import shlex
 import sys
 
 import pytest
+from typer.main import get_command
 
 import stratagem as sg
-from stratagem.cli.main import main
+from stratagem.cli.main import app, main
 from stratagem.engines.base import Call, PolicyId, Prompt
 from stratagem.engines.outcomes import Outcomes, OutcomesByModel, count_outcomes, counting_outcomes
 from stratagem.engines.remote.terms import changed
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.suites import Line, Suite
 from stratagem.games.key import Key
+from stratagem.learning.monitor import TrainingWarning
 from stratagem.named_files import naming
+from stratagem.reports.run_data import RunData
+from stratagem.reports.sections.results import results
 from stratagem.runs.folder import RunFolder
 from stratagem.settings import Settings
 from stratagem.training.evaluation import Final
@@ -58,6 +62,11 @@ def ended(capsys, *words):
 
 def spaced(text):
     return " ".join(text.split())
+
+
+def commands():
+    """All commands by name."""
+    return get_command(app).commands
 
 
 def call(finish):
@@ -147,11 +156,21 @@ def test_a_python_result_has_the_counts_and_says_where_failures_are_too_many(die
 
 
 def test_a_final_evaluation_of_training_counts_failures_and_its_report_shows_them(dies, tmp_path):
-    suite = Suite("s", "A suite.", (Line("kuhn(hands=1)", {"opponents": (dies(4),)}),), ("pay",), 4)
+    agent = dies(4)
+    sg.allow_file(agent)
+    suite = Suite("s", "A suite.", (Line("kuhn(hands=1)", {"opponents": (agent,)}),), ("pay",), 4)
     run = RunFolder.create(tmp_path / "run", Settings(), seed=1, command="a test")
-    with run.at_work(), changed(max_failures=1.0):
+    with run.at_work(), changed(max_failures=1.0), pytest.warns(TrainingWarning, match="exited with status 1"):
         Final(suite, Evaluator(4, Key(0)), seed=0).write(run, {})
     ((_, found),) = json.loads((run.path / "evaluation.json").read_text())["requests"].items()
-    assert found["failed"] >= 2
-    page = sg.report(run.path).path.read_text()
-    assert f"{found['failed']} without a reply" in page
+    assert found["failed"] >= 1
+    assert f"{found['failed']} without a reply" in results(RunData(run)).body
+
+
+def test_every_command_with_figures_takes_the_limit():
+    options = {
+        name: {flag for one in command.loaded.params for flag in one.opts} for name, command in commands().items()
+    }
+    limited = {name for name, flags in options.items() if "--max-failed" in flags}
+    assert {name for name, flags in options.items() if "--max-failures" in flags} <= limited
+    assert limited >= {"eval", "audit", "tournament", "talk", "collusion", "train", "sweep"}
