@@ -33,7 +33,7 @@ def made(folder):
 
 
 def stratagem(*words, **options):
-    """What a command ends with, or an error if it waits."""
+    """Run a command; one that waits is an error."""
     command = [sys.executable, "-m", "stratagem", *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, **options)
 
