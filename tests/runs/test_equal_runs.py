@@ -32,7 +32,7 @@ def trained(folder, hashes, model):
 def digests(run):
     """The output of the command on the page, which leaves out the files that hold clocks."""
     section = PAGE.read_text().partition("## Compare two runs")[2]
-    command = re.search(r"```sh\ncd runs/NAME\n(.*?)```", section, re.DOTALL)[1]
+    command = re.search(r"```bash\ncd runs/NAME\n(.*?)```", section, re.DOTALL)[1]
     lines = subprocess.run(["sh", "-c", command], cwd=run, capture_output=True, text=True, check=True).stdout
     return {name: digest for digest, name in map(str.split, lines.splitlines())}
 
