@@ -194,14 +194,14 @@ class RunFolder:
         """
         with locked(self.path / _LOCK, f"the run {self.path}"):
             prepared = prepare() if prepare else None
-            self._save_status("running")
-            try:
+            try:  # an interrupt may come while a status is written, too
+                self._save_status("running")
                 yield prepared
+                self._save_status("finished")
             except BaseException as error:
                 with suppress(StratagemError):  # if even this cannot be written, the first error is the one to see
                     self._save_status("failed", _sentence(error))
                 raise
-            self._save_status("finished")
 
     def _save_status(self, state: Literal["running", "finished", "failed"], sentence: str = "") -> None:
         write_file(self.path / _STATUS, _json(Status(state=state, sentence=sentence, since=_now())))
