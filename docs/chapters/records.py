@@ -1,4 +1,4 @@
-"""The record: the four tables that an evaluation, a tournament or a match writes with `--record`."""
+"""The record: the five tables that an evaluation, a tournament or a match writes with `--record`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import stratagem.play.store as store
 from chapters.markdown import code, definition, page, table
 from stratagem.play.card import FILE
 from stratagem.play.column_notes import ROWS, VALUES, column_notes
-from stratagem.play.schemas import SCHEMA_VERSION, SCHEMAS
+from stratagem.play.schemas import READABLE, SCHEMA_VERSION, SCHEMAS
 
 
 def records() -> str:
     """The page."""
+    *first, last = (code(f"FOLDER/{name}/") for name in ROWS)
+    folders = ", ".join(first), last
     return page(
         "Records",
         definition(store) + " [Record and read](../how-to/record-and-read.md) shows how.",
-        "Shards are in `FOLDER/episodes/`, `FOLDER/decisions/`, `FOLDER/calls/` and `FOLDER/prompts/`, numbered from "
-        f"`000000.parquet`. The metadata of every file has `stratagem_schema_version`, now {SCHEMA_VERSION}. "
-        "Versions 2 to 6, with fewer columns or other types, are read too. Any other version is refused. "
-        f"A column may be null where its meaning says so. `FOLDER/{FILE}` is a dataset card with these tables, by "
-        "which `datasets` finds them.",
+        f"Shards are in {folders[0]} and {folders[1]}, numbered from `000000.parquet`. The metadata of every file has "
+        f"`stratagem_schema_version`, now {SCHEMA_VERSION}. "
+        f"Versions {READABLE[0]} to {READABLE[-2]}, with fewer columns or other types, are read too. Any other version "
+        f"is refused. A column may be null where its meaning says so. `FOLDER/{FILE}` is a dataset card with these "
+        "tables, by which `datasets` finds them.",
         *(section for name in ROWS for section in _sections(name)),
     )
 

@@ -44,6 +44,7 @@ FILES = {
         "every iteration",
         "Episodes, decisions, calls and prompts, one shard per iteration: see [Records](records.md).",
     ),
+    "record/timings/NUMBER.parquet": ("every iteration", "Times of the calls. No digest covers them."),
     f"{BASE}/{MODEL}": ("after SFT", "The complete base after SFT, in the format of transformers."),
     f"{BASE}/manifest.json": ("after SFT", "Size and digest of each of its files."),
     f"{STEP}/{ADAPTERS}/policy": ("every validation", "The trained adapter, in the format of peft."),

@@ -55,8 +55,11 @@ def read_small(path: Path, largest: int = LARGEST) -> str:
 def read_bounded(path: Path, largest: int = LARGEST) -> bytes:
     """Read a file; one that is larger than any of its kind raises a `ValueError`.
 
-    A folder of a stranger may hold a file of many gigabytes that takes no room on its disk.
+    A folder of a stranger may hold a file of many gigabytes that takes no room on its disk, or a pipe, which would be
+    waited for. A pipe of the shell, as of `<(...)`, lies in /dev.
     """
+    if path.is_fifo() and path.parts[1:2] != ("dev",):
+        raise ValueError("it is a pipe")
     with path.open("rb") as file:
         data = file.read(largest + 1)
     if len(data) > largest:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,7 +47,7 @@ def release(path: Path) -> None:
 def _locked(path: Path, what: str) -> IO[str]:
     """Return the open file of a lock; refused where another process holds it."""
     with telling(path):
-        file = path.open("a")
+        file = _opened(path, os.O_RDWR | os.O_CREAT)
     if not any(_try(file, fcntl.LOCK_EX, pause=_PAUSE * (number > 0)) for number in range(_TRIES)):
         file.close()
         raise Locked(f"Another process uses {what}: wait until it has ended, or stop it.")
@@ -56,10 +57,17 @@ def _locked(path: Path, what: str) -> IO[str]:
 def is_locked(path: Path) -> bool:
     """Return whether some process is within `locked` now."""
     try:
-        with path.open() as file:
+        with _opened(path, os.O_RDONLY) as file:
             return not _try(file, fcntl.LOCK_SH)
     except FileNotFoundError:
         return False
+
+
+def _opened(path: Path, flags: int) -> IO[str]:
+    """Open the file of a lock; a folder, a pipe or a device in its place is refused, and none is waited for."""
+    if path.exists() and not path.is_file():
+        raise StratagemError(f"{path} should be a file, which processes lock: remove what is there.")
+    return os.fdopen(os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, 0o666), "r+" if flags & os.O_RDWR else "r")
 
 
 def _try(file: IO[str], kind: int, pause: float = 0.0) -> bool:

@@ -21,7 +21,7 @@ def visible(text: str) -> str:
 
 
 def json_text(data: object) -> str:
-    """Format data as JSON for a terminal: invisible characters are escaped, other letters stay."""
+    """Format data as JSON for a reader: invisible characters are escaped, other letters stay."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
     return _SUSPECT.sub(lambda match: json.dumps(match[0])[1:-1] if is_unseen(match[0]) else match[0], text)
 

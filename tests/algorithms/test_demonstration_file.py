@@ -1,6 +1,7 @@
 """Demonstrations of a file: how they are added by hand, read, and learnt from."""
 
 import json
+import os
 
 import pytest
 
@@ -111,3 +112,21 @@ def test_recipes_with_a_wrong_file_are_refused(file, tmp_path):
     file.write_text(file.read_text().splitlines()[2] + "\n")
     with pytest.raises(BadParameter, match=r"has no demonstration of kuhn\(hands=2\): it has those of ipd"):
         SEPOAlgorithm(recipe(file), RunFolder(tmp_path / "run"))
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "folder"])
+def test_a_correction_is_added_to_a_file_alone_and_never_through_a_link(kind, tmp_path):
+    target, path = tmp_path / "elsewhere", tmp_path / "taught.jsonl"
+    if kind == "link":
+        target.write_bytes(b"mine\n")
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(target)
+    with pytest.raises(BadParameter, match="is a link or no file"):
+        append(path, example("BET"))
+    assert not target.exists() or target.read_bytes() == b"mine\n"
+    assert append(tmp_path / "new.jsonl", example("BET")) == 1
+    assert append(tmp_path / "new.jsonl", example("BET")) == 2

@@ -12,6 +12,7 @@ import pytest
 
 from stratagem.consent.table import allow, commanding
 from stratagem.errors import BadParameter, StratagemError
+from stratagem.file_modules import handed
 from stratagem.games import Key
 from stratagem.games.base import Game
 from stratagem.games.bounded import check_bounds, largest_of, make_bounded_game
@@ -122,10 +123,8 @@ def test_names_of_the_user_have_no_bounds():
 
 
 def test_names_of_the_user_hold_in_worker_processes():
-    from stratagem.workers.processes import Begin
-
     as_game("kuhn(hands=123_456_787)")
-    assert "kuhn(hands=123456787)" in Begin(None, 1, None).given
+    assert "kuhn(hands=123456787)" in handed().consent.names
 
 
 def test_no_module_makes_a_stranger_game_without_bounds():

@@ -113,6 +113,15 @@ def test_peft_reads_what_is_saved(tmp_path, tiny):
         assert torch.equal(theirs(tokens).logits, model.model(tokens).logits)
 
 
+def test_the_configuration_of_an_adapter_has_no_folder_and_one_order(tmp_path, tiny):
+    add_adapter(tiny, "one", rank=2, alpha=4)
+    save_adapter(tiny, "one", tmp_path / "one")
+    written = json.loads((tmp_path / "one" / "adapter_config.json").read_text())
+    assert written["base_model_name_or_path"] is None
+    assert written["target_modules"] == sorted(written["target_modules"])
+    assert len(written["target_modules"]) > 4, "few would be in order by chance"
+
+
 def test_an_adapter_that_peft_saved_is_read(tmp_path, tiny):
     model = with_two()
     model.model.save_pretrained(tmp_path, selected_adapters=["one"])

@@ -114,6 +114,35 @@ def test_a_record_of_version_4_has_no_kept_sets(tmp_path):
     assert list(read_episodes(tmp_path)) == written
 
 
+def test_a_record_of_version_8_has_times_among_its_calls(tmp_path):
+    written = talked(2)
+    write_shard(tmp_path, 0, written)
+    ms = table(tmp_path, "timings")["ms"]
+    for name in SCHEMAS:
+        path = tmp_path / name / "000000.parquet"
+        older = pq.read_table(path).replace_schema_metadata({b"stratagem_schema_version": b"8"})
+        pq.write_table(older.append_column("ms", ms) if name == "calls" else older, path)
+    (tmp_path / "timings" / "000000.parquet").unlink()
+    assert list(read_episodes(tmp_path)) == written
+
+
+def test_times_are_in_a_table_of_their_own_that_no_card_digests(tmp_path):
+    for name, ms in (("one", 1.0), ("other", 2.0)):
+        episodes = [replace(e, decisions=[timed(row, ms) for row in e.decisions]) for e in talked(2)]
+        write_shard(tmp_path / name, 0, episodes)
+        assert {call.ms for call in calls_in(read_episodes(tmp_path / name))} == {ms}
+    files = {path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file()}
+    changed = {
+        name for name in files if (tmp_path / "one" / name).read_bytes() != (tmp_path / "other" / name).read_bytes()
+    }
+    assert changed == {Path("timings/000000.parquet")}
+
+
+def timed(row, ms):
+    """A decision whose calls took so many milliseconds."""
+    return replace(row, calls=tuple(replace(call, ms=ms) for call in row.calls))
+
+
 def test_a_record_of_version_5_has_no_reasoning(tmp_path):
     written = talked(2)
     write_shard(tmp_path, 0, written)
@@ -187,7 +216,7 @@ def test_calls_are_left_out_on_request_and_their_files_are_not_touched(tmp_path)
     written = talked(4)
     write_shard(tmp_path, 0, written)
     bare = [replace(e, decisions=[replace(row, calls=()) for row in e.decisions]) for e in written]
-    for name in ("calls", "prompts"):
+    for name in ("calls", "timings", "prompts"):
         (tmp_path / name / "000000.parquet").write_bytes(b"torn")
     assert bare != written
     assert list(read_episodes(tmp_path, calls=False)) == bare
@@ -200,15 +229,15 @@ def test_play_without_calls_has_the_tables_empty(tmp_path):
     for name in SCHEMAS:
         found = pq.read_table(tmp_path / name / "000000.parquet")
         assert found.schema.equals(SCHEMAS[name])
-        assert (found.num_rows == 0) == (name in ("calls", "prompts"))
+        assert (found.num_rows == 0) == (name in ("calls", "timings", "prompts"))
 
 
 def test_a_prepared_folder_has_all_tables(tmp_path):
     prepare(tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"episodes", "decisions", "calls", "prompts"}
+    assert {path.name for path in tmp_path.iterdir()} == set(SCHEMAS)
 
 
-@pytest.mark.parametrize("name", ["calls", "prompts"])
+@pytest.mark.parametrize("name", ["calls", "timings", "prompts"])
 def test_a_missing_table_is_one_sentence(name, tmp_path):
     write_shard(tmp_path, 0, talked(1))
     (tmp_path / name / "000000.parquet").unlink()

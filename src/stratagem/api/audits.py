@@ -14,7 +14,7 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.player_like import PlayerLike
 from stratagem.api.progress import counted
-from stratagem.api.result import Grid, Plotted
+from stratagem.api.result import Grid, Plotted, remarks_on
 from stratagem.api.serving import serving
 from stratagem.api.tables import number
 from stratagem.auditing.card import Card, read_card
@@ -30,6 +30,7 @@ from stratagem.auditing.plan import DECISIONS, GAMES
 from stratagem.auditing.probes.base import StrategyLine
 from stratagem.auditing.run import run_audit
 from stratagem.auditing.words import ends, replay, told, verdict
+from stratagem.engines.outcomes import outcomes_of
 from stratagem.evaluation.statistics import Estimate
 from stratagem.files import write_file
 from stratagem.games.base import Json
@@ -89,6 +90,7 @@ class Audit(Plotted):
             *(line for game, moves in self.card.strategies.items() for line in _strategy(game, moves)),
             *(f"{name}: not measured. {reason}" for name, reason in self._not_measured.items()),
             *(f"{text}: {told(self.card, text, outcome)}" for text, outcome in self.outcomes.items()),
+            *remarks_on(outcomes_of(self.card.requests)),
         ]
 
     @property

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Grid, Result, remarks_on
 from stratagem.api.serving import serving
 from stratagem.api.tables import cell, few_deals
+from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
 from stratagem.errors import BadParameter
 from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.talk.collusion import OTHERS, Collusion, Gain, collusion_of, less, on_channel
@@ -41,6 +42,8 @@ class CollusionMeasure(Result):
     """Figures by channel."""
     secrecy: dict[str, Estimate]
     """Returns over the private channel less those over the public one, with talk: of the pair, and of the others."""
+    outcomes: OutcomesByModel = field(default_factory=OutcomesByModel)
+    """Requests behind the figures by model: their number, and how many had no reply, were refused or filtered."""
 
     def rows(self) -> list[Json]:
         """Return one row for each figure."""
@@ -52,8 +55,9 @@ class CollusionMeasure(Result):
             for figure, estimate in vars(getattr(found, who)).items()
         ]
         figures += [("private less public", who, "talk", estimate) for who, estimate in self.secrecy.items()]
+        requests = self.outcomes.to_json()
         return [
-            {**names, "channel": channel, "who": who, "figure": figure, **asdict(estimate)}
+            {**names, "channel": channel, "who": who, "figure": figure, **asdict(estimate), "requests": requests}
             for channel, who, figure, estimate in figures
         ]
 
@@ -84,6 +88,7 @@ class CollusionMeasure(Result):
             "Shuffled: the pair's messages are those of another deal, so their level is that of words without a "
             f"meaning. With talk, private less public: the pair {pair}, the others {others}.",
             *few_deals(self.secrecy.values()),
+            *remarks_on(self.outcomes),
         ]
 
 
@@ -107,7 +112,7 @@ def collusion(
     whole("collusion", "deals", deals, 2)
     whole("collusion", "seed", seed, 0)
     pair = _pair(seats)
-    with serving(engine):
+    with serving(engine), counting_outcomes() as outcomes:
         made = talk_of(as_game(game), "collusion")
         found = {
             channel: _measured(on_channel(made, channel), (first, second, others), pair, deals, seed)
@@ -118,7 +123,7 @@ def collusion(
     sizes = {"pair": OTHERS, "others": made.spec.seats - OTHERS}
     secrecy = {who: less(made, sizes[who], private[place], public[place]) for place, who in enumerate(sizes)}
     unit = made.spec.unit.rsplit(" a ", 1)[0]
-    return CollusionMeasure(describe(made), (names[0], names[1]), names[2], unit, deals, found, secrecy)
+    return CollusionMeasure(describe(made), (names[0], names[1]), names[2], unit, deals, found, secrecy, outcomes)
 
 
 def _measured(

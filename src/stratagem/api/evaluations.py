@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stratagem.api.arguments import as_folder, names_of
@@ -14,9 +14,10 @@ from stratagem.api.plans import Plan, carry_out
 from stratagem.api.play_settings import EvaluationSettings
 from stratagem.api.player_like import as_player_or_name, players_of
 from stratagem.api.progress import Step
-from stratagem.api.result import Grid, Plotted
+from stratagem.api.result import Grid, Plotted, remarks_on
 from stratagem.api.settings import takes_settings
 from stratagem.api.tables import cell
+from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
 from stratagem.errors import UnknownName
 from stratagem.evaluation import evaluate as evaluating
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, num_rows, shortened
@@ -71,6 +72,8 @@ class Evaluation(Plotted):
     """Number of episodes for each opponent; 0 for figures of a record."""
     broken_off: bool = False
     """True if not all episodes were played."""
+    outcomes: OutcomesByModel = field(default_factory=OutcomesByModel)
+    """Requests behind the figures by model: their number, and how many had no reply, were refused or filtered."""
 
     def figures(self) -> Iterator[Figured]:
         """Yield every figure of every player: metrics, then the figures in the unit of the game."""
@@ -99,7 +102,11 @@ class Evaluation(Plotted):
     def to_json(self) -> Json:
         """Return the whole evaluation, as `stratagem eval --json` prints it."""
         data = evaluation_json(list(self.results), self.name, self.seed, self.episodes)
-        return data | {"broken_off": self.broken_off}
+        return data | {"broken_off": self.broken_off, "requests": self.outcomes.to_json()}
+
+    def remarks(self) -> list[str]:
+        """Return the shares of requests that had no reply, were refused or filtered."""
+        return remarks_on(self.outcomes)
 
     def grids(self) -> list[Grid]:
         return [grid for result in self.results for grid in _grids(result)]
@@ -165,16 +172,17 @@ class EvaluationPlan(Plan[EvaluationSettings, Evaluation, Evaluation]):
     def run(self, step: Step) -> Evaluation:
         """Play the evaluation."""
         at = self.settings
-        results = evaluating.evaluate(
-            self.suite,
-            self.players,
-            self.evaluator,
-            chance=at.chance,
-            seats=at.by_seat,
-            disguises=self.disguises,
-            progress=step,
-        )
-        return Evaluation(tuple(results), self.suite.name, at.seed, self.evaluator.episodes)
+        with counting_outcomes() as outcomes:
+            results = evaluating.evaluate(
+                self.suite,
+                self.players,
+                self.evaluator,
+                chance=at.chance,
+                seats=at.by_seat,
+                disguises=self.disguises,
+                progress=step,
+            )
+        return Evaluation(tuple(results), self.suite.name, at.seed, self.evaluator.episodes, outcomes=outcomes)
 
     def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
         """Return the figures of those episodes that are finished."""

@@ -40,13 +40,16 @@ class Record(Episodes):
     def evaluate(self, metrics: Sequence[str] = (), *, by_seat: bool = False, seed: int = 0) -> Evaluation:
         """Compute the figures of an evaluation from the episodes, without playing."""
         from stratagem.api.evaluations import Evaluation  # loads all metrics, which a list of episodes does not need
+        from stratagem.engines.outcomes import count_outcomes, counting_outcomes
         from stratagem.evaluation.recorded import reading_of, recorded
 
         names = names_of(metrics, "metric")
         allow_files(*names)
         check_seed(seed)
-        results = recorded(self.episodes, reading_of(self.folder, names, seats=by_seat, seed=seed))
-        return Evaluation(tuple(results), self.folder.name, seed)
+        with counting_outcomes() as outcomes:
+            count_outcomes(call for episode in self.episodes for row in episode.decisions for call in row.calls)
+            results = recorded(self.episodes, reading_of(self.folder, names, seats=by_seat, seed=seed))
+        return Evaluation(tuple(results), self.folder.name, seed, outcomes=outcomes)
 
     def listed(self, first: int = _LISTED) -> Grid:
         """Return the table of the first episodes."""

@@ -34,6 +34,8 @@ class Report(Result):
     """File of the page."""
     summary: Json
     """Figures of the page."""
+    damage: tuple[str, ...] = ()
+    """Sentences about files of the record that are cut or missing."""
 
     def rows(self) -> list[Json]:
         """Return one row: the page and its size."""
@@ -41,7 +43,11 @@ class Report(Result):
 
     def to_json(self) -> Json:
         """Return the page and its figures, as `stratagem report --json` prints them."""
-        return {"page": str(self.path), **self.summary}
+        return {"page": str(self.path), **self.summary, **({"damage": [*self.damage]} if self.damage else {})}
+
+    def remarks(self) -> list[str]:
+        """Return the sentences about damaged files of the record."""
+        return [*self.damage]
 
     def grids(self) -> list[Grid]:
         size = f"{self.path.stat().st_size / 1e3:.0f} kB"
@@ -62,6 +68,7 @@ def report(of: Reported, out: str | Path | None = None) -> Report:
         raise WrongKind("report", "made of a run, a record, an evaluation or a tournament, or of its path", of)
     from stratagem.reports.figures_page import figures_summary, is_figures, write_figures
     from stratagem.reports.report import write_report
+    from stratagem.reports.run_data import RunData
     from stratagem.reports.summary import summary
 
     place = of.path if isinstance(of, Run) else of.folder if isinstance(of, Record) else Path(of)
@@ -70,7 +77,7 @@ def report(of: Reported, out: str | Path | None = None) -> Report:
     if (page := place / SWEEP_PAGE).is_file():
         raise BadParameter(f"{place} is the folder of a sweep, whose page is {page}: name one of its runs.")
     run = RunFolder.open(place, ", and reports are also made of records, evaluations and tournaments")
-    return Report(write_report(run, target), summary(run))
+    return Report(write_report(run, target), summary(run), tuple(RunData(run).damaged_shards))
 
 
 def _of_figures(of: Evaluation | Tournament, target: Path | None) -> Report:

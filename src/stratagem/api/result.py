@@ -14,6 +14,8 @@ from stratagem.api.console import Text, plain
 from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.tables import table
+from stratagem.engines.outcomes import OutcomesByModel
+from stratagem.engines.remote.terms import current
 from stratagem.errors import StratagemError
 from stratagem.games.base import Json
 from stratagem.reports.html import Html, element, join
@@ -77,6 +79,11 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         return join(*map(_html, self.grids()), *map(_paragraph, self.remarks()))
+
+
+def remarks_on(outcomes: OutcomesByModel) -> list[str]:
+    """Return the shares of failed, refused and filtered requests, and the sentence about too many failures."""
+    return [*outcomes.remarks(), *filter(None, [outcomes.too_many(current().max_failed)])]
 
 
 class Plotted(Result):

@@ -29,17 +29,19 @@ def servers(
     tries: int | None = None,
     concurrency: int | None = None,
     max_failures: float | None = None,
+    max_failed: float | None = None,
     budget: str | None = None,
     prices: str | Path | None = None,
 ) -> AbstractContextManager[Budget | None]:
     """Ask servers on other terms within: `with sg.servers(budget="2000calls", concurrency=4): sg.evaluate(...)`.
 
     A request has `timeout` seconds and at most so many `tries`; at most `concurrency` are under way at a server. More
-    than the share `max_failures` of failed requests stops a call. `budget` caps what all calls within spend together:
+    than the share `max_failures` of failed requests stops a call. Results say where more than the share `max_failed` of
+    the requests behind them had no reply. `budget` caps what all calls within spend together:
     `2000calls`, `100000tokens` or `5usd`; the context returns it, and its `spent` says how much is gone. `prices` is a
     TOML file with the prices of models. What is left out stays as it is.
     """
-    terms = _terms(timeout, tries, concurrency, max_failures)
+    terms = _terms(timeout, tries, concurrency, max_failures, max_failed)
     from stratagem.engines.remote.budget import read_budget
     from stratagem.engines.remote.tally import read_prices
 
@@ -51,7 +53,11 @@ def servers(
 
 
 def _terms(
-    timeout: float | None, tries: int | None, concurrency: int | None, max_failures: float | None
+    timeout: float | None,
+    tries: int | None,
+    concurrency: int | None,
+    max_failures: float | None,
+    max_failed: float | None,
 ) -> dict[str, Any]:
     """Return the terms that are given, by their names."""
     if timeout is not None:
@@ -62,7 +68,15 @@ def _terms(
         whole("servers", "concurrency", concurrency, 1)
     if max_failures is not None:
         within("servers", "max_failures", max_failures, 0.0, 1.0)
-    given = {"timeout": timeout, "tries": tries, "max_concurrent": concurrency, "max_failures": max_failures}
+    if max_failed is not None:
+        within("servers", "max_failed", max_failed, 0.0, 1.0)
+    given = {
+        "timeout": timeout,
+        "tries": tries,
+        "max_concurrent": concurrency,
+        "max_failures": max_failures,
+        "max_failed": max_failed,
+    }
     return {name: value for name, value in given.items() if value is not None}
 
 

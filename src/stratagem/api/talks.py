@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Grid, Result, remarks_on
 from stratagem.api.serving import serving
 from stratagem.api.tables import number
 from stratagem.api.talks_by_play import SampledTalkMeasure
+from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.prompts import PromptSet
 from stratagem.evaluation.talk.exchange_figures import TalkFigures, exchange_figures
@@ -63,12 +64,15 @@ class TalkMeasure(Result):
     """Number of the exchange, of those in which the speaker speaks."""
     prompts: dict[Seat, tuple[PromptSet | None, PromptSet | None]] = field(default_factory=dict)
     """Prompts of the speaker and the reader by the seat of the speaker; None of a player that reads no words."""
+    outcomes: OutcomesByModel = field(default_factory=OutcomesByModel)
+    """Requests behind the figures by model: their number, and how many had no reply, were refused or filtered."""
 
     def rows(self) -> list[Json]:
         """Return one row for each seat of the speaker."""
         names = {"game": self.game, "speaker": self.speaker, "reader": self.reader}
         return [
             {**names, "seat": seat, **asdict(found), "worth": found.worth, "prompts": self._prompts(seat)}
+            | {"requests": self.outcomes.to_json()}
             for seat, found in self.figures.items()
         ]
 
@@ -100,7 +104,8 @@ class TalkMeasure(Result):
             "by a message is over silence in its place, the mean over what is said. The worth of talk is the return "
             "less that of the same players with both channels jammed. Gullibility is what the reader loses by hearing "
             "the speaker; who does not listen has 0. – is undefined: nothing was said, or no statement, promise or "
-            "request."
+            "request.",
+            *remarks_on(self.outcomes),
         ]
 
 
@@ -129,11 +134,12 @@ def talk(
         raise BadParameter("talk takes an `exchange` for exact figures, or `episodes` for those of all exchanges.")
     whole("talk", "exchange", exchange, 1)
     whole("talk", "exact_budget", exact_budget, 1)
-    with serving(engine):
+    with serving(engine), counting_outcomes() as outcomes:
         made = talk_of(as_game(game), "talk")
         players = as_player(speaker, made), as_player(reader, made)
         if episodes:
-            return _by_play(made, players, Plan(episodes=episodes, key=Key(seed)))
+            sampled = _by_play(made, players, Plan(episodes=episodes, key=Key(seed)))
+            return replace(sampled, outcomes=outcomes)
         seats = [seat for seat in range(2) if seat in made.who]
         try:
             trees = {seat: TalkTree(made, players[::-1] if seat else players, exact_budget) for seat in seats}
@@ -141,7 +147,8 @@ def talk(
         except CannotCompute as error:
             raise CannotCompute(f"{error} Or give `episodes`, such as 200, for estimates by play.") from error
         prompts = {seat: (tree.prompts[seat], tree.prompts[1 - seat]) for seat, tree in trees.items()}
-        return TalkMeasure(describe(made), players[0].name, players[1].name, _unit(made), spoken, exchange, prompts)
+        names = players[0].name, players[1].name
+        return TalkMeasure(describe(made), *names, _unit(made), spoken, exchange, prompts, outcomes)
 
 
 def _unit(game: Talk) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Grid, Result, remarks_on
 from stratagem.api.tables import few_deals, is_of_few, number
+from stratagem.engines.outcomes import OutcomesByModel
 from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.talk.sampled_figures import Level, SampledTalkFigures
 from stratagem.games.base import Json, Seat
@@ -44,11 +45,16 @@ class SampledTalkMeasure(Result):
     """Figures by the seat of the speaker."""
     episodes: int
     """Number of episodes at each seat."""
+    outcomes: OutcomesByModel = field(default_factory=OutcomesByModel)
+    """Requests behind the figures by model: their number, and how many had no reply, were refused or filtered."""
 
     def rows(self) -> list[Json]:
         """Return one row for each seat of the speaker."""
         names = {"game": self.game, "speaker": self.speaker, "reader": self.reader, "episodes": self.episodes}
-        return [{**names, "seat": seat, **found.to_json()} for seat, found in self.figures.items()]
+        requests = self.outcomes.to_json()
+        return [
+            {**names, "seat": seat, **found.to_json(), "requests": requests} for seat, found in self.figures.items()
+        ]
 
     def to_json(self) -> list[Json]:
         """Return the rows, as `stratagem talk --json` prints them."""
@@ -72,6 +78,7 @@ class SampledTalkMeasure(Result):
             "lie deceives if the speaker's gain by it is above 0 and the readers' below. Gullibility is what the "
             "readers lose by hearing the speaker. – is undefined: nothing said, or no statement, promise or request.",
             *few_deals(getattr(found, name).estimate for found in self.figures.values() for name in _FIGURES),
+            *remarks_on(self.outcomes),
         ]
 
 

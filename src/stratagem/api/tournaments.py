@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from stratagem.api.arguments import as_folder
@@ -13,9 +13,10 @@ from stratagem.api.plans import Plan, carry_out
 from stratagem.api.play_settings import TournamentSettings
 from stratagem.api.player_like import as_player, players_of
 from stratagem.api.progress import Step
-from stratagem.api.result import Grid, Plotted
+from stratagem.api.result import Grid, Plotted, remarks_on
 from stratagem.api.settings import takes_settings
 from stratagem.api.tables import cell
+from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
 from stratagem.evaluation import tournament as tournaments
 from stratagem.evaluation.evaluate import CHANCE
 from stratagem.evaluation.matchups import Evaluator
@@ -46,6 +47,8 @@ class Tournament(Plotted):
     seed: int
     episodes: int
     """Number of episodes of each pair."""
+    outcomes: OutcomesByModel = field(default_factory=OutcomesByModel)
+    """Requests behind the figures by model: their number, and how many had no reply, were refused or filtered."""
 
     def rows(self) -> list[Json]:
         """Return one row for each pair: the payoff a round of `player` against `opponent`."""
@@ -58,7 +61,12 @@ class Tournament(Plotted):
 
     def to_json(self) -> Json:
         """Return the matrix, as `stratagem tournament --json` prints it."""
-        return tournament_json(self.cross_play, self.seed, self.episodes)
+        data = tournament_json(self.cross_play, self.seed, self.episodes)
+        return data | {"requests": self.outcomes.to_json()}
+
+    def remarks(self) -> list[str]:
+        """Return the shares of requests that had no reply, were refused or filtered."""
+        return remarks_on(self.outcomes)
 
     def grids(self) -> list[Grid]:
         order, means, names = self.cross_play.ranking(), self.cross_play.means, self.cross_play.players
@@ -96,8 +104,9 @@ class TournamentPlan(Plan[TournamentSettings, Tournament, Evaluation]):
 
     def run(self, step: Step) -> Tournament:
         """Play the tournament."""
-        result = tournaments.tournament(self.game, self.text, self.players, self.evaluator, step)
-        return Tournament(result, self.settings.seed, self.evaluator.episodes)
+        with counting_outcomes() as outcomes:
+            result = tournaments.tournament(self.game, self.text, self.players, self.evaluator, step)
+        return Tournament(result, self.settings.seed, self.evaluator.episodes, outcomes)
 
     def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
         """Return the figures of those episodes that are finished."""

@@ -63,6 +63,8 @@ class Card:
     """Agent that it is compared with; empty where it is compared with none."""
     notes: tuple[str, ...] = ()
     """Sentences on what the figures take for granted."""
+    requests: Mapping[str, Any] = field(default_factory=dict)
+    """Number of requests by model, and how many had no reply, were refused or filtered, with their shares."""
 
     @property
     def by_name(self) -> dict[str, Figure]:
@@ -106,6 +108,7 @@ class Card:
             "made_by": dict(self.made_by),
             "baseline": self.baseline,
             "notes": [*self.notes],
+            "requests": dict(self.requests),
         }
 
 
@@ -130,6 +133,7 @@ def read_card(path: Path) -> Card:
             made_by=dict(data["made_by"]),
             baseline=str(data.get("baseline", "")),
             notes=tuple(map(str, data.get("notes", ()))),
+            requests=dict(data.get("requests", {})),
         )
     except OSError as error:
         if path.is_dir() and (read_plan(path) or {}).get("command") == "audit":

@@ -17,7 +17,8 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
 }
-_FORM = re.compile(r"\s*(?P<name>.+?)\s*(?P<sign>>=|<=|>|<)\s*(?P<bound>[-+]?[0-9.eE+-]+)\s*")
+_SIGN = re.compile(r"[<>]=?(?=[^<>]*\Z)")
+_BOUND = re.compile(r"[-+]?[0-9.eE+-]+")
 _PARTS = {"value": "value, but limits", "lower": "lower limit", "upper": "upper limit"}
 Outcome = Literal["holds", "does not hold", "inconclusive"]
 
@@ -50,20 +51,21 @@ class Condition:
 
 def read_condition(text: str) -> Condition:
     """Read a condition; the part is the value unless the name ends in `.lower` or `.upper`."""
-    found = _FORM.fullmatch(text)
+    sign = _SIGN.search(text)  # the last one; a pattern of the whole condition would try every division of its spaces
+    name, written = (text[: sign.start()].strip(), text[sign.end() :].strip()) if sign else ("", "")
     try:
-        bound = float(found["bound"]) if found else None
+        bound = float(written) if _BOUND.fullmatch(written) else None
     except ValueError:
         bound = None
-    if found is None or bound is None:
+    if sign is None or not name or bound is None:
         raise BadParameter(
             f"`fail_if=` takes a figure, a sign of {', '.join(OPERATORS)} and a number, such as "
             f"'kuhn.exploitability.lower > 0.1', not {text!r}."
         )
-    name, _, part = found["name"].rpartition(".")
+    figure, _, part = name.rpartition(".")
     if part not in PARTS:
-        name, part = found["name"], "value"
-    return Condition(text, name, part, found["sign"], bound)
+        figure, part = name, "value"
+    return Condition(text, figure, part, sign[0], bound)
 
 
 def check_conditions(conditions: Sequence[Condition], names: Sequence[str]) -> None:

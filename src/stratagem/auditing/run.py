@@ -18,6 +18,7 @@ from stratagem.auditing.figure import Figure, corrected
 from stratagem.auditing.notes import short_replies
 from stratagem.auditing.pace import Stopwatch
 from stratagem.auditing.plan import RECORDS, AuditPlan
+from stratagem.engines.outcomes import counting_outcomes
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.resumable import PLAN, check_plan, was_in_vain, with_files
 from stratagem.files import write_file
@@ -67,14 +68,15 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
     """Ask the agent, and return its card."""
     agent = make_player(plan.agent, make_bounded_game(plan.games[0])).name
     results, watch = list[ProbeResult](), Stopwatch(plan, agent, out)
-    for step in plan.steps:
-        if step.why_not:
-            continue
-        progress(f"{step.game}: {step.probe.name}, {step.decisions} decisions{watch.remaining}")
-        task = plan.task(step, out, queue)
-        with closing(task.record), watch.step(task.record.finished):
-            results.append(ProbeResult(step.probe.name, task, step.probe.measure(task), f"{RECORDS}/{step.folder}"))
-    checked, inapplicable = _checked(plan, results)
+    with counting_outcomes() as outcomes:
+        for step in plan.steps:
+            if step.why_not:
+                continue
+            progress(f"{step.game}: {step.probe.name}, {step.decisions} decisions{watch.remaining}")
+            task = plan.task(step, out, queue)
+            with closing(task.record), watch.step(task.record.finished):
+                results.append(ProbeResult(step.probe.name, task, step.probe.measure(task), f"{RECORDS}/{step.folder}"))
+        checked, inapplicable = _checked(plan, results)
     return Card(
         agent=agent,
         games=plan.games,
@@ -87,6 +89,7 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
         cost=cost_of([episode for one in results for episode in one.task.record.finished.values()], agent),
         made_by=provenance(),
         notes=short_replies(results),
+        requests=outcomes.to_json(),
     )
 
 

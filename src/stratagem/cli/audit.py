@@ -53,6 +53,7 @@ def audit(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    max_failed: Annotated[float | None, options.max_failed(INCONCLUSIVE)] = None,
     budget: options.Budget = None,
     prices: options.PriceList = None,
     json: options.Json = False,

@@ -38,7 +38,7 @@ def stoppable(record: ResumableRecord, show: Callable[[list[Episode]], None]) ->
     try:
         with closing(record), terminable():
             yield
-    except (KeyboardInterrupt, Terminated) as stop:
+    except KeyboardInterrupt as stop:
         known = record.clean
         errors.print(f"Interrupted: these are the figures of {len(known)} finished episodes.", style="yellow")
         if known:
@@ -68,7 +68,7 @@ def continuable(folder: Path | None) -> Iterator[None]:
     try:
         with terminable():
             yield
-    except (KeyboardInterrupt, Terminated) as stop:
+    except KeyboardInterrupt as stop:
         errors.print(f"Interrupted. {after}", style="yellow", highlight=False, markup=False)
         raise typer.Exit(_status(stop)) from None
     except ServerFailed as failed:
@@ -80,7 +80,8 @@ def continuable(folder: Path | None) -> Iterator[None]:
 def resumable(after: str = "") -> Iterator[None]:
     """Print how a command that makes runs continues after ^C: by this sentence, else by the notes of the interrupt."""
     try:
-        yield
+        with terminable():
+            yield
     except KeyboardInterrupt as stop:
         said = after or " ".join(getattr(stop, "__notes__", ()))
         errors.print(f"Interrupted. {said}".strip(), style="yellow", highlight=False, markup=False, soft_wrap=True)

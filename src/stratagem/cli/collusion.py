@@ -23,6 +23,7 @@ def collusion(
     deals: Annotated[int, typer.Option(help="Number of deals, each played in six ways.")] = 200,
     seed: options.Seed = 0,
     engine: options.Engine = None,
+    max_failed: options.MaxFailed = None,
     json: options.Json = False,
 ) -> None:
     """Measure collusion in words: what two seats gain by talk against the others, in public and in private."""

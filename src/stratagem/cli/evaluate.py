@@ -19,7 +19,7 @@ from stratagem.cli.console import errors, out
 from stratagem.cli.evaluation_legend import legend
 from stratagem.cli.exploit import DEALS, Budget, By, Deals, Replies, curve_line, replies_cell, replies_line
 from stratagem.cli.other_words import in_other_words
-from stratagem.cli.output import cell, number, print_json, table, write_json
+from stratagem.cli.output import cell, number, print_json, print_remarks, table, write_json
 from stratagem.cli.printed_names import name_lines, printed_name
 from stratagem.errors import BadParameter
 from stratagem.evaluation.best_response import BUDGET
@@ -88,6 +88,7 @@ def evaluate_players(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    max_failed: options.MaxFailed = None,
     budget: options.Budget = None,
     prices: options.PriceList = None,
     json: options.Json = False,
@@ -170,6 +171,7 @@ class EvaluationOutput(NamedTuple):
         for result in results:
             self._game(result, adjusted)
         out.print(legend(results, len(adjusted)), highlight=False, markup=False)
+        print_remarks(evaluation)
 
     def _game(self, result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> None:
         for line in name_lines(result):

@@ -16,8 +16,8 @@ _SOON = 0.01
 """Seconds until a discarded interrupt is raised again: the destructor has returned by then."""
 
 
-class Terminated(BaseException):
-    """Request to end the process."""
+class Terminated(KeyboardInterrupt):
+    """Request to end the process; work ends as it does at ^C."""
 
 
 @contextmanager

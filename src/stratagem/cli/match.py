@@ -36,6 +36,7 @@ def play_match(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    max_failed: options.MaxFailed = None,
     budget: options.Budget = None,
     prices: options.PriceList = None,
     shown: Annotated[int, typer.Option("--show", min=0, help="Number of episodes to print turn by turn.")] = 1,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -119,6 +119,31 @@ Concurrency = Annotated[
     int | None,
     typer.Option(callback=_terms("max_concurrent", int), help="Maximum concurrent requests to a server (16)."),
 ]
+
+
+def max_failed(exit_code: int = 1) -> Any:
+    """Return the option that ends a command with an error where more requests than a share had no reply.
+
+    The figures are printed and written before.
+    """
+
+    def take(context: typer.Context, value: float | None) -> float | None:
+        from stratagem.engines.outcomes import failing_above
+        from stratagem.engines.remote.terms import MAX_FAILED, changed
+
+        limit = MAX_FAILED if value is None else value
+        context.with_resource(changed(max_failed=limit))  # refuses what is no share
+        context.with_resource(changed(max_failed=1.0))  # results would say the same sentence a second time
+        context.with_resource(failing_above(limit, exit_code))
+        return value
+
+    return typer.Option(
+        callback=take,
+        help=f"Maximum share of requests without a reply (0.02). Above it the command ends with status {exit_code}.",
+    )
+
+
+MaxFailed = Annotated[float | None, max_failed()]
 MaxFailures = Annotated[
     float | None,
     typer.Option(

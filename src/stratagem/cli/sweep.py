@@ -25,6 +25,7 @@ def sweep(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    max_failed: options.MaxFailed = None,
     budget: options.Budget = None,
     prices: options.PriceList = None,
     json: options.Json = False,

@@ -23,6 +23,7 @@ def talk(
         int, typer.Option(help="Largest number of nodes of the game's tree, if it is above 500,000.")
     ] = BUDGET,
     engine: options.Engine = None,
+    max_failed: options.MaxFailed = None,
     json: options.Json = False,
 ) -> None:
     """Measure the messages between two players: truth, promises, information, deception, effect and gullibility."""

@@ -12,7 +12,7 @@ from stratagem.cli import completion, options
 from stratagem.cli.broken_off import played
 from stratagem.cli.console import errors, out
 from stratagem.cli.evaluate import EvaluationOutput
-from stratagem.cli.output import cell, print_json, table, write_json
+from stratagem.cli.output import cell, print_json, print_remarks, table, write_json
 from stratagem.evaluation.evaluate import CHANCE
 from stratagem.evaluation.tournament import CrossPlay
 
@@ -36,6 +36,7 @@ def play_tournament(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    max_failed: options.MaxFailed = None,
     budget: options.Budget = None,
     prices: options.PriceList = None,
     json: options.Json = False,
@@ -57,6 +58,7 @@ def play_tournament(
         "Payoff per round of the row against the column. A bare figure is exact; ± is a standard error over deals.",
         highlight=False,
     )
+    print_remarks(finished)
     for warning in result.warnings:
         errors.print(Text(f"warning: {warning}", style="yellow"))
 

@@ -75,6 +75,7 @@ def train(
     tries: options.Tries = None,
     concurrency: options.Concurrency = None,
     max_failures: options.MaxFailures = None,
+    max_failed: options.MaxFailed = None,
     budget: options.Budget = None,
     prices: options.PriceList = None,
     json: options.Json = False,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from stratagem.demonstrations.scripted import Demonstration, reply
 from stratagem.errors import BadParameter
@@ -41,7 +41,9 @@ def taught(view: View[Any], action: str, thought: str, style: Style, episode: st
 def append(path: Path, example: Demonstration) -> int:
     """Add an example to a file, and return the number of its lines; a torn last line is refused."""
     line = (json.dumps(example.row(), ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace")
-    with telling(path), path.open("ab+") as file:
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        raise BadParameter(f"{path} is a link or no file, so nothing is added to it: put a file there, or remove it.")
+    with telling(path), _appending(path) as file:
         file.seek(0)
         before = file.read()
         if before and not before.endswith(b"\n"):
@@ -50,6 +52,12 @@ def append(path: Path, example: Demonstration) -> int:
         file.flush()
         os.fsync(file.fileno())
     return before.count(b"\n") + 1
+
+
+def _appending(path: Path) -> IO[bytes]:
+    """Open a file to append; a link that comes between the look and the opening is not followed."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, 0o666), "ab+")
 
 
 def read_demonstrations(path: Path) -> list[tuple[str, list[Message], str]]:

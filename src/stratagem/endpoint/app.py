@@ -123,7 +123,7 @@ class Endpoint:
 
     def _reading(self, read: Callable[[bytes], Asked]) -> Callable[[Request], Awaitable[Response]]:
         async def completed(request: Request) -> Response:
-            asked = read(await _body(request))
+            asked = await asyncio.to_thread(read, await _body(request))  # other requests are answered meanwhile
             return PlainJSON(await self._complete(asked))
 
         return completed

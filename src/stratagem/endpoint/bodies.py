@@ -6,7 +6,7 @@ An option that would change the answer and is not supported is refused, never ig
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -22,6 +22,9 @@ MOST_CHOICES = 64
 """Largest number of answers of one request."""
 MOST_TOKENS = 8192
 """Largest number of tokens of a reply."""
+MOST_VALUES = 16_384
+"""Largest number of values in the JSON of a request: the checks of more would take seconds."""
+_MOST_OPTIONS = 64
 _MOST_STOPS = 4
 _SEEDS = (-(1 << 63), (1 << 64) - 1)
 LABELS = ("user", "metadata", "safety_identifier")
@@ -57,7 +60,7 @@ class Message(Settings):
     """Message of a chat."""
 
     role: Literal["system", "developer", "user", "assistant"]
-    content: StrictStr | list[Part]
+    content: StrictStr | Annotated[list[Part], Field(fail_fast=True)]
     name: StrictStr = ""
 
     @model_validator(mode="before")
@@ -103,7 +106,7 @@ class Body(FiniteSettings):
 class ChatBody(Body):
     """Body of `/v1/chat/completions`."""
 
-    messages: Annotated[list[Message], Field(min_length=1)]
+    messages: Annotated[list[Message], Field(min_length=1, fail_fast=True)]
     max_completion_tokens: Annotated[int, Field(strict=True, ge=1, le=MOST_TOKENS)] | None = None
     logprobs: StrictBool = False
     top_logprobs: Annotated[int, Field(strict=True, ge=0, le=20)] | None = None
@@ -182,10 +185,26 @@ def _read(cls: type[B], data: bytes) -> B:
         raise Refused("The body of the request is no JSON.") from None
     if not isinstance(given, dict):
         raise Refused("The body of the request is no JSON object.")
+    if len(given) > _MOST_OPTIONS or _has_many_values(given):
+        raise Refused(f"A request has at most {_MOST_OPTIONS} options and {MOST_VALUES} values.", status=413)
     try:
         return cls.read(_effective(given))
     except BadParameter as error:
         raise Refused(str(error)) from None
+
+
+def _has_many_values(given: object) -> bool:
+    """Return whether JSON has more values than a request may have."""
+    waiting, count = [given], 1
+    while waiting and count <= MOST_VALUES:
+        value = waiting.pop()
+        inside: Collection[object] = (
+            value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        )
+        count += len(inside)
+        if count <= MOST_VALUES:
+            waiting += inside
+    return count > MOST_VALUES
 
 
 def _effective(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from typing import Any, Self
 import uvicorn
 from starlette.applications import Starlette
 
+from stratagem.endpoint.connections import TimedConnection
 from stratagem.errors import BadParameter
 
 _BACKLOG = 2048
@@ -37,7 +38,13 @@ class Server:
         self.url = _url(self._socket) + path
         """Address up to `path`, as clients take it."""
         config = uvicorn.Config(
-            application, log_level="error", access_log=False, lifespan="off", ws="none", server_header=False
+            application,
+            http=TimedConnection,
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            server_header=False,
         )
         self._server = uvicorn.Server(config)
         self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)

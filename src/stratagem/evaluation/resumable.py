@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.engines.base import Answered, Call, Request
+from stratagem.engines.outcomes import count_outcomes
 from stratagem.engines.remote.terms import ServerFailed
 from stratagem.engines.streaming import answered
 from stratagem.errors import BadRecord, StratagemError
@@ -45,6 +46,8 @@ class ResumableRecord:
     ) -> None:
         self.folder = folder
         self.finished: dict[str, Episode] = {}
+        self._earlier: set[str] = set()
+        """Ids of episodes of an earlier session, until they are counted."""
         """Finished episodes by id, in the order of play."""
         self._fresh: list[Episode] = []
         self._failed: list[Episode] = []  # with a server's error; written once it is known that those are few
@@ -69,6 +72,7 @@ class ResumableRecord:
                 check_plan(folder, plan)
             hold_record(folder)
             self.finished = {episode.id: episode for episode in read_episodes(folder)} if shards(folder) else {}
+            self._earlier = {*self.finished}
         elif shards(folder) or ((folder / PLAN).exists() and not was_in_vain(folder)):
             resumed = ", or add `resume=True`" if (folder / PLAN).exists() else ""  # play cannot go on
             raise StratagemError(f"{folder} already holds recorded episodes: choose another folder{resumed}.")
@@ -95,6 +99,8 @@ class ResumableRecord:
         """Play the setups that are not finished; return every episode by its id."""
         for setup in setups:
             self._check(setup)
+        earlier = (self.finished[name] for name in self._take_earlier(setups))
+        count_outcomes(call for episode in earlier for row in episode.decisions for call in row.calls)
         flushing = _Flushing(self._logged(queue), lambda: self._flush_after(_WAITING))
         over = play_shards(setups, flushing, is_finished=lambda setup: setup.id in self.finished)
         try:
@@ -109,6 +115,12 @@ class ResumableRecord:
             self.flush()
         self._settle()
         return {setup.id: self.finished[setup.id] for setup in setups}
+
+    def _take_earlier(self, setups: Sequence[Setup]) -> list[str]:
+        """Return the episodes of an earlier session among these, each once."""
+        found = [setup.id for setup in setups if setup.id in self._earlier]
+        self._earlier -= {*found}
+        return found
 
     def answered(self, requests: Sequence[Request]) -> list[Call]:
         """Return the answers to requests outside of play; those of servers are logged, and not asked for again."""

@@ -42,8 +42,8 @@ class Validity:
     """Milliseconds of the engine a decision, a batch's time shared among its replies."""
 
     def to_json(self) -> Json:
-        """Return every figure by name; the milliseconds are this machine's."""
-        costs = {"prompt_tokens": self.prompt_tokens, "reply_tokens": self.reply_tokens, "ms": self.ms}
+        """Return every figure by name but the time, which would differ between two equal evaluations."""
+        costs = {"prompt_tokens": self.prompt_tokens, "reply_tokens": self.reply_tokens}
         shares, ends = ({kind: share.to_json() for kind, share in some.items()} for some in (self.shares, self.ends))
         return {"num_decisions": self.num_decisions, "shares": shares, "ends": ends, "per_decision": costs}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from copy import deepcopy
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -107,7 +108,19 @@ def write_adapter(folder: Path, weights: Mapping[str, Any], config: Any, base: M
     def fill(temporary: Path) -> None:
         named = {f"base_model.model.{key}": value.detach().cpu().contiguous() for key, value in weights.items()}
         save_file(named, temporary / WEIGHTS, metadata={"format": "pt"})
-        config.save_pretrained(temporary)
+        _repeatable(config).save_pretrained(temporary)
         (temporary / BASE).write_text(json.dumps(dict(base)) + "\n", encoding="utf-8")
 
     make_folder(folder, fill)
+
+
+def _repeatable(config: Any) -> Any:
+    """Return a configuration that is written alike on every machine.
+
+    peft holds the layers in a set, whose order is that of a hash, and the base by its folder.
+    """
+    config = deepcopy(config)
+    config.target_modules = sorted(config.target_modules)
+    if Path(config.base_model_name_or_path or "").is_dir():
+        config.base_model_name_or_path = None
+    return config

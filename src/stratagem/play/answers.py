@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from stratagem.engines.base import FAILED, Alternative, Answered, Call, Finish, PolicyId, Request, Tells
+from stratagem.engines.outcomes import count_outcomes
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.play.dispatch import RequestQueue
 
@@ -80,6 +81,7 @@ class LoggedQueue:
     def poll(self) -> list[Answered]:
         known, self._known = self._known, []
         if known:
+            count_outcomes(call for _, call in known)
             return known
         result = []
         for theirs, call in self._queue.poll():

@@ -1,4 +1,4 @@
-"""Tables of calls and of their prompts; a prompt is stored once, however many calls share it.
+"""Tables of calls, of their times and of their prompts; a prompt is stored once, however many calls share it.
 
 A prompt's id follows from what it says and whose tokens it has, so equal prompts of different shards have equal ids.
 """
@@ -18,7 +18,7 @@ from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.engines.kept_set import KeptSet, TokenSet
 from stratagem.errors import BadRecord
 from stratagem.play.rows import ATTEMPT, BEHIND, SEAT, TURN, Row
-from stratagem.play.schemas import CALLS, PROMPTS
+from stratagem.play.schemas import CALL_KEY, CALLS, PROMPTS, TIMINGS
 
 _ESCAPE = "\ufdd0"
 """Code point that stands for no character, so no text contains it."""
@@ -46,7 +46,6 @@ _VALUES: dict[str, Callable[[Call], Any]] = {
     "finish": lambda call: call.finish,
     "num_prompt": lambda call: call.num_prompt,
     "num_reply": lambda call: call.num_reply,
-    "ms": lambda call: call.ms,
     "reasoning": lambda call: storable(call.reasoning),
 }
 """Columns of a call itself."""
@@ -62,8 +61,8 @@ def original(text: str) -> str:
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if _ESCAPE in text else text
 
 
-def call_tables(talked: Sequence[tuple[str, Row]]) -> tuple[pa.Table, pa.Table]:
-    """Return all calls of these decisions, each with its episode, in the order of play, and all their prompts."""
+def call_tables(talked: Sequence[tuple[str, Row]]) -> dict[str, pa.Table]:
+    """Return all calls of these decisions in the order of play, with their times and all their prompts."""
     keys = [
         (name, row[TURN], row[SEAT], row[ATTEMPT], index) for name, row in talked for index in range(len(row[BEHIND]))
     ]
@@ -71,9 +70,10 @@ def call_tables(talked: Sequence[tuple[str, Row]]) -> tuple[pa.Table, pa.Table]:
     asked = [(call.policy.base, call.prompt) for call in calls]
     ids = {prompt: prompt_id(*prompt) for prompt in dict.fromkeys(asked)}
     columns: dict[str, Sequence[Any]] = {name: [value(call) for call in calls] for name, value in _VALUES.items()}
-    columns |= dict(zip(CALLS.names[:5], zip(*keys, strict=True) if keys else [()] * 5, strict=True))
-    columns["prompt"] = [ids[prompt] for prompt in asked]
-    return pa.table(columns, schema=CALLS), _prompt_table(ids)
+    key: dict[str, Sequence[Any]] = dict(zip(CALL_KEY, zip(*keys, strict=True) if keys else [()] * 5, strict=True))
+    columns |= {**key, "prompt": [ids[prompt] for prompt in asked]}
+    timings = pa.table({**key, "ms": [call.ms for call in calls]}, schema=TIMINGS)
+    return {"calls": pa.table(columns, schema=CALLS), "timings": timings, "prompts": _prompt_table(ids)}
 
 
 def prompt_id(base: str, prompt: Prompt) -> str:

@@ -24,7 +24,7 @@ def update_card(folder: Path, files: Iterable[Path]) -> None:
     """Write the card of a record after these files of it; a file of this name that is no card of ours stays.
 
     `datasets` caches the tables of a folder by its name and its card, whatever the files are. So each card has a
-    digest of all that was written, or the rows of another record would be returned.
+    digest of all that was written but the times, or the rows of another record would be returned.
     """
     path = folder / FILE
     known = _KNOWN.search(path.read_text(encoding="utf-8", errors="replace")) if path.exists() else None

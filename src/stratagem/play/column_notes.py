@@ -35,6 +35,7 @@ ROWS = {
     "episodes": "One table from start to end.",
     "decisions": "One answer of one seat. Its key is (episode, turn, seat, attempt).",
     "calls": "Model calls of a decision. The key is that of the decision, with the index of the call.",
+    "timings": "Times of the calls, one row a call. Two equal runs have different times and equal other tables.",
     "prompts": "Prompts, each once per shard.",
 }
 """Meaning of a row, by table, in the order in which a reader meets them."""
@@ -46,6 +47,7 @@ VALUES = {
     "decisions": f"`how` is one of {_hows}.",
     "calls": f"The `kind` of a span is one of {_kinds}; only sampled tokens carry a gradient. `finish` is one of "
     f"{_finishes}.",
+    "timings": "The clock is in this table alone. No digest covers it, so the others can be compared by their digests.",
     "prompts": "A server may split a character into surrogate halves, which Parquet cannot store. They are stored as "
     "U+FDD0 and four digits. `read_episodes` restores them.",
 }
@@ -61,5 +63,6 @@ def column_notes() -> Mapping[str, Mapping[str, str]]:
         "episodes": notes(Episode),
         "decisions": decision | _KEY,
         "calls": notes(Call) | notes(Sampling) | key | _KEY | _CALL,
+        "timings": notes(Call) | key | _KEY | {"index": _CALL["index"]},
         "prompts": _PROMPT,
     }

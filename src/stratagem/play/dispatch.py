@@ -8,6 +8,7 @@ from itertools import count
 from typing import Any, NamedTuple, Protocol
 
 from stratagem.engines.base import Answered, Call, Engine, PolicyId, Prompt, Request
+from stratagem.engines.outcomes import count_outcomes
 
 _PAUSE = 0.002
 """Seconds between two looks at several engines that all wait for something elsewhere."""
@@ -72,6 +73,7 @@ class Dispatcher:
             time.sleep(_PAUSE)
         for ticket, _ in answered:
             self._open.pop(ticket, None)
+        count_outcomes(call for _, call in answered)
         return answered
 
     def cancel(self) -> None:

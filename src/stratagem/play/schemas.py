@@ -1,4 +1,4 @@
-"""Schemas of a record's four tables: episodes, decisions, the calls behind them, and the prompts of those.
+"""Schemas of a record's five tables: episodes, decisions, the calls behind them, their times, and their prompts.
 
 A decision's key is (episode, turn, seat, attempt); a call has its number among the calls of its decision besides.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 8
-READABLE = (2, 3, 4, 5, 6, 7, 8)
+SCHEMA_VERSION = 9
+READABLE = (2, 3, 4, 5, 6, 7, 8, 9)
 """Readable versions of the format.
 
 Version 2 had no pasts: its episodes carried nothing over. Version 3 had no clock but turns.
 Version 4 had no kept sets. Version 5 had no reasoning. Version 6 had signals
-as a map, which `datasets` cannot open. Version 7 had no advantages.
+as a map, which `datasets` cannot open. Version 7 had no advantages. Version 8 had
+the times of calls among the calls.
 """
 LATER = {"episodes": {"pasts": 3}, "decisions": {"clock": 4, "advantage": 8}, "calls": {"kept": 5, "reasoning": 6}}
 """Columns that the first version did not have, by the version that brought them."""
@@ -100,14 +101,18 @@ CALLS = pa.schema(
         ("finish", pa.string()),
         ("num_prompt", pa.int64()),
         ("num_reply", pa.int64()),
-        ("ms", pa.float64()),
         ("reasoning", pa.string()),
     ],
     metadata=_META,
 )
+CALL_KEY = ("episode", "turn", "seat", "attempt", "index")
+"""Columns that identify a call."""
 PROMPTS = pa.schema(
     [("id", pa.string()), ("base", pa.string()), ("messages", pa.list_(_MESSAGE)), ("tokens", _TOKENS)],
     metadata=_META,
 )
-SCHEMAS = {"decisions": DECISIONS, "calls": CALLS, "prompts": PROMPTS, "episodes": EPISODES}
+TIMINGS = pa.schema([*(CALLS.field(name) for name in CALL_KEY), ("ms", pa.float64())], metadata=_META)
+SCHEMAS = {"decisions": DECISIONS, "calls": CALLS, "timings": TIMINGS, "prompts": PROMPTS, "episodes": EPISODES}
 """By the name of its folder, in the order in which a shard is written."""
+REPEATABLE = tuple(name for name in SCHEMAS if name != "timings")
+"""Tables whose files are equal in two equal runs; the clock is in none of them, and digests are of these alone."""

@@ -25,7 +25,7 @@ _plain_values = attrgetter(*_PLAIN)
 
 
 class Shard:
-    """Values of the four tables. Tuples of plain values are nothing for the garbage collector to look at."""
+    """Values of the tables. Tuples of plain values are nothing for the garbage collector to look at."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -65,8 +65,7 @@ class Shard:
 
     def tables(self) -> dict[str, pa.Table]:
         """Return every table by its name."""
-        calls, prompts = call_tables(self._talked)
-        return {"decisions": self._decisions(), "calls": calls, "prompts": prompts, "episodes": self._table()}
+        return {"decisions": self._decisions(), **call_tables(self._talked), "episodes": self._table()}
 
     def _decisions(self) -> pa.Table:
         values = list(zip(*self._rows, strict=True)) or [()] * len(FIELDS)

@@ -26,7 +26,7 @@ from stratagem.play.card import FILE, update_card
 from stratagem.play.columns import NULLABLE, as_now, check_types, check_values
 from stratagem.play.parquet_size import read_bounded_schema
 from stratagem.play.records import Decision, Episode
-from stratagem.play.schemas import DECISIONS, LATER, READABLE, SCHEMAS
+from stratagem.play.schemas import CALL_KEY, DECISIONS, LATER, READABLE, REPEATABLE, SCHEMAS
 from stratagem.play.shard import Shard
 from stratagem.prompting.past import Past
 
@@ -51,7 +51,7 @@ def _write_shard(folder: Path, number: int, shard: Shard) -> None:
     for name in SCHEMAS:
         _write(folder / name, number, tables[name])
     with _writing(folder / FILE):
-        update_card(folder, [_path(folder / name, number) for name in SCHEMAS])
+        update_card(folder, [_path(folder / name, number) for name in REPEATABLE])
 
 
 def _path(folder: Path, number: int) -> Path:
@@ -158,7 +158,7 @@ def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: 
     if numbers is None and not present:
         raise no_episodes(folder)
     for number in present if numbers is None else numbers:
-        behind = calls_by_decision(_read(folder, "calls", number), _read(folder, "prompts", number)) if calls else {}
+        behind = calls_by_decision(_read_calls(folder, number), _read(folder, "prompts", number)) if calls else {}
         decisions = _decisions(_read(folder, "decisions", number), behind)
         for row in _read(folder, "episodes", number).to_pylist():
             yield _episode(row, decisions.get(row["id"], []))
@@ -167,7 +167,7 @@ def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: 
 def read_episode(folder: Path, number: int, name: str) -> Episode:
     """Read one episode of a shard, with its decisions and the calls behind them."""
     own = pc.field("episode") == name
-    calls = _read(folder, "calls", number).filter(own)
+    calls = _read_calls(folder, number).filter(own)
     prompts = _read(folder, "prompts", number)
     behind = calls_by_decision(calls, prompts.filter(pc.field("id").isin(pc.unique(calls["prompt"]))))
     decisions = _decisions(_read(folder, "decisions", number).filter(own), behind)
@@ -183,7 +183,7 @@ def read_columns(folder: Path, name: str, number: int, columns: Sequence[str]) -
 
 def read_calls(folder: Path, number: int, keys: Sequence[DecisionKey]) -> dict[DecisionKey, Call]:
     """Return the first call behind each of some decisions of a shard."""
-    calls = _read(folder, "calls", number)
+    calls = _read_calls(folder, number)
     calls = calls.filter(pc.equal(calls["index"], 0))
     calls = calls.filter(pc.is_in(calls["episode"], value_set=pa.array({key[0] for key in keys}, pa.string())))
     wanted = set(keys)
@@ -193,6 +193,24 @@ def read_calls(folder: Path, number: int, keys: Sequence[DecisionKey]) -> dict[D
     prompts = _read(folder, "prompts", number)
     prompts = prompts.filter(pc.is_in(prompts["id"], value_set=pc.unique(calls["prompt"])))
     return {key: calls_there[0] for key, calls_there in calls_by_decision(calls, prompts).items()}
+
+
+def _read_calls(folder: Path, number: int) -> pa.Table:
+    """Read the calls of a shard with their times, which were among them up to version 8."""
+    calls = _read(folder, "calls", number)
+    if "ms" in calls.column_names:
+        return calls
+    timings = _read(folder, "timings", number)
+    times = dict(zip(_call_keys(timings), timings["ms"].to_pylist(), strict=True))
+    ms = [times.get(key) for key in _call_keys(calls)]
+    if None in ms:
+        raise BadRecord(f"{_path(folder / 'timings', number)} lacks the time of a call.")
+    return calls.append_column("ms", pa.array(ms, pa.float64()))
+
+
+def _call_keys(table: pa.Table) -> Iterator[tuple[Any, ...]]:
+    """Yield the key of the call of each row."""
+    return zip(*(table[name].to_pylist() for name in CALL_KEY), strict=True)
 
 
 def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = None) -> pa.Table:
@@ -218,6 +236,27 @@ def _earlier(table: pa.Table, name: str, column: str) -> pa.Array | pa.ChunkedAr
     if f"{name}.{column}" in NULLABLE:
         return pa.nulls(len(table), kind)
     return table["turn"] if column == "clock" else pa.array(["" if kind == pa.string() else []] * len(table), kind)
+
+
+def damage_of(folder: Path) -> list[str]:
+    """Return a sentence for each file of a record's shards that is missing or has no readable end, as a cut one has.
+
+    Only the ends are read, which takes a moment; damage within a file shows when it is read.
+    """
+    return [said for number in shards(folder) for name in SCHEMAS if (said := _damage(folder, name, number))]
+
+
+def _damage(folder: Path, name: str, number: int) -> str:
+    path = _path(folder / name, number)
+    if name == "timings" and not path.exists():  # records up to version 8 have none
+        return ""
+    try:
+        _check(path, name, pq.read_schema(path))
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        return f"{path} cannot be read: {(str(error).splitlines() or ['it is damaged'])[0].rstrip('.')}."
+    except BadRecord as error:
+        return str(error)
+    return ""
 
 
 def _check(path: Path, name: str, schema: pa.Schema) -> None:

@@ -94,11 +94,22 @@ class Tournament(_Schema):
     warnings: list[str] = []
 
 
+class Requests(_Schema):
+    """Number of requests to a model, and how many had no reply, were refused or filtered."""
+
+    requests: int
+    failed: int
+    refused: int
+    filtered: int
+
+
 class EvaluationFile(_Schema):
     """File `evaluation.json`: the player of each stage of the run, and the evaluation."""
 
     rows: dict[str, str]
     evaluation: Evaluation
+    requests: dict[str, Requests] = {}
+    """Requests by model; empty in files of earlier versions."""
 
 
 class Finding(_Schema):

@@ -32,14 +32,19 @@ class Report(NamedTuple):
     @property
     def summary(self) -> Html:
         """Verdict, figures and facts at the head."""
-        return summary(self.status.sentence, verdict(self.data), tiles(self.data), self._figures)
+        return summary(self._warning, verdict(self.data), tiles(self.data), self._figures)
 
     @property
     def html(self) -> str:
         """The page."""
         name, status = self.name, self.status
-        top = header(name, status.state, status.sentence, verdict(self.data), tiles(self.data), self._figures)
+        top = header(name, status.state, self._warning, verdict(self.data), tiles(self.data), self._figures)
         return page(f"{name}: {status.state}", top, self.sections)
+
+    @property
+    def _warning(self) -> str:
+        """Reason why the run failed, and damage to its record, which no figure would show."""
+        return " ".join(filter(None, [self.status.sentence, *self.data.damaged_shards]))
 
     @property
     def _figures(self) -> Html:

@@ -50,6 +50,13 @@ class RunData:
         return self.run.status()
 
     @cached_property
+    def damaged_shards(self) -> list[str]:
+        """Sentences about files of the record that are cut or missing."""
+        from stratagem.play.store import damage_of
+
+        return damage_of(self.run.record)
+
+    @cached_property
     def settings_text(self) -> str:
         """Resolved recipe as text."""
         try:

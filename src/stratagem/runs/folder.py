@@ -149,11 +149,11 @@ class RunFolder:
 
     def config(self, cls: type[S]) -> S:
         """File of the settings."""
-        return read_settings(cls, self.path / _CONFIG)
+        return read_settings(cls, _whole(self.path / _CONFIG))
 
     def config_data(self) -> dict[str, Any]:
         """Settings as the file has them."""
-        return read_toml(self.path / _CONFIG)
+        return read_toml(_whole(self.path / _CONFIG))
 
     def save_info(self, info: RunInfo) -> None:
         """Write the provenance, after an addition or a change."""
@@ -194,14 +194,14 @@ class RunFolder:
         """
         with locked(self.path / _LOCK, f"the run {self.path}"):
             prepared = prepare() if prepare else None
-            self._save_status("running")
-            try:
+            try:  # an interrupt may come while a status is written, too
+                self._save_status("running")
                 yield prepared
+                self._save_status("finished")
             except BaseException as error:
                 with suppress(StratagemError):  # if even this cannot be written, the first error is the one to see
                     self._save_status("failed", _sentence(error))
                 raise
-            self._save_status("finished")
 
     def _save_status(self, state: Literal["running", "finished", "failed"], sentence: str = "") -> None:
         write_file(self.path / _STATUS, _json(Status(state=state, sentence=sentence, since=_now())))
@@ -212,9 +212,16 @@ def find_runs(folder: Path) -> list[RunFolder]:
     return [RunFolder(path.parent) for path in sorted(folder.glob(f"*/{_INFO}")) if path.parent.name[0] != "."]
 
 
+def _whole(path: Path) -> Path:
+    """Return the path of a file; a pipe in its place is refused, since reading it would wait for ever."""
+    if path.exists() and not path.is_file():
+        raise BadRecord(f"{path} should be a file: restore it.")
+    return path
+
+
 def _sentence(error: BaseException) -> str:
     """Describe in one sentence the error that stopped a run."""
-    if isinstance(error, KeyboardInterrupt):
+    if isinstance(error, KeyboardInterrupt):  # SIGTERM among them
         return "It was interrupted: it can be resumed."
     text = " ".join(str(error).split())[:_LONGEST]
     return text if isinstance(error, StratagemError) else f"{type(error).__name__}: {text or 'no message'}"

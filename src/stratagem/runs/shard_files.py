@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stratagem.errors import BadRecord
 from stratagem.manifest import Entry, entry_of
-from stratagem.play.schemas import SCHEMAS
+from stratagem.play.schemas import REPEATABLE, SCHEMAS
 from stratagem.runs.files import sync
 
 _TABLES = ("episodes", *(name for name in SCHEMAS if name != "episodes"))
@@ -32,7 +32,7 @@ def sync_shards(record: Path, known: Container[int]) -> None:
 
 def counted_files(record: Path, numbers: Collection[int], before: Mapping[str, Entry]) -> Counted:
     """Return the sizes and digests of the shards of these numbers; known ones are not computed again."""
-    paths = [path for path in shard_files(record, ()) if int(path.stem) in numbers]
+    paths = [path for path in shard_files(record, ()) if int(path.stem) in numbers and path.parent.name in REPEATABLE]
     names = {path.relative_to(record).as_posix(): path for path in paths}
     return {name: before.get(name) or entry_of(path) for name, path in names.items()}
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from stratagem.engines.caches import reset_caches
 from stratagem.engines.open import serving_base
+from stratagem.engines.outcomes import counting_outcomes
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.agreement import disagreements
 from stratagem.evaluation.evaluate import GameResult, Row, evaluate, measured
@@ -189,9 +190,10 @@ class Final:
     ) -> dict[str, Any]:
         reset_caches()
         names = {name: own_name(label) for label, name in player_names(run, titles, decoding).items()}
-        with _base_once(run, policy):
+        with _base_once(run, policy), counting_outcomes() as outcomes:
             results = under_names(evaluate(self.suite, list(names), self.evaluator, chance=self.chance), names)
         _warn_of_faults(results)
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)
+        del data["made_by"]["command"]  # it names folders, and may be that of a resume; `run.json` has the first
         rows = {own_name(label): title for label, title in titles.items()}
-        return {"rows": rows, "evaluation": data}
+        return {"rows": rows, "evaluation": data, "requests": outcomes.to_json()}

@@ -15,7 +15,9 @@ from stratagem.runs.folder import RunFolder
 T = TypeVar("T")
 _DEPTH = 5
 """Number of folders below the root in which is looked."""
-_INNER = frozenset({"episodes", "decisions", "calls", "prompts", "checkpoints", "base", "policies", "files", "wandb"})
+_INNER = frozenset(
+    {"episodes", "decisions", "calls", "timings", "prompts", "checkpoints", "base", "policies", "files", "wandb"}
+)
 """Folders of a run or a record that hold no other."""
 PAGES = ("card.html", "report.html")
 """Pages that other commands write into an audit or a run."""

@@ -13,6 +13,9 @@ from stratagem.errors import BadParameter, StratagemError
 FEW = 3
 """Fewer failures than this are borne whatever their share is, since a short evaluation would stop at the first."""
 
+MAX_FAILED = 0.02
+"""Default share of requests without a reply behind figures that count."""
+
 
 class ServerFailed(StratagemError):
     """Server that failed too often, or revoked the key: its replies give no figure."""
@@ -29,6 +32,8 @@ class Terms:
     """Largest number of concurrent requests."""
     max_failures: float = 0.05
     """Largest share of requests without a reply; beyond it nothing more is asked. 0 bears none."""
+    max_failed: float = MAX_FAILED
+    """Largest share of requests without a reply behind figures that count. One is always borne, unless this is 0."""
 
     def __post_init__(self) -> None:
         if self.max_concurrent < 1:
@@ -37,6 +42,8 @@ class Terms:
             )
         if not 0.0 <= self.max_failures <= 1.0:
             raise BadParameter(f"`max_failures` is a share from 0 to 1, not {self.max_failures}.")
+        if not 0.0 <= self.max_failed <= 1.0:
+            raise BadParameter(f"`max_failed` is a share from 0 to 1, not {self.max_failed}.")
 
     def bears(self, failures: int, requests: int) -> bool:
         """Return whether so few of the requests failed: by their share, and below `FEW` always."""

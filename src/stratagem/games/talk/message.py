@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from stratagem.games.base import Seat
+from stratagem.visible import json_text
 
 SILENT = "SILENT"
 """Action of a seat that sends no message."""
@@ -81,8 +81,11 @@ def own_first(messages: Sequence[Message], seat: Seat, seats: int) -> Sequence[M
 
 
 def quoted(text: str) -> str:
-    """Write a text between quotation marks, so that no text can pass for the words around it."""
-    return json.dumps(text, ensure_ascii=False)
+    """Write a text between quotation marks, so that no text can pass for the words around it.
+
+    Characters that break a line or turn its direction are escaped, as in JSON.
+    """
+    return json_text(text)
 
 
 class Naming:

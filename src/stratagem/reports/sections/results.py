@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from stratagem.engines.outcomes import outcomes_of
 from stratagem.errors import StratagemError
 from stratagem.evaluation.metrics import METRICS
 from stratagem.games.bounded import make_bounded_game
@@ -48,7 +49,9 @@ def tables(evaluation: EvaluationFile) -> Html:
     games = evaluation.evaluation.games
     if not games:
         return missing("evaluation.json has no game.")
-    return join(*(_game(game, evaluation.rows) for game in games), element("p", _LEGEND, class_="legend"))
+    outcomes = outcomes_of({model: row.model_dump() for model, row in evaluation.requests.items()})
+    notes = [element("p", note, class_="note") for note in outcomes.remarks()]
+    return join(*(_game(game, evaluation.rows) for game in games), *notes, element("p", _LEGEND, class_="legend"))
 
 
 def _game(game: GameTable, names: dict[str, str]) -> Html:

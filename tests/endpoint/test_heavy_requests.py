@@ -1,0 +1,95 @@
+"""Large bodies do not stop a server for others, and half a head is not waited for without an end."""
+
+import json
+import socket
+import time
+from threading import Thread
+from urllib.parse import urlsplit
+
+import pytest
+
+from stratagem.endpoint import connections
+from stratagem.endpoint.bodies import MOST_VALUES, read_chat
+from stratagem.endpoint.refusal import Refused
+
+ONE = {"role": "user", "content": "a"}
+MANY = {
+    "messages": {"messages": [ONE] * 80_000},
+    "broken messages": {"messages": [{}] * 800_000},
+    "parts": {"messages": [{"role": "user", "content": [1] * 900_000}]},
+    "a state": {"messages": [ONE], "stratagem": {"seat": 0, "state": {str(place): place for place in range(200_000)}}},
+    "unknown options": {"messages": [ONE], **{f"option{place}": 1 for place in range(200_000)}},
+    "stops": {"messages": [ONE], "stop": ["a"] * 500_000},
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_a_body_of_very_many_values_is_refused_before_its_checks(name):
+    data = json.dumps({"model": "m", **MANY[name]}).encode()
+    start = time.process_time()
+    with pytest.raises(Refused, match="at most 64 options and 16384 values"):
+        read_chat(data)
+    assert time.process_time() - start < 2.0, "it took minutes"
+
+
+def test_as_many_values_as_are_allowed_are_read_and_the_first_mistake_is_enough():
+    asked = read_chat(json.dumps({"model": "m", "messages": [ONE] * (MOST_VALUES // 3 - 1)}).encode())
+    assert len(asked.chat) == MOST_VALUES // 3 - 1
+    start = time.process_time()
+    with pytest.raises(Refused, match="role must be given"):
+        read_chat(json.dumps({"model": "m", "messages": [{}] * (MOST_VALUES - 10)}).encode())
+    assert time.process_time() - start < 2.0
+
+
+def test_a_body_is_read_beside_the_answers_to_others(kuhn, post, monkeypatch):
+    from stratagem.endpoint import app, bodies
+
+    where = urlsplit(kuhn.url)
+    seconds = []
+
+    def slowly(cls, data, read=bodies._read):
+        if len(data) > 1_000_000:
+            time.sleep(3.0)
+        return read(cls, data)
+
+    monkeypatch.setattr(bodies, "_read", slowly)
+    large = json.dumps({"model": "AlwaysBet", "messages": [{"role": "user", "content": "a" * 3_200_000}]}).encode()
+    heavy = Thread(target=lambda: post(kuhn, large))
+    heavy.start()
+    time.sleep(0.5)
+    start = time.monotonic()
+    with socket.create_connection((where.hostname, where.port), timeout=20) as one:
+        one.sendall(f"GET /v1/models HTTP/1.1\r\nHost: {where.netloc}\r\nConnection: close\r\n\r\n".encode())
+        assert one.recv(12) == b"HTTP/1.1 200"
+    seconds.append(time.monotonic() - start)
+    heavy.join()
+    assert max(seconds) < 2.0
+    assert len(large) < app.MOST_BYTES
+
+
+@pytest.mark.parametrize("sent", ["", "GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n", "GET /v1/mod"])
+@pytest.mark.parametrize("before", [0, 1])
+def test_half_a_head_is_closed_after_its_time(serve, monkeypatch, sent, before):
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)
+    where = urlsplit(serve(["AlwaysBet"]).url)
+    with socket.create_connection((where.hostname, where.port), timeout=20) as one:
+        for _ in range(before):
+            one.sendall(f"GET /v1/models HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n".encode())
+            answer = b""
+            while not answer.endswith(b"}]}"):
+                answer += one.recv(1 << 16)
+            assert answer.startswith(b"HTTP/1.1 200")
+        one.sendall(sent.encode())
+        assert one.recv(1 << 16) == b"", "the server ends the connection"
+
+
+def test_a_body_that_takes_longer_than_a_head_may_is_read(serve, monkeypatch):
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    where = urlsplit(serve(["AlwaysBet"]).url)
+    body = b'{"model": "AlwaysBet"}'
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\n"
+    with socket.create_connection((where.hostname, where.port), timeout=20) as one:
+        one.sendall(f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body[:5])
+        time.sleep(0.6)
+        one.sendall(body[5:])
+        assert one.recv(1 << 16).startswith(b"HTTP/1.1 400")
