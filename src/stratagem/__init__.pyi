@@ -28,6 +28,7 @@ from stratagem.api.sweeps import sweep as sweep
 from stratagem.api.talks import talk as talk
 from stratagem.api.tournaments import tournament as tournament
 from stratagem.api.trainings import train as train
+from stratagem.api.upgrades import upgrade as upgrade
 from stratagem.api.verification import verify as verify
 from stratagem.api.views import export_replays as export_replays
 from stratagem.api.views import view as view
@@ -68,6 +69,7 @@ __all__ = [
     "talk",
     "tournament",
     "train",
+    "upgrade",
     "verify",
     "view",
 ]

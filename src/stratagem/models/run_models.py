@@ -77,7 +77,7 @@ def read_run_models(folder: Path) -> RunModels:
     if not (folder / FILE).is_file():
         raise BadModel(f"{str(folder)!r} has no {FILE}: it is no run, or its first checkpoint is not written yet.")
     try:
-        return RunModels.read(read_json(folder / FILE))
+        return RunModels.read_old(read_json(folder / FILE))
     except BadParameter as error:
         message = "".join(letter if letter.isprintable() else "?" for letter in str(error))
         raise BadModel(f"The file {str(folder / FILE)!r} is damaged: {message}") from error
