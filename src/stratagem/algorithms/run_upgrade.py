@@ -1,7 +1,8 @@
 """Upgrade of a run: its files get the keys and the format of this release, where nothing is lost.
 
 The old files are kept in the folder `format-1` of the run. The order of writing is: the old files, the models, the
-binding in `run.json`, the configuration. A run whose upgrade was killed is read all the same, and a repeated upgrade completes it.
+binding in `run.json`, the configuration. A run whose upgrade was killed is read all the same, and a repeated upgrade
+completes it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from stratagem.runs.checkpoint import latest
 from stratagem.runs.config_file import recipe_digest, settings_toml
 from stratagem.runs.folder import FORMAT, RunFolder
 
-_CONFIG, _INFO = "config.toml", "run.json"
+_CONFIG = "config.toml"
+_KEPT = {_CONFIG: _CONFIG, FILE: FILE, "run.json": "run-info.json"}
+"""Files that change, each with the name of its copy; a folder with a `run.json` would be a run."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +56,9 @@ def _old_format(run: RunFolder) -> int:
 def _keep(run: RunFolder, folder: Path) -> None:
     """Copy the files that change; a copy that is there is of an upgrade that was killed, and stays."""
     folder.mkdir(exist_ok=True)
-    for name in (_CONFIG, _INFO, FILE):
-        if (run.path / name).is_file() and not (folder / name).exists():
-            write_file(folder / name, (run.path / name).read_text(encoding="utf-8"))
+    for name, copy in _KEPT.items():
+        if (run.path / name).is_file() and not (folder / copy).exists():
+            write_file(folder / copy, (run.path / name).read_text(encoding="utf-8"))
 
 
 def _write(run: RunFolder, text: str | None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, get_args, get_origin
+from typing import Any, Protocol, get_args, get_origin, runtime_checkable
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -17,6 +17,7 @@ DEEPEST = 64
 """Maximum depth of tables in one another; what is nested deeper is left as it is."""
 
 
+@runtime_checkable
 class NamedReader(Protocol):
     """Reader of an object by its name and options, as of a loss: an option may have a new name, too."""
 
@@ -107,7 +108,8 @@ def _set(table: dict[str, Any], place: str, value: Any) -> None:
 def _readers(metadata: list[Any]) -> Iterator[NamedReader]:
     """Yield the reader of a named object, by the validator that calls it."""
     for one in metadata:
-        if (reader := getattr(getattr(one, "func", None), "reader", None)) is not None:
+        reader = getattr(getattr(one, "func", None), "reader", None)
+        if isinstance(reader, NamedReader):
             yield reader
 
 
