@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 import pytest
@@ -115,8 +116,8 @@ def test_all_replaced_keys_are_told_at_once_before_other_mistakes():
     with pytest.raises(BadParameter) as caught:
         Outer.read({"seats": {"a": {"clock": 0, "pace": 2}}, "inside": {"clock": 0, "clok": 1, "kl": 1}})
     assert str(caught.value) == (
-        "3 settings have new names: write inner for inside, `loss = { kl_coef = ... }` in inner for inside.kl, "
-        "seats.a.rate for seats.a.pace."
+        "3 settings have new names: write inner for inside, seats.a.rate for seats.a.pace, "
+        "`loss = { kl_coef = ... }` in inner for inside.kl."
     )
 
 
@@ -142,6 +143,8 @@ def test_settings_of_an_earlier_release_are_read_under_their_new_names():
         {"inner": {"rate": 2}, "seats": {"a": {"rate": 3}}, "rows": [{"clock": "trial"}]}
     )
     assert data["inside"] == {"pace": 2}
+    both = {"inside": {"pace": 2}, "inner": {"clock": 3}}
+    assert Outer.read_old(both) == Outer.read({"inner": {"rate": 2, "clock": 3}})
 
 
 @pytest.mark.usefixtures("renamed")
@@ -150,7 +153,8 @@ def test_settings_of_an_earlier_release_are_read_under_their_new_names():
     [
         ({"inner": {"pace": 1, "rate": 2}}, "inner.pace (`rate` is given, too, as 2)"),
         ({"inner": {"tick": "never"}}, "inner.tick (the value 'never' has no new name)"),
-        ({"inside": {}, "inner": {"rate": 1}}, "inside (`inner` is given, too, as {'rate': 1})"),
+        ({"inside": {"rate": 2}, "inner": {"rate": 1}}, "inside (`inner.rate` is given, too, as 1)"),
+        ({"inside": {"pace": 2}, "inner": {"rate": 1}}, "inside.pace (`rate` is given, too, as 1)"),
     ],
 )
 def test_settings_that_would_lose_a_value_are_refused(data, lost):

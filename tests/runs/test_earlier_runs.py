@@ -28,7 +28,7 @@ READERS = {
     "report": "report RUN --out OUT",
     "eval": f"eval {GAME} --player run:RUN --opponents random --episodes 1",
     "tournament": f"tournament {GAME} --players run:RUN random --episodes 1",
-    "audit": f"audit run:RUN --games {GAME} --quick --out OUT",
+    "audit": f"audit run:RUN --games {GAME} --decisions 60",
     "talk": f"talk talk({GAME}) run:RUN honest(first-legal) --episodes 2",
     "prompt": f"prompt {GAME}",
     "watch": "watch RUN",

@@ -14,6 +14,7 @@ from stratagem.renamed.moves import (
     order_scale_of,
     orders_of,
     scale_of,
+    teachers_of,
     unread,
 )
 from stratagem.renamed.renaming import Release, Renaming, converted, moved
@@ -59,6 +60,7 @@ _RECIPES: Mapping[str, Mapping[str, str | Renaming]] = {
         "recompute": "gradient_checkpointing",
         "judge": "final_evaluation",
     },
+    "InteractionSettings": {"teacher": Renaming("teachers = { NAME = 1.0 }", teachers_of)},
     "RewardSettings": {
         "credit": "step_reward",
     },

@@ -52,6 +52,11 @@ def order_scale_of(value: Any, table: Table) -> Table:
     return {} if _plain(table) else {"advantage.weight_coef": value}
 
 
+def teachers_of(value: Any, _: Table) -> Table:
+    """SCO-PAL's one `teacher` has all games; without one the policy plays."""
+    return {"teachers": {value: 1.0} if value else {}}
+
+
 def unread(value: Any, table: Table) -> Table:
     """Nothing read this key in its table."""
     return {}

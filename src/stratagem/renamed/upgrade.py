@@ -100,9 +100,15 @@ def _set(table: dict[str, Any], place: str, value: Any) -> None:
         if not isinstance(inner, dict):
             raise LostSetting(f"`{name}` is given, too")
         table[name] = table = dict(inner)
-    if key in table and table[key] != value:
-        raise LostSetting(f"`{place}` is given, too, as {table[key]!r}")
-    table[key] = value
+    given = table.get(key, value)
+    if isinstance(given, dict) and isinstance(value, dict):
+        both = [name for name in value if given.get(name, value[name]) != value[name]]
+        table[key] = {**value, **given}
+        place, given, value = (f"{place}.{both[0]}", given[both[0]], value[both[0]]) if both else (place, None, None)
+    else:
+        table[key] = given
+    if given != value:
+        raise LostSetting(f"`{place}` is given, too, as {given!r}")
 
 
 def _readers(metadata: list[Any]) -> Iterator[NamedReader]:
