@@ -117,7 +117,7 @@ def _sentence(cls: type[Settings], error: ValidationError, data: Mapping[str, An
     return f"The setting {key} cannot be {_shown(first['input'])}: {reason.rstrip('.')}{end}"
 
 
-def _holder(cls: type[Settings], steps: Sequence[tuple[str | int, type[Settings] | None]]) -> type[Settings]:
+def _holder(cls: type[Settings], steps: Sequence[tuple[str | int, type[BaseModel] | None]]) -> type[BaseModel]:
     """Return the settings class that has the key of the last step."""
     return next((known for _, known in reversed(steps[:-1]) if known is not None), cls)
 
@@ -181,10 +181,10 @@ def _tags(cls: type[Settings], loc: Sequence[str | int], tag: str) -> list[str]:
     return [str(option.model_fields[tag].default) for option in options_of(here) if is_settings(option)]
 
 
-def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | int, type[Settings] | None]]:
+def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | int, type[BaseModel] | None]]:
     """Return the keys on the path to a mistake, each with its settings class; tags of unions are left out."""
     here: Any = cls
-    steps: list[tuple[str | int, type[Settings] | None]] = []
+    steps: list[tuple[str | int, type[BaseModel] | None]] = []
     for step in loc:
         options = options_of(here)
         kind = next((option for option in options if _is_kind(option, step)), None) if len(options) > 1 else None

@@ -63,7 +63,7 @@ def unread(value: Any, table: Table) -> Table:
 
 
 def _plain(table: Table) -> bool:
-    return table.get("orders", "none") == "none"
+    return bool(table.get("orders", "none") == "none")
 
 
 def _place(table: Table) -> str:
