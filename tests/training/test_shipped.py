@@ -75,4 +75,5 @@ def test_removed_recipe_is_told_what_to_write(name):
 
 
 def test_removed_recipes_are_deleted_from_the_table_when_their_time_is_over():
-    assert tuple(map(int, __version__.split("."))) < tuple(map(int, UNTIL.split(".")))
+    numbers = [[int(number) for number in version.split(".")] for version in (__version__, UNTIL)]
+    assert numbers[0] < numbers[1]
