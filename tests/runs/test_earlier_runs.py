@@ -13,9 +13,11 @@ from stratagem.algorithms.catalogue import algorithm_of, recipe_of, upgraded
 from stratagem.cli.main import main
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.models.run_models import read_run_models
+from stratagem.reports.run_data import RunData
 from stratagem.runs.binding import is_bound
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import FORMAT, RunFolder
+from stratagem.viewer.runs import run_page, run_row
 
 EARLIER = Path(__file__).parent / "earlier"
 RELEASES = ("0.1", "0.2")
@@ -73,6 +75,12 @@ def test_command_reads_a_run_of_an_earlier_release(name, run, tmp_path, capsys):
     assert status == (name == "watch"), err  # the run was interrupted, and watch ends with the status of a failed run
     assert out
     assert "Traceback" not in err
+
+
+def test_pages_show_a_run_of_an_earlier_release(run):
+    assert run_row("run", run)["state"] == "failed"
+    assert run_page("run", run)
+    assert RunData(run).settings["max_new_tokens"] == 256
 
 
 @pytest.mark.filterwarnings("ignore")
