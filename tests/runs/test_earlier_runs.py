@@ -14,8 +14,8 @@ from stratagem.cli.main import main
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.models.run_models import read_run_models
 from stratagem.reports.run_data import RunData
-from stratagem.runs.binding import is_bound
-from stratagem.runs.config_file import settings_toml
+from stratagem.runs.binding import is_bound, rebind
+from stratagem.runs.config_file import recipe_digest, settings_toml
 from stratagem.runs.folder import FORMAT, RunFolder
 from stratagem.viewer.runs import run_page, run_row
 
@@ -94,6 +94,22 @@ def test_resume_continues_a_run_of_the_last_release(tmp_path, capsys):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("renewed", [False, True])
+def test_resume_compares_recipes_under_their_new_names(renewed, tmp_path, capsys):
+    """A run of the last release, as if two of its keys had been renamed since."""
+    shutil.copytree(EARLIER / "0.2", tmp_path / "run")
+    run, config = RunFolder(tmp_path / "run"), tmp_path / "run" / "config.toml"
+    config.write_text(config.read_text().replace("learning_rate =", "rate =").replace("group_size =", "rollouts ="))
+    rebind(run, recipe_digest(run.config_data()), 1, "force")
+    if renewed:
+        assert sg.upgrade(run.path).renamed.keys() == {"sepo.rollouts", "sepo.optimizer.rate"}
+    assert ("group_size" in config.read_text()) == renewed
+    status, _, err = command("train RUN --resume", run, tmp_path, capsys)
+    assert status == 0, err
+    assert run.status().state == "finished"
+
+
+@pytest.mark.filterwarnings("ignore")
 def test_resume_names_the_release_that_continues_an_older_run(old, tmp_path, capsys):
     status, _, err = command("train RUN --resume", old, tmp_path, capsys)
     assert status != 0
@@ -118,6 +134,13 @@ def test_upgrade_keeps_the_recipe_and_the_old_files(release, run):
     assert (done.kept / "run-info.json").read_bytes() == files_before[Path("run.json")]
     assert "max_new_tokens" in (run.path / "models.json").read_text()
     assert [rebinding.by for rebinding in run.info().rebound] == ["upgrade"] * (release == "0.1")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_resume_of_an_upgraded_run_names_the_files_that_its_release_reads(old, tmp_path, capsys):
+    sg.upgrade(old.path)
+    _, _, err = command("train RUN --resume", old, tmp_path, capsys)
+    assert "made this run, and reads it with the files in format-1." in " ".join(err.split())
 
 
 def test_upgrade_of_an_upgraded_run_changes_nothing(run):

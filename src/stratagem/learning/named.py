@@ -192,10 +192,13 @@ def _renamed_options(factory: Callable[..., Any]) -> Mapping[str, Renaming]:
 def _check_renamed(name: str, factory: Callable[..., Any], given: Mapping[str, Any]) -> None:
     """Refuse old options, and name all new ones."""
     known = _renamed_options(factory)
-    if old := [option for option in given if option in known]:
-        pairs = ", ".join(f"{known[option].new} for {option}" for option in old)
-        write = known[old[0]].new if len(old) == 1 else pairs
-        raise BadParameter(f"There is no option {', '.join(old)} of {name} any more: write {write}.")
+    old = {option: known[option].new for option in given if option in known}
+    if len(old) == 1:
+        [(option, new)] = old.items()
+        raise BadParameter(f"There is no option {option} of {name} any more: write {new}.")
+    if old:
+        pairs = ", ".join(f"{new} for {option}" for option, new in old.items())
+        raise BadParameter(f"There are no options {', '.join(old)} of {name} any more: write {pairs}.")
 
 
 def _hints(factory: Callable[..., Any]) -> Mapping[str, Any]:

@@ -66,12 +66,16 @@ def is_bound(run: RunFolder) -> bool:
 
 def other_release(run: RunFolder) -> str:
     """Name the release that reads a run, as the end of a sentence; empty where that is this one."""
-    made_by, now = run.info().made_by, source()["commit"]
+    info, now = run.info(), source()["commit"]
+    made_by = info.made_by
     release, commit = str(made_by.get("stratagem", "")), made_by.get("commit")
     if (release, commit) == (__version__, now):
         return ""
+    kept = f" with the files in format-{FORMAT - 1}" if any(one.by == "upgrade" for one in info.rebound) else ""
     at = f" at commit {commit[:12]}" if isinstance(commit, str) and _COMMIT.fullmatch(commit) else ""
-    return f"; Stratagem {release if RELEASE.fullmatch(release) else 'of its time'}{at} made this run, and reads it"
+    return (
+        f"; Stratagem {release if RELEASE.fullmatch(release) else 'of its time'}{at} made this run, and reads it{kept}"
+    )
 
 
 def rebind(run: RunFolder, digest: str, step: int | None, by: Literal["force", "upgrade"]) -> None:
