@@ -228,6 +228,17 @@ def test_command_names_the_release_that_reads_a_later_run(name, made_by, named, 
     assert "\x1b[31m" not in out + err
 
 
+@pytest.mark.parametrize("name", ["eval", "tournament"])
+def test_command_says_that_a_later_release_reads_the_models_of_a_later_run(name, old, tmp_path, capsys):
+    models = old.path / "models.json"
+    models.write_text(models.read_text().replace('"version": 1', '"version": 2'))
+    status, _, err = command(READERS[name], old, tmp_path, capsys)
+    assert status == 2
+    assert f"has version 2, which a later release of Stratagem reads: this is Stratagem {sg.__version__}" in " ".join(
+        err.split()
+    )
+
+
 @pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: path.stem)
 def test_configuration_of_every_algorithm_is_upgraded_without_a_loss(path):
     data, found = upgraded(tomllib.loads(path.read_text()))
