@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.evaluation.statistics import Estimate
+from stratagem.runs.config_file import recipe_digest
 from stratagem.runs.folder import RunFolder, find_runs
 
 Row = dict[str, Any]
-"""Figures of one run, with its seed, commit, command and `dirty`."""
+"""Figures of one run, with its seed, commit, command, `dirty` and recipe."""
+RECIPES = "recipes"
+"""Folder beside the results, with the resolved recipe of each run as DIGEST.json, without its seed."""
 DASH = "\u2013"
 _NAME = re.compile(r"(?P<stem>.+)-(?P<seed>\d+)")
 
@@ -37,9 +40,13 @@ class FinishedRun:
         return json.loads((self.path / name).read_text(encoding="utf-8"))
 
     def provenance(self) -> Row:
-        """Return the commit and the command of the run, and whether the program differed from the commit."""
-        info = self.folder.info()
-        return {"commit": info.commit, "command": info.command, "dirty": info.dirty}
+        """Return the commit and the command of the run, whether the program differed from it, and the resolved recipe.
+
+        `write_results` puts the digest of the recipe in its place, and the recipe into a file.
+        """
+        info, recipe = self.folder.info(), self.folder.config_data()
+        recipe.pop("seed", None)
+        return {"commit": info.commit, "command": info.command, "dirty": info.dirty, "recipe": recipe}
 
 
 def finished(folder: Path) -> Iterator[FinishedRun]:
@@ -73,8 +80,41 @@ def read_results(path: Path) -> dict[str, Any]:
 
 
 def write_results(path: Path, data: Mapping[str, Any]) -> None:
-    """Write the JSON of results."""
-    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    """Write the JSON of results, and the recipes of its runs into files beside it.
+
+    A run that is not in the file yet is refused without its recipe: its command alone is lost with the next renaming.
+    """
+    known = {row["command"] for row in _runs(read_results(path))}
+    if lacking := [row["command"] for row in _runs(data) if "recipe" not in row and row["command"] not in known]:
+        raise ValueError(f"{path} would lack the recipe of `{lacking[0]}`: take the row from `FinishedRun.provenance`.")
+    text = json.dumps(_with_digests(data, path.parent / RECIPES), indent=1) + "\n"
+    path.write_text(text, encoding="utf-8")
+
+
+def _runs(data: object) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of runs: what has a command of training."""
+    if isinstance(data, Mapping):
+        if str(data.get("command", "")).startswith("stratagem train "):
+            yield data
+        for value in data.values():
+            yield from _runs(value)
+    elif isinstance(data, list | tuple):
+        for value in data:
+            yield from _runs(value)
+
+
+def _with_digests(data: Any, folder: Path) -> Any:
+    """Return data with the digest of each run's recipe in place of the recipe, which is written as DIGEST.json."""
+    if isinstance(data, list | tuple):
+        return [_with_digests(value, folder) for value in data]
+    if not isinstance(data, Mapping):
+        return data
+    inside = {name: value if name == "recipe" else _with_digests(value, folder) for name, value in data.items()}
+    if "command" in data and isinstance(recipe := data.get("recipe"), Mapping):
+        inside["recipe"] = recipe_digest(recipe)
+        folder.mkdir(exist_ok=True)
+        (folder / f"{inside['recipe']}.json").write_text(json.dumps(recipe, indent=1) + "\n", encoding="utf-8")
+    return inside
 
 
 def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

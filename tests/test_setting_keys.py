@@ -11,9 +11,13 @@ from typing import get_args
 
 import pytest
 
+from stratagem import __version__
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of
 from stratagem.learning.advantages.catalogue import ESTIMATORS
 from stratagem.learning.losses.catalogue import LOSSES
+from stratagem.models.run_models import DecodingSettings
+from stratagem.renamed.keys import RELEASES, renamed_keys
+from stratagem.runs.folder import RunInfo
 from stratagem.settings import Settings
 from stratagem.sweeps.plan import Plan
 
@@ -70,7 +74,7 @@ def tree(cls, place=""):
 PLACES = [(place, cls) for root in (*ROOTS, Plan) for place, cls in tree(root)]
 CLASSES = sorted({cls for _, cls in PLACES}, key=lambda cls: cls.__name__)
 VALID = {f"{place}{name}" for place, cls in PLACES for name in cls.model_fields}
-REPLACED = {f"{place}{old}" for place, cls in PLACES for old in cls.replaced_keys()} - VALID
+REPLACED = {f"{place}{old}" for place, cls in PLACES for old in renamed_keys(cls)} - VALID
 
 
 OTHER_NAMES = {
@@ -124,15 +128,30 @@ def test_a_key_is_excused_only_while_it_has_several_sentences():
     assert {name for name in EXCUSED if len(meanings()[name]) < 2} == set()
 
 
+def numbers(version):
+    return tuple(map(int, version.split(".")))
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.since)
+def test_old_names_are_deleted_when_their_time_is_over(release):
+    assert numbers(__version__) < numbers(release.until)
+
+
+def test_every_entry_of_the_table_is_of_a_class_that_there_is():
+    made = {made for made in (*LOSSES.values(), *ESTIMATORS.values()) if isinstance(made, type)}
+    bases = {base.__name__ for cls in (*CLASSES, *made, DecodingSettings, RunInfo) for base in cls.__mro__}
+    assert {name for release in RELEASES for name in release.keys} - bases == set()
+
+
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_no_class_has_a_key_that_it_replaced(cls):
-    assert not cls.replaced_keys().keys() & cls.model_fields.keys()
+    assert not renamed_keys(cls).keys() & cls.model_fields.keys()
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_a_replaced_key_leads_to_a_key_of_its_class(cls):
-    words = {old: re.findall(r"\w+", new)[0] for old, new in cls.replaced_keys().items()}
-    assert {old: word for old, word in words.items() if word not in {*cls.model_fields, "defaults"}} == {}
+    words = {old: re.findall(r"\w+", renaming.new)[0] for old, renaming in renamed_keys(cls).items()}
+    assert {old: word for old, word in words.items() if word not in {*cls.model_fields, "defaults", "nothing"}} == {}
 
 
 def keys(data, place=""):
@@ -164,7 +183,7 @@ def recipe_name(path):
 @pytest.mark.parametrize("path", RECIPES, ids=recipe_name)
 def test_no_recipe_has_a_replaced_key(path):
     data = tomllib.loads(path.read_text("utf-8"))
-    own = {f"{place}{old}" for place, cls in tree(algorithm_of(data).recipe_type) for old in cls.replaced_keys()}
+    own = {f"{place}{old}" for place, cls in tree(algorithm_of(data).recipe_type) for old in renamed_keys(cls)}
     replaced = own if "algorithm" in data else REPLACED
     assert [key for key in keys(data) if is_replaced(key) or ("algorithm" in data and key in replaced)] == []
 

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import pytest
 from pydantic import Field, model_validator
 
 from stratagem.errors import BadParameter
+from stratagem.renamed import keys
+from stratagem.renamed.keys import renamed_keys
+from stratagem.renamed.renaming import Release, converted, moved
 from stratagem.settings import Settings
 
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
 class Inner(Settings):
-    replaced: ClassVar[Mapping[str, str]] = {"pace": "rate", "kl": "loss = { kl_coef = ... }"}
-
     clock: Annotated[int, Field(ge=1)] | Literal["trial"] = 1
     first: Share | tuple[Share, Share] = 0.5
     rate: float | None = None
 
 
 class Deeper(Inner):
-    replaced: ClassVar[Mapping[str, str]] = {"speed": "rate"}
-
     needed: int
 
 
@@ -42,12 +41,27 @@ class Moving(Settings):
 
 
 class Outer(Settings):
-    replaced: ClassVar[Mapping[str, str]] = {"inside": "inner"}
-
     deeper: Deeper | Inner | None = None
     inner: Inner | None = None
     seats: dict[str, Inner] = Field(default_factory=dict)
     rows: tuple[Inner, ...] = ()
+
+
+OLD = {
+    "Inner": {
+        "pace": "rate",
+        "kl": moved("loss = { kl_coef = ... }", "rate"),
+        "tick": converted("clock (a number, or trial)", {"each": 1, "trial": "trial"}, "clock"),
+    },
+    "Deeper": {"speed": "rate"},
+    "Outer": {"inside": "inner"},
+}
+
+
+@pytest.fixture
+def renamed(monkeypatch):
+    """The classes of this file, with old keys."""
+    monkeypatch.setattr(keys, "RELEASES", (Release("0.2.0", "0.4.0", OLD),))
 
 
 @pytest.mark.parametrize(
@@ -80,6 +94,7 @@ def test_an_unknown_name_is_told_those_beside_it(data):
         Outer.read(data)
 
 
+@pytest.mark.usefixtures("renamed")
 @pytest.mark.parametrize(
     ("data", "said"),
     [
@@ -96,17 +111,56 @@ def test_replaced_key_is_told_its_new_key(data, said):
     assert str(caught.value) == said
 
 
-def test_replaced_key_comes_before_other_mistakes():
-    with pytest.raises(BadParameter, match=r"^There is no setting inner\.pace any more"):
-        Outer.read({"seats": {"a": {"clock": 0}}, "inner": {"clock": 0, "clok": 1, "pace": 1}})
+@pytest.mark.usefixtures("renamed")
+def test_all_replaced_keys_are_told_at_once_before_other_mistakes():
+    with pytest.raises(BadParameter) as caught:
+        Outer.read({"seats": {"a": {"clock": 0, "pace": 2}}, "inside": {"clock": 0, "clok": 1, "kl": 1}})
+    assert str(caught.value) == (
+        "3 settings have new names: write inner for inside, seats.a.rate for seats.a.pace, "
+        "`loss = { kl_coef = ... }` in inner for inside.kl."
+    )
 
 
+@pytest.mark.usefixtures("renamed")
+def test_a_long_list_of_replaced_keys_is_cut():
+    with pytest.raises(BadParameter, match=r"^50 settings have new names: write .*, and 10 more\.$"):
+        Outer.read({"rows": [{"pace": 1}] * 50})
+
+
+@pytest.mark.usefixtures("renamed")
 def test_replaced_keys_of_a_class_hold_in_its_subclasses():
-    assert Deeper.replaced_keys() == {**Inner.replaced, "speed": "rate"}
+    assert renamed_keys(Deeper).keys() == {"pace", "kl", "tick", "speed"}
     with pytest.raises(BadParameter, match=r"^There is no setting pace any more: write rate\.$"):
         Deeper.read({"pace": 1})
     with pytest.raises(BadParameter, match=r"^There is no setting table\.speed any more: write table\.rate\.$"):
         Deeper.read({"speed": 1}, "table")
+
+
+@pytest.mark.usefixtures("renamed")
+def test_settings_of_an_earlier_release_are_read_under_their_new_names():
+    data = {"inside": {"pace": 2}, "seats": {"a": {"kl": 3}}, "rows": [{"tick": "trial"}], "deeper": None}
+    assert Outer.read_old(data) == Outer.read(
+        {"inner": {"rate": 2}, "seats": {"a": {"rate": 3}}, "rows": [{"clock": "trial"}]}
+    )
+    assert data["inside"] == {"pace": 2}
+    both = {"inside": {"pace": 2}, "inner": {"clock": 3}}
+    assert Outer.read_old(both) == Outer.read({"inner": {"rate": 2, "clock": 3}})
+
+
+@pytest.mark.usefixtures("renamed")
+@pytest.mark.parametrize(
+    ("data", "lost"),
+    [
+        ({"inner": {"pace": 1, "rate": 2}}, "inner.pace (`rate` is given, too, as 2)"),
+        ({"inner": {"tick": "never"}}, "inner.tick (the value 'never' has no new name)"),
+        ({"inside": {"rate": 2}, "inner": {"rate": 1}}, "inside (`inner.rate` is given, too, as 1)"),
+        ({"inside": {"pace": 2}, "inner": {"rate": 1}}, "inside.pace (`rate` is given, too, as 1)"),
+    ],
+)
+def test_settings_that_would_lose_a_value_are_refused(data, lost):
+    with pytest.raises(BadParameter) as caught:
+        Outer.read_old(data, "old.toml")
+    assert str(caught.value) == f"old.toml cannot be upgraded: {lost}."
 
 
 class Numbers(Settings):

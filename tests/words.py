@@ -56,6 +56,7 @@ REPLACED = {
 EXCUSED = {
     "tests/words.py": "it holds the list",
     "tests/test_setting_keys.py": "it names replaced keys",
+    "tests/runs/earlier/": "runs have the keys of their release",
 }
 """Paths that the check does not read yet, or not at all, with the reason.
 

@@ -31,6 +31,7 @@ from stratagem.api.sweeps import sweep as sweep
 from stratagem.api.talks import talk as talk
 from stratagem.api.tournaments import tournament as tournament
 from stratagem.api.trainings import train as train
+from stratagem.api.upgrades import upgrade as upgrade
 from stratagem.api.verification import verify as verify
 from stratagem.api.views import export_replays as export_replays
 from stratagem.api.views import view as view
@@ -74,6 +75,7 @@ __all__ = [
     "train",
     "trust",
     "trusted",
+    "upgrade",
     "verify",
     "view",
 ]

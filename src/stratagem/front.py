@@ -23,6 +23,7 @@ FUNCTIONS = {
     "dry_run": "dry_runs",
     "sweep": "sweeps",
     "load_run": "runs",
+    "upgrade": "upgrades",
     "read_record": "records",
     "report": "reports",
     "games": "games",

@@ -6,20 +6,23 @@ A class of settings stands beside the class that it configures; the string under
 from __future__ import annotations
 
 import json
-import types
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Self, Union, get_args, get_origin
+from itertools import islice
+from typing import Any, Self, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 
 from stratagem.errors import BadParameter
+from stratagem.renamed.upgrade import Upgrade
+from stratagem.setting_types import TABLES, annotation_at, is_settings, options_of
 
-_TABLES = (dict, Mapping)
 _LISTS = (tuple, list, Sequence)
 _BOOLEAN = PydanticCustomError("boolean", "Input should be a number, not true or false")
 _LONGEST = 300
 """Maximum length of a value in an error message."""
+_MOST = 40
+"""Maximum number of renamed keys in an error message."""
 _TABLES_DUE = ("dict_type", "mapping_type", "model_type", "model_attributes_type")
 """Types of pydantic's errors about a value that is no table."""
 _SIZES = {"too_short": "at least", "too_long": "at most"}
@@ -30,10 +33,6 @@ class Settings(BaseModel):
     """Frozen settings with typed fields and validated defaults; unknown keys are rejected."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    replaced: ClassVar[Mapping[str, str]] = {}
-    """Replaced keys: old key to new key, or to its replacement text, as `loss = { ... }`; those of base classes are
-    inherited."""
 
     @model_validator(mode="before")
     @classmethod
@@ -50,28 +49,32 @@ class Settings(BaseModel):
         return data
 
     @classmethod
-    def replaced_keys(cls) -> dict[str, str]:
-        """Return the replaced keys of this class and of its base classes."""
-        return {old: new for base in reversed(cls.__mro__) for old, new in vars(base).get("replaced", {}).items()}
-
-    @classmethod
     def read(cls, data: Mapping[str, Any], where: str = "") -> Self:
         """Read settings from plain data, such as a table of a TOML file."""
         try:
             return cls.model_validate(dict(data))
         except ValidationError as error:
-            raise BadParameter(_sentence(cls, error, where)) from error
+            raise BadParameter(_sentence(cls, error, data, where)) from error
+
+    @classmethod
+    def read_old(cls, data: Mapping[str, Any], where: str = "") -> Self:
+        """Read settings that the program wrote, perhaps with keys of an earlier release; nothing may be lost."""
+        upgrade = Upgrade()
+        table = upgrade.table(cls, data)
+        if upgrade.lost:
+            raise BadParameter(f"{where or 'The settings'} cannot be upgraded: {'; '.join(upgrade.lost)}.")
+        return cls.read(table, where)
 
 
-def instead(old: str, new: str, table: str = "") -> str:
-    """Write the error message about a replaced key of a table: the old key and the new one, each with its table."""
-    if new.isidentifier():
-        return f"There is no setting {_joined(table, old)} any more: write {_joined(table, new)}."
-    return f"There is no setting {_joined(table, old)} any more: write `{new}`{f' in {table}' if table else ''}."
-
-
-def _joined(table: str, key: str) -> str:
-    return _short(f"{table}.{key}" if table else key)
+def renamed_sentence(renamed: Mapping[str, str]) -> str:
+    """Write the error message about renamed keys: every old key with what is written now."""
+    if len(renamed) == 1:
+        [(old, new)] = renamed.items()
+        return f"There is no setting {_short(old)} any more: write {_short(new)}."
+    shown = list(islice(renamed.items(), _MOST))
+    more = f", and {len(renamed) - _MOST} more" if len(renamed) > _MOST else ""
+    pairs = ", ".join(f"{_short(new)} for {_short(old)}" for old, new in shown)
+    return f"{len(renamed)} settings have new names: write {pairs}{more}."
 
 
 def over_default(default: Settings, given: Any) -> Any:
@@ -89,10 +92,15 @@ class FiniteSettings(Settings):
     model_config = ConfigDict(allow_inf_nan=False)
 
 
-def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
-    """Write the error message of the first mistake, with its key and the allowed values."""
-    if (sentence := _replaced(cls, error, where)) is not None:
-        return sentence
+def _sentence(cls: type[Settings], error: ValidationError, data: Mapping[str, Any], where: str) -> str:
+    """Write the error message of the first mistake, with its key and the allowed values.
+
+    Renamed keys come before every other mistake, and all at once.
+    """
+    upgrade = Upgrade()
+    upgrade.table(cls, data, where)
+    if upgrade.renamed:
+        return renamed_sentence(upgrade.renamed)
     first, reason = _first(cls, error)
     steps = _steps(cls, first["loc"])
     key = _short(".".join([where, *(str(step) for step, _ in steps)]).strip("."))
@@ -109,18 +117,7 @@ def _sentence(cls: type[Settings], error: ValidationError, where: str) -> str:
     return f"The setting {key} cannot be {_shown(first['input'])}: {reason.rstrip('.')}{end}"
 
 
-def _replaced(cls: type[Settings], error: ValidationError, where: str) -> str | None:
-    """Write the error message of the first replaced key, which comes before every other mistake."""
-    for one in error.errors():
-        steps = _steps(cls, one["loc"])
-        replaced = _holder(cls, steps).replaced_keys()
-        if one["type"] == "extra_forbidden" and (old := str(steps[-1][0])) in replaced:
-            table = ".".join([where, *(str(step) for step, _ in steps[:-1])]).strip(".")
-            return instead(old, replaced[old], table)
-    return None
-
-
-def _holder(cls: type[Settings], steps: Sequence[tuple[str | int, type[Settings] | None]]) -> type[Settings]:
+def _holder(cls: type[Settings], steps: Sequence[tuple[str | int, type[BaseModel] | None]]) -> type[BaseModel]:
     """Return the settings class that has the key of the last step."""
     return next((known for _, known in reversed(steps[:-1]) if known is not None), cls)
 
@@ -180,51 +177,30 @@ def _tags(cls: type[Settings], loc: Sequence[str | int], tag: str) -> list[str]:
     """Return the values of the tag that selects one of several settings."""
     here: Any = cls
     for step in loc:
-        here = _inside(here, step)
-    return [str(option.model_fields[tag].default) for option in _options(here) if _is_settings(option)]
+        here = annotation_at(here, step)
+    return [str(option.model_fields[tag].default) for option in options_of(here) if is_settings(option)]
 
 
-def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | int, type[Settings] | None]]:
+def _steps(cls: type[Settings], loc: Sequence[str | int]) -> list[tuple[str | int, type[BaseModel] | None]]:
     """Return the keys on the path to a mistake, each with its settings class; tags of unions are left out."""
     here: Any = cls
-    steps: list[tuple[str | int, type[Settings] | None]] = []
+    steps: list[tuple[str | int, type[BaseModel] | None]] = []
     for step in loc:
-        options = _options(here)
+        options = options_of(here)
         kind = next((option for option in options if _is_kind(option, step)), None) if len(options) > 1 else None
         if kind is not None and steps:
             here, steps[-1] = kind, (steps[-1][0], kind)
             continue
         if len(options) > 1 and isinstance(step, str) and not any(map(_has_names, options)):
             continue
-        here = _inside(here, step)
-        steps.append((step, next((option for option in _options(here) if _is_settings(option)), None)))
+        here = annotation_at(here, step)
+        steps.append((step, next((option for option in options_of(here) if is_settings(option)), None)))
     return steps
-
-
-def _options(annotation: Any) -> list[Any]:
-    """Return the member types of an annotation."""
-    if get_origin(annotation) is Annotated:
-        return _options(get_args(annotation)[0])
-    if get_origin(annotation) in (Union, types.UnionType):
-        return [one for option in get_args(annotation) for one in _options(option)]
-    return [annotation]
-
-
-def _inside(annotation: Any, step: str | int) -> Any:
-    """Return the annotation at a step: that of a settings field, or of the items of a table or a list."""
-    for option in _options(annotation):
-        if _is_settings(option):
-            return option.model_fields[step].annotation if step in option.model_fields else None
-        if get_origin(option) in _TABLES:
-            return get_args(option)[1]
-        if get_origin(option) in (tuple, list):
-            return get_args(option)[0]
-    return None
 
 
 def _is_boolean_for_number(annotation: Any, value: Any) -> bool:
     """Test whether a value is a boolean, or holds one, where its type has a number and no boolean."""
-    options = _options(annotation)
+    options = options_of(annotation)
     if isinstance(value, bool):
         return bool not in options and not {int, float}.isdisjoint(options)
     items = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
@@ -234,22 +210,18 @@ def _is_boolean_for_number(annotation: Any, value: Any) -> bool:
 
 def _item_types(option: Any) -> list[Any]:
     """Return the types of the values of a table, or of the items of a list."""
-    if get_origin(option) in _TABLES:
+    if get_origin(option) in TABLES:
         return [get_args(option)[1]]
     return [kind for kind in get_args(option) if kind is not ...] if get_origin(option) in _LISTS else []
 
 
 def _has_names(option: Any) -> bool:
     """Test whether a type has named members."""
-    return _is_settings(option) or get_origin(option) in _TABLES
-
-
-def _is_settings(option: Any) -> bool:
-    return isinstance(option, type) and issubclass(option, Settings)
+    return is_settings(option) or get_origin(option) in TABLES
 
 
 def _is_kind(option: Any, step: str | int) -> bool:
     """Test whether these are the settings that a tag selects, as `learner = "naive"`."""
-    if not _is_settings(option):
+    if not is_settings(option):
         return False
     return any(get_args(field.annotation) == (step,) == (field.default,) for field in option.model_fields.values())

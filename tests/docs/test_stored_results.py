@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from stratagem.runs.config_file import recipe_digest
+
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = sorted((ROOT / "docs/results").glob("*.json"))
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -51,6 +53,24 @@ def test_results_name_the_commit_and_the_command_of_every_figure(path):
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name)
 def test_results_name_no_folder_of_the_machine_they_were_made_on(path):
     assert not MACHINE.findall(path.read_text("utf-8"))
+
+
+def digests(node):
+    """The digests of the recipes of runs."""
+    if isinstance(node, dict):
+        if "commit" in node and isinstance(node.get("recipe"), str):
+            yield node["recipe"]
+        for own in node.values():
+            yield from digests(own)
+    elif isinstance(node, list):
+        for own in node:
+            yield from digests(own)
+
+
+@pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name)
+def test_results_have_the_recipe_of_each_digest_beside_them(path):
+    for digest in digests(json.loads(path.read_text("utf-8"))):
+        assert recipe_digest(json.loads((path.parent / "recipes" / f"{digest}.json").read_text("utf-8"))) == digest
 
 
 def dirty(node):

@@ -142,6 +142,7 @@ def test_results_of_a_game_are_merged_by_seed(tmp_path, monkeypatch, capsys):
         "commit": "c" * 40,
         "command": "stratagem train kuhn-self-0",
         "dirty": False,
+        "recipe": {},
     }
     assert data["held"]["last"]["mean"] == pytest.approx(0.305)
     assert data["held"]["averages"]["1"] == {"steps": [1, 3], "values": pytest.approx([0.51, 0.51])}

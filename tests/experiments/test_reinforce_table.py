@@ -7,6 +7,8 @@ import pytest
 import reinforce
 from synthetic_runs import synthetic_run
 
+from stratagem.runs.config_file import recipe_digest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -82,6 +84,7 @@ def test_table_writes_every_finished_run_with_its_provenance(tmp_path, monkeypat
         "commit": "c" * 40,
         "command": "stratagem train kuhn-reinforce-5",
         "dirty": False,
+        "recipe": recipe_digest({}),
     }
     assert set(data) == {"made by", "tests", "runs"}
     printed = capsys.readouterr().out

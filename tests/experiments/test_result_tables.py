@@ -8,6 +8,7 @@ from result_tables import finished, interval, markdown, merged, number
 from synthetic_runs import synthetic_run
 
 from stratagem.evaluation.statistics import with_interval
+from stratagem.runs.config_file import recipe_digest
 
 
 def test_finished_finds_runs_that_are_over_and_end_with_a_seed(tmp_path):
@@ -20,6 +21,7 @@ def test_finished_finds_runs_that_are_over_and_end_with_a_seed(tmp_path):
     assert run.read("outcome.json") == {"a": 1}
     assert run.provenance() == {
         "commit": "c" * 40, "command": "stratagem train kuhn-tic-tac-toe-12", "dirty": False,
+        "recipe": {name: value for name, value in run.folder.config_data().items() if name != "seed"},
     }  # fmt: skip
 
 
@@ -60,3 +62,30 @@ def test_results_are_read_as_they_were_written(tmp_path):
     result_tables.write_results(tmp_path / "r.json", {"a": [1]})
     assert result_tables.read_results(tmp_path / "r.json") == {"a": [1]}
     assert (tmp_path / "r.json").read_text() == json.dumps({"a": [1]}, indent=1) + "\n"
+
+
+RUN = {"command": "stratagem train kuhn", "commit": "c" * 40, "seed": 1}
+
+
+def test_results_have_the_digest_of_the_recipe_and_the_recipe_beside(tmp_path):
+    path, recipe = tmp_path / "r.json", {"model": "tiny", "sepo": {"iterations": 3}}
+    rows = [{**RUN, "recipe": recipe}, {**RUN, "seed": 2, "recipe": recipe}]
+    result_tables.write_results(path, {"a": rows})
+    first, second = result_tables.read_results(path)["a"]
+    assert first["recipe"] == second["recipe"] == recipe_digest(recipe)
+    (file,) = (tmp_path / "recipes").iterdir()
+    assert file.stem == first["recipe"]
+    assert json.loads(file.read_text()) == recipe
+    result_tables.write_results(path, {"a": [first, second]})
+    assert result_tables.read_results(path) == {"a": [first, second]}
+
+
+def test_new_results_are_refused_without_a_recipe(tmp_path):
+    path = tmp_path / "r.json"
+    with pytest.raises(ValueError, match="would lack the recipe of `stratagem train kuhn`"):
+        result_tables.write_results(path, {"a": {"b": [RUN]}})
+    assert not path.exists()
+    path.write_text(json.dumps({"a": [RUN]}))  # of a time without recipes
+    result_tables.write_results(path, {"a": [RUN]})
+    with pytest.raises(ValueError, match="would lack the recipe of `stratagem train leduc`"):
+        result_tables.write_results(path, {"a": [RUN, {**RUN, "command": "stratagem train leduc"}]})

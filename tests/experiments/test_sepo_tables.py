@@ -96,6 +96,7 @@ def test_finished_runs_are_added_by_game_name_and_seed(tmp_path):
             "command": "stratagem train kuhn-none-togo-bit-3",
             "commit": "c" * 40,
             "dirty": False,
+            "recipe": {},
             "stages": {
                 "SEPO": {"pay": 1.0, "exact": 0.03},
                 "SFT": {"pay": 1.0},

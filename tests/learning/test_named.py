@@ -2,12 +2,10 @@
 
 import sys
 import tomllib
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.metadata import EntryPoint
 from types import ModuleType
-from typing import ClassVar
 
 import pytest
 
@@ -21,13 +19,9 @@ from stratagem.learning.losses.catalogue import LOSSES, NamedLoss, read_loss
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.named import Reader
 from stratagem.registry import Registry
+from stratagem.renamed.upgrade import Upgrade
 from stratagem.runs.config_file import settings_toml
 from stratagem.settings import FiniteSettings
-
-
-@dataclass(frozen=True)
-class Renamed(GroupMean):
-    replaced: ClassVar[Mapping[str, str]] = {"divide": "scale"}
 
 
 class Table(FiniteSettings):
@@ -56,12 +50,51 @@ def test_an_estimator_within_an_estimator_is_read_in_both_forms():
     assert [part.type for part in text.parts()] == ["whitened", "group_mean"]
 
 
-@pytest.mark.parametrize("factory", [Renamed, partial(Renamed, leave_one_out=True)])
-@pytest.mark.parametrize("said", ["renamed(divide=True)", {"type": "renamed", "divide": True}])
-def test_replaced_option_is_told_its_new_name(factory, said):
-    read = Reader(Registry("advantage estimator", {"renamed": factory}, "none"), AdvantageEstimator)
-    with pytest.raises(BadParameter, match=r"^There is no option divide of renamed any more: write scale\.$"):
-        read(said)
+@pytest.mark.parametrize("factory", [GroupMean, partial(GroupMean, leave_one_out=True)])
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("made(scale=True)", "There is no option scale of made any more: write normalize_std."),
+        ({"type": "made", "scale": True}, "There is no option scale of made any more: write normalize_std."),
+        (
+            "made(scale=True, delta=0.1)",
+            "There are no options scale, delta of made any more: write normalize_std for scale, std_epsilon for delta.",
+        ),
+    ],
+)
+def test_replaced_option_is_told_its_new_name(factory, source, said):
+    read = Reader(Registry("advantage estimator", {"made": factory}, "none"), AdvantageEstimator)
+    with pytest.raises(BadParameter) as refused:
+        read(source)
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"advantage": "group_mean(scale=False)"}, {"advantage": "group_mean(normalize_std=False)"}),
+        (
+            {"advantage": {"type": "whitened", "least": 2.0, "of": {"type": "gae", "lam": 0.5}}},
+            {"advantage": {"type": "whitened", "advantage_std_floor": 2.0, "of": {"type": "gae", "gae_lambda": 0.5}}},
+        ),
+        (
+            {"advantage": {"type": "per_round", "horizon": "round"}},
+            {"advantage": {"type": "per_round", "return_to_go": False}},
+        ),
+        ({"loss": {"type": "dapo", "entropy": 0.5}}, {"loss": {"type": "dapo", "entropy_coef": 0.5}}),
+    ],
+)
+def test_old_options_of_a_table_are_read_under_their_new_names(old, new):
+    assert Table.read_old(old) == Table.read(new)
+    with pytest.raises(BadParameter, match=r"new names: write|any more: write"):
+        Table.read(old)
+
+
+@pytest.mark.parametrize("given", ["unknown(scale=1)", "group_mean(", {"scale": 1}, 3, {"type": "group_mean"}])
+def test_what_names_no_old_option_is_left_as_it_is(given):
+    upgrade = Upgrade()
+    assert read_advantage.upgraded(given, upgrade, ("advantage", "advantage")) == given
+    assert upgrade.renamed == {}
 
 
 @pytest.mark.parametrize("name", [*LOSSES])

@@ -88,7 +88,7 @@ def test_what_is_forced_goes_on_and_is_recorded(copy):
     toy_run(copy.path)
     assert end_of(copy)["counted"][0] == 6
     assert latest(copy).recipe == settings_digest(Toy(steps=6))
-    (forced,) = copy.info().forced
+    (forced,) = copy.info().rebound
     assert (forced.step, forced.was, forced.recipe) == (4, settings_digest(SHORT), settings_digest(Toy(steps=6)))
     assert forced.at
     resume(copy, Toy(steps=6))

@@ -126,7 +126,7 @@ def test_checkpoints_that_are_gone_restart_no_run(copy):
         resume(copy)
     assert lines_of(copy) == own
     resume_by_force(copy)
-    assert copy.info().forced[0].step is None
+    assert copy.info().rebound[0].step is None
     assert resume(copy) is None
     assert lines_of(copy) == []
 

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from stratagem import __version__
+from stratagem.algorithms.catalogue import read_any
 from stratagem.errors import BadParameter, UnknownName
+from stratagem.renamed.recipes import SUCCESSORS, UNTIL
 from stratagem.training.recipe_file import recipe_data
-from stratagem.training.shipped import SHIPPED, recipe_path, shipped_recipes, summary_of
+from stratagem.training.shipped import SHIPPED, recipe_names, recipe_path, shipped_recipes, summary_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -58,3 +61,19 @@ def test_word_is_sought_in_names_and_summaries():
     assert "sepo/kuhn" not in names
     assert "sepo/kuhn" in [recipe.name for recipe in shipped_recipes("kuhn")]
     assert list(shipped_recipes("no such word")) == []
+
+
+@pytest.mark.parametrize("name", SUCCESSORS)
+def test_removed_recipe_is_told_what_to_write(name):
+    successor = SUCCESSORS[name]
+    for given in (name, f"recipes/{name}.toml"):
+        with pytest.raises(BadParameter) as refused:
+            recipe_path(given)
+        assert str(refused.value) == f"There is no recipe {given} any more: write `stratagem train {successor}`."
+    assert not {name} & set(recipe_names())
+    read_any([recipe_path(recipe) for recipe in successor.recipes], {**successor.changes, "model": "tiny"})
+
+
+def test_removed_recipes_are_deleted_from_the_table_when_their_time_is_over():
+    numbers = [[int(number) for number in version.split(".")] for version in (__version__, UNTIL)]
+    assert numbers[0] < numbers[1]

@@ -13,10 +13,12 @@ from stratagem.algorithms.reinforce import REINFORCEAlgorithm
 from stratagem.algorithms.scopal.algorithm import ScopalAlgorithm
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
 from stratagem.algorithms.shapellm.algorithm import ShapeLLMAlgorithm
-from stratagem.errors import BadParameter, UnknownName
+from stratagem.errors import BadParameter, BadRecord, UnknownName
 from stratagem.models.load import check_present
 from stratagem.registry import Registry
-from stratagem.runs.binding import check_recipe
+from stratagem.renamed.recipes import RENAMED_ALGORITHMS
+from stratagem.renamed.upgrade import Upgrade
+from stratagem.runs.binding import check_recipe, other_release
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.source_files import bind_source_files
 from stratagem.training.algorithm import Algorithm
@@ -37,8 +39,6 @@ ALGORITHMS: Registry[Algorithm[Any]] = Registry(
     Algorithm,
 )
 """Algorithms by the name that a recipe gives."""
-REPLACED = {"shaping": "shapellm"}
-"""Replaced names, each with the new one."""
 DEFAULT = "sepo"
 """Algorithm of a recipe that names none."""
 
@@ -48,10 +48,9 @@ def algorithm_of(data: Mapping[str, Any]) -> type[Algorithm[Any]]:
     name = data.get("algorithm", DEFAULT)
     if not isinstance(name, str):
         raise UnknownName("algorithm", str(name), ALGORITHMS.names())
-    if name in REPLACED and name not in ALGORITHMS.names():
-        raise BadParameter(
-            f'The algorithm {name} is now called {REPLACED[name]}: write `algorithm = "{REPLACED[name]}"`.'
-        )
+    if name in RENAMED_ALGORITHMS and name not in ALGORITHMS.names():
+        new = RENAMED_ALGORITHMS[name]
+        raise BadParameter(f'The algorithm {name} is now called {new}: write `algorithm = "{new}"`.')
     algorithm = ALGORITHMS.factory(name)
     if not (isinstance(algorithm, type) and issubclass(algorithm, Algorithm)):
         raise BadParameter(f"The algorithm {name} is no subclass of stratagem.training.algorithm.Algorithm.")
@@ -81,10 +80,33 @@ def _check_tables(paths: Sequence[Path], name: str, kind: type[AnyRecipe]) -> No
 
 
 def recipe_of(run: RunFolder) -> AnyRecipe:
-    """Read the recipe of a run; refused where its configuration has changed since the run began."""
+    """Read the recipe of a run; refused where its configuration has changed since the run began.
+
+    Keys of earlier releases are read under their new names.
+    """
     check_recipe(run)
     bind_source_files(run.info().files)
-    return read_any(run.path / "config.toml", of_run=True)
+    data = recipe_data(run.path / "config.toml", of_run=True)
+    data, upgrade = upgraded(data)
+    if upgrade.lost:
+        raise BadRecord(
+            f"{run.path} cannot be read with the keys of today: {'; '.join(upgrade.lost)}{other_release(run)}."
+        )
+    try:
+        return algorithm_of(data).recipe_type.read(data)
+    except BadParameter as error:
+        if not (hint := other_release(run)):
+            raise
+        raise BadRecord(f"{str(error).rstrip('.')}{hint}.") from error
+
+
+def upgraded(data: Mapping[str, Any]) -> tuple[dict[str, Any], Upgrade]:
+    """Return the settings of a recipe under the names of today, with what was renamed and what would be lost."""
+    upgrade, table = Upgrade(), dict(data)
+    if (old := data.get("algorithm")) in RENAMED_ALGORITHMS and old not in ALGORITHMS.names():
+        table["algorithm"] = RENAMED_ALGORITHMS[old]
+        upgrade.renamed["algorithm"] = f'`algorithm = "{table["algorithm"]}"`'
+    return upgrade.table(algorithm_of(table).recipe_type, table), upgrade
 
 
 def check_new(recipe: AnyRecipe, run: RunFolder) -> None:

@@ -83,6 +83,10 @@ COMMANDS = {
         "stratagem.cli.train:train", "Train a model by one or more recipes; continue a stopped run with --resume."
     ),
     "runs": Listed("stratagem.cli.runs:runs", "List the runs in a folder with their status and newest figures."),
+    "upgrade": Listed(
+        "stratagem.cli.upgrade:upgrade",
+        "Write the settings of a run of an earlier release under the names of this one, and keep the old files.",
+    ),
     "watch": Listed(
         "stratagem.cli.watch:watch", "Watch a run until it ends: its step, its main figures, its curves and its checks."
     ),
@@ -128,6 +132,7 @@ CALLED = {
     "recipes": ("recipes",),
     "train": ("train", "dry_run"),
     "runs": ("runs",),
+    "upgrade": ("upgrade",),
     "sweep": ("sweep",),
     "report": ("report",),
     "labels": ("labels",),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -14,13 +13,6 @@ from stratagem.settings import FiniteSettings
 
 class AdaptiveKLSettings(FiniteSettings):
     """Settings of the adaptive KL penalty to the reference policy."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "start": "initial_kl_coef",
-        "target": "target_kl",
-        "horizon": "num_decisions",
-        "bound": "max_error",
-    }
 
     initial_kl_coef: float = Field(default=0.2, ge=0.0)
     """Initial coefficient beta of the KL penalty."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import ClassVar
 
 from pydantic import Field
 
@@ -14,8 +13,6 @@ from stratagem.settings import Settings
 
 class Batches(Settings):
     """Sizes of batches and mini-batches, and the number of epochs over each batch."""
-
-    replaced: ClassVar[Mapping[str, str]] = {"batch": "batch_size", "mini_batch": "mini_batch_size"}
 
     batch_size: int = Field(default=100, ge=1)
     """Number of successive examples in a batch; their order is shuffled within the batch."""

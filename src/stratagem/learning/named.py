@@ -20,6 +20,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.registry import Call, Registry, parse_call
+from stratagem.renamed.keys import renamed_keys
+from stratagem.renamed.renaming import Renaming
+from stratagem.renamed.upgrade import Upgrade
 
 T = TypeVar("T")
 TYPE = "type"
@@ -80,7 +83,7 @@ class Reader(Generic[T]):
             return source
         name, given = self._call(source)
         factory = self.registry.factory(name)
-        _check_replaced(name, factory, given)
+        _check_renamed(name, factory, given)
         hints = _hints(factory)
         checked = {
             option: self._checked(name, option, hints.get(option, Any), value) for option, value in given.items()
@@ -93,6 +96,24 @@ class Reader(Generic[T]):
         usual = {option: parameter.default for option, parameter in signature(factory).parameters.items()}
         changed = {option: value for option, value in checked.items() if value != usual.get(option, Parameter.empty)}
         return Named(name, dict(self._all(factory, made, checked)), made, changed)
+
+    def upgraded(self, source: object, upgrade: Upgrade, places: tuple[str, str]) -> object:
+        """Return a text or a table with the new names of its options; anything else is returned unchanged."""
+        try:
+            name, given = self._call(source)
+            factory = self.registry.factory(name)
+        except StratagemError:  # it has no type, or is wrong: reading it says so
+            return source
+        known, (place, was) = _renamed_options(factory), places
+        table = {option: value for option, value in given.items() if option not in known}
+        for old in [option for option in given if option in known]:
+            upgrade.move(table, old, given, known[old], places)
+        inner = {
+            option: self.upgraded(value, upgrade, (f"{place}.{option}", f"{was}.{option}"))
+            for option, value in table.items()
+            if isinstance(value, Mapping) and TYPE in value
+        }
+        return {TYPE: name, **table, **inner} if inner or set(given) & known.keys() else source
 
     def _call(self, source: object) -> tuple[str, dict[str, Any]]:
         """Return the name and the options."""
@@ -157,17 +178,27 @@ def in_a_recipe(read: Callable[[object], Named[T]]) -> Callable[[object], Named[
             first = sentence.partition(" ")[0]
             raise ValueError(sentence.replace(first, first.lower(), 1) if first in _OPENINGS else sentence) from error
 
+    validated.reader = read  # type: ignore[attr-defined]  # an upgrade of settings asks it for new names
     return validated
 
 
-def _check_replaced(name: str, factory: Callable[..., Any], given: Mapping[str, Any]) -> None:
-    """Reject a replaced option; the table `replaced` of the class (old option to new) names what is written now."""
+def _renamed_options(factory: Callable[..., Any]) -> Mapping[str, Renaming]:
+    """Return the old options of a factory."""
     while isinstance(factory, partial):
         factory = factory.func
-    replaced: Mapping[str, str] = getattr(factory, "replaced", {})
-    for old in given:
-        if old in replaced:
-            raise BadParameter(f"There is no option {old} of {name} any more: write {replaced[old]}.")
+    return renamed_keys(factory) if isclass(factory) else {}
+
+
+def _check_renamed(name: str, factory: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Refuse old options, and name all new ones."""
+    known = _renamed_options(factory)
+    old = {option: known[option].new for option in given if option in known}
+    if len(old) == 1:
+        [(option, new)] = old.items()
+        raise BadParameter(f"There is no option {option} of {name} any more: write {new}.")
+    if old:
+        pairs = ", ".join(f"{new} for {option}" for option, new in old.items())
+        raise BadParameter(f"There are no options {', '.join(old)} of {name} any more: write {pairs}.")
 
 
 def _hints(factory: Callable[..., Any]) -> Mapping[str, Any]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal, NamedTuple
 
 import torch
 from pydantic import Field
@@ -23,13 +23,6 @@ DecayRate = Annotated[float, Field(ge=0.0, lt=1.0)]
 
 class OptimizerSettings(FiniteSettings):
     """AdamW with a learning-rate schedule and gradient clipping."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "rate": "learning_rate",
-        "warm_up": "warmup_ratio",
-        "decay": "weight_decay",
-        "clip": "max_grad_norm",
-    }
 
     learning_rate: float = Field(default=1e-5, gt=0.0)
     """Learning rate; AdamW's, at the peak of its schedule."""

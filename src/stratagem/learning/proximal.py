@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -41,19 +41,6 @@ from stratagem.settings import Settings
 
 class PPOSettings(Settings):
     """Settings of proximal policy optimization on a batch of play."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "clip": "clip_range",
-        "value_clip": "clip_range_value",
-        "c_vf": "value_coef",
-        "gamma": "discount",
-        "lam": "gae_lambda",
-        "centre": "advantage_mean_over",
-        "least_spread": "advantage_std_floor",
-        "kl": "adaptive_kl",
-        "farthest": "max_update_kl",
-        "entropy": "entropy_coef",
-    }
 
     clip_range: float = Field(default=0.2, ge=0.0, le=1.0)
     """Clip range of the ratio around 1."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import ClassVar, Literal, Self
+from typing import Literal, Self
 
 import torch
 from pydantic import Field, field_validator, model_validator
@@ -53,11 +52,6 @@ class EMAReference:
 
 class ReferenceSettings(FiniteSettings):
     """Reference of the KL penalty."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "decay": "ema_decay",
-        "every": "update_every",
-    }
 
     type: Literal["base", "ema", "copy"] = "base"
     """`base`: the base model, which never changes; `ema`: the exponential moving average of the policy's adapter;

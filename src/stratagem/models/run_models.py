@@ -6,12 +6,14 @@ what lies outside of it is not opened at its word, and nobody is asked over a ne
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field
 
+from stratagem import __version__
 from stratagem.errors import BadParameter
 from stratagem.files import write_file
 from stratagem.models.folder import read_json
@@ -76,11 +78,23 @@ def read_run_models(folder: Path) -> RunModels:
         raise BadModel(f"There is no run at {str(folder)!r}: {_hint(folder)}.")
     if not (folder / FILE).is_file():
         raise BadModel(f"{str(folder)!r} has no {FILE}: it is no run, or its first checkpoint is not written yet.")
+    data = read_json(folder / FILE)
+    _check_version(data, folder / FILE)
     try:
-        return RunModels.read(read_json(folder / FILE))
+        return RunModels.read_old(data)
     except BadParameter as error:
         message = "".join(letter if letter.isprintable() else "?" for letter in str(error))
         raise BadModel(f"The file {str(folder / FILE)!r} is damaged: {message}") from error
+
+
+def _check_version(data: Mapping[str, Any], path: Path) -> None:
+    """Refuse a list that a later release has written."""
+    known = RunModels.model_fields["version"].default
+    if isinstance(version := data.get("version"), int) and version > known:
+        raise BadModel(
+            f"{str(path)!r} has version {version}, which a later release of Stratagem reads: this is Stratagem "
+            f"{__version__}, and it reads version {known}."
+        )
 
 
 def resolved(ref: ModelRef) -> ModelRef:

@@ -6,6 +6,7 @@ A run may have just begun, may be old, or may be of another algorithm, so no par
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +17,7 @@ from stratagem.errors import StratagemError
 from stratagem.files import parse_json, parse_toml, read_bounded, read_small, reason
 from stratagem.reports.files import EvaluationFile, Finding, LeagueTable, Models, Policy
 from stratagem.reports.league_names import renamed
-from stratagem.runs.folder import RunFolder, RunInfo, Status
+from stratagem.runs.folder import FORMAT, RunFolder, RunInfo, Status
 from stratagem.runs.metrics import Curve, read_metrics
 
 T = TypeVar("T")
@@ -67,12 +68,19 @@ class RunData:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Resolved recipe as data; empty where it is no TOML."""
+        """Resolved recipe as data, under the names of this release; empty where it is no TOML."""
         try:
-            return parse_toml(self.settings_text)
+            data = parse_toml(self.settings_text)
         except ValueError as error:
             self.broken["config.toml"] = f"config.toml is no TOML: {error}."
             return {}
+        if self.info.format == FORMAT:
+            return data
+        from stratagem.algorithms.catalogue import upgraded  # loads torch, so only for runs of earlier releases
+
+        with suppress(StratagemError):  # of an algorithm that this release has not
+            data, _ = upgraded(data)
+        return data
 
     @property
     def algorithm(self) -> str:

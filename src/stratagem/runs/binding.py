@@ -6,16 +6,22 @@ program with more settings reads the same recipe.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from typing import Literal
 
+from stratagem import __version__
 from stratagem.errors import BadRecord
 from stratagem.provenance import provenance, source
 from stratagem.runs.config_file import recipe_digest, settings_digest
-from stratagem.runs.folder import Forced, RunFolder
+from stratagem.runs.folder import FORMAT, RELEASE, Rebinding, RunFolder
 from stratagem.runs.source_files import changed_source_files
 from stratagem.settings import Settings
 
 _HOW = "restore its config.toml, start again in another folder, or add `force=True` to continue nevertheless"
+
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 class ResumeWarning(UserWarning):
@@ -23,15 +29,15 @@ class ResumeWarning(UserWarning):
 
 
 def bound_digest(run: RunFolder) -> str:
-    """Return the digest of the recipe that a run is bound to: the last that was forced, or the first."""
+    """Return the digest of the recipe that a run is bound to: the last, or the first."""
     info = run.info()
-    return info.forced[-1].recipe if info.forced else info.recipe
+    return info.rebound[-1].recipe if info.rebound else info.recipe
 
 
 def known_digests(run: RunFolder) -> set[str]:
     """Return the digests of all recipes that a run was bound to."""
     info = run.info()
-    return {info.recipe, *(forced.recipe for forced in info.forced)}
+    return {info.recipe, *(rebinding.recipe for rebinding in info.rebound)}
 
 
 def check_recipe(run: RunFolder, recipe: Settings | None = None) -> None:
@@ -39,23 +45,48 @@ def check_recipe(run: RunFolder, recipe: Settings | None = None) -> None:
 
     Runs of versions without digests are accepted.
     """
-    bound = bound_digest(run)
-    if bound and recipe_digest(run.config_data()) != bound:
+    if not is_bound(run):
         raise BadRecord(f"The run {run.path} was started with another recipe than its config.toml has now: {_HOW}.")
     if recipe is not None and settings_digest(run.config(type(recipe))) != settings_digest(recipe):
         raise BadRecord(f"The run {run.path} was started with another recipe: read the recipe from its folder.")
 
 
-def force(run: RunFolder, step: int | None) -> None:
-    """Bind a run to its present configuration, from now on also in `run.json`.
+def is_bound(run: RunFolder) -> bool:
+    """Return whether a run is bound to its present configuration.
 
-    `step` is that of the checkpoint to resume from; None where the run starts again.
+    An upgrade that was killed may have noted the new configuration before the old one was replaced: both are the same
+    recipe.
+    """
+    info = run.info()
+    accepted = {bound_digest(run)}
+    if info.rebound and info.rebound[-1].by == "upgrade":
+        accepted.add(info.rebound[-1].was)
+    return accepted == {""} or recipe_digest(run.config_data()) in accepted
+
+
+def other_release(run: RunFolder) -> str:
+    """Name the release that reads a run, as the end of a sentence; empty where that is this one."""
+    info, now = run.info(), source()["commit"]
+    made_by = info.made_by
+    release, commit = str(made_by.get("stratagem", "")), made_by.get("commit")
+    if (release, commit) == (__version__, now):
+        return ""
+    kept = f" with the files in format-{FORMAT - 1}" if any(one.by == "upgrade" for one in info.rebound) else ""
+    at = f" at commit {commit[:12]}" if isinstance(commit, str) and _COMMIT.fullmatch(commit) else ""
+    return (
+        f"; Stratagem {release if RELEASE.fullmatch(release) else 'of its time'}{at} made this run, and reads it{kept}"
+    )
+
+
+def rebind(run: RunFolder, digest: str, step: int | None, by: Literal["force", "upgrade"]) -> None:
+    """Bind a run to a configuration, from now on also in `run.json`, and give its folder the present format.
+
+    `step` is that of the newest checkpoint; None where there is none, so that the run starts again.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    digest, commit = recipe_digest(run.config_data()), source()["commit"]
-    forced = Forced(at=now, step=step, recipe=digest, was=bound_digest(run), commit=commit)
+    change = Rebinding(by=by, at=now, step=step, recipe=digest, was=bound_digest(run), commit=source()["commit"])
     info = run.info()
-    run.save_info(info.model_copy(update={"forced": (*info.forced, forced)}))
+    run.save_info(info.model_copy(update={"format": FORMAT, "rebound": (*info.rebound, change)}))
 
 
 def changes(run: RunFolder) -> list[str]:

@@ -33,8 +33,8 @@ def settings_toml(settings: Settings) -> str:
 
 
 def read_settings(cls: type[S], path: Path) -> S:
-    """Read the settings in a TOML file."""
-    return cls.read(read_toml(path))
+    """Read the settings in the TOML file of a run, which may have keys of an earlier release."""
+    return cls.read_old(read_toml(path))
 
 
 def read_toml(path: Path) -> dict[str, Any]:

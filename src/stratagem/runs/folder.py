@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field
 
+from stratagem import __version__
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.files import parse_json, read_small, reason
 from stratagem.lock import is_locked, locked
@@ -24,17 +26,28 @@ from stratagem.settings import Settings
 
 _CONFIG, _INFO, _STATUS, _LOCK = "config.toml", "run.json", "status.json", "lock"
 _LONGEST = 500
+RELEASE = re.compile(r"[0-9][0-9a-z.+]{0,30}")
+"""Number of a release, as a run may have it that is a stranger's."""
 S = TypeVar("S", bound=Settings)
 P = TypeVar("P")
 
 
-class Forced(Settings):
-    """Forced continuation: the run went on with another recipe, or started again, because of `--force`."""
+FORMAT = 2
+"""Format of the folder of a run; 1 is that of releases before 0.3.0, whose files have no number."""
 
+
+class Rebinding(Settings):
+    """Change of the recipe that a run is bound to.
+
+    `--force` binds it to another recipe, and `stratagem upgrade` to the same recipe in new keys.
+    """
+
+    by: Literal["force", "upgrade"] = "force"
+    """Command: `force` (`--force`), or `upgrade`."""
     at: str
     """Time in UTC."""
     step: int | None
-    """Step of the checkpoint; None where the run started again."""
+    """Step of the newest checkpoint; None where there was none, so that the run starts again."""
     recipe: str
     """Digest of the recipe from then on."""
     was: str
@@ -46,6 +59,8 @@ class Forced(Settings):
 class RunInfo(Settings):
     """Provenance of a run."""
 
+    format: int = 1
+    """Format of the run's folder; a later one is refused."""
     seed: int
     """Seed of all randomness of the run."""
     command: str
@@ -60,8 +75,8 @@ class RunInfo(Settings):
     """Versions of the program and of its libraries, and the machine."""
     recipe: str = ""
     """Digest of config.toml; empty for runs of versions without digests."""
-    forced: tuple[Forced, ...] = ()
-    """Continuations by --force: `at`, `step`, `recipe`, `was`, `commit`."""
+    rebound: tuple[Rebinding, ...] = ()
+    """Changes of the recipe by --force or by an upgrade: `by`, `at`, `step`, `recipe`, `was`, `commit`."""
     files: tuple[SourceFile, ...] = ()
     """Python files of the recipe: `name`, `path`, `digest`, `copied_as`."""
     num_threads: int = 0
@@ -109,7 +124,14 @@ class RunFolder:
         made_by = {**provenance(), "command": command}
         files = source_files(text)
         info = RunInfo(
-            seed=seed, command=command, begun=_now(), made_by=made_by, recipe=digest, files=files, **source()
+            format=FORMAT,
+            seed=seed,
+            command=command,
+            begun=_now(),
+            made_by=made_by,
+            recipe=digest,
+            files=files,
+            **source(),
         )
 
         def fill(folder: Path) -> None:
@@ -148,7 +170,7 @@ class RunFolder:
         return self.path / "set-aside"
 
     def config(self, cls: type[S]) -> S:
-        """File of the settings."""
+        """Settings in the file; keys of earlier releases are read under their new names."""
         return read_settings(cls, _whole(self.path / _CONFIG))
 
     def config_data(self) -> dict[str, Any]:
@@ -185,6 +207,12 @@ class RunFolder:
         if status.state != "running" or locked_now:
             return status
         return Status(state="failed", sentence="Its process was killed: it can be resumed.", since=status.since)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Exclude other processes; the status stays as it is."""
+        with locked(self.path / _LOCK, f"the run {self.path}"):
+            yield
 
     @contextmanager
     def at_work(self, prepare: Callable[[], P | None] | None = None) -> Iterator[P | None]:
@@ -242,4 +270,16 @@ def _read(cls: type[S], path: Path) -> S:
         raise BadRecord(f"{path} cannot be read as JSON: {reason(error)}.") from error
     if not isinstance(data, dict):
         raise BadRecord(f"{path} should hold a JSON object.")
-    return cls.read(data, str(path))
+    _check_format(data, path)
+    return cls.read_old(data, str(path))
+
+
+def _check_format(data: Mapping[str, Any], path: Path) -> None:
+    """Refuse a folder that a later release has written."""
+    if isinstance(number := data.get("format"), int) and number > FORMAT:
+        made_by = data.get("made_by")
+        release = str(made_by.get("stratagem", "")) if isinstance(made_by, Mapping) else ""
+        raise BadRecord(
+            f"{path} has format {number}, which Stratagem {release if RELEASE.fullmatch(release) else 'of its time'} "
+            f"reads: this is Stratagem {__version__}, and it reads formats up to {FORMAT}."
+        )

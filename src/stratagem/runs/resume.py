@@ -16,8 +16,9 @@ from pathlib import Path
 
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.provenance import provenance, source
-from stratagem.runs.binding import ResumeWarning, changes, check_recipe, force, known_digests
+from stratagem.runs.binding import ResumeWarning, changes, check_recipe, known_digests, rebind
 from stratagem.runs.checkpoint import NEWEST, Checkpoint, checkpoint_folders, latest, newest_step, save_newest_step
+from stratagem.runs.config_file import recipe_digest
 from stratagem.runs.files import move, numbered, remove_leftovers, write_file
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import FILE, cut_metrics, damage, mend_metrics
@@ -54,7 +55,7 @@ def resume_by_force(run: RunFolder) -> None:
     if run.status().state == "running":
         raise StratagemError(f"Another process uses the run {run.path}: wait until it has ended, or stop it.")
     there = latest(run, digests=False)
-    force(run, None if there is None else there.step)
+    rebind(run, recipe_digest(run.config_data()), None if there is None else there.step, "force")
     if not checkpoint_folders(run):
         (run.path / NEWEST).unlink(missing_ok=True)
 

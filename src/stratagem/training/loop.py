@@ -17,12 +17,14 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
+from stratagem.errors import BadRecord
 from stratagem.garbage import MemoryReturn, rare_collection
 from stratagem.play.records import Episode
 from stratagem.play.store import write_shard
+from stratagem.runs.binding import other_release
 from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
 from stratagem.runs.files import write_file
 from stratagem.runs.folder import RunFolder
@@ -110,7 +112,7 @@ class _Loop:
         saved: Mapping[str, Any] | None = None
         if start is not None:
             saved = start.state()
-            self.at = Position(**saved["position"])
+            self.at = _position(saved, start, self.run)
         while True:
             stage = self.makers[self.at.stage]()
             if start is not None and saved is not None and saved["stage"] is not None:
@@ -207,3 +209,12 @@ class _Loop:
 def _has_finite_losses(metrics: Metrics) -> bool:
     """Return whether the policies of a step can be the best: one without a finite loss has diverged."""
     return all(math.isfinite(value) for name, value in metrics.items() if name.rpartition("/")[2] == "loss")
+
+
+def _position(saved: Mapping[str, Any], start: Checkpoint, run: RunFolder) -> Position:
+    """Return the saved position; checkpoints of releases before 0.2.0 have another state, and are refused."""
+    names = {field.name for field in fields(Position)}
+    if not isinstance(position := saved.get("position"), dict) or not position.keys() <= names:
+        hint = other_release(run).removeprefix("; ")
+        raise BadRecord(f"{start.folder} has a state that this release cannot continue{f': {hint}' if hint else ''}.")
+    return Position(**position)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
@@ -38,15 +37,6 @@ class Iterations(Protocol):
 
 class PolicyRecipe(AnyRecipe):
     """SFT, then iterations of play and updates."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "max_new": "max_new_tokens",
-        "recompute": "gradient_checkpointing",
-        "warm_start": "sft",
-        "select": "checkpoint_metric",
-        "validation": "validation_episodes",
-        "test": "test_episodes",
-    }
 
     title: ClassVar[str]
     """Title of the algorithm in reports."""

@@ -6,7 +6,7 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
@@ -34,8 +34,6 @@ ModeName = Annotated[str, AfterValidator(_known)]
 
 class AnyRecipe(FiniteSettings):
     """Settings of the recipes of all algorithms."""
-
-    replaced: ClassVar[Mapping[str, str]] = {"budget": "max_tokens_per_microbatch"}
 
     seed: int = 0
     """Seed of everything random."""

@@ -6,8 +6,8 @@ within an epoch, in an order that follows from the key.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -29,10 +29,6 @@ START = "start"
 
 class AdapterSettings(FiniteSettings):
     """LoRA adapter (Hu et al. 2021) on linear layers of the language model."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "alpha": "lora_alpha",
-    }
 
     rank: int = Field(default=16, ge=1)
     """Rank r of the adapter's matrices (Hu et al. 2021)."""
@@ -63,12 +59,6 @@ class AdapterSettings(FiniteSettings):
 
 class SFTSettings(FiniteSettings):
     """Supervised fine-tuning on demonstrations."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "examples": "num_examples",
-        "batch": "batch_size",
-        "optimiser": "optimizer",
-    }
 
     num_examples: int = Field(default=8000, ge=1)
     """Number of examples; of each game, those that are held out included."""

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from stratagem.errors import BadParameter, UnknownName
+from stratagem.renamed.recipes import successor_of
 
 SHIPPED = Path(__file__).parents[1] / "recipes"
 """Folder of the shipped recipes; in the repository a link to its folder `recipes`."""
@@ -53,6 +54,8 @@ def recipe_path(name: str, folder: Path = Path()) -> Path:
     shipped = _paths()
     if found := shipped.get(name.removeprefix(_PREFIX).removesuffix(_SUFFIX)):
         return found
+    if successor := successor_of(name):
+        raise BadParameter(f"There is no recipe {name[:200]} any more: write `stratagem train {successor}`.")
     if name.endswith(_SUFFIX):
         return path
     if near := get_close_matches(name, shipped, n=4):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -15,27 +14,6 @@ from stratagem.training.objective import ObjectiveSettings
 from stratagem.training.provided import GRPO, Provided
 
 TERMS = ("payoff", "parts", "outcome", *SIGNALS)
-REPLACED = {
-    "groups": "groups_per_batch",
-    "forks": "group_size",
-    "warm_up": "prefix_player",
-    "turns": "prefix_turns",
-    "horizon": "horizon_phases",
-    "dice": 'chance_seeds = "independent" (own) or chance_seeds = "shared" (alike)',
-    "terms": "reward_weights",
-    "updates": "optimizer_steps",
-    "clip_advantage": "advantage_clip",
-    "optimiser": "optimizer",
-    "kl": 'loss = { kl_estimator = "k3", kl_coef = ... }',
-    "entropy": "loss = { entropy_coef = ... }",
-    "clip_low": "loss = { clip_range_low = ... }",
-    "clip_high": "loss = { clip_range_high = ... }",
-    "credit": 'advantage = "group_mean" (episode) or advantage = "per_round" (turn)',
-    "scale": "advantage = { normalize_std = ... }",
-    "orders": 'advantage = { type = "per_order", combine = ... }',
-    "order_scale": 'advantage = { type = "per_order", weight_coef = ... }',
-}
-"""Replaced keys; most became parameters of the loss and of the estimator."""
 SELF = "self"
 """Name of the policy itself as an opponent: self-play, in which all seats are trained."""
 
@@ -44,8 +22,6 @@ class BranchedRolloutSettings(ObjectiveSettings):
     """Branched rollouts from a state, their reward, and the policy gradient on them."""
 
     provided: ClassVar[Provided] = GRPO
-    replaced: ClassVar[Mapping[str, str]] = REPLACED
-
     iterations: int = Field(default=30, ge=1)
     """Number of iterations; each has rollouts and optimizer steps."""
     groups_per_batch: int = Field(default=7, ge=1)

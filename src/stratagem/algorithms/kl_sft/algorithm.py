@@ -11,9 +11,9 @@ several target policies at once. To train on samples of a policy, use `sft`: its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field, field_validator
 
@@ -61,8 +61,6 @@ class KLSFTSettings(SFTSettings):
 
 class KLSFTRecipe(AnyRecipe):
     """KL-SFT of a model to the target policies of one or more seats."""
-
-    replaced: ClassVar[Mapping[str, str]] = {"aims": "target_policies"}
 
     algorithm: Literal["kl_sft"] = "kl_sft"
     """Name of the algorithm."""

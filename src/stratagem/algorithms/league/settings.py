@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
@@ -94,15 +93,6 @@ class LearnerSettings(FiniteSettings):
 
 class LeagueSettings(BranchedRolloutSettings):
     """Training of a league's learners, and the league's members."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "keep_every": "snapshot_every",
-        "keep_latest": "snapshot_latest",
-        "history": "max_snapshots",
-        "loaded": "max_loaded_adapters",
-        "crossplay": "crossplay_games",
-        "shown": "crossplay_snapshots",
-    }
 
     provided: ClassVar[Provided] = LEAGUE
 

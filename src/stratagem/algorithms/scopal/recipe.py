@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -48,12 +47,6 @@ class FinalEvaluationSettings(FiniteSettings):
 
 class ScopalRecipe(AnyRecipe):
     """Iterations of play, step rewards and refinement."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "max_new": "max_new_tokens",
-        "recompute": "gradient_checkpointing",
-        "judge": "final_evaluation",
-    }
 
     algorithm: Literal["scopal"] = "scopal"
     """Name of the algorithm."""

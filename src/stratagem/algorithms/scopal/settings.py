@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import ClassVar
 
 from pydantic import Field, field_validator
 
@@ -54,8 +52,6 @@ class InteractionSettings(FiniteSettings):
 class RewardSettings(FiniteSettings):
     """Stage II: the reward of a step."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"credit": "step_reward"}
-
     step_reward: str = "step_win_rate"
     """Advantage estimator of the steps, with its options: step_win_rate, discounted, beta, or any other by state and
     action."""
@@ -73,12 +69,6 @@ class RewardSettings(FiniteSettings):
 
 class StageSettings(FiniteSettings):
     """Settings of a cloning method, and what all refinement methods have in common."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "optimiser": "optimizer",
-        "batch": "batch_size",
-        "heaviest": "max_weight_ratio",
-    }
 
     epochs: int = Field(default=5, ge=1)
     """Number of passes over the samples."""
@@ -99,16 +89,12 @@ class StageSettings(FiniteSettings):
 class KTOStageSettings(StageSettings):
     """Settings of KTO, and of cloning and KTO in one loss."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"beta": "kto_beta"}
-
     kto_beta: float = Field(default=0.1, ge=0.0)
     """Temperature beta of KTO: the smaller, the farther the policy may move from the reference."""
 
 
 class DPOStageSettings(StageSettings):
     """Settings of DPO."""
-
-    replaced: ClassVar[Mapping[str, str]] = {"beta": "dpo_beta"}
 
     dpo_beta: float = Field(default=0.1, ge=0.0)
     """Temperature beta of DPO: the smaller, the farther the policy may move from the reference."""
@@ -117,8 +103,6 @@ class DPOStageSettings(StageSettings):
 class GRPOStageSettings(StageSettings):
     """Settings of GRPO on recorded games."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"beta": "kl_coef"}
-
     kl_coef: float = Field(default=0.04, ge=0.0)
     """Coefficient of the KL penalty to the reference policy."""
 
@@ -126,16 +110,12 @@ class GRPOStageSettings(StageSettings):
 class SPAGStageSettings(StageSettings):
     """Settings of SPAG."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"beta": "kl_coef"}
-
     kl_coef: float = Field(default=0.2, ge=0.0)
     """Coefficient of the KL penalty to the reference policy."""
 
 
 class SampleSettings(FiniteSettings):
     """Selection of the samples."""
-
-    replaced: ClassVar[Mapping[str, str]] = {"most": "max_samples"}
 
     balance: bool = True
     """Equal total weight of every game."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -18,30 +17,11 @@ from stratagem.players.pools import NONE
 from stratagem.training.objective import ObjectiveSettings
 from stratagem.training.provided import SEPO, Provided
 
-REPLACED = {
-    "rollouts": "group_size",
-    "groups": "groups_per_batch",
-    "credit": "penalty_credit",
-    "source": "penalty_source",
-    "refresh": "best_response_every",
-    "alpha": "exploitability_weight",
-    "beta": "collusion_weight",
-    "gamma": "externality_weight",
-    "optimiser": "optimizer",
-    "kl": "loss = { kl_coef = ... }",
-    "clip": "loss = { clip_range_low = ..., clip_range_high = ... }",
-    "normalise": "advantage = { unit = ... }",
-    "horizon": "advantage = { return_to_go = ... }",
-}
-"""Replaced keys; most became parameters of the loss and of the estimator."""
-
 
 class SEPOSettings(ObjectiveSettings):
     """SEPO's iterations and penalties."""
 
     provided: ClassVar[Provided] = SEPO
-    replaced: ClassVar[Mapping[str, str]] = REPLACED
-
     iterations: int = Field(default=100, ge=1)
     """Number of iterations; each has rollouts and one optimizer step."""
     group_size: int = Field(default=4, ge=2)

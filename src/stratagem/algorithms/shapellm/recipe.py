@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -32,8 +32,6 @@ _TAKEN = "lora_"
 class FinalEvaluationSettings(FiniteSettings):
     """Final evaluation: games after training, without learning."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"games": "episodes"}
-
     episodes: int = Field(default=100, ge=1)
     """Number of episodes of each length."""
     rounds: tuple[Annotated[int, Field(ge=1)], ...] = ()
@@ -42,12 +40,6 @@ class FinalEvaluationSettings(FiniteSettings):
 
 class ShapeLLMRecipe(AnyRecipe):
     """KL-SFT to target policies, then trials: parallel environments of several successive episodes."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "start": "target_policies",
-        "test": "final_evaluation",
-        "usual": "defaults",
-    }
 
     algorithm: Literal["shapellm"] = "shapellm"
     """Name of the algorithm."""

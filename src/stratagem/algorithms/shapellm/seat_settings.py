@@ -8,7 +8,7 @@ M-FOS; SHAPER). All other settings of the two may be equal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -53,8 +53,6 @@ class PromptSettings(FiniteSettings):
 class ModelSettings(PromptSettings):
     """Language model at a seat."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"max_new": "max_new_tokens"}
-
     model: str = ""
     """Base model, as `stratagem players` names models; if empty, the recipe's."""
     mode: ModeName = "single"
@@ -71,8 +69,6 @@ class ModelSettings(PromptSettings):
 
 class PPOLearnerSettings(ModelSettings):
     """Language model that learns by PPO, with an adapter of its own."""
-
-    replaced: ClassVar[Mapping[str, str]] = {"optimiser": "optimizer", "pace": "learning_rate_scale"}
 
     adapter: AdapterSettings = RANK_TWO
     """LoRA adapter."""
@@ -101,8 +97,6 @@ class PPOLearnerSettings(ModelSettings):
 class NaiveSettings(PPOLearnerSettings):
     """Naive learner: updates after every episode, and treats the others as part of the environment."""
 
-    replaced: ClassVar[Mapping[str, str]] = {"clock": "update_every"}
-
     learner: Literal["naive"] = "naive"
     """Kind of learner."""
     update_every: UpdateEvery = 1
@@ -111,8 +105,6 @@ class NaiveSettings(PPOLearnerSettings):
 
 class ShaperSettings(PPOLearnerSettings):
     """Shaper: updates once a trial, so its return includes the effects of the others' updates."""
-
-    replaced: ClassVar[Mapping[str, str]] = {"clock": "update_every"}
 
     learner: Literal["shaper"] = "shaper"
     """Kind of learner."""
@@ -146,13 +138,6 @@ class ScriptedSettings(FiniteSettings):
 
 class TabularSettings(PromptSettings):
     """Tabular policy with a row for each prompt, trained by the policy gradient; no model."""
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "clock": "update_every",
-        "rate": "learning_rate",
-        "first": "initial_probability",
-        "gamma": "discount",
-    }
 
     learner: Literal["tabular"] = "tabular"
     """Kind of learner."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,13 +21,6 @@ class Discounted(AdvantageEstimator):
     When not: so set, an action more than three steps before the end is never advantageous, whatever it led to
     (.8^4 < 1/2); `win_reward=1, tie_reward=0, loss_reward=-1, threshold=0` has no such edge.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "gamma": "discount",
-        "win": "win_reward",
-        "tie": "tie_reward",
-        "loss": "loss_reward",
-    }
 
     discount: float = 0.8
     """Discount factor gamma."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -22,8 +21,6 @@ class GAE(AdvantageEstimator):
     Reference: Schulman et al. 2016, eq. 16; ShapeLLM over a trial of several episodes, which the caller numbers as one.
     When not: with `gae_lambda` below 1 it relies on the value head, untrained at first; `group_mean` needs none.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"gamma": "discount", "lam": "gae_lambda"}
 
     discount: float = 1.0
     """Discount factor gamma."""

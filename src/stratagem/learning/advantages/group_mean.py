@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
 from stratagem.learning.advantages.grouped import broadcast, group_relative
@@ -22,8 +21,6 @@ class GroupMean(AdvantageEstimator):
     Where what an episode earned was decided in one of many rounds, `per_round` finds it sooner.
     A group of one and a group without variance have advantage 0; both are counted.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"scale": "normalize_std", "delta": "std_epsilon"}
 
     normalize_std: bool = True
     """Division by the standard deviation of the group; it gives groups with tiny differences full weight."""

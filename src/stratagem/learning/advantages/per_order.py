@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -30,8 +29,6 @@ class PerOrder(AdvantageEstimator):
     `magnitude` keeps the sign of the turn: a weight says how much an order mattered, and not whether it was good.
     When not: where orders have no reward of their own.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"how": "combine (add, multiply or magnitude)", "scale": "weight_coef"}
 
     of: AdvantageEstimator = field(default_factory=GroupMean)
     """Estimator of the advantage A."""

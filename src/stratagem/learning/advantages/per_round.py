@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 from stratagem.errors import UnknownName
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
@@ -28,13 +28,6 @@ class PerRound(AdvantageEstimator):
     When not: rollouts that diverge are compared in situations that are no longer alike; the longer the game, the more.
     A round that only one rollout reached has advantage 0 and is counted, as are rounds without variance.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "normalise": "unit",
-        "horizon": "return_to_go (true or false)",
-        "scale": "normalize_std",
-        "delta": "std_epsilon",
-    }
 
     unit: Unit = "round"
     """Unit of comparison: each round, or the whole episode, for which `return_to_go` plays no part."""

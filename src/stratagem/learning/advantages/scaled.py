@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
 
 from stratagem.errors import UnknownName
 from stratagem.learning.advantages.base import FRESH, AdvantageEstimate, AdvantageEstimator, Decisions, State
@@ -24,8 +22,6 @@ class Scaled(AdvantageEstimator):
     Every row is a score: where rows are tokens, scale the scores before, as `proximal` does.
     When not: in a comparison of penalties, whose weights mean something else in every batch then.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"term": "reward_term"}
 
     of: AdvantageEstimator = field(default_factory=Whitened)
     """Estimator of the advantages."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -22,8 +20,6 @@ class SPAGReward(AdvantageEstimator):
     What differs: T counts the seat's own replies; in the game of the paper both players have as many.
     When not: all replies of a won game are called good; `step_win_rate` compares games.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"gamma": "discount"}
 
     discount: float = 0.8
     """Discount factor gamma."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -24,8 +23,6 @@ class Whitened(AdvantageEstimator):
     Where all rewards are nearly equal the division amplifies noise: `advantage_std_floor` bounds it.
     When not: where all advantages of a batch may truly be of one sign, as in probes, the shift reverses some.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"within": "mean_over", "least": "advantage_std_floor"}
 
     of: AdvantageEstimator = field(default_factory=GAE)
     """Estimator of the advantages."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
@@ -19,8 +17,6 @@ class CrossEntropy(Loss):
     Reference: SCO-PAL, eq. 1. With all weights 1 it is what trl's SFTTrainer computes.
     When not: where good and bad replies are mixed, since it trains on both; give weights, or use `kto`.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"per": "normalize_by"}
 
     normalize_by: NormalizeBy = "token"
     """Divisor of the summed token losses: the tokens, each example's tokens, or a given divisor."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch.nn.functional import logsigmoid
@@ -24,8 +22,6 @@ class DPO(Loss):
     When not: the replies of a pair answer the same prompt; for labels of single replies use `kto`. Where chosen and
     rejected share most tokens, both may become less likely: see the metric `reward_chosen`.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"beta": "dpo_beta"}
 
     dpo_beta: float = 0.1
     """Temperature beta of DPO: the smaller, the farther the policy may move from the reference."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
@@ -24,8 +22,6 @@ class KLTargets(Loss):
     where the model agrees; it has no gradient.
     When not: to learn from samples of another model; then `cross_entropy` is the same on average and needs no targets.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"per": "normalize_by"}
 
     normalize_by: NormalizeBy = "token"
     """Divisor of the summed token losses: the tokens, each example's tokens, or a given divisor."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import torch
 
@@ -26,8 +25,6 @@ class KTO(Loss):
     Mismatched replies are examples of the batch whose row `kl` is 1 (`mismatched` makes them); they have no gradient.
     When not: where replies to one prompt can be compared, `dpo` or a policy gradient learns more from them.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"beta": "kto_beta"}
 
     kto_beta: float = 0.1
     """Temperature beta of KTO: the smaller, the farther the policy may move from the reference."""

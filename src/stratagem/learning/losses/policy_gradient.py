@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
@@ -34,16 +32,6 @@ class PolicyGradient(Loss):
     data from another policy, use `spag`, `kto` or `cross_entropy`. `kl_estimator="k1"` without
     `importance_corrected_kl` has a zero gradient on average: it is a metric only.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "clip_low": "clip_range_low",
-        "clip_high": "clip_range_high",
-        "kl": "kl_estimator",
-        "beta": "kl_coef",
-        "corrected": "importance_corrected_kl",
-        "entropy": "entropy_coef",
-        "per": "normalize_by",
-    }
 
     clip_range_low: float = 0.2
     """Clip range of the ratio below 1."""

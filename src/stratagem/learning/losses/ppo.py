@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from stratagem.learning.losses.policy_gradient import PolicyGradient
 from stratagem.learning.losses.sharing import NormalizeBy
@@ -23,14 +21,6 @@ class PPO(Summed):
     When not: with long games and a fresh value head its loss is greater than the policy's by orders of magnitude; lower
     `value_coef`, as ShapeLLM does, or use a group's mean for a baseline.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {
-        "clip": "clip_range",
-        "value_clip": "clip_range_value",
-        "c_vf": "value_coef",
-        "entropy": "entropy_coef",
-        "per": "normalize_by",
-    }
 
     clip_range: float = 0.2
     """Clip range of the ratio around 1."""

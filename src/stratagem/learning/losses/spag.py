@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import Literal, get_args
 
 import torch
 
@@ -30,8 +29,6 @@ class SPAG(Loss):
     half the cross-entropy of other instructions (`Sum`).
     When not: rho of a whole long reply soon leaves any range; then `ratio="token"`, or a clip.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"beta": "kl_coef", "clip": "clip_range"}
 
     kl_coef: float = 0.2
     """Coefficient beta of the KL penalty."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
@@ -23,8 +21,6 @@ class Value(Loss):
     `explained_variance` is 1 at best, 0 for a constant, and negative where the value is worse than the mean return.
     When not: the clip is in units of the return, so scale rewards or turn it off where returns are much greater than 1.
     """
-
-    replaced: ClassVar[Mapping[str, str]] = {"clip": "clip_range", "per": "normalize_by"}
 
     clip_range: float | None = 0.2
     """Clip range around the old value; without it, the plain squared error."""
