@@ -83,7 +83,7 @@ def _check_tables(paths: Sequence[Path], name: str, kind: type[AnyRecipe]) -> No
 def recipe_of(run: RunFolder) -> AnyRecipe:
     """Read the recipe of a run; refused where its configuration has changed since the run began."""
     check_recipe(run)
-    bind_source_files(run.info().files)
+    bind_source_files(run.info().files, run.path)
     return read_any(run.path / "config.toml", own=False)
 
 

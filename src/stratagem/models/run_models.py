@@ -21,6 +21,8 @@ from stratagem.settings import Settings
 
 FILE = "models.json"
 BEST = "best"
+_TEMPLATE = "template:"
+"""Beginning of a style that is a text file; a run keeps a copy of it in its folder `files`."""
 _MOVING = (BEST, "last")
 _ON_DISK = ("dir", "gguf")
 _CLOSED = ("run", "zoo", "api")
@@ -123,7 +125,11 @@ def decoding_options(text: str) -> dict[str, Any]:
         return {}
     run = read_run_models(folder)
     model = run.models.get(ref.revision or BEST)
-    return ((model and model.speaks) or run.speaks).model_dump()
+    speaks = ((model and model.speaks) or run.speaks).model_dump()
+    copy = folder / "files" / Path(speaks["style"].removeprefix(_TEMPLATE)).name
+    if speaks["style"].startswith(_TEMPLATE) and copy.is_file():
+        speaks["style"] = f"{_TEMPLATE}{copy}"
+    return speaks
 
 
 def outside(text: str) -> str:
