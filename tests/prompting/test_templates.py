@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import stratagem as sg
-from stratagem.algorithms.catalogue import bound, read_any, recipe_of
+from small_recipes import RECIPES
+from stratagem.algorithms.catalogue import algorithm_of, bound, read_any, recipe_of
 from stratagem.api.prompts import views
 from stratagem.cli.main import main
 from stratagem.errors import BadParameter, UnknownName
@@ -288,3 +289,19 @@ def test_run_keeps_a_copy_of_its_template_and_goes_on_with_it(tmp_path, monkeypa
         style = make_style(recipe_of(run).style)
         assert style.messages(seen("kuhn", 1)[0])[0].content.startswith("My card: ")
     assert "template:mine.txt" in tomllib.loads((run.path / "config.toml").read_text())["style"]
+
+
+@pytest.mark.runs
+def test_model_trained_with_a_template_plays_with_the_copy_of_its_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.txt").write_text("[user]\nMy card: {card}. {choices}")
+    settings = {"algorithm": "sepo", "model": "tiny", "style": "template:mine.txt", **RECIPES["sepo"]}
+    recipe = algorithm_of(settings).recipe_type.read(settings)
+    bound(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test")).train()
+    Path("mine.txt").unlink()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    player = make_player(f"run:{tmp_path / 'run'}@last", make_game("kuhn(hands=1)"))
+    (chat,) = player.prompts_in([seen("kuhn(hands=1)", 1)[0]])
+    assert chat[0][1].startswith("My card: ")
+    assert "template" not in player.name

@@ -126,9 +126,8 @@ def decoding_options(text: str) -> dict[str, Any]:
     run = read_run_models(folder)
     model = run.models.get(ref.revision or BEST)
     speaks = ((model and model.speaks) or run.speaks).model_dump()
-    copy = folder / "files" / Path(speaks["style"].removeprefix(_TEMPLATE)).name
-    if speaks["style"].startswith(_TEMPLATE) and copy.is_file():
-        speaks["style"] = f"{_TEMPLATE}{copy}"
+    if speaks["style"].startswith(_TEMPLATE):  # of the run's own files, whatever path the run names
+        speaks["style"] = f"{_TEMPLATE}{folder / 'files' / Path(speaks['style'].removeprefix(_TEMPLATE)).name}"
     return speaks
 
 
