@@ -69,7 +69,7 @@ def test_lines_of_blocks_leave_no_empty_lines(kuhn):
 
 def test_loops_within_loops_have_lists_of_their_items():
     view = seen("diplomacy(judged=False)", 1)[0]
-    told = written("{each places}{place}={each orders}{item};{end}\n{end}", view)
+    told = written("{each places}{place}={each possible_orders}{item};{end}\n{end}", view)
     assert told == "\n".join(
         f"{slot.name}=" + "".join(f"{option};" for option in slot.options) for slot in view.choices.slots
     )

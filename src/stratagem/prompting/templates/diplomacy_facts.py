@@ -13,7 +13,7 @@ _KINDS = {"M": "movement", "R": "retreats", "A": "adjustments"}
 def _places(scene: TemplateScene) -> Iterator[dict[str, Any]]:
     sheet = scene.facts.board.sheet(scene.facts.power)
     for slot in sheet.slots if sheet else ():
-        yield {"place": slot.name, "num_orders": len(slot.options), "orders": slot.options}
+        yield {"place": slot.name, "num_orders": len(slot.options), "possible_orders": slot.options}
 
 
 def _due(scene: TemplateScene) -> int:
@@ -58,7 +58,7 @@ DIPLOMACY = (
         (
             _field("place", "Name of the province."),
             _field("num_orders", "Number of its possible orders."),
-            _list_field("orders", "Its possible orders."),
+            _list_field("possible_orders", "Its possible orders."),
         ),
     ),
     PromptFact(
