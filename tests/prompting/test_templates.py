@@ -200,6 +200,33 @@ def test_scopal_prompts_of_the_paper_list_moves_and_no_legal_moves(game):
         assert "  A B C" not in told
 
 
+def test_bets_of_kuhn_poker_are_those_of_each_seat():
+    for name in ("kuhn", "kuhn-spiel"):
+        state = make_game(name).start(Key(0).at("chance"))
+        for move in ("PASS", "BET"):
+            state.play({state.to_act[0]: move})
+        told = written(
+            "own {each own_moves}{item}{end}, other {each other_moves}{item}{end}", state.view(state.to_act[0])
+        )
+        assert told == "own PASS, other BET"
+    state = make_game("kuhn").start(Key(0).at("chance"))
+    state.play({0: "BET"})
+    assert (
+        written("own {each own_moves}{item}{end}, other {each other_moves}{item}{end}", state.view(1))
+        == "own , other BET"
+    )
+
+
+def test_moves_of_a_board_game_are_those_of_each_seat():
+    state = make_game("tic-tac-toe").start(Key(0))
+    for seat, move in ((0, "A1"), (1, "B2"), (0, "C3")):
+        state.play({seat: move})
+    text = (
+        "{each own_moves}{item} {end}/{each other_moves}{item} {end}/{last_other_move}/{each moves}{own}{action} {end}"
+    )
+    assert written(text, state.view(1)) == "B2 /A1 C3 /C3/noA1 yesB2 noC3 "
+
+
 def test_diplomacy_prompt_of_the_paper_lists_the_orders_and_asks_for_reasons_first():
     style = make_style("diplomacy-paper")
     assert (style.mark, style.close) == ("<orders>\n", "</orders>")

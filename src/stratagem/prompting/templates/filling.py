@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from stratagem.errors import BadParameter
@@ -49,15 +49,18 @@ def check_names(nodes: Iterable[Node], names: Names, template: str, game: str) -
 
 @dataclass
 class Filling:
-    """Writing of one message."""
+    """Writing of the messages of one prompt."""
 
     template: str
+    scene: object
     steps: int = 0
     length: int = 0
+    read: dict[str, Any] = field(default_factory=dict)
+    """Values of the scene that were read; a loop may name one again and again."""
 
-    def write(self, nodes: Iterable[Node], names: Names, scene: object) -> str:
+    def write(self, nodes: Iterable[Node], names: Names) -> str:
         """Return the text of a message whose names were checked."""
-        return "".join(self._written(nodes, {name: (fact, scene) for name, fact in names.items()}))
+        return "".join(self._written(nodes, {name: (fact, self.scene) for name, fact in names.items()}))
 
     def _written(self, nodes: Iterable[Node], scope: Mapping[str, tuple[PromptFact, Any]]) -> Iterator[str]:
         for node in nodes:
@@ -88,11 +91,13 @@ class Filling:
             holds = bool(value) if node.word is None else in_words(value) == node.word
         return holds is not node.negated
 
-    @staticmethod
-    def _value(name: str, scope: Mapping[str, tuple[PromptFact, Any]]) -> Any:
+    def _value(self, name: str, scope: Mapping[str, tuple[PromptFact, Any]]) -> Any:
         fact, source = scope[name]
-        value = fact.read(source)
-        return list(value or ()) if fact.items else value
+        if source is not self.scene:
+            return _read(fact, source)
+        if name not in self.read:
+            self.read[name] = _read(fact, source)
+        return self.read[name]
 
     def _counted(self, text: str) -> str:
         self.length += len(text)
@@ -106,3 +111,8 @@ class Filling:
         self.steps += 1
         if self.steps > MOST_STEPS:
             raise BadParameter(f"The template {self.template} repeats its parts more than {MOST_STEPS:,} times.")
+
+
+def _read(fact: PromptFact, source: object) -> Any:
+    value = fact.read(source)
+    return list(value or ()) if fact.items else value

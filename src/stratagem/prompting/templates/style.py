@@ -85,11 +85,11 @@ class PromptTemplate(Style):
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
         scene = TemplateScene(view, past if self.earlier_episodes else NOTHING)
-        facts, filling = facts_by_name(view), Filling(self.name)
+        facts, filling = facts_by_name(view), Filling(self.name, scene)
         found = []
         for message in parsed(self.name, self.text)[1]:
             check_names(message.nodes, facts, self.name, _named(view))
-            if text := filling.write(message.nodes, facts, scene).strip("\n"):
+            if text := filling.write(message.nodes, facts).strip("\n"):
                 found.append(Message(message.role, text))
         if not found:
             raise BadParameter(f"The template {self.name} writes no text in {_named(view)}.")
