@@ -59,7 +59,7 @@ def test_template_writes_facts_conditions_and_loops(kuhn):
     )
     assert written(f"{{if card is {facts.card}}}yes{{else}}no{{end}}", kuhn) == "yes"
     assert written(f"{{if card is not {facts.card}}}yes{{else}}no{{end}}", kuhn) == "no"
-    assert written("{if has card}{if has die}die{else}card{end}{end}{{card}}", kuhn) == "card{card}"
+    assert written("{if has card}{if has die}{die}{else}card{end}{end}{{card}}", kuhn) == "card{card}"
 
 
 def test_lines_of_blocks_leave_no_empty_lines(kuhn):
@@ -123,7 +123,11 @@ def test_size_of_a_prompt_is_bounded(kuhn):
         written(text, kuhn)
     view = seen("diplomacy(judged=False)", 1)[0]
     with pytest.raises(BadParameter, match="repeats its parts more than 100,000 times"):
-        written("{each actions}" * 8 + "{end}" * 8 + "x", view)
+        written("{each actions}" * 4 + "{end}" * 4 + "x", view)
+    assert written("{each actions}" * 2 + "{end}" * 2 + "x", view) == "x"
+    loops = "{each actions}" * 7 + "{if card}{end}" * 1000 + "{end}" * 7  # 128 times 1,000 conditions
+    with pytest.raises(BadParameter, match="repeats its parts more than 100,000 times"):
+        written(loops, kuhn)
 
 
 @pytest.mark.parametrize("game", GAMES)
