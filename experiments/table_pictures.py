@@ -181,12 +181,16 @@ def first_places(cells: Cells) -> Iterator[Dot]:
         yield Dot(_short(name), *found)
     if null := numbers(cells[7]):
         yield Dot("its null", null[0], null[0], null[0], marked=True)
+    if alone := numbers(cells[8]):
+        yield Dot(f"{_short(name)}, alone", *alone)
 
 
 PICTURES = {
     "audit": Picture("Exploitability in Kuhn poker, chips a hand: limits at 95 % each", limits, 0, 1.1),
     "coverage": Picture("Per cent of repetitions in which a limit holds, least to most", coverage, 80, 100),
-    "diplomacy-search": Picture("First places against six of a kind, per cent, 95 % intervals", first_places, 0, 100),
+    "diplomacy-search": Picture(
+        "First places against six of a kind, with ties and alone, per cent, 95 % intervals", first_places, 0, 100
+    ),
     "engine": Picture("Speed as multiples of public tools", spread, 0, 10),
     "growth": Picture("Exponent of time, with two standard errors; 1 is linear", exponent, 0, 2.5),
     "language-players": Picture("Exact exploitability in Kuhn poker, chips a hand", exact, 0, 0.6),

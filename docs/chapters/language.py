@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
+from itertools import takewhile
 
 from chapters.markdown import code, definition, notes, page, rule, table
+from stratagem.games import Key, make_game
+from stratagem.games.catalogue import GAMES
+from stratagem.games.diplomacy import Diplomacy
+from stratagem.games.matrix import MatrixGame
 from stratagem.models.reference import NAMED
 from stratagem.players.language import LanguagePlayer
 from stratagem.players.modes import MODES
 from stratagem.prompting.catalogue import STYLES, make_style
+from stratagem.prompting.templates.common_facts import EVERY_GAME, MATRIX
+from stratagem.prompting.templates.diplomacy_facts import DIPLOMACY
+from stratagem.prompting.templates.fact import PromptFact
+from stratagem.prompting.templates.facts import game_facts
+from stratagem.prompting.templates.style import PromptTemplate
 
 MODELS = {
     **dict.fromkeys(NAMED, "Made in seconds with seeded random weights."),
@@ -63,5 +74,50 @@ def language() -> str:
         "## Prompt styles",
         "`stratagem prompt GAME --style NAME` shows the exact text. Options follow in brackets, as in "
         "`shapellm-state(payoffs=table)`.",
-        table(("style", "prompt"), ((code(name), rule(type(make_style(name)))) for name in STYLES)),
+        table(("style", "prompt"), ((code(name), _style(name)) for name in STYLES)),
+        "A style can also be [a text file](../how-to/write-a-prompt.md), `template:FILE.txt`.",
+        "## Facts of templates",
+        "A prompt template can name these facts. The fields of an item are named in a loop over the list.",
+        table(("game", "fact", "value", "fields of an item"), _described()),
+        table(("game", "facts, with the fields of lists in brackets"), _named()),
     )
+
+
+def _style(name: str) -> str:
+    """Describe a style: by its class, or by the comments of its template."""
+    style = make_style(name)
+    if not isinstance(style, PromptTemplate):
+        return rule(type(style))
+    comments = takewhile(lambda line: line.startswith("#"), style.text.splitlines())
+    return " ".join(line.removeprefix("#").strip() for line in comments)
+
+
+def _described() -> Iterator[tuple[str, ...]]:
+    """Yield the facts of every game and those of matrix games, Diplomacy and board games, with their descriptions."""
+    board = make_game("tic-tac-toe")
+    of_board = game_facts(board.start(Key(0)).view(0))
+    for game, facts in (
+        ("all", EVERY_GAME),
+        ("matrix games", MATRIX),
+        ("diplomacy", DIPLOMACY),
+        ("board games", of_board),
+    ):
+        yield from ((game, code(fact.name), fact.about, _fields(fact, ", ")) for fact in facts)
+
+
+def _named() -> Iterator[tuple[str, ...]]:
+    """Yield the other games with the names of their facts."""
+    for name in GAMES:
+        if name == "matrix" or isinstance(game := make_game(name), MatrixGame | Diplomacy):
+            continue
+        state = game.start(Key(0).at("chance"))
+        facts = game_facts(state.view(state.to_act[0]))
+        yield code(name), ", ".join(f"{code(fact.name)}{_in_brackets(fact)}" for fact in facts)
+
+
+def _fields(fact: PromptFact, between: str) -> str:
+    return between.join(code(item.name) for item in fact.items)
+
+
+def _in_brackets(fact: PromptFact) -> str:
+    return f" ({_fields(fact, ', ')})" if fact.items else ""

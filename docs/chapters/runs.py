@@ -90,7 +90,7 @@ RUN_METRICS = {
     "GAME/exact/exploitability": "NashConv over the number of seats, in the game's own unit.",
     "GAME/exact/worst_advantage": "Advantage of a best response, in the game's own unit.",
     "GAME/replies/exploitability": "The same from replies, where a model states no probabilities, by `policy_replies`.",
-    "GAME/replies/LIMIT": "Its one-sided 95 % limits, `lower` and `upper`; the lower one is not always there.",
+    "GAME/replies/LIMIT": "Its limits `lower` and `upper`, of 95 % each, 90 % together; the lower one may be missing.",
     "GAME/deception": "Share of deceptive statements among those that the speaker knew to be true or false.",
     "GAME/illegal_rate": "Share of decisions in validation without a legal reply.",
     "checkpoint_metric": "Mean over games of the recipe's `checkpoint_metric`; it is highest at the best checkpoint.",

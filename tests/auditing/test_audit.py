@@ -19,7 +19,7 @@ from stratagem.auditing.page import card_page
 from stratagem.auditing.plan import plan_audit
 from stratagem.auditing.probes.replies import binomial_p
 from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import told, verdict
+from stratagem.auditing.words import sentence, told, verdict
 from stratagem.engines.base import Call, PolicyId, Prompt
 from stratagem.errors import BadParameter, BadRecord, StratagemError
 from stratagem.evaluation.exact import exact
@@ -89,6 +89,16 @@ def test_a_verdict_counts_observations_among_the_tests(passive):
     _, card = passive
     figure = Figure(name="kuhn.dominated", group="competence", value=0.5, certain=True)
     assert verdict(replace(card, figures=(figure,)))[0].startswith("1 of 1 tests")
+
+
+def test_a_verdict_tells_the_level_of_two_one_sided_limits(passive):
+    _, card = passive
+    level = "Each limit of an exploitability holds with 95 %, both together with 90 %."
+    figure = card.by_name["kuhn.exploitability"]
+    assert "each one-sided 95 %, both together 90 %" in sentence(figure)
+    assert level in verdict(card)
+    assert level not in verdict(replace(card, figures=(replace(figure, upper=None),)))
+    assert level in verdict(replace(card, figures=(replace(figure, interval="one-sided 95 % each"),)))  # older cards
 
 
 def test_the_cost_counts_every_question_in_other_words_too():

@@ -106,3 +106,38 @@ def test_a_folder_of_a_machine_is_found():
     assert MACHINE.search('"command": "stratagem eval --out /tmp/x.json"')
     assert MACHINE.search("dir:/home/someone/model")
     assert not MACHINE.search("python experiments/work/x.py runs/home/tmp")
+
+
+BOTH_COUNTS = (
+    *("diplomacy-search", "diplomacy-search-1908", "diplomacy-search-ported"),
+    *("diplomacy-proposed", "diplomacy-tuned-ported", "diplomacy-proposals"),
+)
+"""Results whose first places the search page tells with ties and alone."""
+
+
+def percent(figure):
+    """Write a share with its interval as the pages do."""
+    return "{mean:.0%} [{low:.0%}, {high:.0%}]".format(**figure).replace("%", "")
+
+
+@pytest.mark.parametrize("name", BOTH_COUNTS)
+def test_search_page_tells_first_places_with_ties_and_alone_beside_both_nulls(name):
+    page = (ROOT / "docs/results/diplomacy-search.md").read_text("utf-8").replace("*", "")
+    for game in json.loads((ROOT / f"docs/results/{name}.json").read_text("utf-8"))["games"]:
+        for player in game["players"]:
+            (first, null), (alone, null_alone) = (
+                (percent(player["metrics"][count]), f"{player['nulls'][count]:.0%}"[:-1])
+                for count in ("first", "sole first")
+            )
+            assert f"| {first} | {null} | {alone} | {null_alone} |" in page
+
+
+def test_readme_and_targets_tell_both_counts_of_the_search():
+    metrics = json.loads((ROOT / "docs/results/diplomacy-search.json").read_text("utf-8"))["games"][0]["players"][0]
+    first, alone = (f"{metrics['metrics'][count]['mean']:.0%}"[:-1] for count in ("first", "sole first"))
+    assert f"first in {first} % with ties (an equal has 17 %), and alone in {alone} % (12 %)" in (
+        ROOT / "README.md"
+    ).read_text("utf-8")
+    assert f"with ties {first} % [81, 91], an equal 17 %; alone {alone} % [66, 78], an equal 12 %" in (
+        ROOT / "docs/results/targets.md"
+    ).read_text("utf-8")

@@ -33,3 +33,29 @@ def test_a_row_that_lacks_a_cell_is_found():
     assert uneven_rows(f"{table}| two | no |\n") == ["| two | no |"]
     assert uneven_rows("```text\n| a |\n| a | b |\n```\n") == []
     assert uneven_rows("| `a \\| b` | c |\n| --- | --- |\n") == []
+
+
+TARGETS = (ROOT / "docs/results/targets.md").read_text("utf-8")
+ANSWERS = ("supported", "reached", "seen", "not shown", "not run", "not necessary", "the opposite", "more than random")
+
+
+def cells_of_targets():
+    """Yield the cells of each row of the page of targets, without heads and without the table of answers."""
+    for line in TARGETS[TARGETS.index("## SEPO") :].splitlines():
+        if line.startswith("| ") and not line.startswith(("| ---", "| claim", "| target |")):
+            yield [cell.strip() for cell in line.strip("|").split(" | ")]
+
+
+def test_targets_have_short_cells():
+    for cells in cells_of_targets():
+        for cell in cells:
+            words = re.sub(r"\]\([^)]*\)", "]", cell).split()
+            assert len(words) <= 25, cell
+
+
+def test_each_target_has_an_answer_with_a_page_or_a_command():
+    rows = list(cells_of_targets())
+    assert len(rows) > 70
+    for _, figures, answer in rows:
+        assert any(word in answer for word in ANSWERS), answer
+        assert figures.startswith("`") if answer.startswith("not run") else answer.startswith("["), answer

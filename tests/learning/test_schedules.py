@@ -3,7 +3,7 @@
 import pytest
 
 from stratagem.errors import BadParameter
-from stratagem.learning.schedules import Schedule
+from stratagem.learning.schedules import Experience, Schedule
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,16 @@ def test_it_may_rise_or_stand_still():
 def test_a_negative_bonus_is_refused():
     with pytest.raises(BadParameter, match="start"):
         Schedule.read({"start": -0.1})
+
+
+def test_schedule_counts_in_its_unit():
+    experience = Experience(updates=1, episodes=2, trials=3)
+    values = [
+        Schedule(start=0.0, end=4.0, steps=4, unit=unit).after(experience) for unit in ("update", "episode", "trial")
+    ]
+    assert values == [1.0, 2.0, 3.0]
+    assert Schedule(end=4.0, steps=4).after(experience) == 1.0, "a recipe without a unit counts updates"
+    with pytest.raises(BadParameter, match='`unit` = "trial" is for seats that play trials'):
+        Schedule(unit="trial").after(Experience(updates=1))
+    with pytest.raises(BadParameter, match="unit"):
+        Schedule.read({"unit": "step"})

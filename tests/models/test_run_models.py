@@ -294,3 +294,9 @@ def test_a_label_that_no_text_could_name_is_not_written(label):
 def test_a_disk_that_refuses_is_one_sentence(tmp_path):
     with pytest.raises(StratagemError, match="cannot be written"):
         write_run_models(tmp_path / "nowhere", RunModels(models=HELD))
+
+
+@pytest.mark.parametrize("named", ["mine.txt", "/etc/mine.txt", "../../mine.txt"])
+def test_template_of_a_run_is_the_copy_in_its_folder(run, named):
+    write_run_models(run, RunModels(models=HELD, speaks=DecodingSettings(style=f"template:{named}")))
+    assert decoding_options(f"run:{run}@40")["style"] == f"template:{run / 'files' / 'mine.txt'}"

@@ -10,7 +10,10 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 SOURCE = Path("src/stratagem")
-AREAS = ("learning", "algorithms", "league", "evaluation", "engines", "games", "integrations", "auditing", "viewer")
+AREAS = (
+    *("learning", "algorithms", "league", "evaluation", "engines", "games", "prompting", "integrations", "auditing"),
+    "viewer",
+)
 """Each has a file of its own beside this one."""
 
 

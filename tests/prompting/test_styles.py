@@ -10,7 +10,7 @@ from stratagem.games import Key, make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.matrix import MatrixGame
-from stratagem.prompting.catalogue import make_style, style_names
+from stratagem.prompting.catalogue import PAPERS, make_style, style_names
 
 PLAYABLE = [make_game(name) for name in GAMES if name != "matrix"]
 
@@ -25,7 +25,7 @@ def serves(style, game):
     return isinstance(game, MatrixGame) or not style.startswith("shapellm")
 
 
-WITHOUT_RULES = {"bare", "diplomacy-surroundings"}
+WITHOUT_RULES = {"bare", "diplomacy-surroundings", "diplomacy-paper", *(name for name in PAPERS if "shapellm" in name)}
 
 
 def test_bare_tells_the_situation_and_nothing_else():

@@ -41,7 +41,14 @@ ALWAYS = {
         "test_episodes": "1",
         "league.horizon_phases": "0",
     }
-    | {"league.prefix_player": "random", "league.prefix_turns": "[0, 1]", "members": "{}", "opponents": '["random"]'}
+    | {
+        "league.prefix_player": "random",
+        "style": "reasoned",
+        "max_new_tokens": "8",
+        "league.prefix_turns": "[0, 1]",
+        "members": "{}",
+        "opponents": '["random"]',
+    }
     | {"league.crossplay_games": "1", "league.chance_seeds": "independent", "sft.teacher": "random"},
 }
 RUNS = {

@@ -85,7 +85,7 @@ def recipe_of(run: RunFolder) -> AnyRecipe:
     Keys of earlier releases are read under their new names.
     """
     check_recipe(run)
-    bind_source_files(run.info().files)
+    bind_source_files(run.info().files, run.path)
     data = recipe_data(run.path / "config.toml", of_run=True)
     data, upgrade = upgraded(data)
     if upgrade.lost:

@@ -18,9 +18,12 @@ from stratagem.options import check_seed, whole
 from stratagem.players.given import GameLike, allow_files, as_game
 from stratagem.prompting.base import Message, Style
 from stratagem.prompting.catalogue import make_style
+from stratagem.prompting.templates.coverage import untold
 
 _MOST_DIGITS = 20
 """Digits of a seed; a longer number is the name of a file."""
+_EPISODES, _MOST_TURNS = 10, 20
+"""Episodes of random moves, and turns of each, whose prompts are searched for situations that are told alike."""
 
 __all__ = ["Prompt", "Prompts", "prompt"]
 
@@ -43,6 +46,8 @@ class Prompts(Result):
     """Messages of each turn, cut into pieces."""
     unit: str
     """Unit of the pieces: characters or tokens."""
+    untold: tuple[str, ...] = ()
+    """Sentences on what a template leaves out: facts that it never names, and situations that it tells alike."""
 
     def titles(self) -> list[str]:
         """Return for each turn the length of its prompt, and the share that the prompt before it has, too."""
@@ -93,7 +98,15 @@ def prompt(
     state = made.start(Key(seed).at("chance"))
     shown = [words.messages(seen(view)) for view in islice(views(state, Key(seed), turns), turns)]
     cut = _characters if model is None else _tokens(as_text(model, "model"))
-    return Prompts(tuple(_compared(shown, cut)), "characters" if model is None else "tokens")
+    plain = () if disguised_as is not None else untold(words, _many(made, seed))
+    return Prompts(tuple(_compared(shown, cut)), "characters" if model is None else "tokens", tuple(plain))
+
+
+def _many(game: Game[Any], seed: int) -> Iterator[View[Any]]:
+    """Yield what seats see in some episodes of random moves."""
+    for number in range(_EPISODES):
+        key = Key(seed).at("untold", number)
+        yield from islice(views(game.start(key.at("chance")), key, _MOST_TURNS), _MOST_TURNS)
 
 
 def views(state: State[Any], key: Key, count: int) -> Iterator[View[Any]]:

@@ -15,8 +15,18 @@ NONE = "–"
 
 
 def verdict(card: Card) -> Sequence[str]:
-    """Return what stands at the top: the alarms, how many tests they survived, and the notes."""
-    return [*_unanswered(card), *_unsaid(card.cost), *_alarms(card), *card.notes]
+    """Return what stands at the top: the alarms, how many tests they survived, the level of limits, and the notes."""
+    return [*_unanswered(card), *_unsaid(card.cost), *_alarms(card), *_level(card), *card.notes]
+
+
+def _level(card: Card) -> Iterator[str]:
+    """Yield the level of an exploitability between two one-sided limits, which a reader would take for an interval."""
+    if any(figure.lower is not None and figure.upper is not None and _one_sided(figure) for figure in card.figures):
+        yield "Each limit of an exploitability holds with 95 %, both together with 90 %."
+
+
+def _one_sided(figure: Figure) -> bool:
+    return figure.group == "exploitability" and "one-sided" in figure.interval
 
 
 def _unanswered(card: Card) -> Iterator[str]:

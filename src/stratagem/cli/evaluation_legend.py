@@ -39,7 +39,7 @@ def legend(results: Sequence[GameResult], comparisons: int) -> str:
     if any(row.bound for result in results for row in result.rows):
         caption.append("≥ is a lower bound: the gain of an exploiter under a budget.")
     if any(row.sampled for result in results for row in result.rows):
-        caption.append("Of an exploitability from replies each end is a limit that holds with 95 %.")
+        caption.append("Of an exploitability from replies each end holds with 95 %, both together with 90 %.")
     caption += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
     caption += _metric_remarks(results)
     caption += few_deals(estimate for result in results for row in result.rows for estimate in _estimates(row))

@@ -17,7 +17,10 @@ from stratagem.prompting.catalogue import style_names
 def prompt(
     game: Annotated[str, typer.Argument(help="Game.", autocompletion=completion.games)],
     style: Annotated[
-        str, typer.Option(help=f"Prompt style: {', '.join(style_names())}.", autocompletion=completion.styles)
+        str,
+        typer.Option(
+            help=f"Prompt style: {', '.join(style_names())}; or template:FILE.txt.", autocompletion=completion.styles
+        ),
     ] = "plain",
     turns: Annotated[int, typer.Option(min=1, help="Number of turns of a game of random moves.")] = 3,
     model: Annotated[
@@ -30,7 +33,10 @@ def prompt(
     seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
-    """Print the prompts of the first turns of a game; the prefix shared with the previous prompt is dim."""
+    """Print the prompts of the first turns of a game; the prefix shared with the previous prompt is dim.
+
+    Of a template the last lines say which facts of the game it leaves out.
+    """
     shown = show_prompts(game, style, turns=turns, model=model, disguised_as=disguised_as, seed=seed)
     if json:
         print_json(shown.to_json())
@@ -40,3 +46,5 @@ def prompt(
         begun, new = "".join(one.pieces[: one.shared]), "".join(one.pieces[one.shared :])
         out.print(Text(begun, style="dim") + Text(new, style="green"))
         out.print()
+    for sentence in shown.untold:
+        out.print(Text(sentence, style="yellow"))

@@ -75,7 +75,7 @@ def needs_of(text: str, place: Path) -> Iterator[Need]:
         yield Need(Kind.KEY, name, place, text)
     for host in hosts_in(text):
         yield Need(Kind.HOST, str(host), place, text)
-    for path in reads_in(text):
+    for path in reads_in(text, place.parent):
         if not path.is_relative_to(place.parent.resolve()):
             yield Need(Kind.READ, str(path), place, text)
 
@@ -106,11 +106,13 @@ def hosts_in(text: str) -> Iterator[Host]:
         yield Host(HUB, 443)
 
 
-def reads_in(text: str) -> Iterator[Path]:
-    """Yield the paths of models and data that a text names, resolved from the working directory."""
+def reads_in(text: str, folder: Path | None = None) -> Iterator[Path]:
+    """Yield the paths of models and data that a text names, from the working directory, or from the folder of it."""
     for found in _READ.finditer(text):
         with suppress(OSError, ValueError, RuntimeError):  # no path can be so
-            yield Path(found["path"].strip()).expanduser().resolve()
+            path = Path(found["path"].strip()).expanduser()
+            there = None if folder is None or path.exists() else folder / path
+            yield (there if there is not None and there.exists() else path).resolve()
 
 
 def texts_of(data: object) -> Iterator[str]:

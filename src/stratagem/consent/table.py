@@ -123,7 +123,8 @@ def stand_behind(texts: Iterable[str], folder: Path | None = None) -> None:
         _consent.texts.update([text] if command_of(text) is not None else [])
         _consent.names.update([text.strip(), *(one or other for one, other in _QUOTED.findall(text))])
         _consent.hosts.update(hosts_in(text))
-        _consent.reads.update(reads_in(text))
+        _consent.reads.update(reads_in(text, folder))
+        _consent.reads.update([Path(text).resolve()] if is_file(Path(text)) else [])
 
 
 def named_by(place: Path, texts: Iterable[str], *, looks_there: bool = True) -> None:
@@ -135,6 +136,8 @@ def named_by(place: Path, texts: Iterable[str], *, looks_there: bool = True) -> 
     look_up(texts, folder)
     if place.resolve() in _consent.files or is_trusted(place):
         stand_behind(texts, folder)
+    own = (path for text in texts for path in reads_in(text, place.parent))
+    _consent.reads.update(path for path in own if path.is_relative_to(place.parent.resolve()))
     _consent.needs.update((need, is_allowed(need)) for text in texts for need in needs_of(text, place))
 
 

@@ -34,7 +34,7 @@ from stratagem.learning.learner import Learner, Report
 from stratagem.learning.losses.ppo import PPO
 from stratagem.learning.minibatches import Batches
 from stratagem.learning.optimizer import Snapshot
-from stratagem.learning.schedules import Schedule
+from stratagem.learning.schedules import START, Experience, Schedule
 from stratagem.learning.score_scaling import ScoreScaling
 from stratagem.settings import Settings
 
@@ -64,17 +64,17 @@ class PPOSettings(Settings):
     """Bound of the KL divergence between the policies before and after a batch, in nats per token; an update beyond it
     is undone. 0 sets no bound."""
     entropy_coef: Schedule = Schedule()
-    """Coefficient of the entropy bonus, as a schedule over updates."""
+    """Coefficient of the entropy bonus, as a schedule."""
     batches: Batches = Batches()
     """Batches and mini-batches."""
 
-    def loss(self, num_updates: int) -> PPO:
-        """Make the loss after a number of updates."""
+    def loss(self, experience: Experience = START) -> PPO:
+        """Make the loss after an amount of training."""
         return PPO(
             clip_range=self.clip_range,
             clip_range_value=self.clip_range_value,
             value_coef=self.value_coef,
-            entropy_coef=self.entropy_coef.at(num_updates),
+            entropy_coef=self.entropy_coef.after(experience),
         )
 
     def advantage_estimator(self) -> AdvantageEstimator:
@@ -123,11 +123,14 @@ class PPOLearner:
         self.controller = KLController(self.settings.adaptive_kl)
         self.scaling = ScoreScaling()
 
-    def learn(self, batch: PPOBatch, key: Key) -> Iterator[Report]:
-        """Update on a batch, and yield the report of every step; checkpoint before the first or after the last."""
+    def learn(self, batch: PPOBatch, key: Key, experience: Experience | None = None) -> Iterator[Report]:
+        """Update on a batch, and yield the report of every step; checkpoint before the first or after the last.
+
+        `experience` is the amount of training before; without it the updates alone are known.
+        """
         if not batch.examples:
             raise BadParameter("A batch without decisions trains nothing: leave it out.")
-        self.learner.loss = self.settings.loss(self.num_updates)
+        self.learner.loss = self.settings.loss(experience or Experience(self.num_updates))
         old = old_outputs(self.learner, batch.examples)
         estimate = self.settings.advantage_estimator()(self._decisions(batch, old))
         steps = list(self.settings.batches.drawn(len(batch.examples), key))

@@ -23,6 +23,8 @@ from stratagem.settings import Settings
 
 FILE = "models.json"
 BEST = "best"
+_TEMPLATE = "template:"
+"""Beginning of a style that is a text file; a run keeps a copy of it in its folder `files`."""
 _MOVING = (BEST, "last")
 _ON_DISK = ("dir", "gguf")
 _CLOSED = ("run", "zoo", "api")
@@ -137,7 +139,10 @@ def decoding_options(text: str) -> dict[str, Any]:
         return {}
     run = read_run_models(folder)
     model = run.models.get(ref.revision or BEST)
-    return ((model and model.speaks) or run.speaks).model_dump()
+    speaks = ((model and model.speaks) or run.speaks).model_dump()
+    if speaks["style"].startswith(_TEMPLATE):  # of the run's own files, whatever path the run names
+        speaks["style"] = f"{_TEMPLATE}{folder / 'files' / Path(speaks['style'].removeprefix(_TEMPLATE)).name}"
+    return speaks
 
 
 def outside(text: str) -> str:

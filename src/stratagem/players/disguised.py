@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, NoReturn, Protocol, runtime_checkable
 
+from stratagem.consent.table import check_read
 from stratagem.engines.base import Call, Chat, Request
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, View
@@ -105,7 +106,10 @@ class Disguised:
 
     def disguise(self, game: Game[Any]) -> Disguise:
         """Return the disguise of a game."""
-        return _read(self.file, _version_of(self.file), game) if self.file else generated(game, self.seed)
+        if not self.file:
+            return generated(game, self.seed)
+        check_read(Path(self.file))
+        return _read(self.file, _version_of(self.file), game)
 
     def turn(self, ask: Ask) -> Turn:
         if not self.traits.reads_words:

@@ -7,7 +7,7 @@ that share a beginning share its computation.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from stratagem.games.base import View
 from stratagem.prompting.past import NOTHING, Past
@@ -25,13 +25,13 @@ class Message(NamedTuple):
 class Style(ABC):
     """Function from a turn to a prompt, with its options."""
 
-    mark: ClassVar[str] = ""
+    mark: str = ""
     """Mark before the action where a reply may reason first; a constrained reply begins there."""
 
-    lead: ClassVar[str] = ""
+    lead: str = ""
     """Text between the mark and the action."""
 
-    close: ClassVar[str] = ""
+    close: str = ""
     """Text that may follow the action; of a free reply only the part before it is read."""
 
     @property

@@ -11,8 +11,15 @@ from stratagem.prompting.gtbench import GTBench
 from stratagem.prompting.plain import Bare, Brief, Plain, Reasoned
 from stratagem.prompting.shapellm import ShapeLLM
 from stratagem.prompting.surroundings import Surroundings
+from stratagem.prompting.templates.lookup import PREFIX
+from stratagem.prompting.templates.style import shipped_template, template_of_file
 from stratagem.registry import Registry, parse_call
 
+PAPERS = (
+    *("shapellm-paper-base", "shapellm-paper-state", "shapellm-paper-occurrence"),
+    *("scopal-paper", "sepo-paper", "diplomacy-paper"),
+)
+"""Styles that tell the facts of a paper's prompts in the paper's order and format; each is a template."""
 STYLES: dict[str, Callable[..., Style]] = {
     "plain": Plain,
     "reasoned": Reasoned,
@@ -29,14 +36,17 @@ STYLES: dict[str, Callable[..., Style]] = {
     "shapellm-base": partial(ShapeLLM, shows="base"),
     "shapellm-state": partial(ShapeLLM, shows="state"),
     "shapellm-occurrence": partial(ShapeLLM, shows="occurrence"),
+    **{name: partial(shipped_template, name) for name in PAPERS},
 }
 """Styles by name; options follow in brackets: `shapellm-state(payoffs=table, switched=True)`."""
 
-_registry: Registry[Style] = Registry("prompt style", STYLES, "stratagem.styles", Style)
+_registry: Registry[Style] = Registry("prompt style", STYLES, "stratagem.styles", Style, forms=(f"{PREFIX}FILE.txt",))
 
 
 def make_style(text: str) -> Style:
-    """Make the style that a text names."""
+    """Make the style that a text names: one of these, one of a Python file, or a template in a text file."""
+    if text.strip().startswith(PREFIX):
+        return template_of_file(text.strip())
     return _registry.make(parse_call(text))
 
 

@@ -77,8 +77,7 @@ class ShapeLLM(Style):
         return [Message("user", f"{rules}\n{text}")]
 
     def _history(self, facts: MatrixFacts, past: Past) -> list[str]:
-        played = list(zip(facts.mine, facts.theirs, strict=True))
-        counts, last = _remembered(facts, past if self.recalls else NOTHING, played)
+        counts, last = remembered(facts, past if self.recalls else NOTHING)
         if self.shows == "base" or last is None:
             return []
         (own, other), lines = self._labels(facts), []
@@ -138,8 +137,9 @@ def _matrix(view: View[Any]) -> tuple[MatrixGame, MatrixFacts]:
     return view.game, cast("MatrixFacts", facts)
 
 
-def _remembered(facts: MatrixFacts, past: Past, played: list[Pair]) -> tuple[Counter[Pair], Pair | None]:
+def remembered(facts: MatrixFacts, past: Past) -> tuple[Counter[Pair], Pair | None]:
     """Count each pair played before the last one, and name the last; earlier episodes and this one are one history."""
+    played = list(zip(facts.mine, facts.theirs, strict=True))
     counts = Counter(played)
     for joint, count in past.counts.items():
         counts[_pair(facts, joint)] += count

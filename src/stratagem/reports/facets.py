@@ -35,7 +35,7 @@ FACETS: tuple[Facet, ...] = (
     ),
     Facet(
         "Exploitability from replies",
-        "Gain of a best responder per round to a model that states no probabilities; one-sided 95 % limits.",
+        "Gain of a best responder per round to a model that states no probabilities; limits of 95 % each.",
         (
             ("replies/exploitability", "exact", "estimate"),
             ("replies/lower", "rival", "lower limit"),

@@ -1,7 +1,7 @@
-"""Python files of a run: those that its recipe names, and those that they import from their folders.
+"""Files of a run: Python files and prompt templates that its recipe names, and what those import from their folders.
 
-A run keeps a copy of each, as provenance. The copies are never loaded by themselves: what is loaded is the file that
-the user named.
+A run keeps a copy of each, as provenance. The copies of Python files are never loaded by themselves: what is loaded is
+the file that the user named. A template is read and not run, so its copy is what the run goes on with.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 
 from stratagem.file_modules import neighbours
 from stratagem.named_files import bind_file, digest_of, files_in, find_file
+from stratagem.prompting.templates.lookup import SUFFIX, find_template, templates_in
 from stratagem.settings import Settings
 
 FOLDER = "files"
@@ -19,7 +20,7 @@ FOLDER = "files"
 
 
 class SourceFile(Settings):
-    """Python file that the recipe names, or that such a file imports from its folder."""
+    """Python file or template that the recipe names, or Python file that such a file imports from its folder."""
 
     name: str
     """Name in the recipe."""
@@ -45,6 +46,7 @@ def source_files(text: str) -> tuple[SourceFile, ...]:
 def _found(text: str) -> Iterator[tuple[str, Path]]:
     named = {name: find_file(name) for name in files_in([text])}
     yield from named.items()
+    yield from ((name, find_template(name)) for name in templates_in([text]))
     for path in named.values():
         yield from ((other.name, other) for other in neighbours(path))
 
@@ -56,9 +58,11 @@ def copy_source_files(files: Sequence[SourceFile], folder: Path) -> None:
         shutil.copyfile(file.path, folder / FOLDER / file.copied_as)
 
 
-def bind_source_files(files: Sequence[SourceFile]) -> None:
-    """Find the files where they were when the run began; that does not allow to load them."""
+def bind_source_files(files: Sequence[SourceFile], folder: Path) -> None:
+    """Find the files where they were when the run began; that does not allow to load them. Templates are the copies."""
     for file in files:
+        if file.name.endswith(SUFFIX):
+            bind_file(file.name, folder / FOLDER / file.copied_as)
         bind_file(file.name, Path(file.path))
 
 

@@ -8,13 +8,14 @@ import torch
 
 from stratagem.algorithms.shapellm.algorithm import bases_of
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
-from stratagem.algorithms.shapellm.seat import UpdateData
+from stratagem.algorithms.shapellm.seat import Seat, UpdateData
 from stratagem.algorithms.shapellm.seats import SeatFactory
+from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.learning.learner import Report
 from stratagem.learning.monitor import TrainingWarning
-from stratagem.learning.schedules import Schedule
+from stratagem.learning.schedules import Experience, Schedule
 from stratagem.play.match import Match, Setup
 from stratagem.players.catalogue import make_player
 from stratagem.runs.folder import RunFolder
@@ -53,6 +54,53 @@ def test_learning_rate_scale_follows_the_number_of_updates(seat):
     found = [(moved(seat, game, number), seat.policy.learner.optimizer.learning_rate_scale) for number in range(3)]
     assert [pace for _, pace in found] == [0.0, 0.5, 1.0]
     assert found[0][0] == 0.0 < found[1][0]
+
+
+@pytest.mark.parametrize(("unit", "scales"), [("update", [0.0, 0.5, 1.0]), ("episode", [0.0, 1.0]), ("trial", [0.0])])
+def test_ramp_moves_the_weights_by_its_unit(seat, unit, scales):
+    """In the first trial of five episodes a ramp over two trials holds the weights; one over two updates does not."""
+    seat, game = seat
+    ramp = Schedule(start=0.0, end=1.0, steps=2, unit=unit)
+    seat.settings = seat.settings.model_copy(update={"learning_rate_scale": ramp})
+    optimizer, found, distances = seat.policy.learner.optimizer, [], []
+    for number in range(3):
+        before = [weight.detach().clone() for weight in optimizer.weights[:-2]]
+        seat.update(UpdateData([games_of(seat, game)], 0, Key(number), episodes_before=2 * number, trials_before=0))
+        found.append(optimizer.learning_rate_scale)
+        distances.append(
+            sum(float((a - b.detach()).abs().sum()) for a, b in zip(before, optimizer.weights, strict=False))
+        )
+    assert found == [*scales, *[scales[-1]] * 3][:3]
+    assert [distance > 0.0 for distance in distances] == [scale > 0.0 for scale in found]
+
+
+def test_trials_tell_seats_what_was_played_before_an_update():
+    """A seat that updates every episode and one that updates once a trial count the same trials and episodes."""
+    told = {"naive": [], "shaper": []}
+
+    class CountingSeat(Seat):
+        """Seat that notes the experience before each of its updates."""
+
+        def __init__(self, name, game, every):
+            super().__init__(make_player("random", game), every=every)
+            self.name = name
+
+    game = make_game("ipd-shapellm(labels=(C, D), rounds=2)")
+    seats = {"naive": CountingSeat("naive", game, 1), "shaper": CountingSeat("shaper", game, 3)}
+    trials = Trials(game, seats, environments=1, episodes=3, key=Key(0))
+    for number in range(2):
+        for batch in trials.batches(number):
+            if batch.policy:
+                told[batch.policy].append((batch.data.trials_before, batch.data.episodes_before))
+    assert told["naive"] == [(0, 0), (0, 1), (0, 2), (1, 3), (1, 4), (1, 5)]
+    assert told["shaper"] == [(0, 0), (1, 3)]
+    ramps = {unit: Schedule(start=0.0, end=1.0, steps=4, unit=unit) for unit in ("trial", "episode")}
+    for trial in range(2):
+        first = [
+            Experience(0, episodes, trials) for seat in told.values() for trials, episodes in seat if trials == trial
+        ]
+        assert len({ramps["trial"].after(one) for one in first}) == 1
+    assert ramps["episode"].after(Experience(1, *reversed(told["shaper"][1]))) == 0.75
 
 
 def test_value_head_has_no_learning_rate_scale(seat):
@@ -98,7 +146,7 @@ def test_turns_of_two_episodes_of_an_update_are_different_turns(seat, monkeypatc
     """`advantage_mean_over = "turn"` compares environments at the same turn of the same episode."""
     seat, game = seat
     given, learn = [], seat.proximal.learn
-    monkeypatch.setattr(seat.proximal, "learn", lambda batch, key: given.append(batch) or learn(batch, key))
+    monkeypatch.setattr(seat.proximal, "learn", lambda batch, *rest: given.append(batch) or learn(batch, *rest))
     seat.update(UpdateData([games_of(seat, game), games_of(seat, game)], 0, Key(0)))
     turns = dict.fromkeys(given[0].turns)
     assert len(turns) == 2 * 2, "two episodes of two rounds"
@@ -121,7 +169,7 @@ def test_monitor_checks_every_step_of_a_batch(seat):
     sound = Report(loss=0.1, grad_norm=0.5, learning_rate=1e-3, num_examples=1, num_tokens=1, num_read=1)
     learn = seat.proximal.learn
 
-    def spoilt(found, key):
+    def spoilt(found, key, _):
         *_, last = learn(found, key)
         yield from (replace(sound, loss=loss, examples=last.examples) for loss in (0.1, math.nan, 0.1))
 

@@ -17,6 +17,7 @@ from stratagem.learning.example import Example, example_from_call
 from stratagem.learning.learner import Report
 from stratagem.learning.packing import read
 from stratagem.learning.proximal import PPOBatch, PPOLearner
+from stratagem.learning.schedules import Experience
 from stratagem.learning.value_head import ValueHead
 from stratagem.models.run_models import DecodingSettings
 from stratagem.play.forks import steps
@@ -45,7 +46,7 @@ class LanguageSeat(Seat):
             strict=strict,
         )
         head = ValueHead(base.lm, settings.value_scale)
-        self.policy.assign(settings.ppo.loss(0), settings.optimizer, 1, key=key.at("dropout"), value_head=head)
+        self.policy.assign(settings.ppo.loss(), settings.optimizer, 1, key=key.at("dropout"), value_head=head)
         self.proximal = PPOLearner(self.policy.learner, settings.ppo)
         super().__init__(self.policy.player, settings.memory, every)
 
@@ -54,15 +55,16 @@ class LanguageSeat(Seat):
         transitions = merge_rewards(transitions_of(data.episodes, data.slot, shared=shared), _is_sampled)
         if not transitions:
             return {}
+        experience = Experience(self.proximal.num_updates, data.episodes_before, data.trials_before)
         played = PPOBatch(
-            examples=self._examples(transitions),
+            examples=self._examples(transitions, experience),
             episodes=[transition.trajectory for transition in transitions],
             scores=[transition.reward for transition in transitions],
             turns=coded(transition.turn for transition in transitions)[0].tolist(),
         )
         optimizer = self.policy.learner.optimizer
-        optimizer.learning_rate_scale = self.settings.learning_rate_scale.at(self.proximal.num_updates)
-        reports = list(self.proximal.learn(played, data.key))
+        optimizer.learning_rate_scale = self.settings.learning_rate_scale.after(experience)
+        reports = list(self.proximal.learn(played, data.key, experience))
         self.policy.publish()
         metrics = step_metrics(reports) | self._metrics(played.examples, reports)
         frozen = not optimizer.learning_rate_scale or self.proximal.last_metrics.get("undone")
@@ -71,10 +73,10 @@ class LanguageSeat(Seat):
             metrics |= {f"checks/{check}": 1.0 for check in failed}
         return metrics
 
-    def _examples(self, transitions: Sequence[Transition]) -> list[Example]:
+    def _examples(self, transitions: Sequence[Transition], experience: Experience) -> list[Example]:
         """Return the examples of the replies; in `single`, the entropy is that of the legal actions."""
         examples = [example_from_call(transition.decision.calls[0]) for transition in transitions]
-        if self.settings.mode != "single" or not self.settings.ppo.entropy_coef.at(self.proximal.num_updates):
+        if self.settings.mode != "single" or not self.settings.ppo.entropy_coef.after(experience):
             return examples
         legal = _legal_tokens(self.policy.player.speaker, transitions)
         return [replace(example, entropy_over=(tokens,)) for example, tokens in zip(examples, legal, strict=True)]

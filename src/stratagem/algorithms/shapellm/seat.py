@@ -26,6 +26,10 @@ class UpdateData(NamedTuple):
     log_odds: tuple[tuple[float, ...], ...] = ()
     """Log-odds of each seat's first action, in the first round and after each joint action, as they were played; only
     for seats that need them."""
+    episodes_before: int | None = None
+    """Number of episodes of the run before these, in each environment."""
+    trials_before: int | None = None
+    """Number of trials of the run before the one of these."""
 
 
 class Seat:

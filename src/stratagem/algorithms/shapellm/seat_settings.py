@@ -75,7 +75,7 @@ class PPOLearnerSettings(ModelSettings):
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=TRL_RATE, max_grad_norm=float("inf"))
     """Optimizer of the adapter and the value head."""
     learning_rate_scale: Schedule = Schedule(start=1.0, end=1.0)
-    """Factor of the adapter's learning rate, as a schedule over updates; the value head is not scaled."""
+    """Factor of the adapter's learning rate, as a schedule; the value head is not scaled."""
     ppo: PPOSettings = PPOSettings()
     """Settings of PPO."""
     value_scale: float = Field(default=1.0, gt=0.0)

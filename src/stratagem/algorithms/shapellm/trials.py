@@ -45,7 +45,9 @@ class Trials:
             log_odds = self._log_odds([name for _, name in due])
             for slot, name in due:
                 since = trial[-self.seats[name].every :]
-                yield Batch(policy=name, data=UpdateData(since, slot, key.at("learn", slot, index), log_odds))
+                played_before = number * self.episodes + len(trial) - len(since)
+                data = UpdateData(since, slot, key.at("learn", slot, index), log_odds, played_before, number)
+                yield Batch(policy=name, data=data)
 
     def _log_odds(self, learners: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """Return the policies of all seats before the first of these learners is updated, if one needs them."""

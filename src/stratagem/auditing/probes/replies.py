@@ -176,7 +176,7 @@ def exploitability(task: Task, gain: Gain, asker: Asker, limits: Limits | None, 
         value=limits.point,
         lower=limits.lower,
         upper=limits.upper,
-        interval="" if is_certain(task.agent) else "one-sided 95 % each",
+        interval="" if is_certain(task.agent) else "each one-sided 95 %, both together 90 %",
         n=total,
         method=f"Best response to {total} replies in {len(gain.questions)} situations; illegal ones "
         f"{'and missing ones ' if _num_missing(asker) else ''}count as played.",

@@ -47,7 +47,7 @@ Asked = Callable[[Ints], Tally]
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """One-sided 95 % limits of the exploitability, and its estimate."""
+    """Limits of the exploitability, one-sided 95 % each (both together 90 %), and its estimate."""
 
     lower: float
     upper: float
