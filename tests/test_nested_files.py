@@ -2,7 +2,6 @@
 
 import pytest
 
-from stratagem import named_files
 from stratagem.algorithms.shapellm.shapers.mfos_stage import META_POLICIES, meta_policies
 from stratagem.auditing import pace
 from stratagem.auditing.card import read_card
@@ -75,12 +74,9 @@ def test_settings_of_a_run_that_are_nested_too_deeply_are_told(tmp_path):
 
 def test_notes_in_the_cache_that_are_nested_too_deeply_are_none(tmp_path, monkeypatch):
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path))
-    own = tmp_path / "game.py"
-    own.write_text("")
-    for path in (named_files._note_of(own), model_policies._file("0" * 20)):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(DEEP)
-    assert not named_files._is_known(own)
+    path = model_policies._file("0" * 20)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(DEEP)
     with pytest.raises(UnknownName, match="computed policy"):
         model_policies._read("0" * 20)
 

@@ -70,10 +70,10 @@ def renamed_sentence(renamed: Mapping[str, str]) -> str:
     """Write the error message about renamed keys: every old key with what is written now."""
     if len(renamed) == 1:
         [(old, new)] = renamed.items()
-        return f"There is no setting {_short(old)} any more: write {_short(new)}."
+        return f"There is no setting {_short(old)} any more: {f'write {_short(new)}' if new else 'leave it out'}."
     shown = list(islice(renamed.items(), _MOST))
     more = f", and {len(renamed) - _MOST} more" if len(renamed) > _MOST else ""
-    pairs = ", ".join(f"{_short(new)} for {_short(old)}" for old, new in shown)
+    pairs = ", ".join(f"{_short(new) or 'nothing'} for {_short(old)}" for old, new in shown)
     return f"{len(renamed)} settings have new names: write {pairs}{more}."
 
 

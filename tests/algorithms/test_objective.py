@@ -236,7 +236,7 @@ def test_what_other_algorithms_have_is_what_their_own_losses_and_estimators_need
         loss = read_loss(name).value
         assert needs(loss.columns, loss.rows, loss.extras, paired=loss.paired) <= SCO_PAL.loss, name
     assert read_advantage(RewardSettings().step_reward).value.columns <= SCO_PAL.advantage
-    ppo = PPOSettings().loss(0)
+    ppo = PPOSettings().loss()
     assert needs(ppo.columns, ppo.rows, ppo.extras) <= SHAPELLM.loss
     assert PPOSettings(advantage_mean_over="turn").advantage_estimator().columns <= SHAPELLM.advantage
     targets = read_loss("kl_targets").value

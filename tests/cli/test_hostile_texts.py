@@ -157,6 +157,7 @@ CASES = {
         ("view", "{record}", "--host", HOSTILE),
         ("view", "{record}", "--export", "x", "--episode", HOSTILE),
     ],
+    "upgrade": [("upgrade", HOSTILE), ("upgrade", "{run}")],
     "trust": [("trust", HOSTILE), ("trust", "--forget", HOSTILE)],
 }
 

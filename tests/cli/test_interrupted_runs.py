@@ -52,6 +52,6 @@ def test_train_prints_how_an_interrupted_run_continues(run, folder):
 
 
 def test_sweep_prints_how_it_continues(run):
-    code, _, error = run("sweep", "sweep.toml", "--out", "out", "--any-tree")
+    code, _, error = run("sweep", "sweep.toml", "--out", "out", "--any-tree", "--allow-file", "own.py")
     assert code == 130
     assert error.endswith("Interrupted. The same command goes on with the sweep.")

@@ -215,6 +215,8 @@ def test_a_record_does_not_load_a_file(run, folder):
         assert f"say `stratagem trust {folder}`, or add --allow-file {folder}/goods.py" in error
     assert "goods" not in sys.modules
     assert run("eval", "--from", folder / "record", "--allow-file", "goods.py")[0] == 0
+    file_modules._modules.clear()
+    sys.modules.pop("goods")
     assert run("eval", "--from", folder / "record")[0] == 2, "that it was allowed once allows nothing"
     assert run("trust", folder)[0] == 0
     assert run("eval", "--from", folder / "record")[0] == 0

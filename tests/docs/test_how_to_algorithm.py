@@ -78,7 +78,8 @@ def test_a_strangers_algorithm_trains_in_several_games(stranger, tmp_path):
     _, recipe = blocks("toml")
     two = recipe.replace('["kuhn(hands=1)"]', f'["kuhn(hands=1)", "{VOLUNTEER}"]').replace("AlwaysBet", "random")
     (tmp_path / "two.toml").write_text(two, "utf-8")
-    status, printed = stratagem(stranger, "stratagem train two.toml --out runs/two", tmp_path)
+    words = f"stratagem train two.toml --out runs/two --allow-file {VOLUNTEER.rpartition(':')[0]}"
+    status, printed = stratagem(stranger, words, tmp_path)
     assert status == 0, printed
     run = RunFolder.open(tmp_path / "runs/two")
     assert {"kuhn/versus/pay", "volunteer/versus/pay"} <= set(read_metrics(run))

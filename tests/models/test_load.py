@@ -116,7 +116,7 @@ def test_code_in_a_folder_is_never_run(folder):
 
 def test_a_torn_configuration_is_refused(folder):
     (folder / "config.json").write_text("{")
-    assert "cannot be loaded" in refused(f"dir:{folder}")
+    assert "cannot be read as JSON" in refused(f"dir:{folder}")
 
 
 def test_what_is_not_in_the_cache_is_not_fetched_offline(monkeypatch):

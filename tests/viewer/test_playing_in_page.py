@@ -154,7 +154,7 @@ def test_hands_of_a_record_are_not_dealt_to_guests(root):
         ({"seat": 4, "players": {0: "random", 1: "random"}}, "kuhn has seats 0 to 1"),
         ({"players": {1: "human"}}, "People sit down here by links: write person for the player of a seat"),
         ({"players": {1: "Nobody"}}, "There is no player of kuhn called 'Nobody'"),
-        ({"players": {1: "cmd:rm -rf /"}}, "would run a program that neither your command nor your recipe names"),
+        ({"players": {1: "cmd:rm -rf /"}}, "would run a program, which neither you nor a file in a folder"),
     ],
 )
 def test_wrong_seatings_are_refused_in_words(change, sentence):

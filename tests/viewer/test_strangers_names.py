@@ -51,7 +51,7 @@ def heard(tests, root, name):
 @pytest.mark.parametrize("name", ["spiel:hex(board_size=100000)", "public-goods(seats=100000000)"])
 def test_viewer_allocates_nothing_for_a_huge_game(name, request, tmp_path):
     used, said = heard(request.path.parent, tmp_path, name)
-    assert used < 1024
+    assert used < 2048, "what a viewer takes by itself, and not the 20 GB of the game"
     assert "your own command" in said
 
 
@@ -70,9 +70,10 @@ def test_recipe_makes_no_huge_game_and_reads_no_file(tmp_path):
 
     file = tmp_path / "secret.txt"
     file.write_text(f"first line\n{SECRET}\n", encoding="utf-8")
+    (tmp_path / "evil").mkdir()
     names = {"spiel:hex(board_size=100000)": "your own command", f"spiel:efg_game(filename={file})": "would read"}
     for name, said in names.items():
-        recipe = tmp_path / "recipe.toml"
+        recipe = tmp_path / "evil" / "recipe.toml"
         recipe.write_text(f'algorithm = "grpo"\nmodel = "tiny"\ngames = ["{name}"]\n', encoding="utf-8")
         with pytest.raises(StratagemError, match=said) as refused:
             sg.dry_run(recipe)

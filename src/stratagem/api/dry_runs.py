@@ -43,7 +43,7 @@ class DryRun(Result):
     unchecked: tuple[str, ...] = ()
     """Models whose checks are left to the start of the run, since a dry run loads none."""
     needs: Mapping[Need, bool] = field(default_factory=dict)
-    """What the recipes would run, contact, read and hand over, and whether it is allowed."""
+    """Needs of the recipes: what they would run, contact, read and hand over, and whether it is allowed."""
 
     @property
     def toml(self) -> str:

@@ -30,7 +30,7 @@ _READ = re.compile(
 
 
 class Kind(IntEnum):
-    """What a need asks for, the gravest first."""
+    """Kind of a need, the gravest first."""
 
     COMMAND = 1
     FILE = 2

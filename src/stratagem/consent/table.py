@@ -7,7 +7,7 @@ what a file in a trusted folder names. All else is asked for once on a terminal,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,7 +35,7 @@ Asker = Callable[[Sequence[Need], Path], bool]
 
 @dataclass
 class Consent:
-    """What is allowed in this process, and what files have asked for."""
+    """Permissions of this process, and what files have asked for."""
 
     texts: set[str] = field(default_factory=set)
     """Allowed texts that name commands."""
@@ -47,7 +47,7 @@ class Consent:
     reads: set[Path] = field(default_factory=set)
     """Allowed paths of models and data outside the folder that names them."""
     needs: dict[Need, bool] = field(default_factory=dict)
-    """All that files asked for, and whether it is allowed."""
+    """Everything that files asked for, and whether it is allowed."""
     strict: bool = False
     """True where every server has to be allowed: names may come from files, or from a page."""
 
@@ -100,12 +100,15 @@ def reading_files(*things: str) -> Iterator[None]:
         allow(*things)
         yield
     finally:
+        before.needs.update(_consent.needs)
         _consent = before
 
 
 def _copy(of: Consent) -> Consent:
-    """Return the same permissions, to which more can be added; what files ask for is noted in one place."""
-    return replace(of, texts={*of.texts}, files={*of.files}, names={*of.names}, hosts={*of.hosts}, reads={*of.reads})
+    """Return the same permissions, to which more can be added, for files that have asked for nothing yet."""
+    return replace(
+        of, texts={*of.texts}, files={*of.files}, names={*of.names}, hosts={*of.hosts}, reads={*of.reads}, needs={}
+    )
 
 
 def never_ask() -> None:
@@ -191,9 +194,10 @@ def is_allowed(need: Need) -> bool:
             return may_read(Path(need.what))
 
 
-def settle() -> None:
-    """Ask once for all that files have asked for so far and that is not allowed, or refuse it in one sentence."""
-    wanted = sorted((need for need in _consent.needs if not is_allowed(need)), key=lambda need: need.kind)
+def settle(files: Collection[Path]) -> None:
+    """Ask once for all that these files ask for and is not allowed, or refuse it; `files` are resolved paths."""
+    asked = (need for need in _consent.needs if need.place.resolve() in files)
+    wanted = sorted((need for need in asked if not is_allowed(need)), key=lambda need: need.kind)
     for place in dict.fromkeys(need.place for need in wanted):
         some = [need for need in wanted if need.place == place and not is_allowed(need)]
         if some and not _agrees(some, folder := folder_to_trust(place)):

@@ -65,7 +65,7 @@ _RECIPES: Mapping[str, Mapping[str, str | Renaming]] = {
         "credit": "step_reward",
     },
     "StageSettings": {
-        "beta": Renaming("nothing (no loss of this stage read it)", unread),
+        "beta": Renaming("", unread),
         "optimiser": "optimizer",
         "batch": "batch_size",
         "heaviest": "max_weight_ratio",

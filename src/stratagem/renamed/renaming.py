@@ -19,7 +19,7 @@ class Renaming:
     """New name of a key."""
 
     new: str
-    """New key, its place as `loss.kl_coef`, or a text to write, as `loss = { ... }`."""
+    """New key, its place as `loss.kl_coef`, a text to write, as `loss = { ... }`, or empty where nothing is written."""
     move: Move | None = None
     """Conversion of the value; None where it stays as it is."""
 

@@ -87,6 +87,8 @@ def joined(place: str, key: str) -> str:
 
 def _instead(renaming: Renaming, place: str) -> str:
     """Write what stands in place of an old key."""
+    if not renaming.new:
+        return ""
     if renaming.is_key:
         return joined(place, renaming.new)
     return f"`{renaming.new}` in {place}" if place else f"`{renaming.new}`"

@@ -94,7 +94,7 @@ def recipe_data(
         raise BadParameter(f"{named} has no settings: name at least a model and the games.")
     check_depth(data, named)
     if not of_run:
-        settle()
+        settle(read)
     return data
 
 

@@ -368,5 +368,5 @@ def test_replaced_key_is_told_its_new_name(changes, old, new):
 
 
 def test_cloning_settings_have_no_kto_beta():
-    with pytest.raises(BadParameter, match=r"no setting bc\.beta: there are epochs"):
+    with pytest.raises(BadParameter, match=r"no setting bc\.beta any more: leave it out\."):
         ScopalRecipe.read({"bc": {"beta": 0.1}})
