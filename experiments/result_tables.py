@@ -20,6 +20,7 @@ RECIPES = "recipes"
 """Folder beside the results, with the resolved recipe of each run as DIGEST.json, without its seed."""
 DASH = "\u2013"
 _NAME = re.compile(r"(?P<stem>.+)-(?P<seed>\d+)")
+_OF_A_RUN = re.compile(r"run:(?:.*/)?(?P<name>[^/@]+)-\d+@")
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,13 @@ class FinishedRun:
     def provenance(self) -> Row:
         """Return the commit and the command of the run, whether the program differed from it, and the resolved recipe.
 
-        `write_results` puts the digest of the recipe in its place, and the recipe into a file.
+        `write_results` puts the digest of the recipe in its place, and the recipe into a file. A model of another run
+        beside this one is named without the folder and the seed, so that all seeds of an arm have one recipe.
         """
         info, recipe = self.folder.info(), self.folder.config_data()
         recipe.pop("seed", None)
+        if isinstance(model := recipe.get("model"), str):
+            recipe["model"] = _OF_A_RUN.sub(r"run:\g<name>-SEED@", model)
         return {"commit": info.commit, "command": info.command, "dirty": info.dirty, "recipe": recipe}
 
 
