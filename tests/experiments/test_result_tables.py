@@ -26,13 +26,11 @@ def test_finished_finds_runs_that_are_over_and_end_with_a_seed(tmp_path):
 
 
 def test_all_seeds_of_an_arm_have_one_recipe(tmp_path):
-    recipes = []
     for seed in (0, 1):
         run = synthetic_run(tmp_path, f"arm-{seed}")
         path = run.path / "config.toml"
         path.write_text(f'model = "run:{tmp_path}/kuhn-sft-{seed}@start"\n' + path.read_text("utf-8"), "utf-8")
-    for run in finished(tmp_path):
-        recipes.append(run.provenance()["recipe"])
+    recipes = [run.provenance()["recipe"] for run in finished(tmp_path)]
     assert len(recipes) == 2
     assert recipes[0] == recipes[1]
     assert recipes[0]["model"] == "run:kuhn-sft-SEED@start"
