@@ -12,6 +12,7 @@ from typing import Any, Self
 import uvicorn
 from starlette.applications import Starlette
 
+from stratagem.consent.table import never_ask
 from stratagem.endpoint.connections import TimedConnection
 from stratagem.errors import BadParameter
 
@@ -48,6 +49,7 @@ class Server:
         )
         self._server = uvicorn.Server(config)
         self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+        never_ask()  # a request of a stranger would ask at the terminal of the owner
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
             time.sleep(_PAUSE)
