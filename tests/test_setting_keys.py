@@ -150,7 +150,7 @@ def test_no_class_has_a_key_that_it_replaced(cls):
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
 def test_a_replaced_key_leads_to_a_key_of_its_class(cls):
-    words = {old: re.findall(r"\w+", renaming.new)[0] for old, renaming in renamed_keys(cls).items()}
+    words = {old: re.findall(r"\w+", renaming.new)[0] for old, renaming in renamed_keys(cls).items() if renaming.new}
     assert {old: word for old, word in words.items() if word not in {*cls.model_fields, "defaults", "nothing"}} == {}
 
 

@@ -94,7 +94,7 @@ def test_huge_games_of_strangers_are_refused_in_one_sentence():
     "spiel:",
 ])  # fmt: skip
 def test_large_or_broken_names_are_refused_before_a_game_is_made(name):
-    with pytest.raises(StratagemError) as refused:
+    with commanding(), pytest.raises(StratagemError) as refused:
         check_bounds(name)
     assert len(str(refused.value)) < 2500  # a name, and the names that there are
 

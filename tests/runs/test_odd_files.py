@@ -86,7 +86,8 @@ def test_sigterm_leaves_a_run_that_says_that_it_was_interrupted(tmp_path):
     command = [sys.executable, "-m", "stratagem", "train", "long.toml", "--out", "run"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
         status, end = tmp_path / "run" / "status.json", time.monotonic() + SECONDS
-        while not status.is_file() and time.monotonic() < end:
+        begun = tmp_path / "run" / "metrics.jsonl"  # before, a library in C++ may be read, which hides the signal
+        while not begun.is_file() and time.monotonic() < end:
             time.sleep(0.05)
         run.send_signal(signal.SIGTERM)
         _, complaint = run.communicate(timeout=SECONDS)
