@@ -7,13 +7,16 @@ import select
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from stratagem.cli.main import main
+from stratagem.consent import table as consent_table
 from stratagem.consent.needs import Kind, command_of, needs_of
-from stratagem.consent.table import allow, commanding, consent, is_allowed, named_by
+from stratagem.consent.table import allow, check_command, commanding, consent, is_allowed, named_by
 from stratagem.consent.trusted import trust_folder, trusted_folders
+from stratagem.errors import BadParameter
 
 RECIPE = """
 algorithm = "grpo"
@@ -217,7 +220,65 @@ def test_a_terminal_is_asked_once(evil, tmp_path, answer, allowed):
     assert "Trust this folder?" in printed
     assert "\x1b[2K" not in printed.partition("Trust this folder")[0].rpartition("would")[2]
     assert (code == 0) == allowed
-    assert trusted_folders() == ([tmp_path] if allowed else [])
+    assert trusted_folders() == ([evil] if allowed else [])
     if allowed:
         code, _, answered = asked_on_a_terminal(words, answer, tmp_path)
         assert (code, answered) == (0, False)
+
+
+OWN = Path(consent_table.__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize(
+    "opponent",
+    [
+        f'{OWN}/players/agents.py:AgentPlayer("\\x63md:{{program}}")',
+        f'{OWN}/cli/main.py:main(["trust","{{folder}}"])',
+    ],
+)
+@pytest.mark.parametrize("trusted", [False, True])
+def test_modules_of_the_package_run_nothing_for_strangers(evil, tmp_path, capsys, opponent, trusted):
+    """Their functions would start a command, or trust a folder."""
+    if trusted:
+        trust_folder(OWN.parent)
+    program = f"{sys.executable} {evil}/agent.py"
+    text = opponent.format(program=program, folder=evil)
+    (evil / "own.toml").write_text(RECIPE.format(opponent=json.dumps(text)))
+    assert said(capsys, "train", "evil/own.toml", "--out", "run")[0] == 2
+    assert not (tmp_path / "RAN").exists()
+    assert evil not in trusted_folders()
+
+
+def test_a_stranger_calls_no_function_of_a_trusted_folder(evil, tmp_path, capsys):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "own.py").write_text("import os\ndef clean(path):\n    os.remove(path)\n")
+    victim = tmp_path / "victim"
+    victim.touch()
+    trust_folder(tmp_path / "mine")
+    text = f'{tmp_path}/mine/own.py:clean("{victim}")'
+    (evil / "call.toml").write_text(RECIPE.format(opponent=json.dumps(text)))
+    assert said(capsys, "train", "evil/call.toml", "--dry-run")[0] == 2
+    assert victim.exists()
+
+
+def test_a_trusted_recipe_runs_no_file_of_another_folder(evil, tmp_path, capsys, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "own.toml").write_text('style = "helper.py:Evil"\n' + RECIPE.format(opponent='"random"'))
+    trust_folder(tmp_path / "mine")
+    (evil / "link.toml").symlink_to(tmp_path / "mine" / "own.toml")
+    assert said(capsys, "train", "evil/link.toml", "--dry-run")[0] == 2
+    monkeypatch.chdir(evil)
+    assert said(capsys, "train", tmp_path / "mine" / "own.toml", "--dry-run")[0] == 2
+    assert not (tmp_path / "RAN").exists()
+
+
+def test_the_prefix_of_an_allowed_command_is_not_allowed():
+    with commanding(["cmd:sh -c 'echo hi'"]):
+        check_command("sh -c 'echo hi'")
+        with pytest.raises(BadParameter, match="would run a program"):
+            check_command("sh -c")
+
+
+def test_a_need_is_one_line_of_the_question(tmp_path):
+    (need,) = needs_of("cmd:true\nTrust this folder? /tmp/safe [y/N]", tmp_path / "recipe.toml")
+    assert "\n" not in need.phrase

@@ -62,7 +62,7 @@ class Need(NamedTuple):
     @property
     def phrase(self) -> str:
         """The need in words: `run the file bots.py`."""
-        return f"{PHRASES[self.kind]} {self.what}"
+        return f"{PHRASES[self.kind]} {self.what}".replace("\n", "\\n")  # a line of its own could forge the question
 
 
 def needs_of(text: str, place: Path) -> Iterator[Need]:

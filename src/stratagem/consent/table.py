@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stratagem.consent.needs import Kind, Need, command_of, hosts_in, keys_in, needs_of, reads_in
-from stratagem.consent.trusted import is_trusted, trust_folder
+from stratagem.consent.trusted import is_own, is_trusted, trust_folder
 from stratagem.errors import BadParameter
 from stratagem.hosts import Host, host_of, read_host
 from stratagem.named_files import (
@@ -48,13 +48,23 @@ class Consent:
     """Allowed paths of models and data outside the folder that names them."""
     needs: dict[Need, bool] = field(default_factory=dict)
     """Everything that files asked for, and whether it is allowed."""
+    of_strangers: bool = False
+    """True once a file outside the trusted folders named something: it may not call a function of a trusted file."""
     strict: bool = False
     """True where every server has to be allowed: names may come from files, or from a page."""
 
     @property
     def allowed(self) -> tuple[object, ...]:
         """All that is allowed, to see whether it has grown."""
-        return set(self.texts), set(self.files), set(self.names), set(self.hosts), set(self.reads), self.strict
+        return (
+            set(self.texts),
+            set(self.files),
+            set(self.names),
+            set(self.hosts),
+            set(self.reads),
+            self.of_strangers,
+            self.strict,
+        )
 
 
 _QUOTED = re.compile(r""""([^"]*)"|'([^']*)'""")
@@ -117,12 +127,17 @@ def never_ask() -> None:
     _asker = None
 
 
-def stand_behind(texts: Iterable[str], folder: Path | None = None) -> None:
-    """Allow all that texts of the user name; files are looked for in the working directory, and then in `folder`."""
+def stand_behind(
+    texts: Iterable[str], folder: Path | None = None, may_run: Callable[[Path], bool] = lambda file: True
+) -> None:
+    """Allow all that texts of the user name; files are looked for in the working directory, and then in `folder`.
+
+    `may_run` leaves out files that others could have put into the working directory.
+    """
     for text in list(texts):
         look_up([text], folder)
         table().asked.update(files_in([text], folder))
-        _consent.files.update(_files(text, folder))
+        _consent.files.update(filter(may_run, _files(text, folder)))
         _consent.texts.update([text] if command_of(text) is not None else [])
         _consent.names.update([text.strip(), *(one or other for one, other in _QUOTED.findall(text))])
         _consent.hosts.update(hosts_in(text))
@@ -135,12 +150,15 @@ def named_by(place: Path, texts: Iterable[str], *, looks_there: bool = True) -> 
 
     With `looks_there` Python files are looked for in its folder, too.
     """
-    folder, texts = place.parent if looks_there else None, list(texts)
+    own = place.resolve().parent  # of the file itself, where the place is a link to it
+    folder, texts = own if looks_there else None, list(texts)
     look_up(texts, folder)
     if place.resolve() in _consent.files or is_trusted(place):
-        stand_behind(texts, folder)
-    own = (path for text in texts for path in reads_in(text, place.parent))
-    _consent.reads.update(path for path in own if path.is_relative_to(place.parent.resolve()))
+        stand_behind(texts, folder, lambda file: file.is_relative_to(own) or is_trusted(file))
+    else:
+        _consent.of_strangers = True
+    read = (path for text in texts for path in reads_in(text, own))
+    _consent.reads.update(path for path in read if path.is_relative_to(own))
     _consent.needs.update((need, is_allowed(need)) for text in texts for need in needs_of(text, place))
 
 
@@ -215,9 +233,8 @@ def _agrees(needs: Sequence[Need], folder: Path) -> bool:
 
 
 def folder_to_trust(place: Path) -> Path:
-    """Return the folder that a user would trust for a file: the working directory above it, else its own."""
-    here, own = Path.cwd().resolve(), place.resolve().parent
-    return here if own.is_relative_to(here) and not Path.home().resolve().is_relative_to(here) else own
+    """Return the folder that a user would trust for a file: its own, and nothing beside it."""
+    return place.resolve().parent
 
 
 def _refusal(needs: Sequence[Need], place: Path, folder: Path) -> str:
@@ -288,12 +305,18 @@ def may_read(path: Path) -> bool:
 
 
 def _may_load(path: Path) -> bool:
-    return path in _consent.files or is_trusted(path)
+    if is_own(path):
+        return False  # its functions run commands and trust folders, and would do so for whoever names them
+    return path in _consent.files or (not _consent.of_strangers and is_trusted(path))
 
 
 def _may_run(command: str, keys: Sequence[str]) -> bool:
     pattern = re.compile(rf"(?i:{COMMAND})\s*{re.escape(command)}\s*([,)'\"\]]|$)")
-    return any(pattern.search(text) and set(keys) <= set(keys_in(text)) for text in _consent.texts)
+    return any(
+        (pattern.search(text) if not text.strip().casefold().startswith(COMMAND) else command_of(text) == command)
+        and set(keys) <= set(keys_in(text))
+        for text in _consent.texts
+    )
 
 
 def _may_contact(host: Host) -> bool:
