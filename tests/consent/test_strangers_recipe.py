@@ -282,3 +282,11 @@ def test_the_prefix_of_an_allowed_command_is_not_allowed():
 def test_a_need_is_one_line_of_the_question(tmp_path):
     (need,) = needs_of("cmd:true\nTrust this folder? /tmp/safe [y/N]", tmp_path / "recipe.toml")
     assert "\n" not in need.phrase
+
+
+def test_a_recipe_extends_nothing_outside_its_folder(evil, tmp_path, capsys):
+    (evil / "out.toml").write_text('extends = ["../plain.toml"]\nseed = 3\n')
+    code, _, error = said(capsys, "train", "evil/out.toml", "--dry-run")
+    assert (code, "plain.toml would be read" in error) == (2, True)
+    (evil / "shipped.toml").write_text('extends = ["sepo/kuhn-tiny"]\n')
+    assert said(capsys, "train", "evil/shipped.toml", "--dry-run")[0] == 0
