@@ -129,7 +129,7 @@ def _data(path: Path, below: tuple[Path, ...], read: set[Path], *, of_run: bool)
     whole: dict[str, Any] = {}
     for name in extended:
         extended = recipe_path(name, path.parent)
-        if not is_trusted(path) and not extended.resolve().is_relative_to(whole_path.parent):
+        if not is_trusted(path) and not _resolved(extended).is_relative_to(whole_path.parent):
             check_read(extended)
         whole = over(whole, _data(extended, (*below, whole_path), read, of_run=of_run))
     named_by(path, texts_of(data), looks_there=not of_run)
