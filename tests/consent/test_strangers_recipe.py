@@ -14,7 +14,16 @@ import pytest
 from stratagem.cli.main import main
 from stratagem.consent import table as consent_table
 from stratagem.consent.needs import Kind, command_of, needs_of
-from stratagem.consent.table import allow, check_command, commanding, consent, is_allowed, named_by
+from stratagem.consent.table import (
+    allow,
+    check_command,
+    check_read,
+    commanding,
+    consent,
+    is_allowed,
+    note_named,
+    settle,
+)
 from stratagem.consent.trusted import trust_folder, trusted_folders
 from stratagem.errors import BadParameter
 
@@ -94,7 +103,7 @@ def test_a_dry_run_prints_first_what_it_would_run(evil, tmp_path, capsys):
     assert "Besides its training this recipe would run the command cmd:" in out
     assert "(evil/program.toml): not allowed yet" in out
     _, out, _ = said(capsys, "train", "plain.toml", "--dry-run")
-    assert out.startswith("The recipe runs no file and no command, contacts no server, and reads nothing outside")
+    assert out.startswith("The recipe runs no file and no command, contacts no server, and names no path outside")
     said(capsys, "trust", "evil")
     (tmp_path / "shown.toml").write_text('extends = ["evil/program.toml"]')
     code, out, _ = said(capsys, "train", "shown.toml", "--dry-run", "--json")
@@ -142,7 +151,7 @@ def test_what_is_typed_is_allowed_and_what_a_file_says_is_not(evil, tmp_path, ca
     words = ("train", "plain.toml", "--dry-run", "--set", f"opponents=[{json.dumps(program)}]")
     assert said(capsys, *words)[0] == 0
     with commanding():
-        named_by(evil / "program.toml", [program])
+        note_named(evil / "program.toml", [program])
         assert [is_allowed(need) for need in consent().needs] == [False]
         allow(program)
         assert [is_allowed(need) for need in consent().needs] == [True]
@@ -159,6 +168,7 @@ def test_what_is_typed_is_allowed_and_what_a_file_says_is_not(evil, tmp_path, ca
         ("noise(a.py:B(x=1), p=0.1)", {Kind.FILE}),
         ("api:m@https://evil.example/v1", {Kind.HOST}),
         ("http:http://evil.example/act", {Kind.HOST}),
+        ("http:https://[::1]:8443/act", {Kind.HOST}),
         ("hf:owner/model", {Kind.HOST}),
         ("run:../other", {Kind.READ}),
         ("dir:/etc/model+adapter:a=/etc/adapter", {Kind.READ}),
@@ -290,3 +300,35 @@ def test_a_recipe_extends_nothing_outside_its_folder(evil, tmp_path, capsys):
     assert (code, "plain.toml would be read" in error) == (2, True)
     (evil / "shipped.toml").write_text('extends = ["sepo/kuhn-tiny"]\n')
     assert said(capsys, "train", "evil/shipped.toml", "--dry-run")[0] == 0
+
+
+def test_two_recipes_of_one_folder_ask_once(evil):
+    both = {"program.toml": "cmd:./one", "file.toml": "cmd:./two"}
+    questions = []
+    with commanding(asker=lambda needs, folder: questions.append((folder, [need.what for need in needs])) or True):
+        for name, text in both.items():
+            note_named(evil / name, [text])
+        settle([evil / name for name in both])
+        assert questions == [(evil, ["cmd:./one"])]
+        check_command("./one")
+        check_command("./two")
+
+
+def test_a_recipe_that_may_be_read_allows_nothing_that_it_names(evil):
+    with commanding():
+        allow(evil / "program.toml")
+        note_named(evil / "program.toml", ["cmd:./one"])
+        with pytest.raises(BadParameter, match="would run a program"):
+            check_command("./one")
+
+
+def test_reads_of_a_record_end_at_its_own_folder(tmp_path):
+    record = tmp_path / "records" / "evil"
+    record.mkdir(parents=True)
+    (tmp_path / "records" / "secret.txt").touch()
+    (record / "own.txt").touch()
+    with commanding():
+        note_named(record, [f"template:{record}/own.txt", f"template:{tmp_path}/records/secret.txt"])
+        check_read(record / "own.txt")
+        with pytest.raises(BadParameter, match="would be read"):
+            check_read(tmp_path / "records" / "secret.txt")

@@ -77,7 +77,7 @@ def is_trusted(path: Path) -> bool:
     return False
 
 
-def is_own(path: Path) -> bool:
+def is_of_package(path: Path) -> bool:
     """Return whether a file is a module of the package itself."""
     return path.is_relative_to(_PACKAGE) and path.suffix == ".py"
 
