@@ -13,6 +13,8 @@ from stratagem.renamed.recipes import successor_of
 
 SHIPPED = Path(__file__).parents[1] / "recipes"
 """Folder of the shipped recipes; in the repository a link to its folder `recipes`."""
+PAPERS, PUBLISHED = SHIPPED / "papers", "published.toml"
+"""Folder of the papers' own settings, and name of the file of a paper's printed tables, which is no recipe."""
 _PREFIX, _SUFFIX = "recipes/", ".toml"
 
 
@@ -71,7 +73,8 @@ def summary_of(text: str) -> str:
 
 
 def _paths() -> dict[str, Path]:
-    return {path.relative_to(SHIPPED).with_suffix("").as_posix(): path for path in SHIPPED.rglob(f"*{_SUFFIX}")}
+    files = (path for path in SHIPPED.rglob(f"*{_SUFFIX}") if path.name != PUBLISHED)
+    return {path.relative_to(SHIPPED).with_suffix("").as_posix(): path for path in files}
 
 
 def _exists(path: Path) -> bool:
