@@ -192,7 +192,7 @@ def printed_value(text: str) -> float | None:
     """Read the first number of a printed figure, such as `3.96 ± 0.02`; None where the paper prints none."""
     if not text:
         return None
-    if (found := _NUMBER.search(text.replace("−", "-"))) is None:
+    if (found := _NUMBER.search(text.replace("\u2212", "-"))) is None:
         raise ValueError(f"{text!r} is no printed figure: it has no number")
     return float(found[0])
 
