@@ -41,8 +41,10 @@ class PublishedRow(Settings):
 
     label: str
     """Name of the row, in words."""
-    run: str
+    run: str = ""
     """Name of the run among `runs`, or of one of `evaluations`."""
+    cannot: str = ""
+    """Reason why no run answers to this row, in place of a run."""
     model: str = ""
     """Name of the model among `models`; empty for the paper's only one."""
     at: dict[str, str | int] = Field(default={})
@@ -86,6 +88,8 @@ class PublishedTable(Settings):
                 )
             if row.chance and len(row.chance) != len(self.columns):
                 raise ValueError(f"the row {row.label!r} has chance levels for {len(row.chance)} columns")
+            if bool(row.cannot) == bool(row.run):
+                raise ValueError(f"the row {row.label!r} has a run, or a reason in `cannot`: give one of the two")
             for text in row.published:
                 printed_value(text)
         return self
@@ -93,7 +97,7 @@ class PublishedTable(Settings):
     @property
     def runs(self) -> list[tuple[str, str]]:
         """Runs of the rows, each with its model, in their order and each once."""
-        return list(dict.fromkeys((row.run, row.model) for row in self.rows))
+        return list(dict.fromkeys((row.run, row.model) for row in self.rows if row.run))
 
 
 class RunOfPaper(Settings):
@@ -150,10 +154,14 @@ class PublishedPaper(Settings):
     """Name of the system, such as ShapeLLM."""
     title: str
     """Title of the paper."""
+    text: str = ""
+    """Name of the file with the text of the paper, for the check of the printed figures."""
     differs: tuple[str, ...] = ()
     """Differences from the paper in every table, each a sentence."""
     models: dict[str, tuple[str, ...]]
     """Recipes of each model of the paper, for the scale `gpu`. The first model is that of rows without one."""
+    model_settings: tuple[str, ...] = ("model",)
+    """Places of the settings of a recipe that name the model."""
     scales: dict[ScaleName, ScaleOfPaper]
     """Scales in place of the paper's models; `gpu` may add recipes to them."""
     runs: dict[str, RunOfPaper] = Field(default={})

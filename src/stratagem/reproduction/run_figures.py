@@ -33,7 +33,7 @@ _ALL = "all"
 def final_figures(run: RunFolder) -> dict[str, float]:
     """Return all final figures of a run by path; those that are not finite are left out."""
     found: dict[str, float] = {}
-    found.update(_of_evaluation(_json(run, "evaluation.json")))
+    found.update(evaluation_figures(_json(run, "evaluation.json")))
     found.update(_of_outcome(_json(run, "outcome.json")))
     for path in sorted(run.path.glob("steps/*.json")):
         found.update(_leaves(f"steps/{path.stem}", _json(run, f"steps/{path.name}")))
@@ -61,7 +61,8 @@ def _json(run: RunFolder, name: str) -> Any:
         raise StratagemError(f"{path} cannot be read: {reason(error)}.") from error
 
 
-def _of_evaluation(data: Any) -> Iterator[tuple[str, float]]:
+def evaluation_figures(data: Any) -> Iterator[tuple[str, float]]:
+    """Yield the figures of a final evaluation by path."""
     if data is None:
         return
     labels = list(data["rows"])

@@ -65,6 +65,11 @@ def recipe_path(name: str, folder: Path = Path()) -> Path:
     raise BadParameter(f"There is no recipe {name[:200]!r}: give the path of a file, or a name of `stratagem recipes`.")
 
 
+def name_of(path: Path) -> str:
+    """Return the name of a shipped recipe by its path, and any other path as it is."""
+    return path.relative_to(SHIPPED).with_suffix("").as_posix() if path.is_relative_to(SHIPPED) else str(path)
+
+
 def summary_of(text: str) -> str:
     """Take the first sentence of the comment at the top of a recipe; a command there is left out."""
     lines = re.match(r"(?:#.*\n?)*", text)[0].splitlines()  # type: ignore[index]
