@@ -25,6 +25,7 @@ SLOW = (
     "stratagem eval kuhn --player tiny --player",
     "stratagem train",
     "stratagem sweep",
+    "stratagem reproduce sepo:5 --seeds",
     "stratagem report",
     "stratagem eval sepo",
     "stratagem eval gtbench",

@@ -10,7 +10,7 @@ from stratagem.api.result import Grid, Result
 from stratagem.api.tables import number
 from stratagem.games.base import Json
 from stratagem.provenance import provenance
-from stratagem.reproduction.published import PublishedTable, read_paper
+from stratagem.reproduction.published import PublishedPaper, PublishedTable
 
 if TYPE_CHECKING:
     from stratagem.reproduction.table_maker import PublishedFigure
@@ -25,8 +25,9 @@ __all__ = ["PublishedTables", "Reproduction", "ReproductionPlan", "TableState"]
 class TableState:
     """Published table, and the scales at which it was made here."""
 
-    paper: str
+    name: str
     """Short name of the paper."""
+    paper: PublishedPaper
     table: PublishedTable
     made: tuple[tuple[str, str, int], ...]
     """Scale, date and number of finished runs of each reproduction here."""
@@ -50,7 +51,7 @@ class PublishedTables(Result):
         """Return one row for each table: its paper, its name, what it has, and its state."""
         return [
             {
-                "paper": state.paper,
+                "paper": state.name,
                 "table": state.table.id,
                 "title": state.table.title,
                 "place": state.table.place,
@@ -65,13 +66,13 @@ class PublishedTables(Result):
         return self.rows()
 
     def grids(self) -> list[Grid]:
-        papers = dict.fromkeys(state.paper for state in self.states)
-        return [self._grid(paper, [state for state in self.states if state.paper == paper]) for paper in papers]
+        names = dict.fromkeys(state.name for state in self.states)
+        return [self._grid(name, [state for state in self.states if state.name == name]) for name in names]
 
-    def _grid(self, paper: str, states: Sequence[TableState]) -> Grid:
+    def _grid(self, name: str, states: Sequence[TableState]) -> Grid:
         possible = sum(not state.table.cannot for state in states)
-        title = f"{read_paper(paper).name}: {possible} of {len(states)} tables and figures can be asked of runs"
-        rows = [(f"{paper}:{one.table.id}", one.table.title, one.table.place, one.words) for one in states]
+        title = f"{states[0].paper.name}: {possible} of {len(states)} tables and figures can be asked of runs"
+        rows = [(f"{name}:{one.table.id}", one.table.title, one.table.place, one.words) for one in states]
         return Grid(title, ("table", "contents", "place", "state"), rows, figures=False)
 
     def remarks(self) -> list[str]:
@@ -89,7 +90,7 @@ class ReproductionPlan(Result):
     def rows(self) -> list[Json]:
         """Return one row for each table: its runs, tokens, memory and hours."""
         return [
-            {"table": f"{plan.name}:{plan.table.id}", "scale": plan.scale, "folder": str(plan.folder), **asdict(size)}
+            {"table": plan.text, "scale": plan.scale, "folder": str(plan.folder), **asdict(size)}
             for plan, size in zip(self.plans, self.sizes, strict=True)
         ]
 
@@ -107,12 +108,10 @@ class ReproductionPlan(Result):
     def remarks(self) -> list[str]:
         """Return the models of unknown size, the speeds of the hours, and the commands of the runs."""
         lines = [f"The sizes of {', '.join(size.unknown)} are not known." for size in self.sizes if size.unknown]
-        for paper, scale in dict.fromkeys((plan.name, plan.scale) for plan in self.plans):
-            measured = read_paper(paper).scales[scale].measured
-            hours = (
-                f"by speeds measured on {measured}" if measured else "not known: no speed was measured at this scale"
-            )
-            lines.append(f"The hours of {paper} are {hours}.")
+        for plan in self.plans:
+            measured = plan.paper.scales[plan.scale].measured
+            why = f"by speeds measured on {measured}" if measured else "not known: no speed was measured at this scale"
+            lines.append(f"The hours of {plan.paper.name} are {why}.")
         return list(dict.fromkeys([*lines, *(run.command(p.folder) for p in self.plans for run in p.planned())]))
 
 
@@ -140,17 +139,14 @@ class Reproduction(Result):
     def rows(self) -> list[Json]:
         """Return one row for each printed figure: the printed one, that of here, their difference, chance level."""
         return [
-            {"table": f"{plan.name}:{plan.table.id}", "scale": plan.scale, **figure.to_json()}
+            {"table": plan.text, "scale": plan.scale, **figure.to_json()}
             for plan, figures in zip(self.plans, self.figures, strict=True)
             for figure in figures
         ]
 
     def to_json(self) -> Json:
         """Return the figures with their provenance, as `stratagem reproduce --json` prints them."""
-        tables = [
-            {"table": f"{plan.name}:{plan.table.id}", "scale": plan.scale, "differs": plan.differs}
-            for plan in self.plans
-        ]
+        tables = [{"table": plan.text, "scale": plan.scale, "differs": plan.differs} for plan in self.plans]
         return {"tables": tables, "figures": self.rows(), "failed": list(self.failed), "made_by": provenance()}
 
     def grids(self) -> list[Grid]:

@@ -25,6 +25,7 @@ from stratagem.reproduction.published import (
     PublishedTable,
     ScaleName,
     all_tables,
+    file_of,
     read_paper,
 )
 
@@ -57,12 +58,12 @@ def reproduce(
     """Make the runs of a published table, and print its figures beside theirs; the same call goes on with them.
 
     `table` is PAPER:TABLE as in `sepo:5`, or PAPER for all its tables; without one the tables are listed with their
-    states. `scale` is that of the runs: `tiny` is a model of a million weights, `cpu` a small model overnight on two
-    cores, `gpu` the paper's own. `model` takes the place of the scale's model. `seeds` is the number of seeds, by
-    default the paper's, and three at least. After so many `hours` no further run is begun; 0 has no limit. `out` is
-    the folder of all reproductions, by default runs/papers. `dry_run` prints the plan alone. `any_tree` permits
-    uncommitted changes of the program. `allow` is that of `train`. With `progress` each run is a line on the error
-    stream.
+    states. PAPER may be the path of a file of your own, as in `mine/published.toml:2`. `scale` is that of the runs:
+    `tiny` is a model of a million weights, `cpu` a small model overnight on two cores, `gpu` the paper's own. `model`
+    takes the place of the scale's model. `seeds` is the number of seeds, by default the paper's, and three at least.
+    After so many `hours` no further run is begun; 0 has no limit. `out` is the folder of all reproductions, by default
+    runs/papers. `dry_run` prints the plan alone. `any_tree` permits uncommitted changes of the program. `allow` is that
+    of `train`. With `progress` each run is a line on the error stream.
     """
     root = FOLDER if out is None else as_path(out, "folder")
     if not isinstance(table, str):
@@ -88,16 +89,27 @@ def reproduce(
 def _plans(table: str, scale: ScaleName, model: str, seeds: int, root: Path) -> list[TablePlan]:
     from stratagem.reproduction.table_plan import LEAST_SEEDS, TablePlan
 
-    name, _, wanted = table.partition(":")
-    paper = read_paper(name)
-    folder = root / "-".join([name, scale, *([re.sub(r"[^A-Za-z0-9]+", "-", model).strip("-")] if model else [])])
+    name, wanted = _split(table)
+    file = file_of(name)
+    paper = read_paper(file)
     if scale not in paper.scales:
-        raise UnknownName(f"scale of {name}", scale, paper.scales)
+        raise UnknownName(f"scale of {paper.name}", scale, paper.scales)
+    own = re.sub(r"[^A-Za-z0-9]+", "-", model).strip("-")
+    folder = root / "-".join(filter(None, [file.absolute().parent.name, scale, own]))
     tables = [_possible(paper, wanted)] if wanted else [one for one in paper.tables if not one.cannot]
     return [
-        TablePlan(name, paper, one, scale, folder, tuple(range(seeds or max(one.seeds, LEAST_SEEDS))), model)
+        TablePlan(file, paper, one, scale, folder, tuple(range(seeds or max(one.seeds, LEAST_SEEDS))), model)
         for one in tables
     ]
+
+
+def _split(table: str) -> tuple[str, str]:
+    """Split PAPER:TABLE; a path may have a colon of its own."""
+    head, suffix, wanted = table.rpartition(".toml")
+    if suffix:
+        return head + suffix, wanted.removeprefix(":")
+    name, _, wanted = table.partition(":")
+    return name, wanted
 
 
 def _possible(paper: PublishedPaper, wanted: str) -> PublishedTable:
@@ -144,7 +156,9 @@ def _made(plans: Sequence[TablePlan], hours: float, any_tree: bool, tell: Callab
 
 
 def _states(root: Path) -> list[TableState]:
-    return [TableState(name, table, tuple(_reproductions(root, name, table))) for name, _, table in all_tables()]
+    return [
+        TableState(name, paper, table, tuple(_reproductions(root, name, table))) for name, paper, table in all_tables()
+    ]
 
 
 def _reproductions(root: Path, name: str, table: PublishedTable) -> list[tuple[str, str, int]]:

@@ -138,6 +138,7 @@ CALLED = {
     "runs": ("runs",),
     "upgrade": ("upgrade",),
     "sweep": ("sweep",),
+    "reproduce": ("reproduce",),
     "report": ("report",),
     "labels": ("labels",),
     "serve": ("serve",),

@@ -16,7 +16,7 @@ from stratagem.reproduction.published import ScaleName
 
 def reproduce(
     table: Annotated[
-        str, typer.Argument(help="PAPER:TABLE as in sepo:5, or PAPER for all its tables; without one, all are listed.")
+        str, typer.Argument(help="PAPER:TABLE as in sepo:5, or PAPER for all its tables. Without it, all are listed.")
     ] = "",
     scale: Annotated[
         ScaleName, typer.Option(help="tiny: a model of a million weights. cpu: a small model. gpu: the paper's own.")
@@ -56,4 +56,4 @@ def reproduce(
         )
     print_result(found, json=json)
     if getattr(found, "failed", ()):
-        raise typer.Exit(1)
+        raise typer.Exit(2)

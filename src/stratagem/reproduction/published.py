@@ -1,6 +1,7 @@
 """Published tables: what a paper printed, and which runs and figures of runs answer to it.
 
-The file of a paper is `recipes/papers/NAME/published.toml`. A table that cannot be asked of the runs says why.
+The file of a paper of this project is `recipes/papers/NAME/published.toml`, and anybody may write another. A table that
+cannot be asked of runs says why.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
+from stratagem.consent.needs import texts_of
+from stratagem.consent.table import note_named, settle
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.files import parse_toml, read_small, reason
 from stratagem.settings import Settings
@@ -20,6 +23,7 @@ from stratagem.training.shipped import PAPERS, PUBLISHED
 ScaleName = Literal["tiny", "cpu", "gpu"]
 SCALES: tuple[ScaleName, ...] = ("tiny", "cpu", "gpu")
 """Scales of a reproduction, from minutes on a laptop to the paper's own models."""
+_SUFFIX = ".toml"
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
 
 
@@ -210,25 +214,29 @@ def paper_names() -> list[str]:
     return sorted(path.parent.name for path in PAPERS.glob(f"*/{PUBLISHED}"))
 
 
-def read_paper(name: str) -> PublishedPaper:
-    """Read the published tables of a paper by its short name."""
+def file_of(name: str) -> Path:
+    """Return the file of a paper: that of a shipped one by its short name, or a user's own by its path."""
+    if name.endswith(_SUFFIX):
+        return Path(name)
     if name not in paper_names():
         raise UnknownName("paper", name, paper_names())
-    return read_published(PAPERS / name / PUBLISHED)
+    return PAPERS / name / PUBLISHED
 
 
-def read_published(path: Path) -> PublishedPaper:
-    """Read the published tables in a file."""
+def read_paper(path: Path) -> PublishedPaper:
+    """Read the published tables in a file; what a user's own file names is asked for before it is used."""
     try:
         data = parse_toml(read_small(path))
     except (OSError, ValueError) as error:
         raise BadParameter(f"The published tables {path} cannot be read: {reason(error)}.") from error
+    note_named(path, texts_of(data))
+    settle([path.resolve()])
     return PublishedPaper.read(data)
 
 
 def all_tables() -> Iterator[tuple[str, PublishedPaper, PublishedTable]]:
     """Yield every table of every paper, with the short name of its paper."""
     for name in paper_names():
-        paper = read_paper(name)
+        paper = read_paper(file_of(name))
         for table in paper.tables:
             yield name, paper, table

@@ -80,7 +80,8 @@ def _evaluate(plan: TablePlan, name: str, evaluation: EvaluationOfPaper, model: 
         return
     tell(f"evaluation {path.stem}")
     run = RunFolder.open(folders[evaluation.run])
-    titles = {label: title for label, title in read_run_models(run.path).titles.items() if label in evaluation.stages}
+    known = read_run_models(run.path).titles
+    titles = {label: known.get(label, label) for label in evaluation.stages}
     lines = tuple(Line(game, {OPPONENTS: opponents}) for game in evaluation.games)
     suite = Suite(name, "Games of a paper.", lines, evaluation.metrics, evaluation.episodes)
     final = Final(suite, Evaluator(evaluation.episodes, Key(seed).at("published", name), exact_budget=0), seed)

@@ -23,7 +23,7 @@ from stratagem.reproduction.published import (
 from stratagem.runs.config_file import toml_value
 from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.training.estimate import Estimate, Speed
-from stratagem.training.shipped import PAPERS, recipe_path
+from stratagem.training.shipped import recipe_path
 
 LEAST_SEEDS = 3
 """Number of seeds where the paper has fewer: two give hardly an interval."""
@@ -33,8 +33,8 @@ LEAST_SEEDS = 3
 class TablePlan:
     """Runs of one table at a scale."""
 
-    name: str
-    """Short name of the paper."""
+    file: Path
+    """File of the published tables; paths of recipes are from its folder."""
     paper: PublishedPaper
     table: PublishedTable
     scale: ScaleName
@@ -43,6 +43,11 @@ class TablePlan:
     seeds: tuple[int, ...]
     model: str = ""
     """Model in place of that of the scale; empty to keep it."""
+
+    @property
+    def text(self) -> str:
+        """Paper and table as the command takes them."""
+        return f"{self.file.parent.name}:{self.table.id}"
 
     @property
     def differs(self) -> list[str]:
@@ -88,7 +93,7 @@ class TablePlan:
         if run.after:
             changes["model"] = f"run:{self.folder / self.run_name(run.after, model, seed)}@{run.start}"
         recipes = (*run.recipes, *self._recipes(model))
-        paths = tuple(recipe_path(recipe, PAPERS / self.name) for recipe in recipes)
+        paths = tuple(recipe_path(recipe, self.file.parent) for recipe in recipes)
         written = {place: value if place == "model" else toml_value(value) for place, value in changes.items()}
         return PlannedRun(self.run_name(name, model, seed), paths, written)
 
