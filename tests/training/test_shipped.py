@@ -6,10 +6,19 @@ import pytest
 
 from stratagem import __version__
 from stratagem.algorithms.catalogue import read_any
+from stratagem.api.trainings import read_recipe
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.renamed.recipes import SUCCESSORS, UNTIL
 from stratagem.training.recipe_file import recipe_data
-from stratagem.training.shipped import PUBLISHED, SHIPPED, recipe_names, recipe_path, shipped_recipes, summary_of
+from stratagem.training.shipped import (
+    PUBLISHED,
+    SHIPPED,
+    others_of,
+    recipe_names,
+    recipe_path,
+    shipped_recipes,
+    summary_of,
+)
 
 ROOT = Path(__file__).parents[2]
 
@@ -79,3 +88,33 @@ def test_removed_recipe_is_told_what_to_write(name):
 def test_removed_recipes_are_deleted_from_the_table_when_their_time_is_over():
     numbers = [[int(number) for number in version.split(".")] for version in (__version__, UNTIL)]
     assert numbers[0] < numbers[1]
+
+
+def test_part_names_the_recipes_that_it_is_composed_with():
+    (pfsp,) = shipped_recipes("league/learners/pfsp")
+    assert pfsp.others == ("league/kuhn",)
+    assert not next(shipped_recipes("sepo/kuhn-tiny")).others
+    assert others_of("a", "# stratagem train recipes/b.toml a recipes/c.toml --set x=recipes/d\n# More.") == ("b", "c")
+    assert others_of("a", "# A recipe without a command.\n") == ()
+
+
+@pytest.mark.parametrize("name", ["league/learners/pfsp", "shapellm/pairs/shaper", "shapellm/models/tiny"])
+def test_part_that_is_trained_alone_is_answered_with_the_whole_command(name):
+    (recipe,) = (one for one in shipped_recipes(name) if one.name == name)
+    with pytest.raises(BadParameter) as raised:
+        read_recipe(name)
+    assert str(raised.value) == (
+        f"{name} is a part of a recipe, and cannot be trained alone: give the others, too, as in `{recipe.command}`."
+    )
+    assert recipe.command.startswith("stratagem train recipes/")
+
+
+def test_mistake_in_a_setting_of_a_whole_recipe_is_told_as_it_is():
+    with pytest.raises(BadParameter, match="There is no setting temperatur"):
+        read_recipe("sepo/kuhn-tiny", {"temperatur": 1.0})
+    with pytest.raises(BadParameter, match="There is no setting temperatur"):
+        read_recipe(["league/kuhn", "league/learners/pfsp"], {"temperatur": 1.0})
+    with pytest.raises(BadParameter, match="There is no setting temperatur"):
+        read_recipe("sepo/ipd", {"temperatur": 1.0})  # a part that can be trained alone
+    with pytest.raises(BadParameter, match="is a part of a recipe"):
+        read_recipe("league/learners/pfsp", {"temperature": 1.0})

@@ -22,9 +22,15 @@ class Recipes(Result):
     """Name, file and description of each."""
 
     def rows(self) -> list[Json]:
-        """Return one row for each recipe: its name, its group, its description and its file."""
+        """Return one row for each recipe: its name, group, description and file, and the recipes to compose it with."""
         return [
-            {"name": one.name, "group": one.group, "summary": one.summary, "path": str(one.path)}
+            {
+                "name": one.name,
+                "group": one.group,
+                "summary": one.summary,
+                "path": str(one.path),
+                "composed_with": list(one.others),
+            }
             for one in self.recipes
         ]
 
@@ -34,9 +40,14 @@ class Recipes(Result):
 
     def grids(self) -> list[Grid]:
         return [
-            Grid(group, ("", ""), [(one.name, one.summary) for one in members], figures=False)
+            Grid(group, ("", "", ""), [_cells(one) for one in members], figures=False)
             for group, members in groupby(self.recipes, key=lambda one: one.group)
         ]
+
+
+def _cells(recipe: ShippedRecipe) -> tuple[str, str, str]:
+    part = f"part, with {' '.join(recipe.others)}" if recipe.others else ""
+    return recipe.name, recipe.summary, part
 
 
 @one_sentence

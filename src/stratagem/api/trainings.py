@@ -21,7 +21,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
 from stratagem.runs.trackers.base import tracking
 from stratagem.runs.trackers.catalogue import make_trackers
-from stratagem.training.shipped import recipe_path
+from stratagem.training.shipped import check_part, recipe_path
 from stratagem.training.stage import Progress
 from stratagem.workers.plan import current
 
@@ -100,7 +100,14 @@ def _named(recipes: Sequence[object], changes: Mapping[str, object]) -> tuple[li
     paths = [recipe_path(str(recipe)) for recipe in recipes]
     from stratagem.algorithms.catalogue import read_any  # loads torch, so only for recipes that there are
 
-    return [path.stem for path in paths], read_any(paths, changes)
+    try:
+        return [path.stem for path in paths], read_any(paths, changes)
+    except BadParameter as error:
+        if changes:  # a wrong change is told as it is where the recipes can be read without it
+            _named(recipes, {})
+            raise
+        check_part(paths, error)
+        raise
 
 
 def _stopped_run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -29,6 +29,14 @@ class ShippedRecipe:
     summary: str
     """First sentence of the comment at the top of the file."""
 
+    others: tuple[str, ...] = ()
+    """Recipes that the command at the top of the file composes it with; it is a part where there are any."""
+
+    @property
+    def command(self) -> str:
+        """Command that trains by it, with the recipes that it is composed with in their order."""
+        return command_of(self.path.read_text(encoding="utf-8"))
+
     @property
     def group(self) -> str:
         """Folder of the recipe, such as shapellm/games."""
@@ -38,7 +46,8 @@ class ShippedRecipe:
 def shipped_recipes(word: str = "") -> Iterator[ShippedRecipe]:
     """Find the shipped recipes that have a word in their name or summary, by name."""
     for name, path in sorted(_paths().items()):
-        recipe = ShippedRecipe(name, path, summary_of(path.read_text(encoding="utf-8")))
+        text = path.read_text(encoding="utf-8")
+        recipe = ShippedRecipe(name, path, summary_of(text), others_of(name, text))
         if word.casefold() in f"{recipe.name} {recipe.summary}".casefold():
             yield recipe
 
@@ -68,6 +77,29 @@ def recipe_path(name: str, folder: Path = Path()) -> Path:
 def name_of(path: Path) -> str:
     """Return the name of a shipped recipe by its path, and any other path as it is."""
     return path.relative_to(SHIPPED).with_suffix("").as_posix() if path.is_relative_to(SHIPPED) else str(path)
+
+
+def command_of(text: str) -> str:
+    """Return the command at the top of a recipe; empty where it has none."""
+    first = text.partition("\n")[0].lstrip("# ")
+    return first if first.startswith("stratagem train ") else ""
+
+
+def others_of(name: str, text: str) -> tuple[str, ...]:
+    """Return the recipes that the command at the top of a recipe composes it with, by name."""
+    words = command_of(text).partition(" --")[0].split()[2:]
+    return tuple(word for each in words if (word := each.removeprefix(_PREFIX).removesuffix(_SUFFIX)) != name)
+
+
+def check_part(paths: Sequence[Path], error: BadParameter) -> None:
+    """Raise a short error where one part of a recipe was given alone, and the given one otherwise."""
+    for recipe in shipped_recipes():
+        if [recipe.path] == list(paths) and recipe.others:
+            raise BadParameter(
+                f"{recipe.name} is a part of a recipe, and cannot be trained alone: give the others, too, as in "
+                f"`{recipe.command}`."
+            ) from error
+    raise error
 
 
 def summary_of(text: str) -> str:
