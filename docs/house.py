@@ -15,8 +15,8 @@ SRC = Path(stratagem.__file__).parent
 PACKAGES = ("cli", "api", "evaluation", "reports")
 FIGURES = ("exploitability", "nash_conv", "nash_exploitability")
 """Members by which a class is a result of exploitability; so is a class with the word in its name."""
-OPTIONAL = ("scored", "sampled", "bound", "why_not_exact")
-"""Optional fields of a row of an evaluation; `exact` is one where it is a member of a row."""
+OPTIONAL = ("exact", "scored", "sampled", "bound", "why_not_exact")
+"""Optional fields of a `row` of an evaluation."""
 
 WORDS = {
     "exploitability": (
@@ -121,10 +121,8 @@ def conditions(tree: ast.Module) -> Iterator[ast.expr]:
 
 def is_optional(node: ast.AST) -> bool:
     """Return whether an expression reads an optional field."""
-    if not isinstance(node, ast.Attribute):
-        return False
-    base = node.value.id if isinstance(node.value, ast.Name) else getattr(node.value, "attr", "")
-    return base != "traits" and (node.attr in OPTIONAL or (node.attr == "exact" and base == "row"))
+    of_row = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "row"
+    return of_row and node.attr in OPTIONAL
 
 
 def synonyms(figure: str) -> list[str]:
@@ -136,7 +134,17 @@ def synonyms(figure: str) -> list[str]:
 def stands(file: str, word: str) -> bool:
     """Return whether a file still has a word."""
     path = SRC / file
-    return path.is_file() and word in path.read_text(encoding="utf-8")
+    return path.is_file() and word in texts_of(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def texts_of(tree: ast.Module) -> set[str]:
+    """Return the names of a module, and its texts, whole and by the words of f-strings."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        for name in ("id", "attr", "name", "value", "arg"):
+            if isinstance(text := getattr(node, name, None), str):
+                found |= {text, text.strip()}
+    return found
 
 
 def lines(package: str) -> tuple[int, int]:
