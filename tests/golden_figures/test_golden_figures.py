@@ -11,7 +11,7 @@ from golden_cases import Outcome, read_cases
 
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.statistics import Estimate
-from stratagem.games import GAMES
+from stratagem.games.catalogue import GAMES
 from stratagem.games.key import Key
 
 CASES = read_cases()
