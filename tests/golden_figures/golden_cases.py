@@ -95,8 +95,7 @@ def compute(case: Case) -> Outcome:
             result = getattr(sg, name)(**_filled(arguments, words))
             figures += flat_figures("python", result.rows(), mask)
             texts["repr"] = plain_lines(repr(result), mask)
-            if case.command and case.json:
-                figures += _unlike_json(figures, flat_figures("json", _plain(result.to_json()), mask))
+            figures += _unlike_json(figures, flat_figures("json", _plain(result.to_json()), mask))
     return Outcome(figures, texts)
 
 
