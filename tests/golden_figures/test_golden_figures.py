@@ -55,7 +55,7 @@ def test_a_changed_metric_is_named(monkeypatch):
     pay = METRICS["pay"]
     monkeypatch.setattr(type(pay), "measure", lambda self, sample: Estimate(1.0 + 2**-52, n=1))
     found = compare(CASES["imp"])
-    assert any(line.startswith("imp: json: imp / random: metrics.pay.mean moved from ") for line in found)
+    assert any(line.startswith("imp: json: imp / random: games.players.metrics.pay.mean moved from ") for line in found)
 
 
 RESULT = {"players": [{"player": "A", "pay": {"mean": 0.1, "se": None}, "exact": True}], "made_by": {"version": 3}}
