@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-runs test-long mutants fuzz check golden docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons zoo check-zoo release clean
+.PHONY: help smollm2 demo test test-runs test-long mutants fuzz check golden golden-figures house docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons zoo check-zoo release clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,12 @@ check: $(READY) ## ruff, the strict type checker and the check of words
 
 golden: $(READY) ## write the golden playthroughs again, after a change of rules that is meant
 	$(BIN)/python -m stratagem.games.playthrough --update tests/golden
+
+golden-figures: $(READY) ## compare what commands and functions compute with the stored figures, to the last bit; some minutes
+	$(BIN)/python tests/golden_figures/figures.py compare
+
+house: $(READY) ## print how many types, words, commands and lines the results have
+	$(BIN)/python docs/house.py
 
 docs: $(READY) ## write the catalogue of games, players and metrics again
 	$(BIN)/python docs/catalogue.py
