@@ -196,9 +196,7 @@ def _save(write_to: Path | None, asked: Asked, readings: Scan) -> None:
 
 
 def _write(path: Path, text: str, mode: str = "w") -> None:
-    try:
+    with telling(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open(mode, encoding="utf-8") as file:
             file.write(text)
-    except OSError as error:
-        raise StratagemError(f"{path} cannot be written: {error.strerror}.") from error

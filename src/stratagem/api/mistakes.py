@@ -22,8 +22,12 @@ def one_sentence(function: Callable[P, R]) -> Callable[P, R]:
         except StratagemError as error:
             raise error.with_traceback(None) from None
         except OSError as error:
-            if error.filename is None:
-                raise  # of no file that a user named
-            raise StratagemError(f"{error.filename}: {error.strerror}.") from None
+            if (said := sentence_of(error)) is None:
+                raise
+            raise said from None
 
     return called
+
+
+def sentence_of(error: BaseException) -> StratagemError | None:
+    """Return the sentence about an error of a file that the user named, or of a disk; None for a defect of ours."""
