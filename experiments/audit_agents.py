@@ -31,7 +31,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.kuhn import KuhnFacts
 from stratagem.players.base import Mix, Player, Scripted, Traits
 from stratagem.players.catalogue import make_player
-from stratagem.players.given import allow_files
+from stratagem.players.given import allow_given
 from stratagem.provenance import provenance
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "audit-agents.json"
@@ -82,7 +82,7 @@ def known(name: str, player: str) -> float | None:
 
 def audited(name: str, player: str, folder: Path, decisions: int) -> dict[str, Any]:
     """Audit a player, and return its figures beside the exact one."""
-    allow_files(player)
+    allow_given(player)
     start = time.monotonic()
     card = run_audit(plan_audit(player, ("kuhn",), decisions), folder)
     figures = card.by_name

@@ -46,6 +46,7 @@ LAYERS = (
     "algorithms",
     "reports",
     "sweeps",
+    "reproduction",
     "auditing",
     "endpoint",
     "viewer",

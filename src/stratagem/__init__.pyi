@@ -23,6 +23,7 @@ from stratagem.api.prompts import prompt as prompt
 from stratagem.api.recipes import recipes as recipes
 from stratagem.api.records import read_record as read_record
 from stratagem.api.reports import report as report
+from stratagem.api.reproductions import reproduce as reproduce
 from stratagem.api.run_lists import runs as runs
 from stratagem.api.runs import load_run as load_run
 from stratagem.api.servers import servers as servers
@@ -65,6 +66,7 @@ __all__ = [
     "read_record",
     "recipes",
     "report",
+    "reproduce",
     "runs",
     "serve",
     "servers",

@@ -22,6 +22,7 @@ FUNCTIONS = {
     "train": "trainings",
     "dry_run": "dry_runs",
     "sweep": "sweeps",
+    "reproduce": "reproductions",
     "load_run": "runs",
     "upgrade": "upgrades",
     "read_record": "records",

@@ -11,6 +11,8 @@ SENTENCES = [
     ("leave `changes=` out.", "leave --set out."),
     ("add `sg.allow('cmd:./agent --x')`.", "add --allow-command 'cmd:./agent --x'."),
     ("add `sg.allow('/a/goods.py')`.", "add --allow-file /a/goods.py."),
+    ("add `sg.allow('cmd:a `x`')`.", "add --allow-command 'cmd:a `x`'."),
+    ("say `sg.trust('/a b')`.", "say `stratagem trust '/a b'`."),
     ("add `sg.allow('127.0.0.1:80')`.", "add --allow-host 127.0.0.1:80."),
 ]
 UNCHANGED = ["`rounds` of at least 1", "as in `ipd(rounds=3)`", "`transformers(rows=16)`", "`stratagem eval --out`"]

@@ -1,4 +1,4 @@
-"""What a page names, and what workers may do: both have the list of the command that started them, and no more."""
+"""Pages and workers: both have the list of the command that started them, and no more."""
 
 import socket
 import threading

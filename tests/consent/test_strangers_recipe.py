@@ -7,13 +7,25 @@ import select
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from stratagem.cli.main import main
+from stratagem.consent import table as consent_table
 from stratagem.consent.needs import Kind, command_of, needs_of
-from stratagem.consent.table import allow, commanding, consent, is_allowed, named_by
+from stratagem.consent.table import (
+    allow,
+    check_command,
+    check_read,
+    commanding,
+    consent,
+    is_allowed,
+    note_named,
+    settle,
+)
 from stratagem.consent.trusted import trust_folder, trusted_folders
+from stratagem.errors import BadParameter
 
 RECIPE = """
 algorithm = "grpo"
@@ -91,7 +103,7 @@ def test_a_dry_run_prints_first_what_it_would_run(evil, tmp_path, capsys):
     assert "Besides its training this recipe would run the command cmd:" in out
     assert "(evil/program.toml): not allowed yet" in out
     _, out, _ = said(capsys, "train", "plain.toml", "--dry-run")
-    assert out.startswith("The recipe runs no file and no command, contacts no server, and reads nothing outside")
+    assert out.startswith("The recipe runs no file and no command, contacts no server, and names no path outside")
     said(capsys, "trust", "evil")
     (tmp_path / "shown.toml").write_text('extends = ["evil/program.toml"]')
     code, out, _ = said(capsys, "train", "shown.toml", "--dry-run", "--json")
@@ -139,7 +151,7 @@ def test_what_is_typed_is_allowed_and_what_a_file_says_is_not(evil, tmp_path, ca
     words = ("train", "plain.toml", "--dry-run", "--set", f"opponents=[{json.dumps(program)}]")
     assert said(capsys, *words)[0] == 0
     with commanding():
-        named_by(evil / "program.toml", [program])
+        note_named(evil / "program.toml", [program])
         assert [is_allowed(need) for need in consent().needs] == [False]
         allow(program)
         assert [is_allowed(need) for need in consent().needs] == [True]
@@ -156,6 +168,7 @@ def test_what_is_typed_is_allowed_and_what_a_file_says_is_not(evil, tmp_path, ca
         ("noise(a.py:B(x=1), p=0.1)", {Kind.FILE}),
         ("api:m@https://evil.example/v1", {Kind.HOST}),
         ("http:http://evil.example/act", {Kind.HOST}),
+        ("http:https://[::1]:8443/act", {Kind.HOST}),
         ("hf:owner/model", {Kind.HOST}),
         ("run:../other", {Kind.READ}),
         ("dir:/etc/model+adapter:a=/etc/adapter", {Kind.READ}),
@@ -217,7 +230,105 @@ def test_a_terminal_is_asked_once(evil, tmp_path, answer, allowed):
     assert "Trust this folder?" in printed
     assert "\x1b[2K" not in printed.partition("Trust this folder")[0].rpartition("would")[2]
     assert (code == 0) == allowed
-    assert trusted_folders() == ([tmp_path] if allowed else [])
+    assert trusted_folders() == ([evil] if allowed else [])
     if allowed:
         code, _, answered = asked_on_a_terminal(words, answer, tmp_path)
         assert (code, answered) == (0, False)
+
+
+OWN = Path(consent_table.__file__).resolve().parents[1]
+
+
+@pytest.mark.parametrize(
+    "opponent",
+    [
+        f'{OWN}/players/agents.py:AgentPlayer("\\x63md:{{program}}")',
+        f'{OWN}/cli/main.py:main(["trust","{{folder}}"])',
+    ],
+)
+@pytest.mark.parametrize("trusted", [False, True])
+def test_modules_of_the_package_run_nothing_for_strangers(evil, tmp_path, capsys, opponent, trusted):
+    """Their functions would start a command, or trust a folder."""
+    if trusted:
+        trust_folder(OWN.parent)
+    program = f"{sys.executable} {evil}/agent.py"
+    text = opponent.format(program=program, folder=evil)
+    (evil / "own.toml").write_text(RECIPE.format(opponent=json.dumps(text)))
+    assert said(capsys, "train", "evil/own.toml", "--out", "run")[0] == 2
+    assert not (tmp_path / "RAN").exists()
+    assert evil not in trusted_folders()
+
+
+def test_a_stranger_calls_no_function_of_a_trusted_folder(evil, tmp_path, capsys):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "own.py").write_text("import os\ndef clean(path):\n    os.remove(path)\n")
+    victim = tmp_path / "victim"
+    victim.touch()
+    trust_folder(tmp_path / "mine")
+    text = f'{tmp_path}/mine/own.py:clean("{victim}")'
+    (evil / "call.toml").write_text(RECIPE.format(opponent=json.dumps(text)))
+    assert said(capsys, "train", "evil/call.toml", "--dry-run")[0] == 2
+    assert victim.exists()
+
+
+def test_a_trusted_recipe_runs_no_file_of_another_folder(evil, tmp_path, capsys, monkeypatch):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "own.toml").write_text('style = "helper.py:Evil"\n' + RECIPE.format(opponent='"random"'))
+    trust_folder(tmp_path / "mine")
+    (evil / "link.toml").symlink_to(tmp_path / "mine" / "own.toml")
+    assert said(capsys, "train", "evil/link.toml", "--dry-run")[0] == 2
+    monkeypatch.chdir(evil)
+    assert said(capsys, "train", tmp_path / "mine" / "own.toml", "--dry-run")[0] == 2
+    assert not (tmp_path / "RAN").exists()
+
+
+def test_the_prefix_of_an_allowed_command_is_not_allowed():
+    with commanding(["cmd:sh -c 'echo hi'"]):
+        check_command("sh -c 'echo hi'")
+        with pytest.raises(BadParameter, match="would run a program"):
+            check_command("sh -c")
+
+
+def test_a_need_is_one_line_of_the_question(tmp_path):
+    (need,) = needs_of("cmd:true\nTrust this folder? /tmp/safe [y/N]", tmp_path / "recipe.toml")
+    assert "\n" not in need.phrase
+
+
+def test_a_recipe_extends_nothing_outside_its_folder(evil, tmp_path, capsys):
+    (evil / "out.toml").write_text('extends = ["../plain.toml"]\nseed = 3\n')
+    code, _, error = said(capsys, "train", "evil/out.toml", "--dry-run")
+    assert (code, "plain.toml would be read" in error) == (2, True)
+    (evil / "shipped.toml").write_text('extends = ["sepo/kuhn-tiny"]\n')
+    assert said(capsys, "train", "evil/shipped.toml", "--dry-run")[0] == 0
+
+
+def test_two_recipes_of_one_folder_ask_once(evil):
+    both = {"program.toml": "cmd:./one", "file.toml": "cmd:./two"}
+    questions = []
+    with commanding(asker=lambda needs, folder: questions.append((folder, [need.what for need in needs])) or True):
+        for name, text in both.items():
+            note_named(evil / name, [text])
+        settle([evil / name for name in both])
+        assert questions == [(evil, ["cmd:./one"])]
+        check_command("./one")
+        check_command("./two")
+
+
+def test_a_recipe_that_may_be_read_allows_nothing_that_it_names(evil):
+    with commanding():
+        allow(evil / "program.toml")
+        note_named(evil / "program.toml", ["cmd:./one"])
+        with pytest.raises(BadParameter, match="would run a program"):
+            check_command("./one")
+
+
+def test_reads_of_a_record_end_at_its_own_folder(tmp_path):
+    record = tmp_path / "records" / "evil"
+    record.mkdir(parents=True)
+    (tmp_path / "records" / "secret.txt").touch()
+    (record / "own.txt").touch()
+    with commanding():
+        note_named(record, [f"template:{record}/own.txt", f"template:{tmp_path}/records/secret.txt"])
+        check_read(record / "own.txt")
+        with pytest.raises(BadParameter, match="would be read"):
+            check_read(tmp_path / "records" / "secret.txt")

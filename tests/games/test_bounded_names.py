@@ -16,7 +16,7 @@ from stratagem.file_modules import handed
 from stratagem.games import Key
 from stratagem.games.base import Game
 from stratagem.games.bounded import check_bounds, largest_of, make_bounded_game
-from stratagem.games.catalogue import GAMES, WRAPPERS, describe
+from stratagem.games.catalogue import GAMES, WRAPPERS, describe, make_game
 from stratagem.games.spiel.parameter_files import TEXTS, files_in_game
 from stratagem.games.spiel.trial import try_game
 from stratagem.players.given import as_game
@@ -109,7 +109,7 @@ def test_nan_is_beyond_every_bound():
 def test_usual_names_are_made():
     for name in ("kuhn(hands=100)", "talk(ipd(rounds=50))", "spiel:hex(board_size=19)", "spiel:go(board_size=19)",
                  "spiel:nim(pile_sizes=3;4)", "rules:legal:kuhn", "leduc"):  # fmt: skip
-        make_bounded_game(name)
+        assert make_bounded_game(name) == make_game(name)
 
 
 def test_names_of_the_user_have_no_bounds():

@@ -5,7 +5,7 @@ import json
 import pytest
 from measured_runs import DATA, measured, plan_of
 
-from stratagem.consent.table import commanding, stand_behind
+from stratagem.consent.table import allow_named, commanding
 from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.provenance import source
@@ -218,7 +218,7 @@ def test_a_run_that_fails_stops_no_other_and_is_named_with_its_reason(files):
     changed = '{ name = "a", set = { "grpo.advantage" = "failing_arm.py:Failing" } }'
     (files / "s.toml").write_text(text.replace('{ name = "a" }', changed))
     with commanding():
-        stand_behind(["failing_arm.py:Failing"], files)
+        allow_named(["failing_arm.py:Failing"], files)
         sweep, told = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out"), []
         with pytest.raises(StratagemError, match=r"1 of 2 runs failed.* a-0: Failing returned NoneType"):
             sweep.run(told.append)

@@ -189,6 +189,7 @@ def test_every_byte_before_the_end_is_of_the_own_seat(root):
                 pages.get("library")
                 pages.do("reply", id=table, number=event["number"], text=event["choices"]["actions"][0])
     heard = "".join(pages.heard).replace(json.dumps(rules)[1:-1], "")
+    heard = re.sub(r"token=[\w-]+", "", heard)  # random text, in which any letter may stand alone
     cards = set(re.findall(r"(?<![A-Za-z])[JQK](?![A-Za-z])", heard))
     (episode,) = read_episodes(root / "played")
     assert over == {

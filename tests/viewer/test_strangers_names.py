@@ -66,6 +66,7 @@ def test_viewer_reads_no_file_that_a_page_or_a_record_names(name, request, tmp_p
 
 
 def test_recipe_makes_no_huge_game_and_reads_no_file(tmp_path):
+    pytest.importorskip("torch")
     import stratagem as sg
 
     file = tmp_path / "secret.txt"

@@ -9,7 +9,7 @@ from typing import Any
 import verifiers.v1 as vf
 from pydantic import Field, model_validator
 
-from stratagem.consent.table import stand_behind
+from stratagem.consent.table import allow_named
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
@@ -56,7 +56,7 @@ class DealsConfig(vf.TasksetConfig):
 
     def made(self) -> Game[Any]:
         """Make the game."""
-        stand_behind((self.game,))
+        allow_named((self.game,))
         return make_game(self.game)
 
     def look(self) -> Style:
@@ -114,7 +114,7 @@ class GameEnvConfig(vf.EnvConfig):
                 f"{game.spec.name} has {seats} seats, which {agents} agents and {len(names)} opponents do not fill: "
                 "each place after the agents has an opponent, or a single one takes them all."
             )
-        stand_behind(names)
+        allow_named(names)
         return [_opponent(name, game) for name in (names * others if len(names) == 1 else names)]
 
 

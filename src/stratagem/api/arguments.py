@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.errors import BadParameter, WrongKind
-from stratagem.players.given import allow_files
+from stratagem.players.given import allow_given
 
 
 def several(given: object, kind: str = "player", *, least: int = 1) -> list[Any]:
@@ -32,7 +32,7 @@ def as_text(given: object, kind: str) -> str:
     """Return a name that a caller gave, whose files may be loaded."""
     if not isinstance(given, str):
         raise WrongKind(kind, "given by its name", given)
-    allow_files(given)
+    allow_given(given)
     return given
 
 

@@ -18,7 +18,7 @@ from stratagem.auditing.plan import plan_audit as planned
 from stratagem.errors import BadParameter
 from stratagem.games.base import Json
 from stratagem.options import check_seed, is_number
-from stratagem.players.given import GameLike, allow_files
+from stratagem.players.given import GameLike, allow_given
 
 __all__ = ["PlannedAudit", "checked_plan", "plan_audit"]
 
@@ -138,7 +138,7 @@ def checked_plan(
     check_seed(seed)
     agent, listed = as_player_or_name(player), several(games, "game")
     baseline = None if against is None else as_player_or_name(against)
-    allow_files(agent, baseline, *listed)
+    allow_given(agent, baseline, *listed)
     conditions = [read_condition(text) for text in names_of(fail_if, "condition")]
     plan = planned(agent, listed, decisions, seed, baseline)
     check_conditions(conditions, plan.names())

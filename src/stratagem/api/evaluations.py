@@ -36,7 +36,7 @@ from stratagem.games.key import Key
 from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.players.catalogue import named
-from stratagem.players.given import GameLike, allow_files
+from stratagem.players.given import GameLike, allow_given
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -200,7 +200,7 @@ def plan_evaluation(settings: EvaluationSettings) -> EvaluationPlan:
     at = settings
     listed, against = players_of(at.players), players_of(at.opponents, least=0)
     metrics, by = names_of(at.metrics, "metric"), None if at.exploit_by is None else as_player_or_name(at.exploit_by)
-    allow_files(at.suite, by, *listed, *against, *metrics)
+    allow_given(at.suite, by, *listed, *against, *metrics)
     disguises = wraps(str(at.disguise)) if at.disguise is not None else []
     further = [*metrics, *([MemorisationGap.name] if disguises else [])]
     chosen = with_metrics(find_suite(at.suite, tuple(against)), further)

@@ -15,7 +15,7 @@ from stratagem.games.base import Game, Json, State, View
 from stratagem.games.disguise import generated, read_disguise
 from stratagem.games.key import Key
 from stratagem.options import check_seed, whole
-from stratagem.players.given import GameLike, allow_files, as_game
+from stratagem.players.given import GameLike, allow_given, as_game
 from stratagem.prompting.base import Message, Style
 from stratagem.prompting.catalogue import make_style
 from stratagem.prompting.templates.coverage import untold
@@ -124,7 +124,7 @@ def _style(given: str | Style) -> Style:
         return given
     if not isinstance(given, str):
         raise WrongKind("prompt style", "a name such as `plain`, or a Style", given)
-    allow_files(given)
+    allow_given(given)
     return make_style(given)
 
 

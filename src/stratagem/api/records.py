@@ -15,7 +15,7 @@ from stratagem.api.tables import number
 from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.options import check_seed
 from stratagem.play.records import Episode, deals_by_key
-from stratagem.players.given import allow_files
+from stratagem.players.given import allow_given
 
 if TYPE_CHECKING:
     from stratagem.api.evaluations import Evaluation
@@ -44,7 +44,7 @@ class Record(Episodes):
         from stratagem.evaluation.recorded import reading_of, recorded
 
         names = names_of(metrics, "metric")
-        allow_files(*names)
+        allow_given(*names)
         check_seed(seed)
         with counting_outcomes() as outcomes:
             count_outcomes(call for episode in self.episodes for row in episode.decisions for call in row.calls)

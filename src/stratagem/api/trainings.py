@@ -15,7 +15,7 @@ from stratagem.api.progress import bar
 from stratagem.api.runs import Run
 from stratagem.api.serving import serving
 from stratagem.consent.needs import texts_of
-from stratagem.consent.table import reading_files, stand_behind
+from stratagem.consent.table import allow_named, reading_files
 from stratagem.errors import BadParameter, WrongKind
 from stratagem.files import telling_below
 from stratagem.runs.folder import RunFolder
@@ -89,9 +89,9 @@ def _named(recipes: Sequence[object], changes: Mapping[str, object]) -> tuple[li
     """Return the settings of recipes, with their names."""
     from stratagem.training.recipe_file import AnyRecipe
 
-    stand_behind(texts_of(dict(changes)))
+    allow_named(texts_of(dict(changes)))
     if len(recipes) == 1 and isinstance(recipes[0], AnyRecipe):
-        stand_behind(texts_of(recipes[0].model_dump(mode="json")))
+        allow_named(texts_of(recipes[0].model_dump(mode="json")))
         if changes:
             raise BadParameter("A recipe that is an object is used as it is: leave the changes out.")
         return [str(getattr(recipes[0], "algorithm", "recipe"))], recipes[0]

@@ -91,6 +91,10 @@ COMMANDS = {
         "stratagem.cli.watch:watch", "Watch a run until it ends: its step, its main figures, its curves and its checks."
     ),
     "sweep": Listed("stratagem.cli.sweep:sweep", "Run every arm of a sweep with every seed, and test its hypothesis."),
+    "reproduce": Listed(
+        "stratagem.cli.reproduce:reproduce",
+        "Make the runs of a published table, and print its figures beside theirs.",
+    ),
     "report": Listed(
         "stratagem.cli.report:report",
         "Write a report: one HTML file with figures, curves, episodes and recipe, which needs no network.",

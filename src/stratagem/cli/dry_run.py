@@ -36,6 +36,6 @@ def print_needs(needs: Mapping[Need, bool]) -> None:
     if any(need.kind is Kind.HOST for need in needs):
         lines["  spend what these servers charge, up to --budget where it is given"] = None
     head = "Besides its training this recipe would" if lines else "The recipe runs no file and no command, contacts no"
-    out.print(head + ("" if lines else " server, and reads nothing outside its folder."), markup=False, highlight=False)
+    out.print(head + ("" if lines else " server, and names no path outside its folder."), markup=False, highlight=False)
     for line in lines:
         out.print(line, markup=False, highlight=False)

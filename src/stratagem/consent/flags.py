@@ -11,7 +11,7 @@ import shlex
 
 from stratagem.consent.table import kind_of
 
-CALL = re.compile(r"`sg\.(?P<name>allow|trust)\((?P<value>['\"][^`]*['\"])\)`")
+CALL = re.compile(r"""`sg\.(?P<name>allow|trust)\((?P<value>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)`""")
 """Function of consent in a sentence."""
 
 

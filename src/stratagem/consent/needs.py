@@ -1,7 +1,7 @@
 """Needs: what a text would run, contact, read or hand over, found without an import.
 
-A text is a value of a recipe, a name of a record, or a word of a command line. The search errs on the side of more:
-what it overlooks is refused where it is used.
+A text is a value of a recipe, a name of a record, or a word of a command line. A file, a command or a server that the
+search overlooks, as one that is spelt with escapes, is refused where it is used. A path that it overlooks is read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HUB = "huggingface.co"
 """Host from which `hf:ID` is downloaded."""
 _COMMAND = re.compile(rf"""(?i:(?P<quote>['"]?){COMMAND})(?P<rest>.*)""", re.DOTALL)
 _ENV = re.compile(r"""\benv\s*=\s*(?:[\[(](?P<many>[^\])]*)[\])]|['"]?(?P<one>\w+))""")
-_URL = re.compile(r"""https?://[^\s,;()\[\]{}'"|]+""", re.IGNORECASE)
+_URL = re.compile(r"""https?://(?:\[[0-9a-f:.]+\](?::\d+)?|[^\s,;()\[\]{}'"|]+)""", re.IGNORECASE)
 _HUB = re.compile(r"\bhf:\S")
 _READ = re.compile(
     r"""(?:\b(?:run|dir|gguf|template):|\+adapter:(?:[\w-]+=)?|\b(?:file|filename|path)\s*=\s*)['"]?"""
@@ -62,21 +62,27 @@ class Need(NamedTuple):
     @property
     def phrase(self) -> str:
         """The need in words: `run the file bots.py`."""
-        return f"{PHRASES[self.kind]} {self.what}"
+        return f"{PHRASES[self.kind]} {self.what}".replace("\n", "\\n")  # a line of its own could forge the question
+
+
+def folder_of(place: Path) -> Path:
+    """Return the folder of a file, which is that of its content where it is a link; a folder is its own."""
+    whole = place.resolve()
+    return whole if whole.is_dir() else whole.parent
 
 
 def needs_of(text: str, place: Path) -> Iterator[Need]:
     """Yield the needs of a text that stands in the file at `place`."""
     if command_of(text) is not None:
         yield Need(Kind.COMMAND, text.strip(), place, text)
-    for file in files_in([text], place.parent):
+    for file in files_in([text], folder_of(place)):
         yield Need(Kind.FILE, str(_found(file)), place, text)
     for name in keys_in(text):
         yield Need(Kind.KEY, name, place, text)
     for host in hosts_in(text):
         yield Need(Kind.HOST, str(host), place, text)
-    for path in reads_in(text, place.parent):
-        if not path.is_relative_to(place.parent.resolve()):
+    for path in reads_in(text, folder_of(place)):
+        if not path.is_relative_to(folder_of(place)):
             yield Need(Kind.READ, str(path), place, text)
 
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from stratagem.consent.needs import Kind, Need, command_of, hosts_in, keys_in, needs_of, reads_in
-from stratagem.consent.trusted import is_trusted, trust_folder
+from stratagem.consent.needs import Kind, Need, command_of, folder_of, hosts_in, keys_in, needs_of, reads_in
+from stratagem.consent.trusted import is_of_package, is_trusted, trust_folder
 from stratagem.errors import BadParameter
 from stratagem.hosts import Host, host_of, read_host
 from stratagem.named_files import (
@@ -48,13 +48,23 @@ class Consent:
     """Allowed paths of models and data outside the folder that names them."""
     needs: dict[Need, bool] = field(default_factory=dict)
     """Everything that files asked for, and whether it is allowed."""
+    strangers: set[Path] = field(default_factory=set)
+    """Files outside the trusted folders that named something: they may not call a function of a trusted file."""
     strict: bool = False
     """True where every server has to be allowed: names may come from files, or from a page."""
 
     @property
     def allowed(self) -> tuple[object, ...]:
         """All that is allowed, to see whether it has grown."""
-        return set(self.texts), set(self.files), set(self.names), set(self.hosts), set(self.reads), self.strict
+        return (
+            set(self.texts),
+            set(self.files),
+            set(self.names),
+            set(self.hosts),
+            set(self.reads),
+            set(self.strangers),
+            self.strict,
+        )
 
 
 _QUOTED = re.compile(r""""([^"]*)"|'([^']*)'""")
@@ -84,7 +94,7 @@ def commanding(words: Iterable[str] = (), asker: Asker | None = None, *, strict:
     before, _consent, _asker = (_consent, _asker), Consent(strict=strict), asker
     try:
         with naming():
-            stand_behind(words)
+            allow_named(words)
             yield
     finally:
         _consent, _asker = before
@@ -107,7 +117,14 @@ def reading_files(*things: str) -> Iterator[None]:
 def _copy(of: Consent) -> Consent:
     """Return the same permissions, to which more can be added, for files that have asked for nothing yet."""
     return replace(
-        of, texts={*of.texts}, files={*of.files}, names={*of.names}, hosts={*of.hosts}, reads={*of.reads}, needs={}
+        of,
+        texts={*of.texts},
+        files={*of.files},
+        names={*of.names},
+        hosts={*of.hosts},
+        reads={*of.reads},
+        strangers={*of.strangers},
+        needs={},
     )
 
 
@@ -117,12 +134,17 @@ def never_ask() -> None:
     _asker = None
 
 
-def stand_behind(texts: Iterable[str], folder: Path | None = None) -> None:
-    """Allow all that texts of the user name; files are looked for in the working directory, and then in `folder`."""
+def allow_named(
+    texts: Iterable[str], folder: Path | None = None, may_run: Callable[[Path], bool] = lambda file: True
+) -> None:
+    """Allow all that texts of the user name; files are looked for in the working directory, and then in `folder`.
+
+    `may_run` leaves out files that others could have put into the working directory.
+    """
     for text in list(texts):
         look_up([text], folder)
         table().asked.update(files_in([text], folder))
-        _consent.files.update(_files(text, folder))
+        _consent.files.update(filter(may_run, _files(text, folder)))
         _consent.texts.update([text] if command_of(text) is not None else [])
         _consent.names.update([text.strip(), *(one or other for one, other in _QUOTED.findall(text))])
         _consent.hosts.update(hosts_in(text))
@@ -130,17 +152,21 @@ def stand_behind(texts: Iterable[str], folder: Path | None = None) -> None:
         _consent.reads.update([Path(text).resolve()] if is_file(Path(text)) else [])
 
 
-def named_by(place: Path, texts: Iterable[str], *, looks_there: bool = True) -> None:
+def note_named(place: Path, texts: Iterable[str], *, looks_there: bool = True) -> None:
     """Note what texts in the file at `place` name; it is allowed if the file is trusted, or was allowed to run.
 
     With `looks_there` Python files are looked for in its folder, too.
     """
-    folder, texts = place.parent if looks_there else None, list(texts)
+    own = folder_of(place)
+    folder, texts = own if looks_there else None, list(texts)
     look_up(texts, folder)
     if place.resolve() in _consent.files or is_trusted(place):
-        stand_behind(texts, folder)
-    own = (path for text in texts for path in reads_in(text, place.parent))
-    _consent.reads.update(path for path in own if path.is_relative_to(place.parent.resolve()))
+        _consent.strangers.discard(place)
+        allow_named(texts, folder, lambda file: file.is_relative_to(own) or is_trusted(file))
+    else:
+        _consent.strangers.add(place)
+    read = (path for text in texts for path in reads_in(text, own))
+    _consent.reads.update(path for path in read if path.is_relative_to(own))
     _consent.needs.update((need, is_allowed(need)) for text in texts for need in needs_of(text, place))
 
 
@@ -152,14 +178,15 @@ def allow(*things: str | Path) -> None:
 
 def allow_command(text: str) -> None:
     """Allow a command: `cmd:PROGRAM`, `PROGRAM`, or the whole name of an agent with the variables that it gets."""
-    stand_behind([text if COMMAND in text.casefold() else f"{COMMAND}{text}"])
+    allow_named([text if COMMAND in text.casefold() else f"{COMMAND}{text}"])
 
 
 def allow_file(text: str) -> None:
     """Allow a Python file to run, or another file to be read."""
     path = find_file(text) if text.endswith(SUFFIX) else Path(text).resolve()
     bind_file(path.name, path)
-    _consent.files.add(path)
+    if path.suffix == SUFFIX:
+        _consent.files.add(path)
     _consent.reads.add(path)
 
 
@@ -199,11 +226,12 @@ def settle(files: Collection[Path]) -> None:
     asked = (need for need in _consent.needs if need.place.resolve() in files)
     wanted = sorted((need for need in asked if not is_allowed(need)), key=lambda need: need.kind)
     for place in dict.fromkeys(need.place for need in wanted):
-        some = [need for need in wanted if need.place == place and not is_allowed(need)]
-        if some and not _agrees(some, folder := folder_to_trust(place)):
-            raise BadParameter(_refusal(some, place, folder))
-        stand_behind({need.text: None for need in some}, place.parent)
-        _consent.needs.update(dict.fromkeys(some, True))
+        some = [need for need in wanted if need.place == place]
+        if not is_trusted(place) and not _agrees(some, folder_of(place)):  # another file of its folder may have asked
+            raise BadParameter(_refusal(some, place, folder_of(place)))
+        note_named(place, {need.text: None for need in some})
+        if lacking := [need for need in some if not is_allowed(need)]:  # as a file of a third folder
+            raise BadParameter(_refusal(lacking, place, folder_of(place)))
 
 
 def _agrees(needs: Sequence[Need], folder: Path) -> bool:
@@ -212,12 +240,6 @@ def _agrees(needs: Sequence[Need], folder: Path) -> bool:
         return False
     trust_folder(folder)
     return True
-
-
-def folder_to_trust(place: Path) -> Path:
-    """Return the folder that a user would trust for a file: the working directory above it, else its own."""
-    here, own = Path.cwd().resolve(), place.resolve().parent
-    return here if own.is_relative_to(here) and not Path.home().resolve().is_relative_to(here) else own
 
 
 def _refusal(needs: Sequence[Need], place: Path, folder: Path) -> str:
@@ -277,7 +299,7 @@ def check_read(path: Path) -> None:
 
 
 def is_given(name: str) -> bool:
-    """Return whether the user stands behind the name of a game, so that it may be as large as it says."""
+    """Return whether the user named or allowed a game, so that it may be as large as it says."""
     return name.strip() in _consent.names
 
 
@@ -288,12 +310,18 @@ def may_read(path: Path) -> bool:
 
 
 def _may_load(path: Path) -> bool:
-    return path in _consent.files or is_trusted(path)
+    if is_of_package(path):
+        return False  # its functions run commands and trust folders, and would do so for whoever names them
+    return path in _consent.files or (not _consent.strangers and is_trusted(path))
 
 
 def _may_run(command: str, keys: Sequence[str]) -> bool:
     pattern = re.compile(rf"(?i:{COMMAND})\s*{re.escape(command)}\s*([,)'\"\]]|$)")
-    return any(pattern.search(text) and set(keys) <= set(keys_in(text)) for text in _consent.texts)
+    return any(
+        (pattern.search(text) if not text.strip().casefold().startswith(COMMAND) else command_of(text) == command)
+        and set(keys) <= set(keys_in(text))
+        for text in _consent.texts
+    )
 
 
 def _may_contact(host: Host) -> bool:

@@ -77,6 +77,11 @@ def is_trusted(path: Path) -> bool:
     return False
 
 
+def is_of_package(path: Path) -> bool:
+    """Return whether a file is a module of the package itself."""
+    return path.is_relative_to(_PACKAGE) and path.suffix == ".py"
+
+
 def _holds(folder: Path, path: Path) -> bool:
     return path.is_relative_to(folder) and all(map(is_private, _down(folder, path)))
 

@@ -8,7 +8,7 @@ from inspect import isfunction
 from pathlib import Path
 from typing import Any
 
-from stratagem.consent.table import named_by, stand_behind
+from stratagem.consent.table import allow_named, note_named
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.evaluation.metrics import METRICS
 from stratagem.file_modules import factory_of
@@ -152,9 +152,9 @@ def _given(suite: Suite, file: Path | None = None) -> Suite:
     players = [player for line in suite.lines for some in line.pools.values() for player in some]
     names = [name for name in (*(line.game for line in suite.lines), *players, *suite.metrics) if isinstance(name, str)]
     if file is None:
-        stand_behind(names)
+        allow_named(names)
     else:
-        named_by(file, names)
+        note_named(file, names)
     return suite
 
 

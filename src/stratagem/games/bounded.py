@@ -11,7 +11,7 @@ from functools import partial
 from inspect import isclass
 from typing import Any, get_type_hints
 
-from stratagem.consent.table import is_given, stand_behind
+from stratagem.consent.table import allow_named, is_given
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.catalogue import WRAPPERS, describe, game_factory, make_game
@@ -34,7 +34,7 @@ _HOW = "give its name in your own command or call, or trust the folder by `strat
 
 def note_made(game: Game[Any]) -> None:
     """Take a game that the user gave, and the games within it, as named by the user."""
-    stand_behind([describe(game)])  # as results write it
+    allow_named([describe(game)])  # as results write it
     for inner in vars(game).values():
         if isinstance(inner, Game):
             note_made(inner)
@@ -48,7 +48,7 @@ def make_bounded_game(text: str | Game[Any]) -> Game[Any]:
 
 
 def check_bounds(text: str, depth: int = 1) -> None:
-    """Refuse a name behind which the user does not stand, and whose game reads files or may be too large."""
+    """Refuse a name that the user has not allowed, and whose game reads files or may be too large."""
     if is_given(text):
         return
     if len(text) > _LONGEST or depth > _DEEPEST:

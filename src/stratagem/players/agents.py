@@ -12,7 +12,7 @@ from inspect import Parameter, isclass, isfunction, signature
 from types import FunctionType, NoneType
 from typing import Any, ClassVar
 
-from stratagem.consent.table import check_command
+from stratagem.consent.table import check_command, consent
 from stratagem.decoding.guides import OneToken
 from stratagem.engines.agents.function import Function
 from stratagem.engines.agents.open import agent_engine
@@ -57,6 +57,8 @@ class AgentPlayer:
             raise BadParameter(f"`env` is for a process: {self._spec.text} has none, so leave it out.")
         if self._spec.transport == "cmd":
             _ = self._spec.arguments()
+            if consent().strict:  # a class can be named without `agent_player`
+                check_command(self._spec.where, names)
 
     @property
     def name(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from stratagem.consent.table import stand_behind
+from stratagem.consent.table import allow_named
 from stratagem.games.base import Game
 from stratagem.games.bounded import note_made
 from stratagem.games.catalogue import make_game
@@ -19,7 +19,7 @@ PlayerLike: TypeAlias = str | Player
 
 def as_game(given: GameLike) -> Game[Any]:
     """Return the game that a caller named or made."""
-    allow_files(given)
+    allow_given(given)
     game = make_game(given)
     note_made(game)
     return game
@@ -27,10 +27,10 @@ def as_game(given: GameLike) -> Game[Any]:
 
 def as_player(given: PlayerLike, game: Game[Any]) -> Player:
     """Return the player that a caller named or made."""
-    allow_files(given)
+    allow_given(given)
     return make_player(given, game)
 
 
-def allow_files(*given: object) -> None:
+def allow_given(*given: object) -> None:
     """Allow what a caller names: Python files, commands of agents, and servers."""
-    stand_behind(text for text in given if isinstance(text, str))
+    allow_named(text for text in given if isinstance(text, str))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import fsum, isfinite
 from typing import Any
 
-from stratagem.consent.table import named_by
+from stratagem.consent.table import note_named
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.file_modules import path_of
 from stratagem.games.base import Game
@@ -77,7 +77,7 @@ def naming_safety(game: Game[Any]) -> Safety[Any] | None:
     if safety is not None:
         names = [*safety.demonstrators, *(name for some in safety.pools.values() for name in some)]
         if (path := path_of(type(getattr(game, "game", game)))) is not None:  # talk(GAME) has its game within
-            named_by(path, names)
+            note_named(path, names)
     return safety
 
 

@@ -76,9 +76,9 @@ class RunData:
             return {}
         if self.info.format == FORMAT:
             return data
-        from stratagem.algorithms.catalogue import upgraded  # loads torch, so only for runs of earlier releases
+        with suppress(StratagemError, ImportError):  # of an algorithm that is not here, or without the extra for models
+            from stratagem.algorithms.catalogue import upgraded  # loads torch, so only for runs of earlier releases
 
-        with suppress(StratagemError):  # of an algorithm that this release has not
             data, _ = upgraded(data)
         return data
 

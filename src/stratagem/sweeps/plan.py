@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.consent.needs import texts_of
-from stratagem.consent.table import named_by, settle
+from stratagem.consent.table import note_named, settle
 from stratagem.errors import BadParameter
 from stratagem.files import parse_toml, read_small, reason
 from stratagem.runs.config_file import toml_value
@@ -126,7 +126,7 @@ def read_plan(path: Path) -> Plan:
         raise BadParameter(
             f"{path} is a recipe and no sweep: `stratagem train {path}` trains by it, and a sweep names it as `recipe`."
         )
-    named_by(path, texts_of(data))
+    note_named(path, texts_of(data))
     settle([path.resolve()])
     return Plan.read(data)
 

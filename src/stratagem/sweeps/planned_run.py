@@ -11,6 +11,7 @@ from stratagem.algorithms.catalogue import check_new, read_any, recipe_of
 from stratagem.errors import StratagemError
 from stratagem.runs.folder import RunFolder
 from stratagem.training.recipe_file import AnyRecipe
+from stratagem.training.shipped import name_of
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class PlannedRun:
     def command(self, folder: Path) -> str:
         """Return the command that makes this run alone."""
         settings = [word for key, value in self.changes.items() for word in ("--set", f"{key}={value}")]
-        return shlex.join(["stratagem", "train", *map(str, self.recipes), "--out", str(folder / self.name), *settings])
+        recipes = map(name_of, self.recipes)
+        return shlex.join(["stratagem", "train", *recipes, "--out", str(folder / self.name), *settings])
 
     def existing(self, folder: Path) -> RunFolder | None:
         """Return the run in a folder; None where it is not begun."""

@@ -47,12 +47,16 @@ def make_run(planned: PlannedRun, folder: Path, command: str) -> Outcome:
     return "made"
 
 
-def make_runs(runs: Iterable[PlannedRun], folder: Path, tell: Tell = lambda _: None) -> dict[str, StratagemError]:
+def make_runs(
+    runs: Iterable[PlannedRun], folder: Path, tell: Tell = lambda _: None, *, any_tree: bool = False
+) -> dict[str, StratagemError]:
     """Make all runs that can be made, by the workers of the plan, and return the errors of the others by name.
 
-    The runs may come from a generator that reads the results of a `first` run.
+    The runs may come from a generator that reads the results of a `first` run. With `any_tree` the program need not be
+    a clean commit.
     """
-    check_clean(source())
+    if not any_tree:
+        check_clean(source())
     failed: dict[str, StratagemError] = {}
     for some in waves(runs, current().workers):
         for planned in some:

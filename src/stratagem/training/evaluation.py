@@ -179,15 +179,17 @@ class Final:
 
         Models on the base of a `policy` that trains an adapter play by its engine, so that the base is in memory once.
         """
-        write_json_once(run.path / EVALUATION, lambda: self._evaluated(run, titles, decoding, policy))
+        write_json_once(run.path / EVALUATION, lambda: self.evaluated(run, titles, decoding, policy=policy))
 
-    def _evaluated(
+    def evaluated(
         self,
         run: RunFolder,
         titles: Mapping[str, str],
-        decoding: DecodingSettings | None,
-        policy: TrainablePolicy | None,
+        decoding: DecodingSettings | None = None,
+        *,
+        policy: TrainablePolicy | None = None,
     ) -> dict[str, Any]:
+        """Return the evaluation of models of a run by their labels, each with its title."""
         reset_caches()
         names = {name: own_name(label) for label, name in player_names(run, titles, decoding).items()}
         with _base_once(run, policy), counting_outcomes() as outcomes:

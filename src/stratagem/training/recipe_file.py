@@ -11,7 +11,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from stratagem.consent.needs import texts_of
-from stratagem.consent.table import named_by, settle
+from stratagem.consent.table import check_read, note_named, settle
+from stratagem.consent.trusted import is_trusted
 from stratagem.errors import BadParameter
 from stratagem.files import read_small, reason
 from stratagem.players.modes import MODES
@@ -127,8 +128,11 @@ def _data(path: Path, below: tuple[Path, ...], read: set[Path], *, of_run: bool)
         raise BadParameter(f'`extends` in {path} is a list of recipes, such as ["kuhn.toml"].')
     whole: dict[str, Any] = {}
     for name in extended:
-        whole = over(whole, _data(recipe_path(name, path.parent), (*below, whole_path), read, of_run=of_run))
-    named_by(path, texts_of(data), looks_there=not of_run)
+        extended = recipe_path(name, path.parent)
+        if not is_trusted(path) and not _resolved(extended).is_relative_to(whole_path.parent):
+            check_read(extended)
+        whole = over(whole, _data(extended, (*below, whole_path), read, of_run=of_run))
+    note_named(path, texts_of(data), looks_there=not of_run)
     return over(whole, data)
 
 

@@ -13,6 +13,8 @@ from stratagem.renamed.recipes import successor_of
 
 SHIPPED = Path(__file__).parents[1] / "recipes"
 """Folder of the shipped recipes; in the repository a link to its folder `recipes`."""
+PAPERS, PUBLISHED = SHIPPED / "papers", "published.toml"
+"""Folder of the papers' own settings, and name of the file of a paper's printed tables, which is no recipe."""
 _PREFIX, _SUFFIX = "recipes/", ".toml"
 
 
@@ -63,6 +65,11 @@ def recipe_path(name: str, folder: Path = Path()) -> Path:
     raise BadParameter(f"There is no recipe {name[:200]!r}: give the path of a file, or a name of `stratagem recipes`.")
 
 
+def name_of(path: Path) -> str:
+    """Return the name of a shipped recipe by its path, and any other path as it is."""
+    return path.relative_to(SHIPPED).with_suffix("").as_posix() if path.is_relative_to(SHIPPED) else str(path)
+
+
 def summary_of(text: str) -> str:
     """Take the first sentence of the comment at the top of a recipe; a command there is left out."""
     lines = re.match(r"(?:#.*\n?)*", text)[0].splitlines()  # type: ignore[index]
@@ -71,7 +78,8 @@ def summary_of(text: str) -> str:
 
 
 def _paths() -> dict[str, Path]:
-    return {path.relative_to(SHIPPED).with_suffix("").as_posix(): path for path in SHIPPED.rglob(f"*{_SUFFIX}")}
+    files = (path for path in SHIPPED.rglob(f"*{_SUFFIX}") if path.name != PUBLISHED)
+    return {path.relative_to(SHIPPED).with_suffix("").as_posix(): path for path in files}
 
 
 def _exists(path: Path) -> bool:

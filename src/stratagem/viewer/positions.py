@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stratagem.consent.table import named_by
+from stratagem.consent.table import note_named
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game, Json, Seat, State, View
 from stratagem.games.choices import Choices, Flat, Sheet
@@ -55,7 +55,7 @@ def read_position(folder: Path, name: str, turn: int) -> Position:
     if turn not in turns:
         known = f"{turns[0]} to {turns[-1]}" if turns else "none"
         raise BadParameter(f"Episode {name} has no turn {turn}: its turns are {known}.")
-    named_by(folder, [episode.game, *(maker(name, None) for name in episode.players)], looks_there=False)
+    note_named(folder, [episode.game, *(maker(name, None) for name in episode.players)], looks_there=False)
     parents = parents_of(folder, episode)
     check_start(episode, parents)
     return Position(episode, parents, replay(episode, turn, parents), turn)

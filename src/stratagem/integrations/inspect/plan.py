@@ -16,7 +16,7 @@ from stratagem.play.match import Match, Setup
 from stratagem.play.seating import seated
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
-from stratagem.players.given import allow_files, as_game
+from stratagem.players.given import allow_given, as_game
 from stratagem.players.modes import check_style
 from stratagem.prompting.base import Style
 from stratagem.prompting.catalogue import make_style
@@ -77,7 +77,7 @@ def make_plan(
     if not game:
         raise BadParameter(f"{_TASK} needs a game: say -T game=NAME, such as kuhn, or name the task of a game.")
     text, names = joined("game", game), split_arguments(joined("opponents", opponents or default))
-    allow_files(*names)
+    allow_given(*names)
     made = as_game(text)
     look = make_style(joined("style", style))
     state = made.start(Key(0))

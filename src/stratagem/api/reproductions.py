@@ -1,0 +1,167 @@
+"""Reproductions: `reproduce` makes the runs of a published table, and prints its figures beside those of the runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from stratagem.api.arguments import as_path, names_of
+from stratagem.api.console import VisibleConsole
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.published_tables import GIB, PublishedTables, Reproduction, ReproductionPlan, TableState
+from stratagem.api.serving import serving
+from stratagem.consent.table import allow_named, reading_files
+from stratagem.errors import BadParameter, StratagemError, UnknownName, WrongKind
+from stratagem.files import telling, write_file
+from stratagem.options import whole, within
+from stratagem.provenance import source
+from stratagem.reproduction.published import (
+    SCALES,
+    PublishedPaper,
+    PublishedTable,
+    ScaleName,
+    all_tables,
+    read_paper,
+)
+
+if TYPE_CHECKING:
+    from stratagem.reproduction.table_plan import TablePlan
+
+FOLDER = Path("runs/papers")
+"""Folder of reproductions without a folder of their own."""
+_FILE = "table-{}.json"
+
+__all__ = ["PublishedTables", "Reproduction", "ReproductionPlan", "reproduce"]
+
+
+@one_sentence
+def reproduce(
+    table: str = "",
+    *,
+    scale: Literal["tiny", "cpu", "gpu"] = "tiny",
+    model: str = "",
+    seeds: int = 0,
+    hours: float = 0.0,
+    out: str | Path | None = None,
+    dry_run: bool = False,
+    any_tree: bool = False,
+    allow: str | Sequence[str] = (),
+    workers: int | None = None,
+    ray: str | None = None,
+    progress: bool = True,
+) -> PublishedTables | ReproductionPlan | Reproduction:
+    """Make the runs of a published table, and print its figures beside theirs; the same call goes on with them.
+
+    `table` is PAPER:TABLE as in `sepo:5`, or PAPER for all its tables; without one the tables are listed with their
+    states. `scale` is that of the runs: `tiny` is a model of a million weights, `cpu` a small model overnight on two
+    cores, `gpu` the paper's own. `model` takes the place of the scale's model. `seeds` is the number of seeds, by
+    default the paper's, and three at least. After so many `hours` no further run is begun; 0 has no limit. `out` is
+    the folder of all reproductions, by default runs/papers. `dry_run` prints the plan alone. `any_tree` permits
+    uncommitted changes of the program. `allow` is that of `train`. With `progress` each run is a line on the error
+    stream.
+    """
+    root = FOLDER if out is None else as_path(out, "folder")
+    if not isinstance(table, str):
+        raise WrongKind("table", "a text such as `sepo:5`", table)
+    if not table:
+        return PublishedTables(tuple(_states(root)))
+    if scale not in SCALES:
+        raise UnknownName("scale", str(scale), SCALES)
+    whole("The call", "seeds", seeds, 0)
+    within("reproduce", "hours", hours, 0.0)
+    with reading_files(*names_of(allow, "permission")), serving(None, workers, ray):
+        if model:
+            allow_named([model])
+        plans = tuple(_plans(table, scale, model, seeds, root))
+        if dry_run:
+            return _planned(plans)
+        tell = _tell if progress else _be_silent
+        for line in _plan_lines(plans):
+            tell(line)
+        return _made(plans, hours, any_tree or source()["commit"] is None, tell)
+
+
+def _plans(table: str, scale: ScaleName, model: str, seeds: int, root: Path) -> list[TablePlan]:
+    from stratagem.reproduction.table_plan import LEAST_SEEDS, TablePlan
+
+    name, _, wanted = table.partition(":")
+    paper = read_paper(name)
+    folder = root / "-".join([name, scale, *([re.sub(r"[^A-Za-z0-9]+", "-", model).strip("-")] if model else [])])
+    if scale not in paper.scales:
+        raise UnknownName(f"scale of {name}", scale, paper.scales)
+    tables = [_possible(paper, wanted)] if wanted else [one for one in paper.tables if not one.cannot]
+    return [
+        TablePlan(name, paper, one, scale, folder, tuple(range(seeds or max(one.seeds, LEAST_SEEDS))), model)
+        for one in tables
+    ]
+
+
+def _possible(paper: PublishedPaper, wanted: str) -> PublishedTable:
+    table = paper.table(wanted)
+    if table.cannot:
+        raise BadParameter(f"No run answers to table {table.id} of {paper.name}: {table.cannot}")
+    return table
+
+
+def _planned(plans: Sequence[TablePlan]) -> ReproductionPlan:
+    from stratagem.reproduction.table_plan import size_of
+
+    return ReproductionPlan(tuple(plans), tuple(map(size_of, plans)))
+
+
+def _plan_lines(plans: Sequence[TablePlan]) -> list[str]:
+    """Return the plan in one line for each table, before anything is run."""
+    planned = _planned(plans)
+    return [
+        f"{row['table']} at scale {row['scale']}: {row['runs']} runs, {row['finished']} finished before, "
+        f"{row['sampled_tokens']:,} sampled and {row['trained_tokens']:,} trained tokens at most"
+        + ("" if row["hours"] is None else f", {row['hours']:.1f} hours")
+        + (f", {row['bytes'] / GIB:.1f} GiB" if row["bytes"] else "")
+        + f"; in {row['folder']}"
+        for row in planned.rows()
+    ]
+
+
+def _made(plans: Sequence[TablePlan], hours: float, any_tree: bool, tell: Callable[[str], None]) -> Reproduction:
+    from stratagem.reproduction.table_maker import figures_of, make_table
+
+    failed: dict[str, StratagemError] = {}
+    figures = []
+    for plan in plans:
+        failed |= make_table(plan, tell, hours=hours, any_tree=any_tree)
+        figures.append(tuple(figures_of(plan)))
+        result = Reproduction((plan,), (figures[-1],))
+        with telling(plan.folder):
+            plan.folder.mkdir(parents=True, exist_ok=True)
+        path = plan.folder / _FILE.format(plan.table.id)
+        write_file(path, dumps(result.to_json(), indent=1) + "\n")
+    errors = tuple(f"{name} failed: {error}" for name, error in failed.items())
+    return Reproduction(tuple(plans), tuple(figures), errors)
+
+
+def _states(root: Path) -> list[TableState]:
+    return [TableState(name, table, tuple(_reproductions(root, name, table))) for name, _, table in all_tables()]
+
+
+def _reproductions(root: Path, name: str, table: PublishedTable) -> list[tuple[str, str, int]]:
+    """Return the scale, the date and the finished runs of every reproduction of a table here."""
+    found = []
+    for path in sorted(root.glob(f"{name}-*/{_FILE.format(table.id)}")):
+        date = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
+        runs = sum(1 for _ in path.parent.glob("*/evaluation.json")) + sum(
+            1 for _ in path.parent.glob("*/outcome.json")
+        )
+        found.append((path.parent.name.removeprefix(f"{name}-"), date, runs))
+    return found
+
+
+def _tell(message: str) -> None:
+    VisibleConsole(stderr=True).print(message, highlight=False, markup=False)
+
+
+def _be_silent(message: str) -> None:
+    """Print nothing."""

@@ -1,0 +1,234 @@
+"""Published tables: what a paper printed, and which runs and figures of runs answer to it.
+
+The file of a paper is `recipes/papers/NAME/published.toml`. A table that cannot be asked of the runs says why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from stratagem.errors import BadParameter, UnknownName
+from stratagem.files import parse_toml, read_small, reason
+from stratagem.settings import Settings
+from stratagem.training.shipped import PAPERS, PUBLISHED
+
+ScaleName = Literal["tiny", "cpu", "gpu"]
+SCALES: tuple[ScaleName, ...] = ("tiny", "cpu", "gpu")
+"""Scales of a reproduction, from minutes on a laptop to the paper's own models."""
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
+
+
+class PublishedColumn(Settings):
+    """Column of a published table, and the figure of a run that answers to it."""
+
+    name: str
+    """Name of the figure, in words."""
+    at: str
+    """Path of the figure among the final figures of a run. A word in braces is a field of the row's `at`."""
+    factor: float = 1.0
+    """Factor from the unit of the run to that of the paper."""
+    chance: str | float | None = None
+    """Chance level: a number in the paper's unit, or the path of a figure of the run."""
+
+
+class PublishedRow(Settings):
+    """Row of a published table: its printed figures, and the run that answers to them."""
+
+    label: str
+    """Name of the row, in words."""
+    run: str = ""
+    """Name of the run among `runs`, or of one of `evaluations`."""
+    cannot: str = ""
+    """Reason why no run answers to this row, in place of a run."""
+    model: str = ""
+    """Name of the model among `models`; empty for the paper's only one."""
+    at: dict[str, str | int] = Field(default={})
+    """Fields of the paths of the columns."""
+    published: tuple[str, ...]
+    """Printed figures, one for each column, as they are printed; empty where there is none."""
+    chance: tuple[float | None, ...] = ()
+    """Chance levels of this row, one for each column, where they are not those of the columns."""
+    seeds: int | None = None
+    """Number of seeds in the paper, where it is not that of the table."""
+
+
+class PublishedTable(Settings):
+    """Table or figure of a paper."""
+
+    id: str
+    """Name in the paper, such as `2`, `A.7` or `figure-3`."""
+    title: str
+    """Contents, in a few words."""
+    place: str
+    """Section or page of the paper."""
+    seeds: int = Field(default=1, ge=1)
+    """Number of seeds in the paper."""
+    differs: tuple[str, ...] = ()
+    """Differences from the paper in this table, each a sentence."""
+    cannot: str = ""
+    """Reason why no run answers to this table, with the feature that is missing; empty where runs do."""
+    columns: tuple[PublishedColumn, ...] = ()
+    """Columns, in the paper's order."""
+    rows: tuple[PublishedRow, ...] = ()
+    """Rows, in the paper's order."""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if bool(self.cannot) == bool(self.rows):
+            raise ValueError(f"table {self.id} has rows, or a reason in `cannot`: give one of the two")
+        for row in self.rows:
+            if len(row.published) != len(self.columns):
+                raise ValueError(
+                    f"the row {row.label!r} has {len(row.published)} figures for {len(self.columns)} columns"
+                )
+            if row.chance and len(row.chance) != len(self.columns):
+                raise ValueError(f"the row {row.label!r} has chance levels for {len(row.chance)} columns")
+            if bool(row.cannot) == bool(row.run):
+                raise ValueError(f"the row {row.label!r} has a run, or a reason in `cannot`: give one of the two")
+            for text in row.published:
+                printed_value(text)
+        return self
+
+    @property
+    def runs(self) -> list[tuple[str, str]]:
+        """Runs of the rows, each with its model, in their order and each once."""
+        return list(dict.fromkeys((row.run, row.model) for row in self.rows if row.run))
+
+
+class RunOfPaper(Settings):
+    """Training run of a paper."""
+
+    recipes: tuple[str, ...]
+    """Recipes that are composed before that of the model, by paths from the paper's folder or names of recipes."""
+    set: dict[str, Any] = Field(default={})
+    """Changed settings."""
+    after: str = ""
+    """Name of the run whose model this one starts from; empty without one."""
+    start: str = "start"
+    """Label of that run's model, such as `start` or `best`."""
+    scales: dict[ScaleName, dict[str, Any]] = Field(default={})
+    """Further changed settings by scale."""
+
+
+class EvaluationOfPaper(Settings):
+    """Evaluation after training, in games or against opponents that the run's own final evaluation does not have."""
+
+    run: str
+    """Name of the run whose models play."""
+    stages: tuple[str, ...] = Field(min_length=1)
+    """Labels of its models, such as `base` and `kto`."""
+    games: tuple[str, ...] = Field(min_length=1)
+    """Games."""
+    opponents: tuple[str, ...] = Field(min_length=1)
+    """Opponents; a word in braces is the folder of that run with the same seed, as in `run:{grpo}@grpo`."""
+    episodes: int = Field(default=100, ge=1)
+    """Number of episodes against each opponent."""
+    metrics: tuple[str, ...] = ("pay",)
+    """Metrics beside the win rates."""
+
+
+class ScaleOfPaper(Settings):
+    """Scale of a reproduction: the recipes of its model and its sizes, over those of the paper."""
+
+    recipes: tuple[str, ...]
+    """Recipes that are composed last, in place of the model's."""
+    differs: tuple[str, ...]
+    """Differences from the paper, each a sentence."""
+    decode_speed: float = Field(default=0.0, ge=0.0)
+    """Sampled tokens a second that were measured at this scale, for the estimate of hours; 0 where none were."""
+    learn_speed: float = Field(default=0.0, ge=0.0)
+    """Tokens of training a second that were measured at this scale."""
+    measured: str = ""
+    """Machine on which the speeds were measured."""
+
+
+class PublishedPaper(Settings):
+    """Paper: its tables, the runs that they need, and the scales at which these can be made."""
+
+    name: str
+    """Name of the system, such as ShapeLLM."""
+    title: str
+    """Title of the paper."""
+    text: str = ""
+    """Name of the file with the text of the paper, for the check of the printed figures."""
+    differs: tuple[str, ...] = ()
+    """Differences from the paper in every table, each a sentence."""
+    models: dict[str, tuple[str, ...]]
+    """Recipes of each model of the paper, for the scale `gpu`. The first model is that of rows without one."""
+    model_settings: tuple[str, ...] = ("model",)
+    """Places of the settings of a recipe that name the model."""
+    scales: dict[ScaleName, ScaleOfPaper]
+    """Scales in place of the paper's models; `gpu` may add recipes to them."""
+    runs: dict[str, RunOfPaper] = Field(default={})
+    """Runs by name."""
+    evaluations: dict[str, EvaluationOfPaper] = Field(default={})
+    """Evaluations by name; a row may name one in place of a run."""
+    tables: tuple[PublishedTable, ...]
+    """Tables and figures."""
+
+    @model_validator(mode="after")
+    def _names(self) -> Self:
+        for table in self.tables:
+            for name, model in table.runs:
+                if name not in self.runs and name not in self.evaluations:
+                    names = ", ".join([*self.runs, *self.evaluations])
+                    raise ValueError(f"table {table.id} names no run {name!r}: there are {names}")
+                if model and model not in self.models:
+                    raise ValueError(f"table {table.id} names no model {model!r}: there are {', '.join(self.models)}")
+        for name, run in self.runs.items():
+            if run.after and run.after not in self.runs:
+                raise ValueError(f"the run {name} is after {run.after!r}, which is no run")
+        for name, evaluation in self.evaluations.items():
+            if evaluation.run not in self.runs or name in self.runs:
+                raise ValueError(f"the evaluation {name} needs a run, and a name that no run has")
+        return self
+
+    def table(self, name: str) -> PublishedTable:
+        """Find a table by its name in the paper."""
+        for table in self.tables:
+            if table.id.casefold() == name.casefold():
+                return table
+        raise UnknownName(f"table of {self.name}", name, [table.id for table in self.tables])
+
+
+def printed_value(text: str) -> float | None:
+    """Read the first number of a printed figure, such as `3.96 ± 0.02`; None where the paper prints none."""
+    if not text:
+        return None
+    if (found := _NUMBER.search(text.replace("\u2212", "-"))) is None:
+        raise ValueError(f"{text!r} is no printed figure: it has no number")
+    return float(found[0])
+
+
+def paper_names() -> list[str]:
+    """Return the short names of the papers, which are those of their folders."""
+    return sorted(path.parent.name for path in PAPERS.glob(f"*/{PUBLISHED}"))
+
+
+def read_paper(name: str) -> PublishedPaper:
+    """Read the published tables of a paper by its short name."""
+    if name not in paper_names():
+        raise UnknownName("paper", name, paper_names())
+    return read_published(PAPERS / name / PUBLISHED)
+
+
+def read_published(path: Path) -> PublishedPaper:
+    """Read the published tables in a file."""
+    try:
+        data = parse_toml(read_small(path))
+    except (OSError, ValueError) as error:
+        raise BadParameter(f"The published tables {path} cannot be read: {reason(error)}.") from error
+    return PublishedPaper.read(data)
+
+
+def all_tables() -> Iterator[tuple[str, PublishedPaper, PublishedTable]]:
+    """Yield every table of every paper, with the short name of its paper."""
+    for name in paper_names():
+        paper = read_paper(name)
+        for table in paper.tables:
+            yield name, paper, table

@@ -1,0 +1,146 @@
+"""Maker of a published table: its runs as one resumable series, and each figure beside the printed one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from stratagem.errors import StratagemError, UnknownName
+from stratagem.evaluation.matchups import Evaluator
+from stratagem.evaluation.statistics import Estimate, with_interval
+from stratagem.evaluation.suites import OPPONENTS, Line, Suite
+from stratagem.files import finite, parse_json, read_small
+from stratagem.games.key import Key
+from stratagem.models.run_models import read_run_models
+from stratagem.reproduction.published import EvaluationOfPaper, PublishedColumn, PublishedRow, printed_value
+from stratagem.reproduction.run_figures import evaluation_figures, figure_at, final_figures
+from stratagem.reproduction.table_plan import TablePlan, within_hours
+from stratagem.runs.files import write_json_once
+from stratagem.runs.folder import RunFolder
+from stratagem.sweeps.run_maker import Tell, make_runs
+from stratagem.training.evaluation import Final
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """Printed figure, and those of the runs that answer to it."""
+
+    row: str
+    column: str
+    published: str
+    """Figure as the paper prints it; empty where it prints none."""
+    here: Estimate | None
+    """Mean over seeds with its interval by Student's t; None where no run is finished."""
+    chance: float | None
+    """Chance level, in the paper's unit."""
+    why_not: str = ""
+    """Reason why there is no figure of a run."""
+
+    @property
+    def difference(self) -> float | None:
+        """Figure here less the printed one."""
+        printed = printed_value(self.published)
+        return None if self.here is None or printed is None else self.here.mean - printed
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the figure as plain data."""
+        here = None if self.here is None else finite(asdict(self.here))
+        own = {"row": self.row, "column": self.column, "published": self.published, "here": here}
+        return {**own, "difference": self.difference, "chance": self.chance, "why_not": self.why_not}
+
+
+def make_table(plan: TablePlan, tell: Tell, *, hours: float = 0.0, any_tree: bool = False) -> dict[str, StratagemError]:
+    """Make the missing runs and evaluations of a table, and return the errors of those that failed, by name.
+
+    No run is begun after the hours are spent.
+    """
+    planned = plan.planned()
+    for run in planned:
+        if "run:" not in run.changes.get("model", ""):  # those that start from another run are checked when it is there
+            run.check_trainable()
+    failed = make_runs(within_hours(planned, hours), plan.folder, tell, any_tree=any_tree)
+    for seed in plan.seeds:
+        for name, model in plan.table.runs:
+            if (evaluation := plan.paper.evaluations.get(name)) is not None:
+                _evaluate(plan, name, evaluation, model, seed, tell)
+    return failed
+
+
+def _evaluate(plan: TablePlan, name: str, evaluation: EvaluationOfPaper, model: str, seed: int, tell: Tell) -> None:
+    """Evaluate models of a finished run, once."""
+    path = plan.folder / f"{plan.run_name(name, model, seed)}.json"
+    folders = {run: plan.folder / plan.run_name(run, model, seed) for run in plan.paper.runs}
+    opponents = tuple(re.sub(r"\{([^{}]+)\}", lambda m: str(folders[m[1]]), text) for text in evaluation.opponents)
+    needed = [folders[name] for name, _ in plan.runs() if name in folders]
+    if path.exists() or not all(_is_finished(folder) for folder in needed):
+        return
+    tell(f"evaluation {path.stem}")
+    run = RunFolder.open(folders[evaluation.run])
+    titles = {label: title for label, title in read_run_models(run.path).titles.items() if label in evaluation.stages}
+    lines = tuple(Line(game, {OPPONENTS: opponents}) for game in evaluation.games)
+    suite = Suite(name, "Games of a paper.", lines, evaluation.metrics, evaluation.episodes)
+    final = Final(suite, Evaluator(evaluation.episodes, Key(seed).at("published", name), exact_budget=0), seed)
+    write_json_once(path, lambda: final.evaluated(run, titles))
+
+
+def figures_of(plan: TablePlan) -> list[PublishedFigure]:
+    """Return every printed figure of a table beside those of the runs that are finished."""
+    read = cache(lambda name: _figures(plan.folder, name))
+    return [
+        _figure(plan, row, column, printed, level, read)
+        for row in plan.table.rows
+        for column, printed, level in zip(
+            plan.table.columns, row.published, row.chance or [None] * len(row.published), strict=True
+        )
+    ]
+
+
+def _figure(
+    plan: TablePlan, row: PublishedRow, column: PublishedColumn, printed: str, level: float | None, read: Any
+) -> PublishedFigure:
+    if row.cannot:
+        return PublishedFigure(row.label, column.name, printed, None, level, row.cannot)
+    known = [figures for seed in plan.seeds if (figures := read(plan.run_of(row, seed))) is not None]
+    if not known:
+        return PublishedFigure(row.label, column.name, printed, None, level, "No run is finished.")
+    try:
+        values = [column.factor * figure_at(figures, _path(column.at, row)) for figures in known]
+    except UnknownName as error:
+        return PublishedFigure(row.label, column.name, printed, None, level, str(error))
+    return PublishedFigure(row.label, column.name, printed, with_interval(values), _chance(row, column, level, known))
+
+
+def _chance(
+    row: PublishedRow, column: PublishedColumn, level: float | None, known: list[Mapping[str, float]]
+) -> float | None:
+    """Return the chance level: the row's, the column's number, or the mean of a figure of the runs."""
+    if level is not None:
+        return level
+    if not isinstance(column.chance, str):
+        return column.chance
+    path = _path(column.chance, row)
+    values = [figures[path] for figures in known if path in figures]
+    return column.factor * sum(values) / len(values) if values else None
+
+
+def _path(template: str, row: PublishedRow) -> str:
+    """Fill in the fields of a path."""
+    try:
+        return template.format(**row.at)
+    except (KeyError, IndexError, ValueError):
+        raise StratagemError(f"The row {row.label!r} lacks a field of the path {template!r}.") from None
+
+
+def _figures(folder: Path, name: str) -> Mapping[str, float] | None:
+    """Return the final figures of a run, or those of an evaluation; None where it is not finished."""
+    if (path := folder / f"{name}.json").is_file():
+        return dict(evaluation_figures(parse_json(read_small(path))))
+    return final_figures(RunFolder.open(folder / name)) if _is_finished(folder / name) else None
+
+
+def _is_finished(folder: Path) -> bool:
+    return (folder / "run.json").is_file() and RunFolder.open(folder).status().state == "finished"

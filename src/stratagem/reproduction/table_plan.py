@@ -1,0 +1,171 @@
+"""Plan of a published table: the runs that it needs at a scale, and the size of the work.
+
+The runs of all tables of a paper at one scale are in one folder, so that tables share what they have in common.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from stratagem.reproduction.published import (
+    EvaluationOfPaper,
+    PublishedPaper,
+    PublishedRow,
+    PublishedTable,
+    RunOfPaper,
+    ScaleName,
+)
+from stratagem.runs.config_file import toml_value
+from stratagem.sweeps.planned_run import PlannedRun
+from stratagem.training.estimate import Estimate, Speed
+from stratagem.training.shipped import PAPERS, recipe_path
+
+LEAST_SEEDS = 3
+"""Number of seeds where the paper has fewer: two give hardly an interval."""
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """Runs of one table at a scale."""
+
+    name: str
+    """Short name of the paper."""
+    paper: PublishedPaper
+    table: PublishedTable
+    scale: ScaleName
+    folder: Path
+    """Folder of the runs."""
+    seeds: tuple[int, ...]
+    model: str = ""
+    """Model in place of that of the scale; empty to keep it."""
+
+    @property
+    def differs(self) -> list[str]:
+        """Differences from the paper, each a sentence."""
+        model = [f"The model is {self.model}."] if self.model else []
+        return [*self.table.differs, *self.paper.scales[self.scale].differs, *model, *self.paper.differs]
+
+    def planned(self) -> list[PlannedRun]:
+        """Return all runs, seed by seed, those that others start from before them."""
+        found: dict[str, PlannedRun] = {}
+        for seed in self.seeds:
+            for run, model in self.runs():
+                for planned in self._chain(run, model, seed):
+                    found.setdefault(planned.name, planned)
+        return list(found.values())
+
+    def runs(self) -> list[tuple[str, str]]:
+        """Return the runs of the rows and of their evaluations, each with its model, each once."""
+        named = list[tuple[str, str]]()
+        for run, model in self.table.runs:
+            evaluation = self.paper.evaluations.get(run)
+            named += [(name, model) for name in _runs_of(evaluation)] if evaluation else [(run, model)]
+        return list(dict.fromkeys((run, self._model(model)) for run, model in named))
+
+    def run_of(self, row: PublishedRow, seed: int) -> str:
+        """Return the name of the folder of a row's run, or of the file of its evaluation."""
+        return self.run_name(row.run, row.model, seed)
+
+    def run_name(self, run: str, model: str, seed: int) -> str:
+        """Return the name of a run's folder; where the scale has one model for all, it has none in its name."""
+        own = f"-{self._model(model)}" if self._has_models and self._model(model) else ""
+        return f"{run}{own}-{seed}"
+
+    def _chain(self, name: str, model: str, seed: int) -> Iterator[PlannedRun]:
+        run = self.paper.runs[name]
+        if run.after:
+            yield from (replace(planned, first=True) for planned in self._chain(run.after, model, seed))
+        yield self._run(name, run, model, seed)
+
+    def _run(self, name: str, run: RunOfPaper, model: str, seed: int) -> PlannedRun:
+        changes: dict[str, Any] = {**run.set, **run.scales.get(self.scale, {}), "seed": seed}
+        changes |= dict.fromkeys(self.paper.model_settings, self.model) if self.model else {}
+        if run.after:
+            changes["model"] = f"run:{self.folder / self.run_name(run.after, model, seed)}@{run.start}"
+        recipes = (*run.recipes, *self._recipes(model))
+        paths = tuple(recipe_path(recipe, PAPERS / self.name) for recipe in recipes)
+        written = {place: value if place == "model" else toml_value(value) for place, value in changes.items()}
+        return PlannedRun(self.run_name(name, model, seed), paths, written)
+
+    def _recipes(self, model: str) -> Sequence[str]:
+        own = self.paper.models[self._model(model)] if self._has_models else ()
+        return (*own, *self.paper.scales[self.scale].recipes)
+
+    def _model(self, model: str) -> str:
+        """Return the name of a model; at a scale with one model for all, the empty name."""
+        return (model or next(iter(self.paper.models))) if self._has_models else ""
+
+    @property
+    def _has_models(self) -> bool:
+        """True where the paper's own models are trained."""
+        return self.scale == "gpu"
+
+
+def _runs_of(evaluation: EvaluationOfPaper) -> list[str]:
+    """Return the runs that an evaluation needs: that of its models, and those of its opponents."""
+    named = (name for opponent in evaluation.opponents for name in re.findall(r"\{([^{}]+)\}", opponent))
+    return list(dict.fromkeys([evaluation.run, *named]))
+
+
+@dataclass(frozen=True)
+class PlanSize:
+    """Size of the work of several runs."""
+
+    runs: int
+    finished: int
+    sampled_tokens: int
+    trained_tokens: int
+    bytes: int
+    """Memory of the largest run; 0 where no size of a model is known."""
+    hours: float | None
+    """Hours of the runs that are not finished; None where the scale has no measured speeds."""
+    unknown: tuple[str, ...] = ()
+    """Models whose sizes are not known without a download."""
+
+
+def size_of(plan: TablePlan) -> PlanSize:
+    """Estimate the work of a plan from its recipes; no model is loaded."""
+    from stratagem.algorithms.estimates import estimated
+
+    planned = plan.planned()
+    scale = plan.paper.scales[plan.scale]
+    speed, estimates = Speed(scale.decode_speed, scale.learn_speed), dict[tuple[Any, ...], Estimate | None]()
+    each = list[tuple[bool, dict[str, Any]]]()
+    for run in planned:
+        alone = replace(run, changes=_of_base(run.changes))
+        kind = (alone.recipes, tuple(item for item in alone.changes.items() if item[0] != "seed"))
+        if kind not in estimates:
+            estimates[kind] = estimated(alone.recipe())
+        if (estimate := estimates[kind]) is not None:
+            each.append((run.is_finished(plan.folder), estimate.data(speed)))
+    seconds = [data["seconds"] for finished, data in each if not finished]
+    return PlanSize(
+        runs=len(planned),
+        finished=sum(run.is_finished(plan.folder) for run in planned),
+        sampled_tokens=sum(data["sampled_tokens_per_step"] * data["steps"] for _, data in each),
+        trained_tokens=sum(data["trained_tokens_per_step"] * data["steps"] + data["sft_tokens"] for _, data in each),
+        bytes=max((memory["total"] for _, data in each for memory in data["memory"].values()), default=0),
+        hours=None if None in seconds else sum(seconds) / 3600.0,
+        unknown=tuple(dict.fromkeys(text for _, data in each for text in data["unknown"])),
+    )
+
+
+def _of_base(changes: Mapping[str, str]) -> dict[str, str]:
+    """Leave out the run that another starts from, which need not be there: it has the size of its base."""
+    return {place: value for place, value in changes.items() if not (place == "model" and value.startswith("run:"))}
+
+
+def within_hours(
+    runs: Iterable[PlannedRun], hours: float, clock: Callable[[], float] = time.monotonic
+) -> Iterator[PlannedRun]:
+    """Yield runs until the hours are spent, each after the one before; a run that was begun ends. 0 has no limit."""
+    begin = clock()
+    for run in runs:
+        if hours and clock() - begin > hours * 3600.0:
+            return
+        yield replace(run, first=True) if hours else run
