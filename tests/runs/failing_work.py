@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-import zoo
 from killing import forked
 from killing_work import PLAYERS, SWEEP, SWEPT
 
@@ -40,7 +39,6 @@ COMMANDS = {
     "tournament": ["tournament", "kuhn(hands=1)", "--players", *PLAYERS, "tiny", *PLAYED],
     "audit": ["audit", "tiny", "--games", "kuhn(hands=1)", "--decisions", "30", "--out", WORK],
     "sweep": ["sweep", "../inputs/sweep.toml", "--out", WORK, "--any-tree"],
-    "zoo": ["zoo"],
 }
 ENDLESS = 2**62
 MODES = {
@@ -58,6 +56,14 @@ class End(NamedTuple):
     status: int
     lines: list[str]
     """Lines on the error stream."""
+
+
+class Whole(NamedTuple):
+    """Work that never failed."""
+
+    end: End
+    paths: set[Path]
+    """Files and folders at the end."""
 
 
 class Disk:
@@ -95,15 +101,43 @@ class Disk:
         """Kind and path of every call of the last command."""
         return [line.split(" ", 1) for line in self.log.read_text().splitlines()]
 
+    def finished(self, number):
+        """Files and folders that got their names before a call of the last command."""
+        return {Path(path) for call, path in self.calls()[: number - 1] if call == "rename"}
+
+    def lost(self, number, whole):
+        """Return what the last command had finished before a call, and is not there, though a whole work has it."""
+        return sorted(path.name for path in self.finished(number) & whole if not path.exists())
+
     def outcome(self):
         """All that the work is for, and nothing that differs between two equal works."""
-        return end_of(self.case / WORK)
+        return end_of(self.case / WORK) | _files_of_play(self.case / WORK)
+
+
+def _files_of_play(folder):
+    """Content of the files of an evaluation, a tournament or an audit by path; a run has none."""
+    if any(folder.rglob("run.json")):
+        return {}
+    files = [path for path in sorted(folder.rglob("*")) if path.suffix in (".parquet", ".json")]
+    own = {path.relative_to(folder).as_posix(): path for path in files if not {"timings", "pace.json"} & {*path.parts}}
+    return {name: _content(path) for name, path in own.items()}
+
+
+def _content(path):
+    return path.read_bytes() if path.suffix == ".parquet" else _lasting(json.loads(path.read_text()))
+
+
+def _lasting(data):
+    """Return the data without the time that the work took, and without the words of the command."""
+    if isinstance(data, dict):
+        return {key: _lasting(value) for key, value in data.items() if key not in ("seconds", "command")}
+    return [*map(_lasting, data)] if isinstance(data, list) else data
 
 
 def _status(words):
     sys.argv = ["stratagem", *words]
     try:
-        zoo.main(["build", "../inputs"]) if words == ["zoo"] else command()
+        command()
     except SystemExit as left:
         if not isinstance(left.code, int | None):
             sys.stderr.write(f"{left.code}\n")
@@ -122,7 +156,9 @@ def problem(disk, words, number, mode, whole, expected):
     """Return what is wrong with the case of a call; empty where nothing is."""
     disk.renew()
     end = disk.run(words, number, mode)
-    said = list((Counter(end.lines) - Counter(whole.lines)).elements())
+    said = list((Counter(end.lines) - Counter(whole.end.lines)).elements())
+    if lost := disk.lost(number, whole.paths):
+        return f"{' | '.join(said)} Lost: {lost}"
     if end.status == 0:
         return "" if disk.outcome() == expected else f"status 0 with another outcome {_differing(disk, expected)}"
     if end.status != 1 or not is_a_sentence(said):
@@ -146,9 +182,10 @@ def check(disk, kind, share):
     """Let calls of one kind of work fail, each in a case of its own."""
     words, problems = COMMANDS[kind], []
     disk.renew()
-    whole = disk.run(words)
-    assert whole.status == 0, whole
-    calls, expected = disk.calls(), disk.outcome()
+    end = disk.run(words)
+    assert end.status == 0, end
+    calls, expected, whole = disk.calls(), disk.outcome(), Whole(end, set(disk.case.rglob("*")))
+    finished = len(disk.finished(len(calls)) & whole.paths)
     rng = random.Random(kind)
     numbers = sorted(rng.sample(range(1, len(calls) + 1), -(-len(calls) // share)))
     for number in numbers:
@@ -157,7 +194,7 @@ def check(disk, kind, share):
             call, path = calls[number - 1]
             problems.append(f"{number} {call} {Path(path).relative_to(disk.case)}, {mode}: {wrong}")
     kinds = dict(Counter(call for call, _ in calls))
-    return {"calls": kinds, "cases": len(numbers), "problems": problems, "parts": len(expected)}
+    return {"calls": kinds, "cases": len(numbers), "problems": problems, "parts": len(expected), "finished": finished}
 
 
 def read_in(disk, words):

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import stratagem
+
 HERE = Path(__file__).parent
 SHARES = {"eval": 8, "tournament": 8, "reinforce": 60}
 """One call of so many fails, drawn by a key."""
@@ -28,7 +30,7 @@ def shim(tmp_path_factory):
 def checked(kind, share, shim, folder):
     """Let calls of a kind of work fail, and return what was found."""
     words = [sys.executable, HERE / "failing_work.py", folder, shim, str(share), kind]
-    places = [HERE.parent, HERE.parents[1] / "zoo", *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    places = [HERE, HERE.parent, Path(stratagem.__file__).parents[1]]
     own = {
         "PYTHONPATH": os.pathsep.join(map(str, places)),
         "LD_PRELOAD": str(shim),
