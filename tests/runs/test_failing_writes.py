@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 import stratagem
+from stratagem.algorithms.catalogue import ALGORITHMS
 
 HERE = Path(__file__).parent
-SHARES = {"eval": 8, "tournament": 8, "reinforce": 60}
+SHARES = {"eval": 16, "audit": 16, "reinforce": 60}
 """One call of so many fails, drawn by a key."""
 
 
@@ -37,7 +38,7 @@ def checked(kind, share, shim, folder):
         "OMP_NUM_THREADS": "1",
         "HF_HUB_OFFLINE": "1",
     }
-    done = subprocess.run(words, env=os.environ | own, capture_output=True, text=True, check=False, timeout=1800)
+    done = subprocess.run(words, env=os.environ | own, capture_output=True, text=True, check=False, timeout=4 * 3600)
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -48,11 +49,14 @@ def test_a_failed_write_is_a_sentence_and_loses_nothing(kind, shim, tmp_path):
     found = checked(kind, SHARES[kind], shim, tmp_path)
     assert found["problems"] == []
     assert found["cases"] > 5
+    assert found["parts"] > 5
+    assert found["finished"] > 5
     assert found["calls"]["write"] > found["cases"], "writes were seen below Python"
 
 
 @pytest.mark.runs
 @pytest.mark.long
-@pytest.mark.parametrize("kind", ["eval", "tournament", "audit", "reinforce"])
+@pytest.mark.parametrize("kind", ["eval", "tournament", "audit", "sweep", *ALGORITHMS.names()])
 def test_every_failed_write_is_a_sentence_and_loses_nothing(kind, shim, tmp_path):
+    """Some minutes for play, and more than half an hour for training by an algorithm."""
     assert checked(kind, 1, shim, tmp_path)["problems"] == []
