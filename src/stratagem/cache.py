@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from stratagem.files import telling
+
 
 def cache_folder() -> Path:
     """Return the cache folder: $STRATAGEM_CACHE, or ~/.cache/stratagem."""
@@ -27,14 +29,15 @@ def cached_folder(name: str, make: Callable[[Path], None]) -> Path:
 
 def make_folder(folder: Path, make: Callable[[Path], None]) -> None:
     """Fill a temporary folder and rename it, so that it appears whole; the first of several writers wins."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
-    try:
-        make(temporary)
-        temporary.chmod(0o755)
-        temporary.rename(folder)
-    except OSError:
-        if not folder.is_dir():
-            raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+    with telling(folder):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
+        try:
+            make(temporary)
+            temporary.chmod(0o755)
+            temporary.rename(folder)
+        except OSError:
+            if not folder.is_dir():
+                raise
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)

@@ -7,6 +7,7 @@ sentence and nothing else. Anything else that is raised is a defect of ours and 
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint
@@ -14,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 _OWN = "write one in a file and name it FILE.py:CLASS, as in docs/how-to/name-a-file.md"
+_MISTAKEN_PATHS = (None, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
+"""Numbers of the errors of a path; all others, such as a full disk, are the state of the machine."""
 _LISTED = 60
 """Largest number of names that a message lists."""
 _LONGEST = 200
@@ -101,6 +104,14 @@ def install_command(extra: str) -> str:
     """Return the command that installs an extra: in a checkout, or beside an installed package."""
     in_checkout = (Path(__file__).parents[2] / "pyproject.toml").is_file()
     return f"pip install -e '.[{extra}]' in the checkout" if in_checkout else f"pip install 'stratagem[{extra}]'"
+
+
+class WriteFailed(StratagemError):
+    """Failed change of a file or a folder; a mistaken path, such as one below a file, has the status of a mistake."""
+
+    def __init__(self, path: object, reason: str, number: int | None) -> None:
+        super().__init__(f"{path} cannot be written: {reason}.")
+        self.exit_code = 2 if number in _MISTAKEN_PATHS else 1
 
 
 class CannotCompute(StratagemError):

@@ -16,13 +16,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from stratagem.errors import StratagemError
+from stratagem.errors import StratagemError, WriteFailed
 
 PARTIAL = ".partial-"
 LARGEST = 1 << 27
 """Largest number of bytes of a file that is read as a whole, such as `run.json`."""
-_NUMBER = re.compile(r"\(os error ([0-9]+)\)")
+_NUMBER = re.compile(r"\(os error ([0-9]+)\)|\[errno ([0-9]+)\]")
 """Error number of the disk in the message of a library."""
+_OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EFBIG, errno.EACCES, errno.EPERM)
+"""Numbers of the errors that say how a disk or a folder is, and not which path was meant."""
 
 
 def write_file(path: Path, text: str) -> None:
@@ -131,15 +133,55 @@ def reason(error: Exception) -> str:
 
 @contextmanager
 def telling(path: Path) -> Iterator[None]:
-    """Turn errors of the disk into one sentence; libraries in Rust raise errors of their own, with its number."""
+    """Turn errors of the disk, of Python and of libraries, into one sentence about the file that is written here."""
     try:
         yield
-    except OSError as error:
-        raise StratagemError(f"{path} cannot be written: {_obstacle(path) or error.strerror or error}.") from error
     except Exception as error:
-        if not (match := _NUMBER.search(str(error))):
+        number = error_number(error)
+        if not isinstance(error, OSError) and number is None:
             raise
-        raise StratagemError(f"{path} cannot be written: {os.strerror(int(match[1]))}.") from error
+        raise WriteFailed(path, _obstacle(path) or _reason(error, number), number) from error
+
+
+@contextmanager
+def telling_below(folder: Path) -> Iterator[None]:
+    """Turn errors of the disk into one sentence, wherever they come from while the content of a folder is written.
+
+    It names the file, or the folder where the error names none. An error about a file elsewhere stays, and so does one
+    that a mistaken name can cause.
+    """
+    try:
+        yield
+    except Exception as error:
+        if (failed := failed_write(error, folder)) is None:
+            raise
+        raise failed from error
+
+
+def failed_write(error: Exception, folder: Path | None = None) -> WriteFailed | None:
+    """Return the sentence about an error of the disk; None for any other error, and for a file outside the folder."""
+    number, name = error_number(error), getattr(error, "filename2", None) or getattr(error, "filename", None)
+    if isinstance(error, StratagemError) or number not in _OF_THE_DISK or (name is None and folder is None):
+        return None
+    if (
+        folder is not None
+        and name is not None
+        and not Path(os.fsdecode(name)).absolute().is_relative_to(folder.absolute())
+    ):
+        return None
+    return WriteFailed(folder if name is None else os.fsdecode(name), _reason(error, number), number)
+
+
+def error_number(error: Exception) -> int | None:
+    """Return the number of an error of the disk; libraries in C++ and Rust raise errors of their own, with it."""
+    if isinstance(error, OSError) and error.errno:
+        return error.errno
+    found = _NUMBER.search(str(error))
+    return int(found[1] or found[2]) if found else None
+
+
+def _reason(error: Exception, number: int | None) -> str:
+    return os.strerror(number) if number else str(error).strip().splitlines()[0].rstrip(".")
 
 
 def _obstacle(path: Path) -> str:

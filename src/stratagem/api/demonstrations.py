@@ -16,6 +16,7 @@ from stratagem.api.tables import number
 from stratagem.demonstrations.files import write_sets
 from stratagem.demonstrations.sets import PUBLISHED, Plan
 from stratagem.errors import StratagemError, UnknownName
+from stratagem.files import telling
 from stratagem.games.base import Json
 from stratagem.options import check_seed, within
 
@@ -92,11 +93,8 @@ def data(
     plan = Plan(sets=tuple(names_of(sets, "demonstration set") or PUBLISHED), seed=seed, style=words, scale=scale)
     folder = as_path(out, "folder")
     _check_empty(folder)
-    with counted(plan.total, shown=progress) as step:
-        try:
-            manifest = write_sets(plan, folder, step)
-        except OSError as error:
-            raise StratagemError(f"{folder} cannot be written: {error.strerror}.") from error
+    with counted(plan.total, shown=progress) as step, telling(folder):
+        manifest = write_sets(plan, folder, step)
     write_json(manifest, folder / "manifest.json")
     return Demonstrations(folder, manifest)
 

@@ -21,6 +21,7 @@ from stratagem.evaluation.label_picture import picture
 from stratagem.evaluation.label_record import Asked, Target, resumed, scan_json
 from stratagem.evaluation.labels import PAIRS, TARGETS, Ranked, Scan, num_batches, rank, scan, scene_of
 from stratagem.evaluation.statistics import exactly
+from stratagem.files import telling
 from stratagem.games.base import Json
 from stratagem.models.run_models import pinned
 from stratagem.options import whole, within
@@ -196,9 +197,7 @@ def _save(write_to: Path | None, asked: Asked, readings: Scan) -> None:
 
 
 def _write(path: Path, text: str, mode: str = "w") -> None:
-    try:
+    with telling(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open(mode, encoding="utf-8") as file:
             file.write(text)
-    except OSError as error:
-        raise StratagemError(f"{path} cannot be written: {error.strerror}.") from error

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from stratagem.errors import StratagemError
+from stratagem.files import failed_write
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,6 +25,8 @@ def one_sentence(function: Callable[P, R]) -> Callable[P, R]:
         except OSError as error:
             if error.filename is None:
                 raise  # of no file that a user named
-            raise StratagemError(f"{error.filename}: {error.strerror}.") from None
+            failed = StratagemError(f"{error.filename}: {error.strerror}.")
+            failed.exit_code = 1 if failed_write(error) else 2
+            raise failed from None
 
     return called

@@ -58,10 +58,7 @@ class StepTable(Result):
             return super().save(target)
         from stratagem.algorithms.scopal.steps import write_steps
 
-        try:
-            write_steps(self.steps, target)
-        except OSError as error:
-            raise StratagemError(f"{target} cannot be written: {error.strerror}.") from error
+        write_steps(self.steps, target)
         return target
 
     def _games(self) -> list[tuple[str, Json]]:

@@ -17,6 +17,7 @@ from stratagem.api.serving import serving
 from stratagem.consent.needs import texts_of
 from stratagem.consent.table import allow_named, reading_files
 from stratagem.errors import BadParameter, WrongKind
+from stratagem.files import telling_below
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.resume import resume_by_force
 from stratagem.runs.trackers.base import tracking
@@ -141,7 +142,7 @@ def _train(run: RunFolder, recipe: AnyRecipe, *, strict: bool, shown: bool) -> N
     """Train under a progress bar."""
     from stratagem.algorithms.catalogue import bound
 
-    with _shown_progress(run.name, shown) as show:
+    with telling_below(run.path), _shown_progress(run.name, shown) as show:
         try:
             bound(recipe, run, strict=strict).train(show)
         except KeyboardInterrupt as stop:

@@ -18,6 +18,7 @@ from stratagem.cli.trust_question import ask_to_trust, can_ask
 from stratagem.consent.table import commanding
 from stratagem.errors import Quit, StratagemError
 from stratagem.file_modules import broken_by
+from stratagem.files import failed_write
 from stratagem.garbage import fewer_collections, skip_last_collection
 from stratagem.workers.threads import spin_briefly
 
@@ -93,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if (said := _of_a_file(error)) is None:
             raise
         errors.print(said, style="red", highlight=False, markup=False)
-        sys.exit(2)
+        sys.exit(1 if isinstance(error, OSError) and failed_write(error) else 2)
     finally:
         _print_tallies()
         if arguments is None:

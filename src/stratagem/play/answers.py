@@ -13,7 +13,8 @@ from typing import Any, get_args
 
 from stratagem.engines.base import FAILED, Alternative, Answered, Call, Finish, PolicyId, Request, Tells
 from stratagem.engines.outcomes import count_outcomes
-from stratagem.errors import BadRecord, StratagemError
+from stratagem.errors import BadRecord
+from stratagem.files import telling
 from stratagem.play.dispatch import RequestQueue
 
 FILE = "answers.jsonl"
@@ -44,13 +45,10 @@ class Answers:
     def _write(self, request: Request, call: Call) -> None:
         name, row = digest(request), _row(call)
         line = json.dumps({"asked": name, **row}, ensure_ascii=True) + "\n"
-        try:
-            with self._writing, self._path.open("a", encoding="ascii") as file:
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise StratagemError(f"{self._path} cannot be written: {error.strerror}.") from error
+        with telling(self._path), self._writing, self._path.open("a", encoding="ascii") as file:
+            file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
         self._known[name] = row
 
 
@@ -177,7 +175,8 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         raise BadRecord(f"{path} cannot be read: {error.strerror}.") from error
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
-        path.write_bytes(whole)
+        with telling(path):
+            path.write_bytes(whole)
     return dict(_line(path, number, line) for number, line in enumerate(whole.splitlines(), 1))
 
 

@@ -8,7 +8,6 @@ which is looked at when it is read. Calls and prompts may be empty: scripted pla
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -19,6 +18,7 @@ import pyarrow.parquet as pq
 
 from stratagem.engines.base import Call
 from stratagem.errors import BadRecord, StratagemError
+from stratagem.files import telling
 from stratagem.games.base import Part, Stakes
 from stratagem.lock import hold, release
 from stratagem.play.calls import DecisionKey, calls_by_decision
@@ -32,6 +32,8 @@ from stratagem.prompting.past import Past
 
 _LOCK = "lock"
 """File in the folder of a record that the process which writes there has locked."""
+_BUFFER = 1 << 20
+"""Bytes that are written at once; by itself the library writes each part of a page, a hundred in a small file."""
 _DECISION_FIELDS = DECISIONS.names[1:]
 
 
@@ -46,11 +48,11 @@ def write_shard(folder: Path, number: int, episodes: Sequence[Episode]) -> None:
 def _write_shard(folder: Path, number: int, shard: Shard) -> None:
     tables = shard.tables()
     final = _path(folder / "episodes", number)
-    with _writing(final):
+    with telling(final):
         final.unlink(missing_ok=True)  # a shard does not count while it is being replaced
     for name in SCHEMAS:
         _write(folder / name, number, tables[name])
-    with _writing(folder / FILE):
+    with telling(folder / FILE):
         update_card(folder, [_path(folder / name, number) for name in REPEATABLE])
 
 
@@ -61,17 +63,18 @@ def _path(folder: Path, number: int) -> Path:
 def _write(folder: Path, number: int, table: pa.Table) -> None:
     final = _path(folder, number)
     partial = final.with_suffix(".partial")
-    with _writing(final):
+    with telling(final):
         folder.mkdir(parents=True, exist_ok=True)
         # statistics are no part of what a checksum covers, and nobody here reads them
-        pq.write_table(table, partial, compression="zstd", write_page_checksum=True, write_statistics=False)
+        with partial.open("wb", buffering=_BUFFER) as file:
+            pq.write_table(table, file, compression="zstd", write_page_checksum=True, write_statistics=False)
         partial.replace(final)
 
 
 def prepare(folder: Path) -> None:
     """Make the folder of a recording, or say in one sentence why nothing can be written there."""
     for name in SCHEMAS:
-        with _writing(folder):
+        with telling(folder):
             (folder / name).mkdir(parents=True, exist_ok=True)
             TemporaryFile(dir=folder / name).close()
 
@@ -86,7 +89,7 @@ def fresh(folder: Path) -> Path:
 
 def hold_record(folder: Path) -> None:
     """Exclude other processes, whose episodes would be there twice or in the place of these."""
-    with _writing(folder):
+    with telling(folder):
         folder.mkdir(parents=True, exist_ok=True)
     hold(folder / _LOCK, f"the record {folder}")
 
@@ -94,15 +97,6 @@ def hold_record(folder: Path) -> None:
 def release_record(folder: Path) -> None:
     """Let other processes write to the record."""
     release(folder / _LOCK)
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """Turn errors of the disk into one sentence."""
-    try:
-        yield
-    except OSError as error:
-        raise StratagemError(f"{path} cannot be written: {error.strerror or str(error).splitlines()[0]}.") from error
 
 
 def shards(folder: Path) -> list[int]:

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 from stratagem.algorithms.catalogue import bound, check_new, recipe_of
 from stratagem.errors import StratagemError
 from stratagem.file_modules import broken_files
+from stratagem.files import telling_below
 from stratagem.lock import Locked
 from stratagem.provenance import source
 from stratagem.runs.folder import RunFolder
@@ -39,7 +40,8 @@ def make_run(planned: PlannedRun, folder: Path, command: str) -> Outcome:
         case "running":
             return "held"
     try:
-        bound(recipe_of(run), run).train()
+        with telling_below(run.path):
+            bound(recipe_of(run), run).train()
     except Locked:  # another process began with it after its status was read
         return "held"
     return "made"

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from stratagem.algorithms.scopal.decision_table import DecisionTable
 from stratagem.errors import BadRecord
+from stratagem.files import telling
 from stratagem.games.bounded import make_bounded_game
 from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, Ints
 from stratagem.learning.advantages.segments import cells
@@ -136,9 +137,10 @@ def write_steps(steps: Steps, path: Path) -> None:
     relative = [os.path.relpath(folder, path.parent) for folder in steps.folders]
     metadata = {**SCHEMA.metadata, b"folders": "\n".join(relative).encode()}
     partial = path.with_name(path.name + ".partial")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    pq.write_table(steps.rows.replace_schema_metadata(metadata), partial, compression="zstd")
-    partial.replace(path)
+    with telling(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(steps.rows.replace_schema_metadata(metadata), partial, compression="zstd")
+        partial.replace(path)
 
 
 def read_steps(path: Path) -> Steps:
