@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from stratagem.algorithms.catalogue import bound, check_new, recipe_of
-from stratagem.errors import StratagemError
+from stratagem.engines.remote.terms import ServerFailed
+from stratagem.errors import StratagemError, WriteFailed
 from stratagem.file_modules import broken_files
 from stratagem.files import telling_below
 from stratagem.lock import Locked
@@ -18,6 +19,8 @@ from stratagem.workers.base import Workers
 from stratagem.workers.plan import current
 
 Tell = Callable[[str], None]
+ENDING = (ServerFailed, WriteFailed)
+"""Errors that the next run would meet, too."""
 Outcome = Literal["made", "finished", "held"]
 """`made` now, `finished` before, or `held` by another process."""
 
@@ -63,6 +66,8 @@ def make_runs(
             if not planned.is_finished(folder):
                 tell(planned.command(folder))
         for planned, outcome in made_by_workers(some, folder, {run.name: run.command(folder) for run in some}):
+            if isinstance(outcome, ENDING):
+                raise outcome
             if isinstance(outcome, StratagemError):
                 failed[planned.name] = outcome
                 tell(f"{planned.name} failed: {outcome}")

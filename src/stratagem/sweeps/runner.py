@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stratagem.engines.remote.terms import ServerFailed
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.files import parse_json, read_small, telling, write_file
 from stratagem.provenance import source
 from stratagem.runs.metrics import read_metrics
 from stratagem.sweeps.plan import Plan, planned
 from stratagem.sweeps.planned_run import PlannedRun
-from stratagem.sweeps.run_maker import Tell, check_clean, made_by_workers, skipped, waves
+from stratagem.sweeps.run_maker import ENDING, Tell, check_clean, made_by_workers, skipped, waves
 from stratagem.workers.plan import current
 
 FILE, PLAN = "sweep.json", "sweep.toml"
@@ -47,8 +46,8 @@ class Sweep:
     def run(self, tell: Tell = lambda _: None) -> None:
         """Make the missing runs and resume the unfinished ones; those that another process holds are skipped.
 
-        A run that fails stops no other, and all failures are raised together at the end; a server that failed or a
-        spent budget ends the sweep, since the next run would ask it too.
+        A run that fails stops no other, and all failures are raised together at the end. A server that failed, a spent
+        budget or a failed write ends the sweep, since the next run would meet it too.
         """
         self._bind()
         command, number, workers = f"stratagem sweep {self.path}", 0, current().workers
@@ -57,7 +56,7 @@ class Sweep:
             for run in some:
                 tell(f"{(number := number + 1)} of {len(self.runs)}: {run.name}")
             for run, outcome in made_by_workers(some, self.folder, {run.name: command for run in some}):
-                if isinstance(outcome, ServerFailed):
+                if isinstance(outcome, ENDING):
                     raise outcome
                 if isinstance(outcome, StratagemError):
                     failed[run.name] = outcome
