@@ -156,6 +156,8 @@ class PublishedPaper(Settings):
     """Title of the paper."""
     text: str = ""
     """Name of the file of its text, in which the printed figures are checked."""
+    captions: Literal["above", "below"] = "above"
+    """Place of the captions of its tables."""
     differs: tuple[str, ...] = ()
     """Differences from the paper in every table, each a sentence."""
     models: dict[str, tuple[str, ...]]
