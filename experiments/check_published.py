@@ -21,7 +21,9 @@ from stratagem.reproduction.published import PublishedPaper, PublishedRow, Publi
 LINES = 4
 """Largest number of lines over which the figures of a row are spread."""
 _CAPTION = re.compile(r"(?:\d+\s+)?[#*\s]*(Table|Figure)\s+([A-Z]?\.?\d+)(\s*[:.])?")
-_SIGNS = str.maketrans({"\u2212": "-", "\u2013": "-", "*": None, "$": None, "{": None, "}": None, "\\": None, "_": None, "^": None})
+_SIGNS = str.maketrans(
+    {"\u2212": "-", "\u2013": "-", "*": None, "$": None, "{": None, "}": None, "\\": None, "_": None, "^": None}
+)
 
 
 def plain(text: str) -> str:

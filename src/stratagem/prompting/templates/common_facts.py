@@ -138,9 +138,7 @@ MATRIX = (
         ),
     ),
     listed_fact("switched_labels", "Own actions, the last one first.", lambda scene: scene.facts.labels[::-1]),
-    record_fact(
-        "switched_payoffs", "Payoffs of every pair, the last one first.", lambda s: _payoffs(s)[::-1], _ROUND
-    ),
+    record_fact("switched_payoffs", "Payoffs of every pair, the last one first.", lambda s: _payoffs(s)[::-1], _ROUND),
     record_fact("rounds", "Rounds so far that counted.", _rounds, _ROUND),
     listed_fact("own_moves", "Own actions so far.", lambda scene: [row["mine"] for row in _rounds(scene)]),
     listed_fact("other_moves", "The other's actions so far.", lambda scene: [row["theirs"] for row in _rounds(scene)]),
