@@ -191,14 +191,17 @@ def test_shapellm_prompts_of_the_paper_tell_what_the_style_tells():
         assert text.endswith("Answer with C or D and nothing else.")
 
 
+MARKDOWN = "|   | **C** | **D** |\n|---|---|---|\n| **C** | (3, 3) | (0, 4) |\n| **D** | (4, 0) | (1, 1) |"
+
+
 @pytest.mark.parametrize(
     ("variant", "part"),
     [
-        ("table", "points:\n\n|   | **C** | **D** |\n|---|---|---|\n| **C** | (3, 3) | (0, 4) |\n| **D** | (4, 0) | (1, 1) |\n\n"),
+        ("table", f"points:\n\n{MARKDOWN}\n\n"),
         ("switched", "actions D, C. A round gives these points: D/D: 1/1, D/C: 4/0, C/D: 0/4, C/C: 3/3."),
         ("system", "C/C: 3/3, C/D: 0/4, D/C: 4/0, D/D: 1/1."),
     ],
-)  # fmt: skip
+)
 def test_shapellm_prompts_of_the_paper_have_variants(variant, part):
     """Figures 5, 7 and 11; history and question are those of the other prompts."""
     view = make_game("ipd-shapellm(labels=(C, D))").start(Key(0)).view(0)
