@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stratagem.registry import parse_call
+from stratagem.reproduction.published import read_paper
 
 Pay = tuple[float, float]
 
@@ -18,34 +19,37 @@ class Printed(NamedTuple):
     second: Pay
 
 
-PRINTED: Mapping[tuple[str, str], Printed] = {
-    ("ipd-shapellm", "shaper"): Printed("Table 1", (3.96, 0.01), (0.10, 0.04)),
-    ("imp", "shaper"): Printed("Table 1", (0.99, 0.01), (-0.99, 0.01)),
-    ("icg", "shaper"): Printed("Table 1", (2.98, 0.01), (1.01, 0.01)),
-    ("c-ipd", "shaper"): Printed("Table 3", (5.88, 0.03), (2.86, 0.02)),
-    ("ish", "shaper"): Printed("Table 3", (3.96, 0.02), (3.96, 0.02)),
-    ("ipd-shapellm", "baseline"): Printed("Table 1", (1.00, 0.00), (1.00, 0.00)),
-    ("imp", "baseline"): Printed("Table 1", (-0.03, 0.09), (0.03, 0.09)),
-    ("icg", "baseline"): Printed("Table 1", (2.00, 0.58), (2.00, 0.58)),
-    ("c-ipd", "baseline"): Printed("Table 3", (1.00, 0.00), (1.00, 0.00)),
-    ("ish", "baseline"): Printed("Table 3", (1.30, 0.52), (1.30, 0.52)),
-    ("ipd-shapellm", "75"): Printed("Table 2", (3.99, 0.01), (0.01, 0.02)),
-    ("ipd-shapellm", "50"): Printed("Table 2", (3.95, 0.01), (0.04, 0.03)),
-    ("ipd-shapellm", "25"): Printed("Table 2", (3.98, 0.02), (0.07, 0.07)),
-    ("imp", "75"): Printed("Table 2", (0.96, 0.02), (-0.96, 0.02)),
-    ("imp", "50"): Printed("Table 2", (0.99, 0.01), (-0.99, 0.01)),
-    ("imp", "25"): Printed("Table 2", (0.99, 0.01), (-0.99, 0.01)),
-    ("icg", "75"): Printed("Table 2", (3.00, 0.00), (1.00, 0.00)),
-    ("icg", "50"): Printed("Table 2", (2.99, 0.01), (1.01, 0.01)),
-    ("icg", "25"): Printed("Table 2", (2.95, 0.01), (1.05, 0.01)),
-    ("ipd-shapellm", "enriched"): Printed("Table 10", (1.00, 0.00), (1.00, 0.00)),
-    ("imp", "enriched"): Printed("Table 10", (-0.05, 0.09), (0.05, 0.09)),
-    ("icg", "enriched"): Printed("Table 10", (2.60, 0.76), (1.38, 0.74)),
-    ("icg", "enriched 50"): Printed("Table 10", (1.00, 0.00), (3.00, 0.00)),
-    ("ipd-shapellm", "state only"): Printed("Table 16", (0.99, 0.00), (1.02, 0.01)),
-    ("ipd-shapellm", "episode only"): Printed("Table 16", (0.99, 0.01), (1.02, 0.02)),
+TABLES = ("1", "2", "3", "10", "16")
+"""Tables with an interval for each mean; of Table 11 no more than single means can be read."""
+GAMES = {"c-ipd": "c-ipd", "ipd": "ipd-shapellm", "imp": "imp", "icg": "icg", "ish": "ish"}
+"""Games by the beginnings of the names of runs."""
+RUNS: Mapping[str, str] = {
+    **{kind: kind for kind in ("shaper", "baseline", "75", "50", "25", "enriched")},
+    "enriched-labels": "enriched 50",
+    "state-only": "state only",
+    "episode-only": "episode only",
 }
-"""By game and experiment. Of Table 11, the other prompts, no more than single means can be read."""
+"""Experiments by the ends of the names of their runs in the published tables."""
+
+
+def printed_pairs() -> Iterator[tuple[tuple[str, str], Printed]]:
+    """Yield game and experiment, with the figures of their row of a published table."""
+    paper = read_paper("shapellm")
+    for table in map(paper.table, TABLES):
+        for row in table.rows:
+            game = next(name for name in GAMES if row.run.startswith(f"{name}-"))
+            first, second = map(_pay, row.published)
+            experiment = RUNS[row.run.removeprefix(f"{game}-")]
+            yield (GAMES[game], experiment), Printed(f"Table {table.id}", first, second)
+
+
+def _pay(text: str) -> Pay:
+    mean, half = text.split("±")
+    return float(mean), float(half)
+
+
+PRINTED = dict(printed_pairs())
+"""By game and experiment."""
 
 LABELS: Mapping[tuple[str, str], str] = {
     ("ipd-shapellm", "HK"): "75",

@@ -20,12 +20,10 @@ from stratagem.renamed.keys import RELEASES, renamed_keys
 from stratagem.runs.folder import RunInfo
 from stratagem.settings import Settings
 from stratagem.sweeps.plan import Plan
-from stratagem.training.shipped import PUBLISHED
+from stratagem.training.shipped import SHIPPED, shipped_recipes
 
 ROOT = Path(__file__).parents[1]
-RECIPES = sorted(
-    path for path in (ROOT / "recipes").rglob("*.toml") if path.parent.name != "sweeps" and path.name != PUBLISHED
-)
+RECIPES = sorted(recipe.path for recipe in shipped_recipes() if recipe.group != "sweeps")
 TYPES = ROOT / "docs" / "reference" / "extensions.md"
 """Page of parameters of Python, which are no keys of a recipe: `bound` there is that of a draw."""
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {TYPES})]
@@ -180,7 +178,7 @@ def matches(key, places):
 
 
 def recipe_name(path):
-    return str(path.relative_to(ROOT / "recipes"))
+    return str(path.relative_to(SHIPPED))
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=recipe_name)

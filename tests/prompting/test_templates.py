@@ -1,5 +1,6 @@
 """Templates: their language, its mistakes as sentences, what they cannot say, and the styles of the papers."""
 
+import re
 import tomllib
 from itertools import islice
 from pathlib import Path
@@ -188,6 +189,46 @@ def test_shapellm_prompts_of_the_paper_tell_what_the_style_tells():
         assert ("CC:0, CD:1, DC:0, DD:1." in text) is (shows == "occurrence")
         assert ("<STATE>You played C" in text) is (shows == "occurrence")
         assert text.endswith("Answer with C or D and nothing else.")
+
+
+MARKDOWN = "|   | **C** | **D** |\n|---|---|---|\n| **C** | (3, 3) | (0, 4) |\n| **D** | (4, 0) | (1, 1) |"
+
+
+@pytest.mark.parametrize(
+    ("variant", "part"),
+    [
+        ("table", f"points:\n\n{MARKDOWN}\n\n"),
+        ("switched", "actions D, C. A round gives these points: D/D: 1/1, D/C: 4/0, C/D: 0/4, C/C: 3/3."),
+        ("system", "C/C: 3/3, C/D: 0/4, D/C: 4/0, D/D: 1/1."),
+    ],
+)
+def test_shapellm_prompts_of_the_paper_have_variants(variant, part):
+    """Figures 5, 7 and 11; history and question are those of the other prompts."""
+    view = make_game("ipd-shapellm(labels=(C, D))").start(Key(0)).view(0)
+    past = Past({("C", "D"): 2, ("D", "D"): 1}, ("C", "D"), 3)
+    for shows in ("state", "occurrence"):
+        plain, style = make_style(f"shapellm-paper-{shows}"), make_style(f"shapellm-paper-{shows}-{variant}")
+        assert (plain.memory, plain.recalls) == (style.memory, style.recalls)
+        (message,), messages = plain.messages(view, past), style.messages(view, past)
+        roles = ["system", "user"] if variant == "system" else ["user"]
+        assert [one.role for one in messages] == roles
+        assert part in messages[0].content
+        assert messages[-1].content.endswith(message.content.partition("D/D: 1/1.\n")[2])
+
+
+def test_shapellm_prompts_of_the_paper_say_own_labels():
+    """Labels of Table 13 are those of a whole prompt; the other player has its own."""
+    game = make_game("ipd-shapellm(labels=(C, D), labels_second=(H, K))")
+    past = Past({("K", "C"): 2, ("H", "D"): 1}, ("K", "C"), 3)
+    view = game.start(Key(0)).view(1)
+    for variant in ("", "-table", "-switched", "-system"):
+        whole = " ".join(one.content for one in make_style(f"shapellm-paper-occurrence{variant}").messages(view, past))
+        assert "HH:0, HK:1, KH:1, KK:0." in whole
+        assert "<STATE>You played K in the last round, and the other player played H." in whole
+        assert not {"C", "D"} & set(re.findall(r"\b[A-Z]\b", whole.replace("A round", "")))
+    payoffs = "[((1,-1),(0,0),(0,0)),((0,0),(1,-1),(0,0))]"
+    uneven = make_game(f"matrix(payoffs={payoffs}, labels=(A, B), labels_second=(X, Y, Z))").start(Key(0)).view(0)
+    assert written("{each payoffs}{mine}{theirs_as_own} {end}", uneven) == "AX AY AZ BX BY BZ "
 
 
 @pytest.mark.parametrize("game", SCOPAL)

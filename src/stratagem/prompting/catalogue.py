@@ -17,6 +17,9 @@ from stratagem.registry import Registry, parse_call
 
 PAPERS = (
     *("shapellm-paper-base", "shapellm-paper-state", "shapellm-paper-occurrence"),
+    *("shapellm-paper-state-table", "shapellm-paper-occurrence-table"),
+    *("shapellm-paper-state-switched", "shapellm-paper-occurrence-switched"),
+    *("shapellm-paper-state-system", "shapellm-paper-occurrence-system"),
     *("scopal-paper", "sepo-paper", "diplomacy-paper"),
 )
 """Styles that tell the facts of a paper's prompts in the paper's order and format; each is a template."""

@@ -72,6 +72,8 @@ class PublishedTable(Settings):
     """Section or page of the paper."""
     seeds: int = Field(default=1, ge=1)
     """Number of seeds in the paper."""
+    printed_in: str = ""
+    """Place of the figures in the text, and why they are not at the table, such as an image; empty where they are."""
     differs: tuple[str, ...] = ()
     """Differences from the paper in this table, each a sentence."""
     cannot: str = ""
@@ -117,6 +119,8 @@ class RunOfPaper(Settings):
     """Label of that run's model, such as `start` or `best`."""
     scales: dict[ScaleName, dict[str, Any]] = Field(default={})
     """Further changed settings by scale."""
+    scale_recipes: dict[ScaleName, tuple[str, ...]] = Field(default={})
+    """Recipes of this run in place of those of the scale, such as other rates for a game."""
 
 
 class EvaluationOfPaper(Settings):
@@ -159,7 +163,9 @@ class PublishedPaper(Settings):
     title: str
     """Title of the paper."""
     text: str = ""
-    """Name of the file with the text of the paper, for the check of the printed figures."""
+    """Name of the file of its text, in which the printed figures are checked."""
+    captions: Literal["above", "below"] = "above"
+    """Place of the captions of its tables."""
     differs: tuple[str, ...] = ()
     """Differences from the paper in every table, each a sentence."""
     models: dict[str, tuple[str, ...]]

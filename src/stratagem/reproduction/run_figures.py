@@ -7,8 +7,9 @@
 | `evaluation/GAME/STAGE/against/OPPONENT/METRIC` | figure against one opponent, such as `win_rate` or `pay` |
 | `outcome/ROUNDS/METRIC` | games without learning of a run of several learners, by their number of rounds |
 | `steps/NUMBER/METRIC` | step rewards of an iteration |
-| `metrics/METRIC` | last value of a metric of training |
-| `mean/METRIC` | mean of a metric over training |
+| `first/METRIC` | first value of a metric of training |
+| `metrics/METRIC` | its last value |
+| `mean/METRIC` | its mean over training |
 
 A stage is the label of its model, such as `base`, `start` or `bc`; `trained` is the last model, and `random` is
 uniform play, where the run evaluates them. `evaluation/all/...` is the mean over the games of the run.
@@ -38,6 +39,7 @@ def final_figures(run: RunFolder) -> dict[str, float]:
     for path in sorted(run.path.glob("steps/*.json")):
         found.update(_leaves(f"steps/{path.stem}", _json(run, f"steps/{path.name}")))
     for name, curve in read_metrics(run).items():
+        found[f"first/{name}"] = curve.values[0]
         found[f"metrics/{name}"] = curve.values[-1]
         found[f"mean/{name}"] = math.fsum(curve.values) / len(curve.values)
     return {path: value for path, value in found.items() if math.isfinite(value)}

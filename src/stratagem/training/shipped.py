@@ -102,6 +102,11 @@ def check_part(paths: Sequence[Path], error: BadParameter) -> None:
     raise error
 
 
+def is_published(path: Path) -> bool:
+    """True for the file of a paper's printed tables; a recipe elsewhere may have its name."""
+    return path.name == PUBLISHED and path.parent.parent == PAPERS
+
+
 def summary_of(text: str) -> str:
     """Take the first sentence of the comment at the top of a recipe; a command there is left out."""
     lines = re.match(r"(?:#.*\n?)*", text)[0].splitlines()  # type: ignore[index]
@@ -110,7 +115,7 @@ def summary_of(text: str) -> str:
 
 
 def _paths() -> dict[str, Path]:
-    files = (path for path in SHIPPED.rglob(f"*{_SUFFIX}") if path.name != PUBLISHED)
+    files = (path for path in SHIPPED.rglob(f"*{_SUFFIX}") if not is_published(path))
     return {path.relative_to(SHIPPED).with_suffix("").as_posix(): path for path in files}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
+from operator import itemgetter
 from typing import Any
 
 from stratagem.games.choices import Sheet
@@ -62,6 +63,7 @@ KUHN = (
 _ROUND = {
     "mine": "Own action.",
     "theirs": "The other's action.",
+    "theirs_as_own": "The other's action by the seat's own label of it, where the seats have labels of their own.",
     "pay": "Own payoff.",
     "their_pay": "The other's payoff.",
 }
@@ -75,27 +77,49 @@ def _rounds(scene: TemplateScene) -> Iterator[dict[str, Any]]:
 
 def _cell(game: MatrixGame, seat: int, mine: str, theirs: str) -> dict[str, Any]:
     pay, their_pay = game.pay(seat, mine, theirs)
-    return {"mine": mine, "theirs": theirs, "pay": float(pay), "their_pay": float(their_pay)}
+    theirs_as_own = game.seat_labels(seat)[game.seat_labels(1 - seat).index(theirs)] if _alike(game) else theirs
+    return {
+        "mine": mine,
+        "theirs": theirs,
+        "theirs_as_own": theirs_as_own,
+        "pay": float(pay),
+        "their_pay": float(their_pay),
+    }
 
 
-def _payoffs(scene: TemplateScene) -> Iterator[dict[str, Any]]:
-    facts = scene.facts
-    for mine, theirs in product(facts.labels, facts.their_labels):
-        yield _cell(scene.game, facts.seat, mine, theirs)
+def _alike(game: MatrixGame) -> bool:
+    """True if the seats have equal numbers of actions, so that each may call the other's by its own labels."""
+    return len(game.seat_labels(0)) == len(game.seat_labels(1))
 
 
-def _last(scene: TemplateScene, place: int) -> str | None:
+def _payoffs(scene: TemplateScene) -> list[dict[str, Any]]:
+    return [cell for row in _payoff_rows(scene) for cell in row["cells"]]
+
+
+def _payoff_rows(scene: TemplateScene) -> list[dict[str, Any]]:
+    """Return a row for each own action, with a cell for each of the other's."""
+    facts, game = scene.facts, scene.game
+    return [
+        {"mine": mine, "cells": [_cell(game, facts.seat, mine, theirs) for theirs in facts.their_labels]}
+        for mine in facts.labels
+    ]
+
+
+def _last(scene: TemplateScene, field: str) -> str | None:
     facts = scene.facts
     last = remembered(facts, scene.past)[1]
-    return None if last is None else (facts.labels, facts.their_labels)[place][last[place]]
+    if last is None:
+        return None
+    pair = facts.labels[last[0]], facts.their_labels[last[1]]
+    return str(_cell(scene.game, facts.seat, *pair)[field])
 
 
 def _occurrences(scene: TemplateScene) -> list[dict[str, Any]]:
     """Count each pair before the last round; nothing before the second round."""
     facts = scene.facts
     counts, _ = remembered(facts, scene.past)
-    pairs = product(enumerate(facts.labels), enumerate(facts.their_labels))
-    rows = [{"mine": mine, "theirs": theirs, "times": counts[i, j]} for (i, mine), (j, theirs) in pairs]
+    pairs = product(range(len(facts.labels)), range(len(facts.their_labels)))
+    rows = [{**cell, "times": counts[pair]} for pair, cell in zip(pairs, _payoffs(scene), strict=True)]
     return rows if counts.total() else []
 
 
@@ -104,16 +128,32 @@ MATRIX = (
     listed_fact("labels", "Own actions.", lambda scene: scene.facts.labels),
     listed_fact("their_labels", "The other's actions.", lambda scene: scene.facts.their_labels),
     record_fact("payoffs", "Payoffs of every pair of actions.", _payoffs, _ROUND),
+    PromptFact(
+        "payoff_rows",
+        "The same by own action.",
+        _payoff_rows,
+        (
+            PromptFact("mine", "Own action.", itemgetter("mine")),
+            record_fact("cells", "Payoffs by the other's action.", itemgetter("cells"), _ROUND),
+        ),
+    ),
+    listed_fact("switched_labels", "Own actions, the last one first.", lambda scene: scene.facts.labels[::-1]),
+    record_fact("switched_payoffs", "Payoffs of every pair, the last one first.", lambda s: _payoffs(s)[::-1], _ROUND),
     record_fact("rounds", "Rounds so far that counted.", _rounds, _ROUND),
     listed_fact("own_moves", "Own actions so far.", lambda scene: [row["mine"] for row in _rounds(scene)]),
     listed_fact("other_moves", "The other's actions so far.", lambda scene: [row["theirs"] for row in _rounds(scene)]),
-    PromptFact("last_mine", "Own action in the last round; empty at first.", lambda scene: _last(scene, 0)),
-    PromptFact("last_theirs", "The other's action in the last round.", lambda scene: _last(scene, 1)),
+    PromptFact("last_mine", "Own action in the last round; empty at first.", lambda scene: _last(scene, "mine")),
+    PromptFact("last_theirs", "The other's action in the last round.", lambda scene: _last(scene, "theirs")),
+    PromptFact(
+        "last_theirs_as_own",
+        "The same by the seat's own label of it.",
+        lambda scene: _last(scene, "theirs_as_own"),
+    ),
     record_fact(
         "occurrences",
         "How often each pair was played before the last round; empty until there is something to count.",
         _occurrences,
-        {"mine": "Own action.", "theirs": "The other's action.", "times": "Number of rounds."},
+        {**_ROUND, "times": "Number of rounds."},
     ),
 )
-"""Facts of repeated matrix games. The last three go on from earlier episodes where the style recalls them."""
+"""Facts of repeated matrix games. The last four go on from earlier episodes where the style recalls them."""
