@@ -23,7 +23,9 @@ from stratagem.sweeps.plan import Plan
 from stratagem.training.shipped import PUBLISHED
 
 ROOT = Path(__file__).parents[1]
-RECIPES = sorted(path for path in (ROOT / "recipes").rglob("*.toml") if path.parent.name != "sweeps" and path.name != PUBLISHED)
+RECIPES = sorted(
+    path for path in (ROOT / "recipes").rglob("*.toml") if path.parent.name != "sweeps" and path.name != PUBLISHED
+)
 TYPES = ROOT / "docs" / "reference" / "extensions.md"
 """Page of parameters of Python, which are no keys of a recipe: `bound` there is that of a draw."""
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {TYPES})]

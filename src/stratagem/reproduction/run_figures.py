@@ -11,10 +11,12 @@
 | `steps/NUMBER/METRIC` | step rewards of an iteration |
 | `metrics/METRIC` | last value of a metric of training |
 | `mean/METRIC` | mean of a metric over training |
-| `first/METRIC`, `highest/METRIC`, `trough/METRIC` | first and highest value, and the lowest one from the highest on |
+| `first/METRIC`, `highest/METRIC` | first and highest value of a metric over training |
+| `trough/METRIC` | lowest value of a metric from its highest on |
 
 A stage is the label of its model, such as `base`, `start` or `bc`; `trained` is the last model, and `random` is
-uniform play, where the run evaluates them. Without a stage before training `start` is the base. `evaluation/all/...` is the mean over the games of the run.
+uniform play, where the run evaluates them. Where no stage comes before training, `start` is the base.
+`evaluation/all/...` is the mean over the games of the run.
 """
 
 from __future__ import annotations
@@ -115,7 +117,11 @@ def _of_curve(name: str, values: Sequence[float]) -> Iterator[tuple[str, float]]
     yield f"mean/{name}", math.fsum(values) / len(values)
     if known:
         peak = known.index(max(known))
-        yield from ((f"first/{name}", known[0]), (f"highest/{name}", known[peak]), (f"trough/{name}", min(known[peak:])))
+        yield from (
+            (f"first/{name}", known[0]),
+            (f"highest/{name}", known[peak]),
+            (f"trough/{name}", min(known[peak:])),
+        )
 
 
 def _means(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
