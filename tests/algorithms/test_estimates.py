@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[2] / "recipes"
 PAPERS = {
     "SCO-PAL, 7B": ["scopal/qwen"],
     "SCO-PAL, 7B, all weights": ["scopal/qwen-all"],
-    "Diplomacy league, 14B": ["league/diplomacy-14b"],
+    "Diplomacy, 14B": ["papers/diplomacy/dumbbot"],
+    "Diplomacy league, 14B": ["papers/diplomacy/league"],
     "SEPO, Gemma 4 E4B": ["sepo/ipd", "models/gemma"],
     "SEPO, Qwen 3.5-4B": ["sepo/ipd", "models/qwen"],
     "SEPO, Qwen 3.5-4B, 4 bits": ["sepo/ipd", "models/qwen-4bit"],
@@ -46,7 +47,9 @@ def test_recipe_of_a_papers_size_is_estimated_without_a_download(name):
 
 
 def test_league_of_seven_holds_seven_learners_and_their_snapshots():
-    (memory,) = estimated(read_any(ROOT / "league/diplomacy-14b.toml")).memory.values()
+    changes = {"model": "hf:Qwen/Qwen3-14B+dtype=bf16", "sft.epochs": "0", "adapter.rank": "16"}
+    recipes = [ROOT / "league/diplomacy.toml", ROOT / "league/learners/seven.toml"]
+    (memory,) = estimated(read_any(recipes, {**changes, "league.max_loaded_adapters": "14"})).memory.values()
     each = SHAPES["Qwen/Qwen3-14B"].adapter_parameters(16) * 4
     assert (memory.learners, memory.frozen) == (7, 14)
     assert memory.parts()["adapters"] == 21 * each

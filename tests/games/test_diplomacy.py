@@ -207,6 +207,7 @@ def test_the_sum_of_squares_and_the_outcome():
     assert sum_of_squares([0, 0]) == (0.5, 0.5)
     assert shared([10, 5, 5, 1, 0, 0, 0]) == (50.0, 20.0, 20.0, 10.0, 7 / 3, 7 / 3, 7 / 3)
     assert outcome([10, 0], [9, 0]) == pytest.approx((20 + 1.8 + 0.5 + 50, 25.0))
+    assert outcome([9, 7, 5], [9, 6, 5])[1] == pytest.approx(40.7)  # the source's worked example
 
 
 def test_a_position_is_worth_what_it_would_be_if_it_were_counted_now():

@@ -49,13 +49,14 @@ ALWAYS = {
         "members": "{}",
         "opponents": '["random"]',
     }
+    | {"league.reward_weights": "{ payoff = 1.0 }", "league.advantage": "group_mean", "checkpoint_metric": "pay"}
     | {"league.crossplay_games": "1", "league.chance_seeds": "independent", "sft.teacher": "random"},
 }
 RUNS = {
     "gemma-2-2b": ("shapellm", ["shapellm/games/ipd", "shapellm/pairs/shaper", "shapellm/models/gemma"]),
     "qwen-4b": ("sepo", ["sepo/kuhn", "models/qwen"]),
     "qwen-7b": ("scopal", ["scopal/qwen"]),
-    "qwen-14b": ("league", ["league/diplomacy-14b"]),
+    "qwen-14b": ("league", ["papers/diplomacy/league"]),
 }
 
 

@@ -45,6 +45,7 @@ _BIASED = {
 _TABLE = '{ learner = "tabular", learning_rate = 30.0, initial_probability = 0.85 }'
 """A table in place of the naive learner."""
 SUCCESSORS: Mapping[str, Successor] = {
+    "league/diplomacy-14b": Successor(("papers/diplomacy/league",)),
     "league/diplomacy-pfsp": Successor(("league/diplomacy", "league/learners/pfsp")),
     "league/diplomacy-rating-near": Successor(("league/diplomacy", "league/learners/near")),
     "league/diplomacy-small": Successor(("league/diplomacy", "league/learners/main-exploiter")),

@@ -5,21 +5,26 @@
 | `evaluation/GAME/STAGE/METRIC` | metric of a stage's model in the final evaluation |
 | `evaluation/GAME/STAGE/exact/exploitability` | exact figures of a stage, and its `nash_conv` and `worst_advantage` |
 | `evaluation/GAME/STAGE/against/OPPONENT/METRIC` | figure against one opponent, such as `win_rate` or `pay` |
+| `evaluation/GAME/STAGE/seat/SEAT/METRIC` | figure in one seat by its name, the mean over opponents |
+| `evaluation/GAME/STAGE/null/METRIC` | chance level of a metric in the same games |
 | `outcome/ROUNDS/METRIC` | games without learning of a run of several learners, by their number of rounds |
 | `steps/NUMBER/METRIC` | step rewards of an iteration |
-| `first/METRIC` | first value of a metric of training |
-| `metrics/METRIC` | its last value |
-| `mean/METRIC` | its mean over training |
+| `metrics/METRIC` | last value of a metric of training |
+| `mean/METRIC` | mean of a metric over training |
+| `first/METRIC`, `highest/METRIC` | first and highest value of a metric over training |
+| `trough/METRIC` | lowest value of a metric from its highest on |
 
 A stage is the label of its model, such as `base`, `start` or `bc`; `trained` is the last model, and `random` is
-uniform play, where the run evaluates them. `evaluation/all/...` is the mean over the games of the run.
+uniform play, where the run evaluates them. Where no stage comes before training, `start` is the base.
+`evaluation/all/...` is the mean over the games of the run.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from stratagem.errors import StratagemError, UnknownName
@@ -39,9 +44,7 @@ def final_figures(run: RunFolder) -> dict[str, float]:
     for path in sorted(run.path.glob("steps/*.json")):
         found.update(_leaves(f"steps/{path.stem}", _json(run, f"steps/{path.name}")))
     for name, curve in read_metrics(run).items():
-        found[f"first/{name}"] = curve.values[0]
-        found[f"metrics/{name}"] = curve.values[-1]
-        found[f"mean/{name}"] = math.fsum(curve.values) / len(curve.values)
+        found.update(_of_curve(name, curve.values))
     return {path: value for path, value in found.items() if math.isfinite(value)}
 
 
@@ -71,6 +74,8 @@ def evaluation_figures(data: Any) -> Iterator[tuple[str, float]]:
     stages = {label: [label.partition("@")[2] or label] for label in labels} | {"random": ["random"]}
     if labels:
         stages[labels[-1]].append("trained")
+        if "start" not in chain(*stages.values()):
+            stages[labels[0]].append("start")
     over_games: dict[str, list[float]] = defaultdict(list)
     games = data["evaluation"]["games"]
     for game in games:
@@ -93,12 +98,42 @@ def _of_row(row: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     yield from ((f"exact/{name}", float(exact[name])) for name in _EXACT if exact.get(name) is not None)
     for opponent in row.get("opponents") or []:
         yield from ((f"against/{opponent['opponent']}/{name}", value) for name, value in _means(opponent))
+    yield from ((f"null/{_key(name)}", float(value)) for name, value in (row.get("nulls") or {}).items())
+    yield from _of_seats(row.get("by_seat") or [])
+
+
+def _of_seats(rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, float]]:
+    """Yield the figures of each seat, the mean over opponents."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        for name, value in _means(row["metrics"]):
+            found[f"seat/{row['seat']}/{name}"].append(value)
+    yield from ((path, math.fsum(values) / len(values)) for path, values in found.items())
+
+
+def _of_curve(name: str, values: Sequence[float]) -> Iterator[tuple[str, float]]:
+    """Yield the figures of a metric over training."""
+    known = [value for value in values if math.isfinite(value)]
+    yield f"metrics/{name}", values[-1]
+    yield f"mean/{name}", math.fsum(values) / len(values)
+    if known:
+        peak = known.index(max(known))
+        yield from (
+            (f"first/{name}", known[0]),
+            (f"highest/{name}", known[peak]),
+            (f"trough/{name}", min(known[peak:])),
+        )
 
 
 def _means(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
     for name, estimate in metrics.items():
         if isinstance(estimate, Mapping) and isinstance(estimate.get("mean"), int | float):
-            yield name.replace(" ", "_"), float(estimate["mean"])
+            yield _key(name), float(estimate["mean"])
+
+
+def _key(name: str) -> str:
+    """Return a metric's name as a part of a path."""
+    return name.replace(" ", "_")
 
 
 def _of_outcome(data: Any) -> Iterator[tuple[str, float]]:
