@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
@@ -16,16 +17,20 @@ from stratagem.algorithms.shapellm.seat_settings import ModelSettings, PPOLearne
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.safety.base import Pools
+from stratagem.learning.pass_sizes import PackSize, pack_size, planned_packs
 from stratagem.models.reference import NAMED
-from stratagem.models.shapes import located, shape_of
+from stratagem.models.shapes import ModelShape, located, shape_of
 from stratagem.play.memory import memory_of
 from stratagem.players.modes import MODES
 from stratagem.players.pools import pools
 from stratagem.prompting.catalogue import make_style
-from stratagem.training.estimate import EpisodeSize, Estimate, Memory, Workload, episode_size
+from stratagem.training.estimate import EpisodeSize, Estimate, Memory, Workload, episode_size, sample_batch
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.recipe_file import AnyRecipe
 from stratagem.training.sft import AdapterSettings
+
+_FULL_PACKS = 3
+"""Full packs that the examples of a step are looked at for."""
 
 
 def estimated(recipe: AnyRecipe) -> Estimate | None:
@@ -47,33 +52,59 @@ def _dtype(text: str) -> str:
     return ref.dtype or ("fp32" if ref.kind in NAMED else "bf16")
 
 
-def _estimate(recipe: AnyRecipe, models: Sequence[str], size: EpisodeSize, work: Workload, **held: Any) -> Estimate:
-    """Count the memory of every model of a run, all with the same adapters and settings."""
+def _estimate(
+    recipe: AnyRecipe, models: Sequence[str], size: EpisodeSize, work: Workload, batch: float, **held: Any
+) -> Estimate:
+    """Count the memory of every model of a run, all with the same adapters and settings.
+
+    An optimizer step reads `batch` examples.
+    """
     memory, unknown = {}, []
+    checkpointed = getattr(recipe, "gradient_checkpointing", False) is True
     for text in models:
         ref, shape = located(text), shape_of(text)
         if shape is None:
             unknown.append(text)
             continue
+        packs = _packs(recipe, shape, size, work, batch, checkpointed=checkpointed)
         memory[text] = Memory(
             shape,
             _dtype(text),
             four_bit=ref.four_bit,
             rows=int(getattr(recipe.engine.value, "rows", recipe.shard)),
             context=round(size.longest + work.reply),
-            microbatch=recipe.max_tokens_per_microbatch,
-            checkpointed=bool(getattr(recipe, "gradient_checkpointing", False)),
+            packs=packs,
+            checkpointed=checkpointed,
+            on_gpu=ref.kind not in NAMED,
             **held,
         )
     return Estimate(memory, unknown, work)
+
+
+def _packs(
+    recipe: AnyRecipe, shape: ModelShape, size: EpisodeSize, work: Workload, batch: float, *, checkpointed: bool
+) -> tuple[PackSize, ...]:
+    """Return the sizes of the packs of an optimizer step, with few more examples than fill some of them.
+
+    Layers of linear attention take no mask, so texts share no prefixes there.
+    """
+    reply, budget = max(1, round(work.reply)), recipe.max_tokens_per_microbatch
+    enough = _FULL_PACKS * -(-budget // reply)
+    examples = sample_batch(size.prompts, reply, max(1, min(round(batch), enough)))
+    ways = {"share": shape.linear is None, "prefix_batches": shape.linear is None and not checkpointed}
+    return tuple(pack_size(pack, examples, **ways) for pack in planned_packs(examples, budget, **ways))
 
 
 def _mean(sizes: Sequence[EpisodeSize]) -> EpisodeSize:
     """Return the mean over games; of the longest prompts, the longest."""
     columns = zip(*((size.decisions, size.prompt, size.longest, size.action) for size in sizes), strict=True)
     decisions, prompt, longest, action = (list(column) for column in columns)
-    count = len(sizes)
-    return EpisodeSize(sum(decisions) / count, sum(prompt) / count, max(longest), sum(action) / count)
+    count, prompts = (
+        len(sizes),
+        tuple(text for texts in zip_longest(*(size.prompts for size in sizes)) for text in texts),
+    )
+    kept = tuple(text for text in prompts if text is not None)
+    return EpisodeSize(sum(decisions) / count, sum(prompt) / count, max(longest), sum(action) / count, kept)
 
 
 def _reply(mode: str, size: EpisodeSize, max_new_tokens: int) -> float:
@@ -107,16 +138,17 @@ def _of_policy(recipe: PolicyRecipe) -> Estimate:
         [recipe.model],
         size,
         work,
+        replies / learners / stage.optimizer_steps,
         adapter=recipe.adapter if recipe.train == "adapter" else None,
         learners=learners,
         frozen=members + follows,
         reference=copy if recipe.reference.type == "copy" else "",
     )
-    before = {
-        f"{text}, SFT": replace(memory, adapter=sft.adapter, learners=1, frozen=0, reference="")
-        for text, memory in made.memory.items()
-        if sft is not None and recipe.sft_steps
-    }
+    if sft is None or not recipe.sft_steps:
+        return made
+    one = replace(work, reply=min(work.reply, size.action))
+    taught = _estimate(recipe, [recipe.model], size, one, float(sft.batch_size), adapter=sft.adapter)
+    before = {f"{text}, SFT": replace(memory, rows=0) for text, memory in taught.memory.items()}
     return replace(made, memory={**before, **made.memory})
 
 
@@ -153,7 +185,8 @@ def _of_scopal(recipe: ScopalRecipe) -> Estimate:
     copy = recipe.reference.dtype or _dtype(recipe.model)
     adapter = None if whole else recipe.adapter
     reference = copy if reads else ""
-    return _estimate(recipe, [recipe.model], size, work, adapter=adapter, frozen=1, reference=reference)
+    batch = float(max((recipe.stage(method).batch_size for method in recipe.refine), default=0))
+    return _estimate(recipe, [recipe.model], size, work, batch, adapter=adapter, frozen=1, reference=reference)
 
 
 def _of_shapellm(recipe: ShapeLLMRecipe) -> Estimate:
@@ -174,7 +207,8 @@ def _of_shapellm(recipe: ShapeLLMRecipe) -> Estimate:
         sft_examples=float(recipe.sft_steps * recipe.kl_sft.batch_size),
     )
     adapter = learners[0].adapter if learners else AdapterSettings()
-    return _estimate(recipe, recipe.bases, size, work, adapter=adapter, learners=len(learners))
+    batch = float(max((seat.ppo.batches.mini_batch_size for seat in learners), default=1))
+    return _estimate(recipe, recipe.bases, size, work, batch, adapter=adapter, learners=len(learners))
 
 
 def _of_kl_sft(recipe: KLSFTRecipe) -> Estimate:
@@ -183,4 +217,4 @@ def _of_kl_sft(recipe: KLSFTRecipe) -> Estimate:
     size = _mean(sizes)
     examples = float(recipe.steps * recipe.kl_sft.batch_size)
     work = Workload(prompt=size.prompt, reply=1.0, sft_examples=examples)
-    return _estimate(recipe, [recipe.model], size, work, adapter=recipe.kl_sft.adapter)
+    return _estimate(recipe, [recipe.model], size, work, float(recipe.kl_sft.batch_size), adapter=recipe.kl_sft.adapter)
