@@ -17,9 +17,10 @@ from stratagem.algorithms.shapellm.seat_settings import ModelSettings, PPOLearne
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.safety.base import Pools
-from stratagem.learning.pass_sizes import PackSize, pack_size, planned_packs
+from stratagem.learning.example import Example
+from stratagem.learning.pass_sizes import pack_size, planned_packs
 from stratagem.models.reference import NAMED
-from stratagem.models.shapes import ModelShape, located, shape_of
+from stratagem.models.shapes import located, shape_of
 from stratagem.play.memory import memory_of
 from stratagem.players.modes import MODES
 from stratagem.players.pools import pools
@@ -57,53 +58,44 @@ def _estimate(
 ) -> Estimate:
     """Count the memory of every model of a run, all with the same adapters and settings.
 
-    An optimizer step reads `batch` examples.
+    An optimizer step reads `batch` examples. Layers of linear attention take no mask, so there texts share no prefixes.
     """
-    memory, unknown = {}, []
+    memory, unknown, examples = {}, [], _examples(recipe, size, work, batch)
     checkpointed = getattr(recipe, "gradient_checkpointing", False) is True
     for text in models:
         ref, shape = located(text), shape_of(text)
         if shape is None:
             unknown.append(text)
             continue
-        packs = _packs(recipe, shape, size, work, batch, checkpointed=checkpointed)
+        ways = {"share": shape.linear is None, "prefix_batches": shape.linear is None and not checkpointed}
+        packs = planned_packs(examples, recipe.max_tokens_per_microbatch, **ways)
         memory[text] = Memory(
             shape,
             _dtype(text),
             four_bit=ref.four_bit,
             rows=int(getattr(recipe.engine.value, "rows", recipe.shard)),
             context=round(size.longest + work.reply),
-            packs=packs,
+            packs=tuple(pack_size(pack, examples, **ways) for pack in packs),
             checkpointed=checkpointed,
             on_gpu=ref.kind not in NAMED,
             **held,
         )
-    return Estimate(memory, unknown, work)
+    return Estimate(memory, unknown, work, dict.fromkeys(memory, examples))
 
 
-def _packs(
-    recipe: AnyRecipe, shape: ModelShape, size: EpisodeSize, work: Workload, batch: float, *, checkpointed: bool
-) -> tuple[PackSize, ...]:
-    """Return the sizes of the packs of an optimizer step, with few more examples than fill some of them.
-
-    Layers of linear attention take no mask, so texts share no prefixes there.
-    """
-    reply, budget = max(1, round(work.reply)), recipe.max_tokens_per_microbatch
-    enough = _FULL_PACKS * -(-budget // reply)
-    examples = sample_batch(size.prompts, reply, max(1, min(round(batch), enough)))
-    ways = {"share": shape.linear is None, "prefix_batches": shape.linear is None and not checkpointed}
-    return tuple(pack_size(pack, examples, **ways) for pack in planned_packs(examples, budget, **ways))
+def _examples(recipe: AnyRecipe, size: EpisodeSize, work: Workload, batch: float) -> list[Example]:
+    """Return the examples of an optimizer step; of a large batch no more than fill some packs."""
+    reply = max(1, round(work.reply))
+    enough = _FULL_PACKS * -(-recipe.max_tokens_per_microbatch // reply)
+    return sample_batch(size.prompts, reply, max(1, min(round(batch), enough)))
 
 
 def _mean(sizes: Sequence[EpisodeSize]) -> EpisodeSize:
     """Return the mean over games; of the longest prompts, the longest."""
     columns = zip(*((size.decisions, size.prompt, size.longest, size.action) for size in sizes), strict=True)
     decisions, prompt, longest, action = (list(column) for column in columns)
-    count, prompts = (
-        len(sizes),
-        tuple(text for texts in zip_longest(*(size.prompts for size in sizes)) for text in texts),
-    )
-    kept = tuple(text for text in prompts if text is not None)
+    count, turns = len(sizes), zip_longest(*(size.prompts for size in sizes))
+    kept = tuple(text for texts in turns for text in texts if text is not None)
     return EpisodeSize(sum(decisions) / count, sum(prompt) / count, max(longest), sum(action) / count, kept)
 
 
@@ -149,7 +141,8 @@ def _of_policy(recipe: PolicyRecipe) -> Estimate:
     one = replace(work, reply=min(work.reply, size.action))
     taught = _estimate(recipe, [recipe.model], size, one, float(sft.batch_size), adapter=sft.adapter)
     before = {f"{text}, SFT": replace(memory, rows=0) for text, memory in taught.memory.items()}
-    return replace(made, memory={**before, **made.memory})
+    batches = {f"{text}, SFT": examples for text, examples in taught.batches.items()}
+    return replace(made, memory={**before, **made.memory}, batches={**batches, **made.batches})
 
 
 def _episodes(stage: Any, game: Game[Any], own: Pools) -> float:

@@ -29,9 +29,7 @@ from stratagem.training.sft import AdapterSettings
 _FP32 = BYTES["fp32"]
 CHARACTERS = 4
 """Characters of a token."""
-NOT_COUNTED = (
-    "CUDA's context, fragmentation of the allocator, and the memory of an engine with a copy of the model (vLLM)"
-)
+NOT_COUNTED = "CUDA's context, fragmentation of the allocator, and the share of an engine with a copy of its own (vLLM)"
 """Memory that no part of an estimate includes."""
 _TURNS = 200
 """Largest number of turns of the episode that is looked at."""
@@ -81,7 +79,7 @@ class Memory:
             "optimizer": (1 if self.adapter is None else self.learners) * each * (12.0 if short else 8.0),
             "gradients": each * trained_width,
             **self._step.parts(self.packs),
-            "optimizer_step": each * ((_FP32 if short else 0.0) + (_FP32 if self.on_gpu else 0.0)),
+            "optimizer_step": each * (_FP32 if short or self.on_gpu else 0.0),
             "keys_and_values": self.rows * allocated_columns(self.context) * shape.cache_bytes(self.dtype),
         }
 
@@ -103,7 +101,9 @@ class Memory:
         parts = self.parts()
         held = sum(parts[name] for name in ("weights", "reference", "adapters", "optimizer"))
         passes = parts["gradients"] + parts["activations"] + parts["logits"]
-        return held + max(parts["keys_and_values"], passes, parts["gradients"] + parts["optimizer_step"])
+        short = self.adapter is None and self.dtype != "fp32"  # each gradient in 16 bits makes room for one in 32
+        step = parts["optimizer_step"] + (0.0 if short else parts["gradients"])
+        return held + max(parts["keys_and_values"], passes, step)
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,8 @@ class Estimate:
     unknown: Sequence[str] = ()
     """Models whose sizes are not known without a download."""
     workload: Workload = Workload()
+    batches: Mapping[str, Sequence[Example]] = field(default_factory=dict, repr=False)
+    """Examples of an optimizer step by the text of the model, as far as the estimate looks at them."""
 
     def data(self, speed: Speed) -> dict[str, Any]:
         """Return the estimate as plain data: bytes, tokens and seconds."""
