@@ -18,7 +18,7 @@ from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.safety.base import Pools
 from stratagem.learning.example import Example
-from stratagem.learning.pass_sizes import pack_size, planned_packs
+from stratagem.learning.pass_sizes import PackSize, pack_size, planned_packs
 from stratagem.models.reference import NAMED
 from stratagem.models.shapes import located, shape_of
 from stratagem.play.memory import memory_of
@@ -32,6 +32,8 @@ from stratagem.training.sft import AdapterSettings
 
 _FULL_PACKS = 3
 """Full packs that the examples of a step are looked at for."""
+_DRAWS = 3
+"""Steps that are looked at; the estimate is that of the largest."""
 
 
 def estimated(recipe: AnyRecipe) -> Estimate | None:
@@ -58,36 +60,45 @@ def _estimate(
 ) -> Estimate:
     """Count the memory of every model of a run, all with the same adapters and settings.
 
-    An optimizer step reads `batch` examples. Layers of linear attention take no mask, so there texts share no prefixes.
+    An optimizer step reads `batch` examples.
     """
-    memory, unknown, examples = {}, [], _examples(recipe, size, work, batch)
+    estimate, drawn = Estimate({}, [], work, {}), _examples(recipe, size, work, batch)
     checkpointed = getattr(recipe, "gradient_checkpointing", False) is True
     for text in models:
         ref, shape = located(text), shape_of(text)
         if shape is None:
-            unknown.append(text)
+            estimate.unknown.append(text)
             continue
-        ways = {"share": shape.linear is None, "prefix_batches": shape.linear is None and not checkpointed}
-        packs = planned_packs(examples, recipe.max_tokens_per_microbatch, **ways)
-        memory[text] = Memory(
+        memory = Memory(
             shape,
             _dtype(text),
             four_bit=ref.four_bit,
             rows=int(getattr(recipe.engine.value, "rows", recipe.shard)),
             context=round(size.longest + work.reply),
-            packs=tuple(pack_size(pack, examples, **ways) for pack in packs),
             checkpointed=checkpointed,
             on_gpu=ref.kind not in NAMED,
             **held,
         )
-    return Estimate(memory, unknown, work, dict.fromkeys(memory, examples))
+        steps = [(replace(memory, packs=_packs(memory, recipe, examples)), examples) for examples in drawn]
+        largest, read = max(steps, key=lambda step: step[0].total())
+        estimate.memory[text], estimate.batches[text] = largest, read
+    return estimate
 
 
-def _examples(recipe: AnyRecipe, size: EpisodeSize, work: Workload, batch: float) -> list[Example]:
-    """Return the examples of an optimizer step; of a large batch no more than fill some packs."""
+def _packs(memory: Memory, recipe: AnyRecipe, examples: Sequence[Example]) -> tuple[PackSize, ...]:
+    """Return the sizes of the packs of examples; with layers of linear attention texts share no prefixes."""
+    share = memory.shape.linear is None
+    ways = {"share": share, "prefix_batches": share and not memory.checkpointed}
+    packs = planned_packs(examples, recipe.max_tokens_per_microbatch, **ways)
+    return tuple(pack_size(pack, examples, **ways) for pack in packs)
+
+
+def _examples(recipe: AnyRecipe, size: EpisodeSize, work: Workload, batch: float) -> list[list[Example]]:
+    """Return the examples of several optimizer steps; of a large batch no more than fill some packs."""
     reply = max(1, round(work.reply))
     enough = _FULL_PACKS * -(-recipe.max_tokens_per_microbatch // reply)
-    return sample_batch(size.prompts, reply, max(1, min(round(batch), enough)))
+    number = max(1, min(round(batch), enough))
+    return [sample_batch(size.prompts, reply, number, draw) for draw in range(_DRAWS)]
 
 
 def _mean(sizes: Sequence[EpisodeSize]) -> EpisodeSize:

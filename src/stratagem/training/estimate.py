@@ -9,7 +9,7 @@ given, never guessed. `NOT_COUNTED` is what no figure includes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from typing import Any
@@ -35,6 +35,8 @@ _TURNS = 200
 """Largest number of turns of the episode that is looked at."""
 _EPISODES = 8
 """Largest number of episodes from which prompts are taken."""
+_WORDS = 500
+"""Number of different tokens of a prompt; those of a reply are others."""
 _READ = 3.0
 """Speed of a forward pass over many tokens, relative to that of forward and backward pass together."""
 
@@ -78,13 +80,14 @@ class Memory:
             "adapters": adapters,
             "optimizer": (1 if self.adapter is None else self.learners) * each * (12.0 if short else 8.0),
             "gradients": each * trained_width,
-            **self._step.parts(self.packs),
+            **self.step.parts(self.packs),
             "optimizer_step": each * (_FP32 if short or self.on_gpu else 0.0),
             "keys_and_values": self.rows * allocated_columns(self.context) * shape.cache_bytes(self.dtype),
         }
 
     @property
-    def _step(self) -> StepMemory:
+    def step(self) -> StepMemory:
+        """Memory of a step beside the weights."""
         adapter = self.adapter
         return StepMemory(
             self.shape,
@@ -165,13 +168,13 @@ class Workload:
 class Estimate:
     """Memory of each model of a run, and its tokens and time."""
 
-    memory: Mapping[str, Memory] = field(default_factory=dict)
+    memory: dict[str, Memory] = field(default_factory=dict)
     """Holdings by the text of the model."""
-    unknown: Sequence[str] = ()
+    unknown: list[str] = field(default_factory=list)
     """Models whose sizes are not known without a download."""
     workload: Workload = Workload()
-    batches: Mapping[str, Sequence[Example]] = field(default_factory=dict, repr=False)
-    """Examples of an optimizer step by the text of the model, as far as the estimate looks at them."""
+    batches: dict[str, list[Example]] = field(default_factory=dict, repr=False)
+    """Examples of the largest optimizer step by the text of the model, as far as the estimate looks at them."""
 
     def data(self, speed: Speed) -> dict[str, Any]:
         """Return the estimate as plain data: bytes, tokens and seconds."""
@@ -225,19 +228,18 @@ def episode_size(game: Game[Any], style: Style) -> EpisodeSize:
 
 
 def _tokens(text: str) -> Ids:
-    """Return a number for each four characters, so that equal beginnings are equal."""
-    return tuple(crc32(text[at : at + CHARACTERS].encode()) for at in range(0, len(text), CHARACTERS))
+    """Return a number below `_WORDS` for each four characters, so that equal beginnings are equal."""
+    return tuple(crc32(text[at : at + CHARACTERS].encode()) % _WORDS for at in range(0, len(text), CHARACTERS))
 
 
-def sample_batch(prompts: Sequence[Ids], reply: int, number: int) -> list[Example]:
-    """Return examples with these prompts in turn, each with a reply of its own."""
-    return [
-        Example(
-            tokens=(*prompt, *(-1 - index * reply - at for at in range(reply))),
-            loss_positions=tuple(range(len(prompt), len(prompt) + reply)),
-        )
-        for index, prompt in enumerate(islice(cycle(prompts), number))
-    ]
+def sample_batch(prompts: Sequence[Ids], reply: int, number: int, draw: int) -> list[Example]:
+    """Return examples with these prompts in turn, from another one on for each draw, and a reply of its own each."""
+    examples = []
+    for index, prompt in enumerate(islice(cycle(prompts), draw * number, (draw + 1) * number)):
+        words = Key(draw).at("reply", index).rng().choices(range(_WORDS, 2 * _WORDS), k=reply)
+        positions = tuple(range(len(prompt), len(prompt) + reply))
+        examples.append(Example(tokens=(*prompt, *words), loss_positions=positions))
+    return examples
 
 
 def random_episode(game: Game[Any], key: Key) -> Iterator[tuple[View[Any], str]]:

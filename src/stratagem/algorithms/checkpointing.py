@@ -1,0 +1,52 @@
+"""Choice of gradient checkpointing where a recipe leaves it open: it is used where activations would not fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+from stratagem.algorithms.estimates import estimated
+from stratagem.training.recipe_file import AnyRecipe
+
+USED = 0.85
+"""Share of the device's memory that an estimate may take: totals are within 15 % of what was measured."""
+R = TypeVar("R", bound=AnyRecipe)
+_SETTING = "gradient_checkpointing"
+_GIB = 2.0**30
+
+
+@dataclass(frozen=True)
+class CheckpointingChoice:
+    """Choice of gradient checkpointing, with the bytes that it rests on."""
+
+    used: bool
+    without: float
+    """Estimate of the largest model without it."""
+    device: float
+    """Memory of the device."""
+
+    def __str__(self) -> str:
+        """Say what was chosen, and why."""
+        figures = (
+            f"the estimate without it is {self.without / _GIB:.1f} GiB, and the device has {self.device / _GIB:.1f}"
+        )
+        return f"Gradient checkpointing is {'on' if self.used else 'off'}: {figures} GiB, of which {USED:.0%} are used."
+
+
+def settled(recipe: R, device: float) -> tuple[R, CheckpointingChoice | None]:
+    """Return the recipe with `gradient_checkpointing` on or off, and the choice; None where there was none.
+
+    It stays off where the memory of the device or the sizes of the model are unknown.
+    """
+    if getattr(recipe, _SETTING, False) != "auto":
+        return recipe, None
+    plain = recipe.model_copy(update={_SETTING: False})
+    estimate = estimated(plain)
+    totals = [memory.total() for memory in estimate.memory.values()] if estimate is not None else []
+    if not totals or not device:
+        return plain, None
+    used = max(totals) > USED * device
+    return recipe.model_copy(update={_SETTING: used}), CheckpointingChoice(used, max(totals), device)
+
+
+__all__ = ["USED", "CheckpointingChoice", "settled"]
