@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from stratagem.algorithms.estimates import estimated
+from stratagem.models.device_memory import device_memory
 from stratagem.training.recipe_file import AnyRecipe
 
 USED = 0.85
@@ -27,10 +28,9 @@ class CheckpointingChoice:
 
     def __str__(self) -> str:
         """Say what was chosen, and why."""
-        figures = (
-            f"the estimate without it is {self.without / _GIB:.1f} GiB, and the device has {self.device / _GIB:.1f}"
-        )
-        return f"Gradient checkpointing is {'on' if self.used else 'off'}: {figures} GiB, of which {USED:.0%} are used."
+        limit = f"the limit is {USED:.0%} of the {self.device / _GIB:.1f} GiB of the device"
+        figures = f"the estimate without it is {self.without / _GIB:.1f} GiB, and {limit}"
+        return f"Gradient checkpointing is {'on' if self.used else 'off'}: {figures}."
 
 
 def settled(recipe: R, device: float) -> tuple[R, CheckpointingChoice | None]:
@@ -49,4 +49,15 @@ def settled(recipe: R, device: float) -> tuple[R, CheckpointingChoice | None]:
     return recipe.model_copy(update={_SETTING: used}), CheckpointingChoice(used, max(totals), device)
 
 
-__all__ = ["USED", "CheckpointingChoice", "settled"]
+def settled_here(recipe: R) -> R:
+    """Return the recipe of a new run on this machine."""
+    return settled(recipe, device_memory())[0]
+
+
+def settled_as(recipe: R, other: AnyRecipe) -> R:
+    """Return the recipe with the choice of a run that was begun by it."""
+    chosen = getattr(other, _SETTING, False)
+    return recipe.model_copy(update={_SETTING: chosen}) if getattr(recipe, _SETTING, False) == "auto" else recipe
+
+
+__all__ = ["USED", "CheckpointingChoice", "settled", "settled_as", "settled_here"]

@@ -127,12 +127,11 @@ def _new_run(folder: Path, recipe: AnyRecipe, command: str) -> tuple[RunFolder, 
     A recipe that cannot be trained is refused before the folder exists.
     """
     from stratagem.algorithms.catalogue import check_new
-    from stratagem.algorithms.checkpointing import settled
-    from stratagem.models.device_memory import device_memory
+    from stratagem.algorithms.checkpointing import settled_here
 
     check_new(recipe, RunFolder(folder))
     current().workers.reach()
-    recipe, _ = settled(recipe, device_memory())
+    recipe = settled_here(recipe)
     return RunFolder.create(folder, recipe, recipe.seed, command), recipe
 
 
