@@ -113,7 +113,7 @@ class DryRun(Result):
         given = f"the given {speed.decode:,.0f} sampled and {speed.learn:,.0f} trained tokens a second"
         return [
             *lines,
-            f"Time rests on the tokens above and on {given}; evaluations, checkpoints and loading are not in it.",
+            f"The time rests on these tokens and on {given}. Evaluations, checkpoints and loading are not in it.",
             f"Time: {step:.0f} s a step, {self.seconds / 3600.0:.1f} hours in all.",
         ]
 
@@ -143,8 +143,8 @@ def dry_run(
 
     `decode_speed` is the number of sampled tokens a second, and `learn_speed` that of tokens of training; with both the
     time is estimated, too. `device_memory` is that of the device of the run in GiB, by which gradient checkpointing is
-    chosen where the recipe leaves it open; 0 takes this machine's. A folder `out` that exists, and a service of `track` that cannot be used, are refused as by
-    `train`. `allow` is that of `train`.
+    chosen where the recipe leaves it open; 0 takes this machine's. A folder `out` that exists, and a service of `track`
+    that cannot be used, are refused as by `train`. `allow` is that of `train`.
     """
     given = {"decode_speed": decode_speed, "learn_speed": learn_speed, "device_memory": device_memory}
     for name, value in given.items():

@@ -52,8 +52,11 @@ class StepMemory:
         if self.checkpointed:
             stored = self.shape.layers * pack.tokens * self.shape.hidden * self._width
             return stored + self._masks(pack) + max(ends, max(layers) + work - logits)
-        stored = sum(block.count * layer for block, layer in zip(self.shape.blocks, layers, strict=True))
-        return stored + self._casts + self._masks(pack) + ends + max(0.0, work - logits)
+        return self.stored(pack) + self._masks(pack) + ends + max(0.0, work - logits)
+
+    def stored(self, pack: PackSize) -> float:
+        """Return the bytes that all layers store in a forward pass without checkpoints."""
+        return self._casts + sum(block.count * self._layer(block, pack.passes) for block in self.shape.blocks)
 
     def _logits(self, pack: PackSize) -> float:
         rows = min(chunk_size(self.shape.vocabulary, on_gpu=self.on_gpu), pack.loss_tokens)
