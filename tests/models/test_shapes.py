@@ -11,7 +11,7 @@ from stratagem.learning.policy import Policy
 from stratagem.learning.step_memory import StepMemory
 from stratagem.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.models.load import load
-from stratagem.models.shapes import SHAPES, ModelShape, shape_of
+from stratagem.models.shapes import SHAPES, LinearAttention, ModelShape, shape_of
 
 KINDS = [
     "tiny",
@@ -86,3 +86,4 @@ def test_language_model_of_a_multimodal_configuration_is_read():
     kinds = ["linear_attention", "full_attention"] * 2
     shape = ModelShape.of({"text_config": {**text, "vocab_size": 100, "layer_types": kinds}, "vision_config": {}})
     assert (shape.head_dim, shape.kv_heads, shape.caching_layers) == (16, 4, 2)
+    assert [(block.count, block.linear) for block in shape.blocks] == [(2, None), (2, LinearAttention(4, 4, 16))]

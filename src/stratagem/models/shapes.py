@@ -202,8 +202,10 @@ def _wider_heads(stated: Mapping[str, Any]) -> list[int]:
 
 
 def _linear_attention(stated: Mapping[str, Any]) -> LinearAttention:
-    keys, values = int(stated["linear_num_key_heads"]), int(stated["linear_num_value_heads"])
-    return LinearAttention(keys, values, int(stated["linear_value_head_dim"]))
+    """Read the sizes of linear attention; a configuration without them has those of its attention."""
+    heads = int(stated.get("linear_num_value_heads") or stated["num_attention_heads"])
+    keys = int(stated.get("linear_num_key_heads") or heads)
+    return LinearAttention(keys, heads, int(stated.get("linear_value_head_dim") or stated["hidden_size"] // heads))
 
 
 _GEMMA_4 = 262_144 + 2560
