@@ -7,10 +7,9 @@ import pytest
 import stratagem as sg
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import read_any, recipe_of
-from stratagem.algorithms.checkpointing import USED, settled, settled_as
+from stratagem.algorithms.checkpointing import USED, device_memory, settled, settled_as
 from stratagem.algorithms.estimates import estimated
 from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.models import device_memory as devices
 from stratagem.training.shipped import recipe_path
 
 GIB = 2**30
@@ -68,4 +67,4 @@ def test_a_run_stores_the_choice_and_trains_with_it(tmp_path, monkeypatch):
 
 
 def test_device_memory_is_that_of_this_machine():
-    assert 2**28 < devices.device_memory() < 2**44
+    assert 2**28 < device_memory() < 2**44

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TypeVar
 
 from stratagem.algorithms.estimates import estimated
-from stratagem.models.device_memory import device_memory
 from stratagem.training.recipe_file import AnyRecipe
 
 USED = 0.85
@@ -49,6 +49,17 @@ def settled(recipe: R, device: float) -> tuple[R, CheckpointingChoice | None]:
     return recipe.model_copy(update={_SETTING: used}), CheckpointingChoice(used, max(totals), device)
 
 
+def device_memory() -> float:
+    """Return the bytes of the GPU that models are loaded on, or of this machine where there is none; 0 if unknown."""
+    import torch
+
+    if torch.cuda.is_available():
+        return float(torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return 0.0
+    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
 def settled_here(recipe: R) -> R:
     """Return the recipe of a new run on this machine."""
     return settled(recipe, device_memory())[0]
@@ -60,4 +71,4 @@ def settled_as(recipe: R, other: AnyRecipe) -> R:
     return recipe.model_copy(update={_SETTING: chosen}) if getattr(recipe, _SETTING, False) == "auto" else recipe
 
 
-__all__ = ["USED", "CheckpointingChoice", "settled", "settled_as", "settled_here"]
+__all__ = ["USED", "CheckpointingChoice", "device_memory", "settled", "settled_as", "settled_here"]

@@ -155,12 +155,12 @@ def dry_run(
     with reading_files(*names_of(allow, "permission")):
         recipe = read_recipe(recipes, changes)
         unchecked = _check(recipe)
-        from stratagem.algorithms.checkpointing import settled
+        from stratagem.algorithms import checkpointing
         from stratagem.algorithms.estimates import estimated
-        from stratagem.models import device_memory as here
         from stratagem.training.estimate import Speed
 
-        recipe, choice = settled(recipe, device_memory * _GIB or here.device_memory())
+        memory = device_memory * _GIB or checkpointing.device_memory()
+        recipe, choice = checkpointing.settled(recipe, memory)
         return DryRun(recipe, estimated(recipe), Speed(decode_speed, learn_speed), choice, unchecked, needs_now())
 
 
