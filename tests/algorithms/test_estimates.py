@@ -12,6 +12,7 @@ from stratagem.algorithms.catalogue import bound, read_any
 from stratagem.algorithms.estimates import estimated
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.cli.main import main
+from stratagem.learning.pass_sizes import PackSize, PassSize
 from stratagem.models.shapes import SHAPES
 from stratagem.play.store import read_episodes
 from stratagem.runs.folder import RunFolder
@@ -58,11 +59,15 @@ def test_league_of_seven_holds_seven_learners_and_their_snapshots():
 
 def test_memory_by_hand():
     shape = SHAPES["Qwen/Qwen2-7B-Instruct"]
-    whole = Memory(shape, "bf16", reference="bf16", rows=2, context=100, microbatch=10)
+    pack = PackSize((PassSize(1, 10, 10, masked=False),), loss_tokens=5)
+    whole = Memory(shape, "bf16", reference="bf16", rows=2, context=100, packs=(pack,))
     parts = whole.parts()
     assert parts["weights"] == parts["reference"] == parts["gradients"] == 2 * shape.parameters
     assert parts["optimizer"] == 12 * shape.parameters  # two moments and a master copy in fp32
-    assert parts["keys_and_values"] == 200 * 2 * 28 * 4 * 128 * 2
+    assert parts["optimizer_step"] == 4 * shape.parameters  # gradients in fp32
+    assert parts["logits"] == 4 * 5 * shape.vocabulary * 4
+    assert parts["keys_and_values"] == 2 * (100 + 25 + 33) * 2 * 28 * 4 * 128 * 2
+    assert whole.total() == (2 + 2 + 12 + 4) * shape.parameters  # the step needs more than the short pass
     few = dataclasses.replace(whole, adapter=AdapterSettings(rank=2, targets=("q_proj",)), reference="")
     assert few.parts()["gradients"] == 28 * 2 * (3584 + 3584) * 4
     assert few.parts()["reference"] == 0.0

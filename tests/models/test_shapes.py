@@ -6,10 +6,12 @@ import pytest
 import torch
 
 from stratagem.learning.example import Example
+from stratagem.learning.pass_sizes import pack_size
 from stratagem.learning.policy import Policy
+from stratagem.learning.step_memory import StepMemory
 from stratagem.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.models.load import load
-from stratagem.models.shapes import SHAPES, ModelShape, shape_of
+from stratagem.models.shapes import SHAPES, LinearAttention, ModelShape, shape_of
 
 KINDS = [
     "tiny",
@@ -22,7 +24,7 @@ KINDS = [
 
 
 def kept(policy, lm, examples):
-    """Bytes that the forward pass keeps for the backward pass, apart from weights, and its tokens."""
+    """Bytes that the forward pass keeps for the backward pass, apart from weights."""
     weights = {weight.untyped_storage().data_ptr() for weight in lm.model.parameters()}
     sizes = {}
 
@@ -34,7 +36,8 @@ def kept(policy, lm, examples):
     packs = policy.packs(examples)
     with active(lm, "one"), torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
         states = [policy.hidden(pack) for pack in packs]
-    return sum(size for at, size in sizes.items() if at not in weights), sum(len(state) for state in states)
+    assert all(state.requires_grad for state in states)
+    return sum(size for at, size in sizes.items() if at not in weights)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -47,13 +50,10 @@ def test_sizes_of_a_configuration_are_those_of_the_model(kind):
     cache = lm.model(input_ids=torch.tensor([[5] * 20]), use_cache=True).past_key_values
     assert shape.cache_bytes("fp32") == sum(layer.keys.nbytes + layer.values.nbytes for layer in cache.layers) / 20
     examples = [Example(tokens=tuple(5 + (i * j) % 90 for i in range(32)), loss_positions=(31,)) for j in (1, 2)]
-    for checkpointed in (False, True):
-        policy = Policy(lm, share=False, gradient_checkpointing=checkpointed)
-        size, tokens = kept(policy, lm, examples)
-        computed = shape.activation_bytes("fp32", checkpointed=checkpointed)
-        if checkpointed:  # of the layer that is recomputed nothing is kept by the forward pass
-            computed -= shape.activation_bytes("fp32", checkpointed=False) / shape.layers
-        assert 0.6 < computed * tokens / size < 1.6
+    policy = Policy(lm, share=False)
+    packs = [pack_size(pack, examples, share=False, prefix_batches=False) for pack in policy.packs(examples)]
+    memory = StepMemory(shape, "fp32", rank=8, on_gpu=False)
+    assert sum(memory.stored(pack) for pack in packs) == pytest.approx(kept(policy, lm, examples), rel=0.15)
 
 
 def test_few_targets_and_four_bits_take_less():
@@ -86,3 +86,4 @@ def test_language_model_of_a_multimodal_configuration_is_read():
     kinds = ["linear_attention", "full_attention"] * 2
     shape = ModelShape.of({"text_config": {**text, "vocab_size": 100, "layer_types": kinds}, "vision_config": {}})
     assert (shape.head_dim, shape.kv_heads, shape.caching_layers) == (16, 4, 2)
+    assert [(block.count, block.linear) for block in shape.blocks] == [(2, None), (2, LinearAttention(4, 4, 16))]

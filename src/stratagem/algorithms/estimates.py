@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any
 
 from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
@@ -16,16 +17,23 @@ from stratagem.algorithms.shapellm.seat_settings import ModelSettings, PPOLearne
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.safety.base import Pools
+from stratagem.learning.example import Example
+from stratagem.learning.pass_sizes import PackSize, pack_size, planned_packs
 from stratagem.models.reference import NAMED
 from stratagem.models.shapes import located, shape_of
 from stratagem.play.memory import memory_of
 from stratagem.players.modes import MODES
 from stratagem.players.pools import pools
 from stratagem.prompting.catalogue import make_style
-from stratagem.training.estimate import EpisodeSize, Estimate, Memory, Workload, episode_size
+from stratagem.training.estimate import EpisodeSize, Estimate, Memory, Workload, episode_size, sample_batch
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.recipe_file import AnyRecipe
 from stratagem.training.sft import AdapterSettings
+
+_FULL_PACKS = 3
+"""Full packs that the examples of a step are looked at for."""
+_DRAWS = 3
+"""Steps that are looked at; the estimate is that of the largest."""
 
 
 def estimated(recipe: AnyRecipe) -> Estimate | None:
@@ -47,33 +55,59 @@ def _dtype(text: str) -> str:
     return ref.dtype or ("fp32" if ref.kind in NAMED else "bf16")
 
 
-def _estimate(recipe: AnyRecipe, models: Sequence[str], size: EpisodeSize, work: Workload, **held: Any) -> Estimate:
-    """Count the memory of every model of a run, all with the same adapters and settings."""
-    memory, unknown = {}, []
+def _estimate(
+    recipe: AnyRecipe, models: Sequence[str], size: EpisodeSize, work: Workload, batch: float, **held: Any
+) -> Estimate:
+    """Count the memory of every model of a run, all with the same adapters and settings.
+
+    An optimizer step reads `batch` examples.
+    """
+    estimate, drawn = Estimate({}, [], work, {}), _examples(recipe, size, work, batch)
+    checkpointed = getattr(recipe, "gradient_checkpointing", False) is True
     for text in models:
         ref, shape = located(text), shape_of(text)
         if shape is None:
-            unknown.append(text)
+            estimate.unknown.append(text)
             continue
-        memory[text] = Memory(
+        memory = Memory(
             shape,
             _dtype(text),
             four_bit=ref.four_bit,
             rows=int(getattr(recipe.engine.value, "rows", recipe.shard)),
             context=round(size.longest + work.reply),
-            microbatch=recipe.max_tokens_per_microbatch,
-            checkpointed=bool(getattr(recipe, "gradient_checkpointing", False)),
+            checkpointed=checkpointed,
+            on_gpu=ref.kind not in NAMED,
             **held,
         )
-    return Estimate(memory, unknown, work)
+        steps = [(replace(memory, packs=_packs(memory, recipe, examples)), examples) for examples in drawn]
+        largest, read = max(steps, key=lambda step: step[0].total())
+        estimate.memory[text], estimate.batches[text] = largest, read
+    return estimate
+
+
+def _packs(memory: Memory, recipe: AnyRecipe, examples: Sequence[Example]) -> tuple[PackSize, ...]:
+    """Return the sizes of the packs of examples; with layers of linear attention texts share no prefixes."""
+    share = memory.shape.linear is None
+    ways = {"share": share, "prefix_batches": share and not memory.checkpointed}
+    packs = planned_packs(examples, recipe.max_tokens_per_microbatch, **ways)
+    return tuple(pack_size(pack, examples, **ways) for pack in packs)
+
+
+def _examples(recipe: AnyRecipe, size: EpisodeSize, work: Workload, batch: float) -> list[list[Example]]:
+    """Return the examples of several optimizer steps; of a large batch no more than fill some packs."""
+    reply = max(1, round(work.reply))
+    enough = _FULL_PACKS * -(-recipe.max_tokens_per_microbatch // reply)
+    number = max(1, min(round(batch), enough))
+    return [sample_batch(size.prompts, reply, number, draw) for draw in range(_DRAWS)]
 
 
 def _mean(sizes: Sequence[EpisodeSize]) -> EpisodeSize:
     """Return the mean over games; of the longest prompts, the longest."""
     columns = zip(*((size.decisions, size.prompt, size.longest, size.action) for size in sizes), strict=True)
     decisions, prompt, longest, action = (list(column) for column in columns)
-    count = len(sizes)
-    return EpisodeSize(sum(decisions) / count, sum(prompt) / count, max(longest), sum(action) / count)
+    count, turns = len(sizes), zip_longest(*(size.prompts for size in sizes))
+    kept = tuple(text for texts in turns for text in texts if text is not None)
+    return EpisodeSize(sum(decisions) / count, sum(prompt) / count, max(longest), sum(action) / count, kept)
 
 
 def _reply(mode: str, size: EpisodeSize, max_new_tokens: int) -> float:
@@ -107,17 +141,19 @@ def _of_policy(recipe: PolicyRecipe) -> Estimate:
         [recipe.model],
         size,
         work,
+        replies / learners / stage.optimizer_steps,
         adapter=recipe.adapter if recipe.train == "adapter" else None,
         learners=learners,
         frozen=members + follows,
         reference=copy if recipe.reference.type == "copy" else "",
     )
-    before = {
-        f"{text}, SFT": replace(memory, adapter=sft.adapter, learners=1, frozen=0, reference="")
-        for text, memory in made.memory.items()
-        if sft is not None and recipe.sft_steps
-    }
-    return replace(made, memory={**before, **made.memory})
+    if sft is None or not recipe.sft_steps:
+        return made
+    one = replace(work, reply=min(work.reply, size.action))
+    taught = _estimate(recipe, [recipe.model], size, one, float(sft.batch_size), adapter=sft.adapter)
+    before = {f"{text}, SFT": replace(memory, rows=0) for text, memory in taught.memory.items()}
+    batches = {f"{text}, SFT": examples for text, examples in taught.batches.items()}
+    return replace(made, memory={**before, **made.memory}, batches={**batches, **made.batches})
 
 
 def _episodes(stage: Any, game: Game[Any], own: Pools) -> float:
@@ -153,7 +189,8 @@ def _of_scopal(recipe: ScopalRecipe) -> Estimate:
     copy = recipe.reference.dtype or _dtype(recipe.model)
     adapter = None if whole else recipe.adapter
     reference = copy if reads else ""
-    return _estimate(recipe, [recipe.model], size, work, adapter=adapter, frozen=1, reference=reference)
+    batch = float(max((recipe.stage(method).batch_size for method in recipe.refine), default=0))
+    return _estimate(recipe, [recipe.model], size, work, batch, adapter=adapter, frozen=1, reference=reference)
 
 
 def _of_shapellm(recipe: ShapeLLMRecipe) -> Estimate:
@@ -174,7 +211,8 @@ def _of_shapellm(recipe: ShapeLLMRecipe) -> Estimate:
         sft_examples=float(recipe.sft_steps * recipe.kl_sft.batch_size),
     )
     adapter = learners[0].adapter if learners else AdapterSettings()
-    return _estimate(recipe, recipe.bases, size, work, adapter=adapter, learners=len(learners))
+    batch = float(max((seat.ppo.batches.mini_batch_size for seat in learners), default=1))
+    return _estimate(recipe, recipe.bases, size, work, batch, adapter=adapter, learners=len(learners))
 
 
 def _of_kl_sft(recipe: KLSFTRecipe) -> Estimate:
@@ -183,4 +221,4 @@ def _of_kl_sft(recipe: KLSFTRecipe) -> Estimate:
     size = _mean(sizes)
     examples = float(recipe.steps * recipe.kl_sft.batch_size)
     work = Workload(prompt=size.prompt, reply=1.0, sft_examples=examples)
-    return _estimate(recipe, [recipe.model], size, work, adapter=recipe.kl_sft.adapter)
+    return _estimate(recipe, [recipe.model], size, work, float(recipe.kl_sft.batch_size), adapter=recipe.kl_sft.adapter)

@@ -23,6 +23,7 @@ from stratagem.runs.folder import RunFolder, check_free
 from stratagem.runs.trackers.catalogue import make_trackers
 
 if TYPE_CHECKING:
+    from stratagem.algorithms.checkpointing import CheckpointingChoice
     from stratagem.training.estimate import Estimate, Speed
     from stratagem.training.recipe_file import AnyRecipe
 
@@ -40,6 +41,8 @@ class DryRun(Result):
     estimate: Estimate | None
     """None for an algorithm of another package."""
     speed: Speed
+    checkpointing: CheckpointingChoice | None = None
+    """Choice of gradient checkpointing; None where the recipe makes it, or the sizes of the model are unknown."""
     unchecked: tuple[str, ...] = ()
     """Models whose checks are left to the start of the run, since a dry run loads none."""
     needs: Mapping[Need, bool] = field(default_factory=dict)
@@ -97,12 +100,22 @@ class DryRun(Result):
             lines.append(f"What needs the loaded model {' or '.join(self.unchecked)} is checked when the run starts.")
         if self.estimate is None:
             return lines
+        from stratagem.training.estimate import NOT_COUNTED
+
+        if self.checkpointing is not None:
+            lines.append(str(self.checkpointing))
+        lines.append(f"Memory is without {NOT_COUNTED}.")
         if self.estimate.unknown:
             lines.append(f"The sizes of {', '.join(self.estimate.unknown)} are not known without a download.")
         if self.seconds is None:
             return [*lines, "Time: give `decode_speed=` and `learn_speed=`, in tokens a second."]
-        step = self._data()["seconds_per_step"]
-        return [*lines, f"Time: {step:.0f} s a step, {self.seconds / 3600.0:.1f} hours in all."]
+        step, speed = self._data()["seconds_per_step"], self.speed
+        given = f"the given {speed.decode:,.0f} sampled and {speed.learn:,.0f} trained tokens a second"
+        return [
+            *lines,
+            f"The time rests on these tokens and on {given}. Evaluations, checkpoints and loading are not in it.",
+            f"Time: {step:.0f} s a step, {self.seconds / 3600.0:.1f} hours in all.",
+        ]
 
     def _data(self) -> dict[str, Any]:
         return {} if self.estimate is None else self.estimate.data(self.speed)
@@ -119,6 +132,7 @@ def dry_run(
     changes: Mapping[str, object] | None = None,
     decode_speed: float = 0.0,
     learn_speed: float = 0.0,
+    device_memory: float = 0.0,
     out: str | Path | None = None,
     track: str | Sequence[str] = (),
     allow: str | Sequence[str] = (),
@@ -128,21 +142,26 @@ def dry_run(
     No model is loaded: whether a model can output the actions of a game is checked when the run starts.
 
     `decode_speed` is the number of sampled tokens a second, and `learn_speed` that of tokens of training; with both the
-    time is estimated, too. A folder `out` that exists, and a service of `track` that cannot be used, are refused as by
-    `train`. `allow` is that of `train`.
+    time is estimated, too. `device_memory` is that of the device of the run in GiB, by which gradient checkpointing is
+    chosen where the recipe leaves it open; 0 takes this machine's. A folder `out` that exists, and a service of `track`
+    that cannot be used, are refused as by `train`. `allow` is that of `train`.
     """
-    for name, speed in (("decode_speed", decode_speed), ("learn_speed", learn_speed)):
-        within("dry_run", name, speed, 0.0)
+    given = {"decode_speed": decode_speed, "learn_speed": learn_speed, "device_memory": device_memory}
+    for name, value in given.items():
+        within("dry_run", name, value, 0.0)
     make_trackers(names_of(track, "tracker"))
     if out is not None:
         check_free(as_path(out, "run"))
     with reading_files(*names_of(allow, "permission")):
         recipe = read_recipe(recipes, changes)
         unchecked = _check(recipe)
+        from stratagem.algorithms import checkpointing
         from stratagem.algorithms.estimates import estimated
         from stratagem.training.estimate import Speed
 
-        return DryRun(recipe, estimated(recipe), Speed(decode_speed, learn_speed), unchecked, needs_now())
+        memory = device_memory * _GIB or checkpointing.device_memory()
+        recipe, choice = checkpointing.settled(recipe, memory)
+        return DryRun(recipe, estimated(recipe), Speed(decode_speed, learn_speed), choice, unchecked, needs_now())
 
 
 def needs_now() -> dict[Need, bool]:

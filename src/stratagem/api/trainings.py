@@ -75,7 +75,7 @@ def train(
         else:
             names, recipe = _named(several(recipes, "recipe"), as_changes(changes))
             folder = RUNS / "-".join([*names, str(recipe.seed)]) if out is None else as_path(out, "run")
-            run = _new_run(folder, recipe, command)
+            run, recipe = _new_run(folder, recipe, command)
         _train(run, recipe, strict=strict, shown=progress)
         return Run(run)
 
@@ -129,13 +129,18 @@ def _stopped_run(
     return run, recipe_of(run)
 
 
-def _new_run(folder: Path, recipe: AnyRecipe, command: str) -> RunFolder:
-    """Make the folder of a run; a recipe that cannot be trained is refused before the folder exists."""
+def _new_run(folder: Path, recipe: AnyRecipe, command: str) -> tuple[RunFolder, AnyRecipe]:
+    """Make the folder of a run, and return it with its recipe, in which gradient checkpointing is settled.
+
+    A recipe that cannot be trained is refused before the folder exists.
+    """
     from stratagem.algorithms.catalogue import check_new
+    from stratagem.algorithms.checkpointing import settled_here
 
     check_new(recipe, RunFolder(folder))
     current().workers.reach()
-    return RunFolder.create(folder, recipe, recipe.seed, command)
+    recipe = settled_here(recipe)
+    return RunFolder.create(folder, recipe, recipe.seed, command), recipe
 
 
 def _train(run: RunFolder, recipe: AnyRecipe, *, strict: bool, shown: bool) -> None:

@@ -62,6 +62,14 @@ def train(
     learn_speed: Annotated[
         float, typer.Option("--learn-speed", min=0.0, help="With --dry-run: tokens a second of training, for the time.")
     ] = 0.0,
+    device_memory: Annotated[
+        float,
+        typer.Option(
+            "--device-memory",
+            min=0.0,
+            help="With --dry-run: memory of the device of the run, in GiB; by default that of this machine.",
+        ),
+    ] = 0.0,
     workers: options.Workers = None,
     ray: options.Ray = None,
     track: Annotated[
@@ -93,6 +101,7 @@ def train(
                 track=track or (),
                 decode_speed=decode_speed,
                 learn_speed=learn_speed,
+                device_memory=device_memory,
             )
         except StratagemError:
             print_needs(needs_now())  # so that one sees what a recipe asks for before one allows it

@@ -14,6 +14,11 @@ _ROWS, _COLUMNS = 2, 4
 """The axes of the store, after layers and before heads and numbers."""
 
 
+def allocated_columns(columns: int) -> int:
+    """Return the number of columns of a store that must have room for so many."""
+    return columns + columns // 4 + 1 + _SPARE
+
+
 class Uneven(Exception):
     """Layer whose keys and values have other shapes than it had for one token, so the store cannot hold them."""
 
@@ -77,8 +82,8 @@ class RowStore:
         held_rows, held_columns = self.room
         if rows <= held_rows and columns < held_columns:
             return
-        wider = columns + columns // 4 + 1 + _SPARE
-        self.room = self.blocks.room(max(rows, held_rows), held_columns if columns < held_columns else wider)
+        wider = held_columns if columns < held_columns else allocated_columns(columns)
+        self.room = self.blocks.room(max(rows, held_rows), wider)
         if self.data:
             self._make(self.data[0])
 

@@ -84,13 +84,18 @@ def joined(pieces: Sequence[TokenOutputs]) -> TokenOutputs:
 
 def token_outputs(head: Head, hidden: torch.Tensor, queries: TokenQueries, chunk: int | None = None) -> TokenOutputs:
     """Compute the outputs at hidden states [N, H] for the tokens that follow them, `chunk` at a time."""
-    chunk = chunk or -(-ENTRIES // head.size) * (_ON_GPU if hidden.is_cuda else 1)
+    chunk = chunk or chunk_size(head.size, on_gpu=hidden.is_cuda)
     pieces = []
     for start in range(0, len(queries.tokens), chunk):
         some = slice(start, start + chunk)
         run = _chunk(head, queries.part(some), hidden.device)
         pieces.append(_computed(run, hidden[some], trained=head.trained))
     return joined(pieces)
+
+
+def chunk_size(vocabulary: int, *, on_gpu: bool) -> int:
+    """Return the number of tokens whose logits are computed at once."""
+    return -(-ENTRIES // vocabulary) * (_ON_GPU if on_gpu else 1)
 
 
 def _computed(run: _Run, hidden: torch.Tensor, *, trained: bool) -> TokenOutputs:

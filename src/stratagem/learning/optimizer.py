@@ -75,6 +75,7 @@ class Optimizer:
             betas=settings.betas,
             eps=settings.epsilon,
             weight_decay=settings.weight_decay,
+            foreach=False if self._rounded() else None,  # on a GPU the default stores one number a weight more
         )
 
     @property
@@ -89,6 +90,7 @@ class Optimizer:
         """
         for long, short in self._rounded():
             long.grad = None if short.grad is None else short.grad.to(long)
+            short.grad = None  # before the next is converted: gradients in both formats may not fit
         norm = float(torch.nn.utils.clip_grad_norm_(self._long, self.settings.max_grad_norm))
         if math.isfinite(norm) and math.isfinite(loss):
             for group, scale in zip(self._adam.param_groups, (self.learning_rate_scale, 1.0), strict=False):

@@ -17,8 +17,8 @@ from stratagem.learning.activation_checkpointing import checkpointed_activations
 from stratagem.learning.example import Example
 from stratagem.learning.head import decoder_of, head_of, logit_scale_of
 from stratagem.learning.logprobs import TokenOutputs, TokenQueries, token_outputs
-from stratagem.learning.pack_cost import PackPlanner, shape_of_pack
-from stratagem.learning.packing import Pack, Path, Texts, pack_examples, pack_texts
+from stratagem.learning.packing import Pack, Path, pack_examples
+from stratagem.learning.pass_sizes import cheaper_prefixes, planned_packs
 from stratagem.learning.prefix_batch import padded, prefix_batch, read_prefix_batch
 from stratagem.learning.tree_batch import tree_batch
 from stratagem.models.agreement import Agreement, agreement, deviation
@@ -72,13 +72,8 @@ class Policy:
         return list(self._packed[1])
 
     def _pack(self, examples: Sequence[Example]) -> list[Pack]:
-        texts = Texts(examples)
-        packs = pack_texts(texts, self.max_tokens_per_microbatch, share=self.share_prefixes)
-        return self._planner.plan(packs, texts) if self.share_prefixes and packs else packs
-
-    @property
-    def _planner(self) -> PackPlanner:
-        return PackPlanner(self.max_tokens_per_microbatch, self.prefix_batches)
+        budget, share = self.max_tokens_per_microbatch, self.share_prefixes
+        return planned_packs(examples, budget, share=share, prefix_batches=self.prefix_batches)
 
     def outputs(
         self, pack: Pack, examples: Sequence[Example], value_head: torch.nn.Module | None = None
@@ -114,8 +109,7 @@ class Policy:
         with checkpointing:
             if not self.share_prefixes or self.attention is None:
                 return _one_by_one(decoder, pack, self.lm.model.device)
-            shape = shape_of_pack(pack)
-            if self.prefix_batches and shape.prefix_cost < shape.tree_cost and (shared := prefix_batch(pack)):
+            if self.prefix_batches and (shared := cheaper_prefixes(pack)):
                 return read_prefix_batch(decoder, self.attention, shared, self.lm.model)
             return _as_tree(decoder, self.attention, pack, self.lm.model)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from stratagem.algorithms.catalogue import bound, check_new, recipe_of
+from stratagem.algorithms.checkpointing import settled_here
 from stratagem.engines.remote.terms import ServerFailed
 from stratagem.errors import StratagemError, WriteFailed
 from stratagem.file_modules import broken_files
@@ -124,7 +125,7 @@ def _begin(planned: PlannedRun, folder: Path, command: str) -> RunFolder:
     recipe, path = planned.recipe(), folder / planned.name
     check_new(recipe, RunFolder(path))  # refused where it cannot be trained, before there is a folder
     try:
-        return RunFolder.create(path, recipe, recipe.seed, command)
+        return RunFolder.create(path, settled_here(recipe), recipe.seed, command)
     except StratagemError:
         if (run := planned.existing(folder)) is None:
             raise

@@ -1,30 +1,42 @@
 """Estimate of the memory and the time of a run, from the sizes of its model alone.
 
-Memory is counted from the configuration: weights, adapters, gradients and AdamW's moments exactly, caches and
-activations by their formulas. Masks of attention, buffers of the allocator and the copies of an engine of another kind
-are not in it. Tokens are counted from one random episode of each game, four characters a token, with replies as long
-as they may be; so they are an upper limit where replies stop early or prompts are shared. Time is tokens over speed,
-and speeds are given or measured, never guessed.
+Memory is counted from the configuration: weights, adapters, gradients and AdamW's moments by their numbers, activations
+and logits op by op (`learning.step_memory`), keys and values as the engine allocates them. A step reads the packs that
+the learner makes of the prompts of random episodes, four characters a token, with replies as long as they may be. So
+tokens are an upper limit where replies stop early or prompts are shared. Time is tokens over speed, and speeds are
+given, never guessed. `NOT_COUNTED` is what no figure includes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from typing import Any
+from zlib import crc32
 
+from stratagem.decoding.vocabulary import Ids
+from stratagem.engines.row_store import allocated_columns
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
+from stratagem.learning.example import Example
+from stratagem.learning.pass_sizes import PackSize
+from stratagem.learning.step_memory import StepMemory
 from stratagem.models.shapes import BYTES, ModelShape
 from stratagem.prompting.base import Style
 from stratagem.training.sft import AdapterSettings
 
+_FP32 = BYTES["fp32"]
 CHARACTERS = 4
 """Characters of a token."""
+NOT_COUNTED = "CUDA's context, fragmentation of the allocator, and the share of an engine with a copy of its own (vLLM)"
+"""Memory that no part of an estimate includes."""
 _TURNS = 200
 """Largest number of turns of the episode that is looked at."""
-_LOGITS = 3 * 32 * 2**20
-"""Bytes of a chunk of logits, its log-softmax and its gradient; see `learning.logprobs`."""
+_EPISODES = 8
+"""Largest number of episodes from which prompts are taken."""
+_WORDS = 500
+"""Number of different tokens of a prompt; those of a reply are others."""
 _READ = 3.0
 """Speed of a forward pass over many tokens, relative to that of forward and backward pass together."""
 
@@ -39,7 +51,7 @@ class Memory:
     adapter: AdapterSettings | None = None
     """Adapter of every learner; None where all weights are trained."""
     learners: int = 1
-    """Number of adapters that are trained."""
+    """Number of adapters that are trained, one after another."""
     frozen: int = 0
     """Number of further adapters that are loaded, such as members of a league."""
     reference: str = ""
@@ -48,36 +60,53 @@ class Memory:
     """Replies that the engine decodes together."""
     context: int = 1
     """Tokens of the longest prompt with its reply."""
-    microbatch: int = 1
-    """Tokens of a forward and backward pass."""
+    packs: tuple[PackSize, ...] = ()
+    """Sizes of the packs of an optimizer step."""
     checkpointed: bool = False
+    on_gpu: bool = True
 
     def parts(self) -> dict[str, float]:
         """Return the bytes of each part."""
         shape, width = self.shape, BYTES[self.dtype]
-        trained, trained_width = float(shape.parameters), width
+        each, trained_width = float(shape.parameters), width
         adapters = 0.0
         if self.adapter is not None:
-            each = shape.adapter_parameters(self.adapter.rank, self.adapter.targets)
-            trained, trained_width = float(self.learners * each), BYTES["fp32"]
+            each, trained_width = float(shape.adapter_parameters(self.adapter.rank, self.adapter.targets)), _FP32
             adapters = (self.learners + self.frozen) * each * trained_width
-        activations = shape.activation_bytes(self.dtype, checkpointed=self.checkpointed)
-        moments = 8.0 if trained_width == BYTES["fp32"] else 12.0  # weights in 16 bits have a master copy in 32
+        short = trained_width < _FP32  # weights in 16 bits have a master copy in 32, and gradients for it
         return {
             "weights": shape.weight_bytes(self.dtype, four_bit=self.four_bit),
             "reference": shape.weight_bytes(self.reference) if self.reference else 0.0,
             "adapters": adapters,
-            "gradients": trained * trained_width,
-            "optimizer": trained * moments,
-            "activations": self.microbatch * activations + _LOGITS,
-            "keys_and_values": self.rows * self.context * shape.cache_bytes(self.dtype),
+            "optimizer": (1 if self.adapter is None else self.learners) * each * (12.0 if short else 8.0),
+            "gradients": each * trained_width,
+            **self.step.parts(self.packs),
+            "optimizer_step": each * (_FP32 if short or self.on_gpu else 0.0),
+            "keys_and_values": self.rows * allocated_columns(self.context) * shape.cache_bytes(self.dtype),
         }
 
+    @property
+    def step(self) -> StepMemory:
+        """Memory of a step beside the weights."""
+        adapter = self.adapter
+        return StepMemory(
+            self.shape,
+            self.dtype,
+            rank=0 if adapter is None else adapter.rank,
+            targets=() if adapter is None else adapter.targets,
+            dropout=adapter is not None and adapter.dropout > 0.0,
+            checkpointed=self.checkpointed,
+            on_gpu=self.on_gpu,
+        )
+
     def total(self) -> float:
-        """Return the peak: rollouts and updates follow each other, and their buffers are not needed together."""
+        """Return the peak: of play, of a backward pass, or of the optimizer's step, which follow each other."""
         parts = self.parts()
-        play, learn = parts.pop("keys_and_values"), parts.pop("activations") + parts.pop("gradients")
-        return sum(parts.values()) + max(play, learn)
+        held = sum(parts[name] for name in ("weights", "reference", "adapters", "optimizer"))
+        passes = parts["gradients"] + parts["activations"] + parts["logits"]
+        short = self.adapter is None and self.dtype != "fp32"  # each gradient in 16 bits makes room for one in 32
+        step = parts["optimizer_step"] + (0.0 if short else parts["gradients"])
+        return held + max(parts["keys_and_values"], passes, step)
 
 
 @dataclass(frozen=True)
@@ -139,11 +168,13 @@ class Workload:
 class Estimate:
     """Memory of each model of a run, and its tokens and time."""
 
-    memory: Mapping[str, Memory] = field(default_factory=dict)
+    memory: dict[str, Memory] = field(default_factory=dict)
     """Holdings by the text of the model."""
-    unknown: Sequence[str] = ()
+    unknown: list[str] = field(default_factory=list)
     """Models whose sizes are not known without a download."""
     workload: Workload = Workload()
+    batches: dict[str, list[Example]] = field(default_factory=dict, repr=False)
+    """Examples of the largest optimizer step by the text of the model, as far as the estimate looks at them."""
 
     def data(self, speed: Speed) -> dict[str, Any]:
         """Return the estimate as plain data: bytes, tokens and seconds."""
@@ -175,17 +206,40 @@ class EpisodeSize:
     longest: float
     action: float
     """Tokens of the mean action."""
+    prompts: tuple[Ids, ...] = field(default=(), repr=False)
+    """Prompts of several episodes; a token is the text of four characters."""
 
 
 def episode_size(game: Game[Any], style: Style) -> EpisodeSize:
-    """Play one random episode, and measure its prompts in this style."""
-    prompts, actions = [], []
-    for view, action in random_episode(game, Key(0).at("estimate")):
-        prompts.append(sum(len(message.content) for message in style.messages(view)) / CHARACTERS)
-        actions.append(1.0 + len(action) / CHARACTERS)
-    return EpisodeSize(
-        len(prompts) / game.spec.seats, sum(prompts) / len(prompts), max(prompts), sum(actions) / len(actions)
-    )
+    """Play one random episode, and measure its prompts in this style; the prompts of further ones are kept."""
+    prompts, actions, texts = [], [], list[Ids]()
+    for number in range(_EPISODES):
+        key = Key(0).at("estimate", number) if number else Key(0).at("estimate")
+        for view, action in random_episode(game, key):
+            messages = [message.content for message in style.messages(view)]
+            texts.append(_tokens("".join(messages)))
+            if not number:
+                prompts.append(sum(map(len, messages)) / CHARACTERS)
+                actions.append(1.0 + len(action) / CHARACTERS)
+        if len(texts) >= _TURNS // 2:
+            break
+    decisions, mean = len(prompts) / game.spec.seats, sum(prompts) / len(prompts)
+    return EpisodeSize(decisions, mean, max(prompts), sum(actions) / len(actions), tuple(texts))
+
+
+def _tokens(text: str) -> Ids:
+    """Return a number below `_WORDS` for each four characters, so that equal beginnings are equal."""
+    return tuple(crc32(text[at : at + CHARACTERS].encode()) % _WORDS for at in range(0, len(text), CHARACTERS))
+
+
+def sample_batch(prompts: Sequence[Ids], reply: int, number: int, draw: int) -> list[Example]:
+    """Return examples with these prompts in turn, from another one on for each draw, and a reply of its own each."""
+    examples = []
+    for index, prompt in enumerate(islice(cycle(prompts), draw * number, (draw + 1) * number)):
+        words = Key(draw).at("reply", index).rng().choices(range(_WORDS, 2 * _WORDS), k=reply)
+        positions = tuple(range(len(prompt), len(prompt) + reply))
+        examples.append(Example(tokens=(*prompt, *words), loss_positions=positions))
+    return examples
 
 
 def random_episode(game: Game[Any], key: Key) -> Iterator[tuple[View[Any], str]]:

@@ -18,7 +18,7 @@ from stratagem.learning.named import Named
 from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.models.reference import parse_model
-from stratagem.training.recipe_file import AnyRecipe, ModeName
+from stratagem.training.recipe_file import AnyRecipe, GradientCheckpointing, ModeName
 from stratagem.training.sft import AdapterSettings, SFTStageSettings
 
 
@@ -59,8 +59,9 @@ class PolicyRecipe(AnyRecipe):
     """Nucleus sampling: the most likely tokens that together have at least this probability; 1 leaves all."""
     max_new_tokens: int = Field(default=256, ge=1)
     """Maximum number of tokens of a reply."""
-    gradient_checkpointing: bool = False
-    """Recomputation of activations in the backward pass: less memory, about a third more time."""
+    gradient_checkpointing: GradientCheckpointing = "auto"
+    """Recomputation of activations in the backward pass: less memory, about a third more time. `auto` uses it where the
+    estimate without it is more than 85 % of the memory of the device; the choice is in the recipe of the run."""
     sft: SFTStageSettings | None = None
     """Supervised fine-tuning of the base before the iterations; without this table there is none."""
     train: Literal["adapter", "all"] = "adapter"

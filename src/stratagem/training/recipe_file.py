@@ -6,7 +6,7 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -31,6 +31,10 @@ def _known(mode: str) -> str:
 
 ModeName = Annotated[str, AfterValidator(_known)]
 """Name of a decoding mode."""
+
+
+GradientCheckpointing = Literal["auto"] | bool
+"""Setting of gradient checkpointing; `auto` is settled when a run begins."""
 
 
 class AnyRecipe(FiniteSettings):

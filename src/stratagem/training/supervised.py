@@ -165,7 +165,7 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
         policy=Policy(
             lm,
             max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
-            gradient_checkpointing=recipe.gradient_checkpointing,
+            gradient_checkpointing=recipe.gradient_checkpointing is True,
         ),
         strict=strict,
     )

@@ -67,7 +67,7 @@ class ScopalPolicy(TrainablePolicy):
             policy=Policy(
                 lm,
                 max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
-                gradient_checkpointing=recipe.gradient_checkpointing,
+                gradient_checkpointing=recipe.gradient_checkpointing is True,
             ),
             strict=strict,
         )

@@ -22,7 +22,7 @@ from stratagem.learning.optimizer import OptimizerSettings
 from stratagem.learning.reference import ReferenceSettings
 from stratagem.models.reference import parse_model
 from stratagem.settings import FiniteSettings, over_default
-from stratagem.training.recipe_file import AnyRecipe, ModeName
+from stratagem.training.recipe_file import AnyRecipe, GradientCheckpointing, ModeName
 from stratagem.training.sft import AdapterSettings
 
 SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-dice", "nim")
@@ -60,8 +60,9 @@ class ScopalRecipe(AnyRecipe):
     """Decoding mode."""
     max_new_tokens: int = Field(default=64, ge=1)
     """Maximum number of tokens of a reply."""
-    gradient_checkpointing: bool = False
-    """Recomputation of activations in the backward pass: less memory, about a third more time."""
+    gradient_checkpointing: GradientCheckpointing = "auto"
+    """Recomputation of activations in the backward pass: less memory, about a third more time. `auto` uses it where the
+    estimate without it is more than 85 % of the memory of the device; the choice is in the recipe of the run."""
     train: Literal["adapter", "all"] = "adapter"
     """Trained weights; those of an adapter, or all."""
     adapter: AdapterSettings = AdapterSettings()
