@@ -24,7 +24,7 @@ ScaleName = Literal["tiny", "cpu", "gpu"]
 SCALES: tuple[ScaleName, ...] = ("tiny", "cpu", "gpu")
 """Scales of a reproduction, from minutes on a laptop to the paper's own models."""
 _SUFFIX = ".toml"
-_NUMBER = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+\.?\d*|\.\d+))([KM]?)")
+_NUMBER = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*|\.\d+))([KM]?)")
 _THOUSANDS = {"": 1.0, "K": 1e3, "M": 1e6}
 _RUN = re.compile(r"\{([^{}]+)\}")
 """Name of a run in braces, which stands for its folder."""
