@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[2] / "recipes"
 PAPERS = {
     "SCO-PAL, 7B": ["papers/scopal/self-play", "papers/scopal/qwen2"],
     "SCO-PAL, 7B, all weights": ["papers/scopal/self-play", "papers/scopal/qwen2", "papers/scopal/all-weights"],
+    "SCO-PAL, Mistral": ["papers/scopal/self-play", "papers/scopal/mistral"],
     "Diplomacy league, 14B": ["league/diplomacy-14b"],
     "SEPO, Gemma 4 E4B": ["sepo/ipd", "models/gemma"],
     "SEPO, Qwen 3.5-4B": ["sepo/ipd", "models/qwen"],

@@ -109,6 +109,7 @@ SHAPES = {
     "google/gemma-2-2b-it": ModelShape(26, 2304, 8, 4, 256, 9216, 256_000),
     "google/gemma-4-E4B-it": ModelShape(42, 2560, 8, 2, 256, 10_240, 262_144, further=262_144 * 42 * 256),
     "meta-llama/Llama-3.2-1B-Instruct": ModelShape(16, 2048, 32, 8, 64, 8192, 128_256),
+    "mistralai/Mistral-7B-Instruct-v0.3": ModelShape(32, 4096, 32, 8, 128, 14_336, 32_768, tied=False),
     "Qwen/Qwen2-7B-Instruct": ModelShape(28, 3584, 28, 4, 128, 18_944, 152_064, tied=False),
     "Qwen/Qwen3-14B": ModelShape(40, 5120, 40, 8, 128, 17_408, 151_936, tied=False),
     "Qwen/Qwen3.5-4B": ModelShape(32, 2560, 16, 4, 256, 9216, 248_320, caching_layers=8),
