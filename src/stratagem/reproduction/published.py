@@ -208,9 +208,10 @@ class PublishedPaper(Settings):
                 raise ValueError(f"the run {name} is after {run.after!r}, which is no run")
         self._check_order()
         for name, evaluation in self.evaluations.items():
-            unknown = [other for other in runs_in(evaluation.opponents) if other not in self.runs]
-            if evaluation.run not in self.runs or name in self.runs or unknown:
-                raise ValueError(f"the evaluation {name} needs runs that there are, and a name that no run has")
+            if evaluation.run not in self.runs or name in self.runs:
+                raise ValueError(f"the evaluation {name} needs a run, and a name that no run has")
+            if unknown := [other for other in runs_in(evaluation.opponents) if other not in self.runs]:
+                raise ValueError(f"the evaluation {name} has an opponent of {unknown[0]!r}, which is no run")
         return self
 
     def _check_order(self) -> None:
