@@ -13,6 +13,7 @@ from stratagem.reproduction.table_maker import figures_of, make_table
 from stratagem.reproduction.table_plan import TablePlan
 from stratagem.runs.config_file import toml_value
 from stratagem.runs.folder import RunFolder
+from stratagem.training.evaluation import Final
 from stratagem.training.shipped import PAPERS, PUBLISHED, recipe_path
 
 FOLDER = PAPERS / "scopal"
@@ -171,7 +172,10 @@ def test_run_that_reads_a_later_run_is_refused():
         PublishedPaper.read(SMALL)
 
 
-def test_run_of_a_paper_learns_from_the_games_of_another(tmp_path):
+def test_run_of_a_paper_learns_from_the_games_of_another(tmp_path, monkeypatch):
+    asked = []
+    evaluated = Final.evaluated
+    monkeypatch.setattr(Final, "evaluated", lambda *given, **own: asked.append(given) or evaluated(*given, **own))
     paper = PublishedPaper.read(ordered())
     plan = TablePlan(tmp_path / PUBLISHED, paper, paper.table("1"), "tiny", tmp_path / "runs", (3,))
     planned = plan.planned()
@@ -182,6 +186,10 @@ def test_run_of_a_paper_learns_from_the_games_of_another(tmp_path):
     assert not list((tmp_path / "runs" / "winning-3" / "record").rglob("*.parquet"))
     assert list((tmp_path / "runs" / "self-play-3" / "record").rglob("*.parquet"))
     data = json.loads((tmp_path / "runs" / "matches-3.json").read_text("utf-8"))
+    final, _, titles, decoding = asked[-1]  # those before are of the runs themselves
+    assert (decoding.temperature, [*titles]) == (0.2, ["start", "last"])
+    (line,) = final.suite.lines
+    assert "temperature=0.2" in line.pools["opponents"][0]
     (game,) = data["evaluation"]["games"]
     named = [[opponent["opponent"] for opponent in row["opponents"]] for row in game["players"]]
     assert named == [["run:{self-play}@start", "mcts:2"]] * 3
