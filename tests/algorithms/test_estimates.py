@@ -21,8 +21,9 @@ from stratagem.training.sft import AdapterSettings
 
 ROOT = Path(__file__).parents[2] / "recipes"
 PAPERS = {
-    "SCO-PAL, 7B": ["scopal/qwen"],
-    "SCO-PAL, 7B, all weights": ["scopal/qwen-all"],
+    "SCO-PAL, 7B": ["papers/scopal/self-play", "papers/scopal/qwen2"],
+    "SCO-PAL, 7B, all weights": ["papers/scopal/self-play", "papers/scopal/qwen2", "papers/scopal/all-weights"],
+    "SCO-PAL, Mistral": ["papers/scopal/self-play", "papers/scopal/mistral"],
     "Diplomacy, 14B": ["papers/diplomacy/dumbbot"],
     "Diplomacy league, 14B": ["papers/diplomacy/league"],
     "SEPO, Gemma 4 E4B": ["sepo/ipd", "models/gemma"],

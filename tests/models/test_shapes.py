@@ -68,6 +68,7 @@ def test_few_targets_and_four_bits_take_less():
         ("google/gemma-2-2b-it", 2.614),
         ("google/gemma-4-E4B-it", 7.5),
         ("meta-llama/Llama-3.2-1B-Instruct", 1.236),
+        ("mistralai/Mistral-7B-Instruct-v0.3", 7.248),
         ("Qwen/Qwen2-7B-Instruct", 7.616),
         ("Qwen/Qwen3-14B", 14.768),
         ("Qwen/Qwen3.5-4B", 4.0),

@@ -55,7 +55,7 @@ ALWAYS = {
 RUNS = {
     "gemma-2-2b": ("shapellm", ["shapellm/games/ipd", "shapellm/pairs/shaper", "shapellm/models/gemma"]),
     "qwen-4b": ("sepo", ["sepo/kuhn", "models/qwen"]),
-    "qwen-7b": ("scopal", ["scopal/qwen"]),
+    "qwen-7b": ("scopal", ["papers/scopal/self-play", "papers/scopal/qwen2"]),
     "qwen-14b": ("league", ["papers/diplomacy/league"]),
 }
 

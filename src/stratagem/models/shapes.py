@@ -229,6 +229,7 @@ SHAPES = {
         global_head_dim=512,
     ),
     "meta-llama/Llama-3.2-1B-Instruct": ModelShape(16, 2048, 32, 8, 64, 8192, 128_256),
+    "mistralai/Mistral-7B-Instruct-v0.3": ModelShape(32, 4096, 32, 8, 128, 14_336, 32_768, tied=False),
     "Qwen/Qwen2-7B-Instruct": ModelShape(28, 3584, 28, 4, 128, 18_944, 152_064, tied=False),
     "Qwen/Qwen3-14B": ModelShape(40, 5120, 40, 8, 128, 17_408, 151_936, tied=False, head_norms=True),
     "Qwen/Qwen3.5-4B": ModelShape(

@@ -59,6 +59,8 @@ SUCCESSORS: Mapping[str, Successor] = {
     "league/leduc-held": Successor(("league/leduc", "league/learners/held")),
     "league/leduc-league": Successor(("league/leduc", "league/learners/league")),
     "league/leduc-self": Successor(("league/leduc", "league/learners/self")),
+    "scopal/qwen": Successor(("papers/scopal/self-play", "papers/scopal/qwen2")),
+    "scopal/qwen-all": Successor(("papers/scopal/self-play", "papers/scopal/qwen2", "papers/scopal/all-weights")),
     "sepo/auction-gemma": Successor(("sepo/auction", "models/gemma")),
     "sepo/auction-qwen": Successor(("sepo/auction", "models/qwen")),
     "sepo/auction-smollm2": Successor(("sepo/auction", "models/smollm2")),

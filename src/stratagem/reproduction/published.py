@@ -7,7 +7,7 @@ cannot be asked of runs says why.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -24,7 +24,10 @@ ScaleName = Literal["tiny", "cpu", "gpu"]
 SCALES: tuple[ScaleName, ...] = ("tiny", "cpu", "gpu")
 """Scales of a reproduction, from minutes on a laptop to the paper's own models."""
 _SUFFIX = ".toml"
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)")
+_NUMBER = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*|\.\d+))([KM]?)")
+_THOUSANDS = {"": 1.0, "K": 1e3, "M": 1e6}
+_RUN = re.compile(r"\{([^{}]+)\}")
+"""Name of a run in braces, which stands for its folder."""
 
 
 class PublishedColumn(Settings):
@@ -112,7 +115,7 @@ class RunOfPaper(Settings):
     recipes: tuple[str, ...]
     """Recipes that are composed before that of the model, by paths from the paper's folder or names of recipes."""
     set: dict[str, Any] = Field(default={})
-    """Changed settings."""
+    """Changed settings. In a text, the name of a run in braces is its folder, as in `{self-play}/steps/0.parquet`."""
     after: str = ""
     """Name of the run whose model this one starts from; empty without one."""
     start: str = "start"
@@ -121,6 +124,11 @@ class RunOfPaper(Settings):
     """Further changed settings by scale."""
     scale_recipes: dict[ScaleName, tuple[str, ...]] = Field(default={})
     """Recipes of this run in place of those of the scale, such as other rates for a game."""
+
+    @property
+    def needs(self) -> list[str]:
+        """Names of the runs that come before this one: whose model it starts from, and whose files it reads."""
+        return list(dict.fromkeys([*([self.after] if self.after else []), *runs_in(self.set)]))
 
 
 class EvaluationOfPaper(Settings):
@@ -133,11 +141,14 @@ class EvaluationOfPaper(Settings):
     games: tuple[str, ...] = Field(min_length=1)
     """Games."""
     opponents: tuple[str, ...] = Field(min_length=1)
-    """Opponents; a word in braces is the folder of that run with the same seed, as in `run:{grpo}@grpo`."""
+    """Opponents; a word in braces is the folder of that run with the same seed, as in `run:{grpo}@grpo`. Paths of
+    figures name them as they are written here."""
     episodes: int = Field(default=100, ge=1)
     """Number of episodes against each opponent."""
     metrics: tuple[str, ...] = ("pay",)
     """Metrics beside the win rates."""
+    temperature: float | None = None
+    """Sampling temperature of all models of runs; by default that of their training."""
 
 
 class ScaleOfPaper(Settings):
@@ -147,6 +158,8 @@ class ScaleOfPaper(Settings):
     """Recipes that are composed last, in place of the model's."""
     differs: tuple[str, ...]
     """Differences from the paper, each a sentence."""
+    opponents: dict[str, str] = Field(default={})
+    """Opponents by the names that evaluations and paths of figures have for them, as in `{ search = "mcts:10" }`."""
     decode_speed: float = Field(default=0.0, ge=0.0)
     """Sampled tokens a second that were measured at this scale, for the estimate of hours; 0 where none were."""
     learn_speed: float = Field(default=0.0, ge=0.0)
@@ -193,10 +206,21 @@ class PublishedPaper(Settings):
         for name, run in self.runs.items():
             if run.after and run.after not in self.runs:
                 raise ValueError(f"the run {name} is after {run.after!r}, which is no run")
+        self._check_order()
         for name, evaluation in self.evaluations.items():
             if evaluation.run not in self.runs or name in self.runs:
                 raise ValueError(f"the evaluation {name} needs a run, and a name that no run has")
+            if unknown := [other for other in runs_in(evaluation.opponents) if other not in self.runs]:
+                raise ValueError(f"the evaluation {name} has an opponent of {unknown[0]!r}, which is no run")
         return self
+
+    def _check_order(self) -> None:
+        """Refuse a run that reads files of itself, or of a run that comes later."""
+        before = set[str]()
+        for name, run in self.runs.items():
+            if later := [other for other in runs_in(run.set) if other not in before]:
+                raise ValueError(f"the run {name} reads files of {later[0]!r}, which is no run before it")
+            before.add(name)
 
     def table(self, name: str) -> PublishedTable:
         """Find a table by its name in the paper."""
@@ -206,13 +230,27 @@ class PublishedPaper(Settings):
         raise UnknownName(f"table of {self.name}", name, [table.id for table in self.tables])
 
 
+def runs_in(value: object) -> list[str]:
+    """Return the names of the runs whose folders the texts of settings name in braces."""
+    return list(dict.fromkeys(name for text in texts_of(value) for name in _RUN.findall(text)))
+
+
+def with_folders(value: Any, folders: Mapping[str, Path]) -> Any:
+    """Put folders of runs in place of their names in braces, in all texts of settings."""
+    if isinstance(value, str):
+        return _RUN.sub(lambda name: str(folders[name[1]]), value)
+    if isinstance(value, Mapping):
+        return {key: with_folders(inner, folders) for key, inner in value.items()}
+    return [with_folders(inner, folders) for inner in value] if isinstance(value, list | tuple) else value
+
+
 def printed_value(text: str) -> float | None:
-    """Read the first number of a printed figure, such as `3.96 ± 0.02`; None where the paper prints none."""
+    """Read the first number of a printed figure, such as `3.96 ± 0.02`, `1,721` or `4.67M`; None if it has none."""
     if not text:
         return None
     if (found := _NUMBER.search(text.replace("\u2212", "-"))) is None:
         raise ValueError(f"{text!r} is no printed figure: it has no number")
-    return float(found[0])
+    return float(found[1].replace(",", "")) * _THOUSANDS[found[2]]
 
 
 def paper_names() -> list[str]:

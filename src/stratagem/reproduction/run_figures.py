@@ -14,9 +14,9 @@
 | `first/METRIC`, `highest/METRIC` | first and highest value of a metric over training |
 | `trough/METRIC` | lowest value of a metric from its highest on |
 
-A stage is the label of its model, such as `base`, `start` or `bc`; `trained` is the last model, and `random` is
-uniform play, where the run evaluates them. Where no stage comes before training, `start` is the base.
-`evaluation/all/...` is the mean over the games of the run.
+A stage is the label of its model, such as `base`, `start` or `50`; `stage-1` is the second model of the evaluation,
+`trained` is the last one, and `random` is uniform play, where the run evaluates them. Where no stage comes before
+training, `start` is the base. `evaluation/all/...` is the mean over the games of the run.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def evaluation_figures(data: Any) -> Iterator[tuple[str, float]]:
     if data is None:
         return
     labels = list(data["rows"])
-    stages = {label: [label.partition("@")[2] or label] for label in labels} | {"random": ["random"]}
+    stages = {label: [label.partition("@")[2] or label, f"stage-{number}"] for number, label in enumerate(labels)}
+    stages["random"] = ["random"]
     if labels:
         stages[labels[-1]].append("trained")
         if "start" not in chain(*stages.values()):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,14 @@ from stratagem.evaluation.suites import OPPONENTS, Line, Suite
 from stratagem.files import finite, parse_json, read_small
 from stratagem.games.key import Key
 from stratagem.models.run_models import read_run_models
-from stratagem.reproduction.published import EvaluationOfPaper, PublishedColumn, PublishedRow, printed_value
+from stratagem.players.language import language_player
+from stratagem.reproduction.published import (
+    EvaluationOfPaper,
+    PublishedColumn,
+    PublishedRow,
+    printed_value,
+    with_folders,
+)
 from stratagem.reproduction.run_figures import evaluation_figures, figure_at, final_figures
 from stratagem.reproduction.table_plan import TablePlan, within_hours
 from stratagem.runs.files import write_json_once
@@ -60,7 +66,7 @@ def make_table(plan: TablePlan, tell: Tell, *, hours: float = 0.0, any_tree: boo
     """
     planned = plan.planned()
     for run in planned:
-        if "run:" not in run.changes.get("model", ""):  # those that start from another run are checked when it is there
+        if not any(str(plan.folder) in value for value in run.changes.values()):  # else when those runs are there
             run.check_trainable()
     failed = make_runs(within_hours(planned, hours), plan.folder, tell, any_tree=any_tree)
     for seed in plan.seeds:
@@ -73,19 +79,36 @@ def make_table(plan: TablePlan, tell: Tell, *, hours: float = 0.0, any_tree: boo
 def _evaluate(plan: TablePlan, name: str, evaluation: EvaluationOfPaper, model: str, seed: int, tell: Tell) -> None:
     """Evaluate models of a finished run, once."""
     path = plan.folder / f"{plan.run_name(name, model, seed)}.json"
-    folders = {run: plan.folder / plan.run_name(run, model, seed) for run in plan.paper.runs}
-    opponents = tuple(re.sub(r"\{([^{}]+)\}", lambda m: str(folders[m[1]]), text) for text in evaluation.opponents)
+    folders = plan.folders(model, seed)
     needed = [folders[name] for name, _ in plan.runs() if name in folders]
     if path.exists() or not all(_is_finished(folder) for folder in needed):
         return
     tell(f"evaluation {path.stem}")
     run = RunFolder.open(folders[evaluation.run])
-    known = read_run_models(run.path).titles
-    titles = {label: known.get(label, label) for label in evaluation.stages}
+    models = read_run_models(run.path)
+    titles = {label: models.titles.get(label, label) for label in evaluation.stages}
+    names = [plan.opponent(name) for name in evaluation.opponents]
+    opponents = tuple(_at(text, evaluation.temperature) for text in with_folders(names, folders))
     lines = tuple(Line(game, {OPPONENTS: opponents}) for game in evaluation.games)
     suite = Suite(name, "Games of a paper.", lines, evaluation.metrics, evaluation.episodes)
     final = Final(suite, Evaluator(evaluation.episodes, Key(seed).at("published", name), exact_budget=0), seed)
-    write_json_once(path, lambda: final.evaluated(run, titles))
+    own = {} if evaluation.temperature is None else {"temperature": evaluation.temperature}
+    decoding = models.speaks.model_copy(update=own) if own else None
+    write_json_once(path, lambda: _with_opponents(final.evaluated(run, titles, decoding), names))
+
+
+def _at(opponent: str, temperature: float | None) -> str:
+    """Name an opponent that is a model of a run with its temperature."""
+    model = opponent.startswith("run:") and temperature is not None
+    return language_player(opponent, temperature=temperature).name if model else opponent
+
+
+def _with_opponents(data: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Name the opponents in an evaluation as the file of the paper does."""
+    for row in (row for game in data["evaluation"]["games"] for row in game["players"]):
+        for opponent, name in zip(row.get("opponents") or [], names, strict=False):
+            opponent["opponent"] = name
+    return data
 
 
 def figures_of(plan: TablePlan) -> list[PublishedFigure]:
@@ -109,29 +132,31 @@ def _figure(
     if not known:
         return PublishedFigure(row.label, column.name, printed, None, level, "No run is finished.")
     try:
-        values = [column.factor * figure_at(figures, _path(column.at, row)) for figures in known]
+        values = [column.factor * figure_at(figures, _path(plan, column.at, row)) for figures in known]
     except UnknownName as error:
         return PublishedFigure(row.label, column.name, printed, None, level, str(error))
-    return PublishedFigure(row.label, column.name, printed, with_interval(values), _chance(row, column, level, known))
+    return PublishedFigure(
+        row.label, column.name, printed, with_interval(values), _chance(plan, row, column, level, known)
+    )
 
 
 def _chance(
-    row: PublishedRow, column: PublishedColumn, level: float | None, known: list[Mapping[str, float]]
+    plan: TablePlan, row: PublishedRow, column: PublishedColumn, level: float | None, known: list[Mapping[str, float]]
 ) -> float | None:
     """Return the chance level: the row's, the column's number, or the mean of a figure of the runs."""
     if level is not None:
         return level
     if not isinstance(column.chance, str):
         return column.chance
-    path = _path(column.chance, row)
+    path = _path(plan, column.chance, row)
     values = [figures[path] for figures in known if path in figures]
     return column.factor * sum(values) / len(values) if values else None
 
 
-def _path(template: str, row: PublishedRow) -> str:
-    """Fill in the fields of a path."""
+def _path(plan: TablePlan, template: str, row: PublishedRow) -> str:
+    """Fill in the fields of a path, with the opponents of the scale."""
     try:
-        return template.format(**row.at)
+        return "/".join(map(plan.opponent, template.format(**row.at).split("/")))
     except (KeyError, IndexError, ValueError):
         raise StratagemError(f"The row {row.label!r} lacks a field of the path {template!r}.") from None
 

@@ -5,7 +5,6 @@ The runs of all tables of a paper at one scale are in one folder, so that tables
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,6 +18,8 @@ from stratagem.reproduction.published import (
     PublishedTable,
     RunOfPaper,
     ScaleName,
+    runs_in,
+    with_folders,
 )
 from stratagem.runs.config_file import toml_value
 from stratagem.sweeps.planned_run import PlannedRun
@@ -61,7 +62,8 @@ class TablePlan:
         for seed in self.seeds:
             for run, model in self.runs():
                 for planned in self._chain(run, model, seed):
-                    found.setdefault(planned.name, planned)
+                    if planned.first or planned.name not in found:
+                        found[planned.name] = planned
         return list(found.values())
 
     def runs(self) -> list[tuple[str, str]]:
@@ -81,14 +83,26 @@ class TablePlan:
         own = f"-{self._model(model)}" if self._has_models and self._model(model) else ""
         return f"{run}{own}-{seed}"
 
+    def folders(self, model: str, seed: int) -> dict[str, Path]:
+        """Return the folder of every run of the paper, by its name."""
+        return {run: self.folder / self.run_name(run, model, seed) for run in self.paper.runs}
+
+    def opponent(self, name: str) -> str:
+        """Return the opponent that stands for one of the paper at this scale."""
+        return self.paper.scales[self.scale].opponents.get(name, name)
+
     def _chain(self, name: str, model: str, seed: int) -> Iterator[PlannedRun]:
         run = self.paper.runs[name]
-        if run.after:
-            yield from (replace(planned, first=True) for planned in self._chain(run.after, model, seed))
+        for needed in run.needs:
+            yield from (replace(planned, first=True) for planned in self._chain(needed, model, seed))
         yield self._run(name, run, model, seed)
 
     def _run(self, name: str, run: RunOfPaper, model: str, seed: int) -> PlannedRun:
-        changes: dict[str, Any] = {**run.set, **run.scales.get(self.scale, {}), "seed": seed}
+        changes: dict[str, Any] = {
+            **with_folders(run.set, self.folders(model, seed)),
+            **run.scales.get(self.scale, {}),
+            "seed": seed,
+        }
         changes |= dict.fromkeys(self.paper.model_settings, self.model) if self.model else {}
         if run.after:
             changes["model"] = f"run:{self.folder / self.run_name(run.after, model, seed)}@{run.start}"
@@ -113,8 +127,7 @@ class TablePlan:
 
 def _runs_of(evaluation: EvaluationOfPaper) -> list[str]:
     """Return the runs that an evaluation needs: that of its models, and those of its opponents."""
-    named = (name for opponent in evaluation.opponents for name in re.findall(r"\{([^{}]+)\}", opponent))
-    return list(dict.fromkeys([evaluation.run, *named]))
+    return list(dict.fromkeys([evaluation.run, *runs_in(evaluation.opponents)]))
 
 
 @dataclass(frozen=True)
