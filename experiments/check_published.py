@@ -16,7 +16,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from stratagem.reproduction.published import PublishedPaper, PublishedRow, PublishedTable, paper_names, read_paper
+from stratagem.reproduction.published import (
+    PublishedPaper,
+    PublishedRow,
+    PublishedTable,
+    file_of,
+    paper_names,
+    read_paper,
+)
 
 LINES = 4
 """Largest number of lines over which the figures of a row are spread."""
@@ -68,7 +75,7 @@ def missing_rows(paper: PublishedPaper, text: str) -> Iterator[tuple[PublishedTa
 
 def check(name: str, folder: Path) -> int:
     """Print the rows of a paper that are not in its text, and return their number."""
-    paper = read_paper(name)
+    paper = read_paper(file_of(name))
     if not paper.text:
         print(f"{name}: `text` in its published.toml names no file.")
         return 1

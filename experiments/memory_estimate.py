@@ -41,9 +41,12 @@ MIB = 2.0**20
 VOCABULARY = 1200
 MICROBATCH = 768
 RECIPES = {
-    "scopal/qwen": ("Qwen2Config", ["scopal/qwen"]),
-    "scopal/qwen-all": ("Qwen2Config", ["scopal/qwen-all"]),
-    "league/diplomacy-14b": ("Qwen3Config", ["league/diplomacy-14b"]),
+    "papers/scopal/qwen2": ("Qwen2Config", ["papers/scopal/self-play", "papers/scopal/qwen2"]),
+    "papers/scopal/all-weights": (
+        "Qwen2Config",
+        ["papers/scopal/self-play", "papers/scopal/qwen2", "papers/scopal/all-weights"],
+    ),
+    "papers/diplomacy/league": ("Qwen3Config", ["papers/diplomacy/league"]),
     "models/gemma": ("Gemma4TextConfig", ["sepo/ipd", "models/gemma"]),
     "models/qwen": ("Qwen3_5TextConfig", ["sepo/ipd", "models/qwen"]),
     "models/qwen-4bit": ("Qwen3_5TextConfig", ["sepo/ipd", "models/qwen-4bit"]),
@@ -247,7 +250,7 @@ def plain_rows(size: Size) -> Iterator[Row]:
         for dtype in ("fp32", "bf16"):
             for train in ("adapter", "all"):
                 for again in (False, True):
-                    made = preset("scopal/qwen", folder, dtype, train=train, gradient_checkpointing=again)
+                    made = preset("papers/scopal/qwen2", folder, dtype, train=train, gradient_checkpointing=again)
                     ((memory, examples),) = made.values()
                     label = {"recipe": f"Qwen 3, {train}", "size": f"{size.layers} x {size.width}"}
                     yield compare(folder, label, replace(memory, on_gpu=False), examples)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stratagem.registry import parse_call
-from stratagem.reproduction.published import read_paper
+from stratagem.reproduction.published import file_of, read_paper
 
 Pay = tuple[float, float]
 
@@ -34,7 +34,7 @@ RUNS: Mapping[str, str] = {
 
 def printed_pairs() -> Iterator[tuple[tuple[str, str], Printed]]:
     """Yield game and experiment, with the figures of their row of a published table."""
-    paper = read_paper("shapellm")
+    paper = read_paper(file_of("shapellm"))
     for table in map(paper.table, TABLES):
         for row in table.rows:
             game = next(name for name in GAMES if row.run.startswith(f"{name}-"))

@@ -13,11 +13,12 @@ from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.training.shipped import recipe_path
 
 GIB = 2**30
+SCOPAL = ["papers/scopal/self-play", "papers/scopal/qwen2"]
 TINY = {**RECIPES["sepo"], "sepo": {"iterations": 1, "group_size": 2, "groups_per_batch": 1}}
 
 
 def scopal(**changes):
-    return read_any([recipe_path("scopal/qwen")], changes)
+    return read_any([recipe_path(name) for name in SCOPAL], changes)
 
 
 def test_auto_is_on_where_activations_do_not_fit_and_off_where_they_do():
@@ -42,7 +43,7 @@ def test_auto_is_off_where_memory_or_model_are_unknown():
 
 
 def test_dry_run_prints_the_choice_and_the_recipe_with_it():
-    small, large = (sg.dry_run("scopal/qwen", device_memory=gib) for gib in (24, 80))
+    small, large = (sg.dry_run(SCOPAL, device_memory=gib) for gib in (24, 80))
     assert tomllib.loads(small.toml)["gradient_checkpointing"] is True
     assert tomllib.loads(large.toml)["gradient_checkpointing"] is False
     assert "Gradient checkpointing is on: the estimate without it is" in repr(small)

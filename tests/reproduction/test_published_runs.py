@@ -1,34 +1,42 @@
 """Published tables of every paper: their files are read, and their runs are recipes of the paper's algorithm."""
 
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from stratagem.algorithms.catalogue import bound, read_any
+from stratagem.algorithms.catalogue import bound
 from stratagem.errors import BadParameter, UnknownName
-from stratagem.models.unloaded import unloaded
-from stratagem.reproduction.published import SCALES, paper_names, printed_value, read_paper, read_published
+from stratagem.models.unloaded import NotLoaded, unloaded
+from stratagem.reproduction.published import SCALES, file_of, paper_names, printed_value, read_paper
+from stratagem.reproduction.table_plan import TablePlan, of_base
 from stratagem.runs.folder import RunFolder
-from stratagem.training.shipped import PAPERS, recipe_path, shipped_recipes
+from stratagem.training.shipped import PAPERS, shipped_recipes
 
-ALGORITHMS = {"shapellm": "shapellm"}
-"""Algorithm of the runs of a paper that has only one."""
-RUNS = [(name, run, model) for name in paper_names() for table in read_paper(name).tables for run, model in table.runs]
-
-
-def composed(name, run, model, scale):
-    """Recipes and changed settings of a run at a scale."""
-    paper = read_paper(name)
-    run = paper.runs[paper.evaluations[run].run if run in paper.evaluations else run]
-    last = run.scale_recipes.get(scale, paper.scales[scale].recipes)
-    models = paper.models[model or next(iter(paper.models))] if scale == "gpu" else ()
-    names = [*run.recipes, *models, *last]
-    return [recipe_path(part, PAPERS / name) for part in names], {**run.set, **run.scales.get(scale, {})}
+PAPER_OF = {name: read_paper(file_of(name)) for name in paper_names()}
+ALGORITHMS = {
+    "shapellm": {"shapellm"},
+    "scopal": {"scopal"},
+    "sepo": {"sepo"},
+    "diplomacy": {"grpo", "league"},
+}
+"""Algorithms of the runs of each paper."""
+PLANNED = [
+    pytest.param(name, run, id=f"{name}-{scale}-{run.name}")
+    for name in paper_names()
+    for scale in SCALES
+    for run in {
+        run.name: run
+        for table in PAPER_OF[name].tables
+        for run in TablePlan(file_of(name), PAPER_OF[name], table, scale, Path("runs"), (0,)).planned()
+    }.values()
+]
 
 
 @pytest.mark.parametrize("name", paper_names())
 def test_every_scale_says_what_differs_from_the_paper(name):
-    paper = read_paper(name)
+    paper = PAPER_OF[name]
     assert paper.text.endswith(".txt")
     sentences = [*paper.differs, *(text for table in paper.tables for text in table.differs)]
     for scale in paper.scales.values():
@@ -39,15 +47,12 @@ def test_every_scale_says_what_differs_from_the_paper(name):
     assert set(paper.runs) >= {run for table in paper.tables for run, _ in table.runs} - set(paper.evaluations)
 
 
-@pytest.mark.parametrize("scale", SCALES)
-@pytest.mark.parametrize(("name", "run", "model"), list(dict.fromkeys(RUNS)))
-def test_every_published_run_can_be_trained_at_every_scale(name, run, model, scale, tmp_path):
-    """As far as that can be told without its model."""
-    if scale not in read_paper(name).scales:
-        pytest.skip(f"{name} has no scale {scale}")
-    recipe = read_any(*composed(name, run, model, scale))
-    assert recipe.algorithm == ALGORITHMS.get(name, recipe.algorithm)
-    with unloaded():
+@pytest.mark.parametrize(("name", "run"), PLANNED)
+def test_every_published_run_can_be_trained_at_every_scale(name, run, tmp_path):
+    """As far as that can be told without its model, and without the runs that it starts from."""
+    recipe = replace(run, changes=of_base(run.changes)).recipe()
+    assert recipe.algorithm in ALGORITHMS[name]
+    with unloaded(), suppress(NotLoaded):
         bound(recipe, RunFolder(tmp_path / "run"))
 
 
@@ -97,14 +102,14 @@ rows = [{ label = "first", run = "one", published = ["1.0"] }]
 def test_mistake_in_published_tables_is_one_sentence(old, new, sentence, tmp_path):
     file = Path(tmp_path / "published.toml")
     file.write_text(PAPER)
-    assert read_published(file).table("1").rows[0].published == ("1.0",)
+    assert read_paper(file).table("1").rows[0].published == ("1.0",)
     file.write_text(PAPER.replace(old, new))
     with pytest.raises(BadParameter, match=sentence):
-        read_published(file)
+        read_paper(file)
 
 
 def test_unknown_table_is_answered_with_those_of_the_paper(tmp_path):
     file = Path(tmp_path / "published.toml")
     file.write_text(PAPER)
     with pytest.raises(UnknownName, match="table of A"):
-        read_published(file).table("9")
+        read_paper(file).table("9")

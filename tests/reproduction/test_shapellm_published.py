@@ -10,12 +10,12 @@ from stratagem.algorithms.catalogue import bound, read_any
 from stratagem.games import make_game
 from stratagem.games.key import Key
 from stratagem.prompting.catalogue import make_style
-from stratagem.reproduction.published import read_paper
+from stratagem.reproduction.published import file_of, read_paper
 from stratagem.reproduction.run_figures import figure_at, final_figures
 from stratagem.runs.folder import RunFolder
 from stratagem.training.shipped import PAPERS, recipe_path
 
-PAPER = read_paper("shapellm")
+PAPER = read_paper(file_of("shapellm"))
 SMALL = {
     "game": "ipd-shapellm(labels=(C, D), rounds=2)",
     "trials": 2,

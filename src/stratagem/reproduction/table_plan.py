@@ -106,14 +106,15 @@ class TablePlan:
         changes |= dict.fromkeys(self.paper.model_settings, self.model) if self.model else {}
         if run.after:
             changes["model"] = f"run:{self.folder / self.run_name(run.after, model, seed)}@{run.start}"
-        recipes = (*run.recipes, *self._recipes(model))
+        recipes = (*run.recipes, *self._recipes(run, model))
         paths = tuple(recipe_path(recipe, self.file.parent) for recipe in recipes)
         written = {place: value if place == "model" else toml_value(value) for place, value in changes.items()}
         return PlannedRun(self.run_name(name, model, seed), paths, written)
 
-    def _recipes(self, model: str) -> Sequence[str]:
+    def _recipes(self, run: RunOfPaper, model: str) -> Sequence[str]:
+        """Return the recipes of a run's model and of the scale."""
         own = self.paper.models[self._model(model)] if self._has_models else ()
-        return (*own, *self.paper.scales[self.scale].recipes)
+        return (*own, *run.scale_recipes.get(self.scale, self.paper.scales[self.scale].recipes))
 
     def _model(self, model: str) -> str:
         """Return the name of a model; at a scale with one model for all, the empty name."""
@@ -155,7 +156,7 @@ def size_of(plan: TablePlan) -> PlanSize:
     speed, estimates = Speed(scale.decode_speed, scale.learn_speed), dict[tuple[Any, ...], Estimate | None]()
     each = list[tuple[bool, dict[str, Any]]]()
     for run in planned:
-        alone = replace(run, changes=_of_base(run.changes))
+        alone = replace(run, changes=of_base(run.changes))
         kind = (alone.recipes, tuple(item for item in alone.changes.items() if item[0] != "seed"))
         if kind not in estimates:
             estimates[kind] = estimated(alone.recipe())
@@ -173,7 +174,7 @@ def size_of(plan: TablePlan) -> PlanSize:
     )
 
 
-def _of_base(changes: Mapping[str, str]) -> dict[str, str]:
+def of_base(changes: Mapping[str, str]) -> dict[str, str]:
     """Leave out the run that another starts from, which need not be there: it has the size of its base."""
     return {place: value for place, value in changes.items() if not (place == "model" and value.startswith("run:"))}
 
