@@ -11,8 +11,10 @@ from typing import get_args
 
 import pytest
 
+import stratagem
 from stratagem import __version__
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of
+from stratagem.front import FUNCTIONS
 from stratagem.learning.advantages.catalogue import ESTIMATORS
 from stratagem.learning.losses.catalogue import LOSSES
 from stratagem.models.run_models import DecodingSettings
@@ -95,6 +97,7 @@ OTHER_NAMES = {
 }
 """Replaced keys that are also names of something else, which pages write."""
 PARAMETERS = {name for made in (*LOSSES.values(), *ESTIMATORS.values()) for name in signature(made).parameters}
+PARAMETERS |= {name for function in FUNCTIONS for name in signature(getattr(stratagem, function)).parameters}
 RETIRED = {key.rpartition(".")[2] for key in REPLACED}
 RETIRED -= {name for cls in CLASSES for name in cls.model_fields} | PARAMETERS | OTHER_NAMES.keys()
 """Replaced keys that are no key of anything any more, so that no page has a reason to write them."""

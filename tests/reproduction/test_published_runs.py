@@ -52,6 +52,8 @@ def test_every_published_run_can_be_trained_at_every_scale(name, run, tmp_path):
     """As far as that can be told without its model, and without the runs that it starts from."""
     recipe = replace(run, changes=of_base(run.changes)).recipe()
     assert recipe.algorithm in ALGORITHMS[name]
+    if any("runs/" in value for value in run.changes.values()):
+        return  # it learns from the games of another run, which are not there
     with unloaded(), suppress(NotLoaded):
         bound(recipe, RunFolder(tmp_path / "run"))
 
