@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-runs test-long mutants fuzz check golden golden-figures house docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons zoo check-zoo release clean
+.PHONY: help smollm2 demo test test-runs test-long mutants fuzz check golden golden-figures house docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo check-zoo release clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -207,6 +207,10 @@ $(RELEASE)/.ready: containers/requirements.txt
 	test -x $(RELEASE)/bin/python || $(PYTHON) -m venv $(RELEASE)
 	$(RELEASE)/bin/python -m pip install --quiet --disable-pip-version-check -r containers/requirements.txt
 	touch $@
+
+HEADLINES ?= runs/headlines
+headlines: $(READY) ## make one seed of each headline of README, and fail outside of the printed ranges, about an hour
+	$(BIN)/stratagem reproduce experiments/headlines/published.toml --seeds 1 --out $(HEADLINES)
 
 RUNS ?= runs/sepo
 zoo: $(READY) $(RELEASE)/.ready ## build the wheel of trained models in zoo/dist from the runs in RUNS, some minutes

@@ -8,9 +8,11 @@ import stratagem as sg
 from stratagem.api.published_tables import PublishedTables, Reproduction, ReproductionPlan
 from stratagem.cli.main import main
 from stratagem.errors import StratagemError
+from stratagem.evaluation.statistics import Estimate
 from stratagem.reproduction import table_maker
 from stratagem.reproduction.published import read_paper
 from stratagem.reproduction.run_figures import final_figures
+from stratagem.reproduction.table_maker import PublishedFigure
 from stratagem.reproduction.table_plan import TablePlan, within_hours
 from stratagem.runs.folder import RunFolder
 from stratagem.sweeps.planned_run import PlannedRun
@@ -108,6 +110,13 @@ def test_the_papers_own_models_have_runs_of_their_own(paper):
     assert planned[0].recipe().max_tokens_per_microbatch == 2048
 
 
+def test_row_has_as_many_seeds_as_the_paper_gives_it(paper):
+    paper.write_text(PAPER.replace('label = "base", run', 'label = "base", seeds = 4, run'))
+    names = [run.name for run in plan_of(paper, seeds=(0,), of_rows=True).planned()]
+    assert names == ["first-0", "second-0", "first-1", "first-2", "first-3"]
+    assert [run.name for run in plan_of(paper, seeds=(0,)).planned()] == ["first-0", "second-0"]
+
+
 def test_another_model_takes_the_place_of_the_scales(paper):
     first, second = plan_of(paper, seeds=(0,), model="tiny-qwen").planned()
     assert first.recipe().model == "tiny-qwen"
@@ -115,7 +124,7 @@ def test_another_model_takes_the_place_of_the_scales(paper):
 
 
 def test_an_evaluation_needs_the_runs_of_its_models_and_of_its_opponents(paper):
-    assert plan_of(paper, "2").runs() == [("second", ""), ("first", "")]
+    assert plan_of(paper, "2").runs(0) == [("second", ""), ("first", "")]
 
 
 def test_no_run_is_begun_after_the_hours(tmp_path):
@@ -206,6 +215,16 @@ def test_all_tables_are_listed_with_their_states(tmp_path):
     again = {f"{state.name}:{state.table.id}": state.words for state in sg.reproduce(out=tmp_path).states}
     assert again["sepo:5"].startswith("tiny on 20")
     assert again["sepo:5"].endswith("1 runs")
+
+
+@pytest.mark.parametrize(("low", "outside"), [(-1.0, False), (0.9, True)])
+def test_figure_outside_of_its_range_is_an_alarm(low, outside):
+    figure = PublishedFigure("row", "pay", "0.5", Estimate(0.25, n=1), None, spread=(low, 1.0))
+    result = Reproduction((), ((figure,),))
+    assert figure.is_outside is outside
+    assert figure.to_json()["is_outside"] is outside
+    assert [one.column for one in result.outside] == ["pay"] * outside
+    assert ("row, pay: outside of 0.900 to 1.000" in " ".join(result.remarks())) is outside
 
 
 @pytest.mark.parametrize(

@@ -166,11 +166,20 @@ class Reproduction(Result):
             "printed: the paper's figure. here: mean over seeds with its 95 % interval (Student's t). difference: here "
             "less printed. chance: the same figure of random play.",
         ]
-        for plan, figures in zip(self.plans, self.figures, strict=True):
-            lines += [f"Differs from the paper: {text}" for text in plan.differs]
-            missing = dict.fromkeys(f"{figure.row}: {figure.why_not}" for figure in figures if figure.why_not)
-            lines += missing
+        lines += [f"Differs from the paper: {text}" for plan in self.plans for text in plan.differs]
+        lines += [f"{one.row}: {one.why_not}" for figures in self.figures for one in figures if one.why_not]
+        lines += [
+            f"{figure.row}, {figure.column}: outside of {figure.spread[0]:.3f} to {figure.spread[1]:.3f}, the range "
+            "in which one seed is expected."
+            for figure in self.outside
+            if figure.spread
+        ]
         return [*dict.fromkeys(lines), *self.failed]
+
+    @property
+    def outside(self) -> list[PublishedFigure]:
+        """Figures outside of the range in which one seed is expected."""
+        return [figure for figures in self.figures for figure in figures if figure.is_outside]
 
 
 def _cells(figure: PublishedFigure) -> tuple[str, ...]:

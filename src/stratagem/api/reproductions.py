@@ -98,7 +98,16 @@ def _plans(table: str, scale: ScaleName, model: str, seeds: int, root: Path) -> 
     folder = root / "-".join(filter(None, [file.absolute().parent.name, scale, own]))
     tables = [_possible(paper, wanted)] if wanted else [one for one in paper.tables if not one.cannot]
     return [
-        TablePlan(file, paper, one, scale, folder, tuple(range(seeds or max(one.seeds, LEAST_SEEDS))), model)
+        TablePlan(
+            file,
+            paper,
+            one,
+            scale,
+            folder,
+            tuple(range(seeds or max(one.seeds, LEAST_SEEDS))),
+            model,
+            of_rows=not seeds,
+        )
         for one in tables
     ]
 

@@ -42,7 +42,10 @@ def reproduce(
     prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
-    """Make the runs of a published table, and print its figures beside theirs. An interrupted one can be resumed."""
+    """Make the runs of a published table, and print its figures beside theirs. An interrupted one can be resumed.
+
+    The status is 1 if a figure is outside of a range that the table's file gives, and 2 if a run failed.
+    """
     with resumable("The same command goes on with the runs."):
         found = reproduce_table(
             table,
@@ -57,3 +60,5 @@ def reproduce(
     print_result(found, json=json)
     if getattr(found, "failed", ()):
         raise typer.Exit(2)
+    if getattr(found, "outside", ()):
+        raise typer.Exit(1)

@@ -60,6 +60,9 @@ class PublishedRow(Settings):
     """Printed figures, one for each column, as they are printed; empty where there is none."""
     chance: tuple[float | None, ...] = ()
     """Chance levels of this row, one for each column, where they are not those of the columns."""
+    spread: tuple[tuple[float, float], ...] = ()
+    """Range in which a figure of one seed is expected, for each column; a figure outside is an alarm. Without it
+    there is none."""
     seeds: int | None = None
     """Number of seeds in the paper, where it is not that of the table."""
 
@@ -97,6 +100,8 @@ class PublishedTable(Settings):
                 )
             if row.chance and len(row.chance) != len(self.columns):
                 raise ValueError(f"the row {row.label!r} has chance levels for {len(row.chance)} columns")
+            if row.spread and len(row.spread) != len(self.columns):
+                raise ValueError(f"the row {row.label!r} has a spread for {len(row.spread)} columns")
             if bool(row.cannot) == bool(row.run):
                 raise ValueError(f"the row {row.label!r} has a run, or a reason in `cannot`: give one of the two")
             for text in row.published:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.evaluation.matchups import Evaluator
@@ -30,6 +30,8 @@ from stratagem.runs.folder import RunFolder
 from stratagem.sweeps.run_maker import Tell, make_runs
 from stratagem.training.evaluation import Final
 
+T = TypeVar("T")
+
 
 @dataclass(frozen=True)
 class PublishedFigure:
@@ -45,6 +47,15 @@ class PublishedFigure:
     """Chance level, in the paper's unit."""
     why_not: str = ""
     """Reason why there is no figure of a run."""
+    spread: tuple[float, float] | None = None
+    """Range in which a figure of one seed is expected; None where the paper's file gives none."""
+
+    @property
+    def is_outside(self) -> bool:
+        """True where the figure here is outside its expected range."""
+        if self.here is None or self.spread is None:
+            return False
+        return not self.spread[0] <= self.here.mean <= self.spread[1]
 
     @property
     def difference(self) -> float | None:
@@ -56,7 +67,8 @@ class PublishedFigure:
         """Return the figure as plain data."""
         here = None if self.here is None else finite(asdict(self.here))
         own = {"row": self.row, "column": self.column, "published": self.published, "here": here}
-        return {**own, "difference": self.difference, "chance": self.chance, "why_not": self.why_not}
+        expected = {"spread": self.spread, "is_outside": self.is_outside} if self.spread else {}
+        return {**own, "difference": self.difference, "chance": self.chance, "why_not": self.why_not, **expected}
 
 
 def make_table(plan: TablePlan, tell: Tell, *, hours: float = 0.0, any_tree: bool = False) -> dict[str, StratagemError]:
@@ -80,7 +92,7 @@ def _evaluate(plan: TablePlan, name: str, evaluation: EvaluationOfPaper, model: 
     """Evaluate models of a finished run, once."""
     path = plan.folder / f"{plan.run_name(name, model, seed)}.json"
     folders = plan.folders(model, seed)
-    needed = [folders[name] for name, _ in plan.runs() if name in folders]
+    needed = [folders[name] for name, _ in plan.runs(seed) if name in folders]
     if path.exists() or not all(_is_finished(folder) for folder in needed):
         return
     tell(f"evaluation {path.stem}")
@@ -115,12 +127,17 @@ def figures_of(plan: TablePlan) -> list[PublishedFigure]:
     """Return every printed figure of a table beside those of the runs that are finished."""
     read = cache(lambda name: _figures(plan.folder, name))
     return [
-        _figure(plan, row, column, printed, level, read)
+        replace(_figure(plan, row, column, printed, level, read), spread=spread)
         for row in plan.table.rows
-        for column, printed, level in zip(
-            plan.table.columns, row.published, row.chance or [None] * len(row.published), strict=True
+        for column, printed, level, spread in zip(
+            plan.table.columns, row.published, *(_each(row, row.chance), _each(row, row.spread)), strict=True
         )
     ]
+
+
+def _each(row: PublishedRow, values: Sequence[T]) -> Sequence[T | None]:
+    """Return one value for each column; None where the row has none."""
+    return values or [None] * len(row.published)
 
 
 def _figure(
@@ -128,7 +145,7 @@ def _figure(
 ) -> PublishedFigure:
     if row.cannot:
         return PublishedFigure(row.label, column.name, printed, None, level, row.cannot)
-    known = [figures for seed in plan.seeds if (figures := read(plan.run_of(row, seed))) is not None]
+    known = [figures for seed in plan.seeds_of(row) if (figures := read(plan.run_of(row, seed))) is not None]
     if not known:
         return PublishedFigure(row.label, column.name, printed, None, level, "No run is finished.")
     try:

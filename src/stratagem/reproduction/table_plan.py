@@ -44,6 +44,8 @@ class TablePlan:
     seeds: tuple[int, ...]
     model: str = ""
     """Model in place of that of the scale; empty to keep it."""
+    of_rows: bool = False
+    """True to give a row with a number of seeds of its own as many; False to give all rows `seeds`."""
 
     @property
     def text(self) -> str:
@@ -59,17 +61,23 @@ class TablePlan:
     def planned(self) -> list[PlannedRun]:
         """Return all runs, seed by seed, those that others start from before them."""
         found: dict[str, PlannedRun] = {}
-        for seed in self.seeds:
-            for run, model in self.runs():
+        number = max(len(self.seeds), *(len(self.seeds_of(row)) for row in self.table.rows))
+        for seed in self.seeds if number == len(self.seeds) else range(number):
+            for run, model in self.runs(seed):
                 for planned in self._chain(run, model, seed):
                     if planned.first or planned.name not in found:
                         found[planned.name] = planned
         return list(found.values())
 
-    def runs(self) -> list[tuple[str, str]]:
-        """Return the runs of the rows and of their evaluations, each with its model, each once."""
+    def seeds_of(self, row: PublishedRow) -> tuple[int, ...]:
+        """Return the seeds of a row."""
+        return tuple(range(row.seeds)) if self.of_rows and row.seeds else self.seeds
+
+    def runs(self, seed: int) -> list[tuple[str, str]]:
+        """Return the runs of the rows with this seed, and of their evaluations, each with its model, each once."""
         named = list[tuple[str, str]]()
-        for run, model in self.table.runs:
+        rows = [row for row in self.table.rows if row.run and seed in self.seeds_of(row)]
+        for run, model in dict.fromkeys((row.run, row.model) for row in rows):
             evaluation = self.paper.evaluations.get(run)
             named += [(name, model) for name in _runs_of(evaluation)] if evaluation else [(run, model)]
         return list(dict.fromkeys((run, self._model(model)) for run, model in named))

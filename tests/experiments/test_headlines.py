@@ -1,0 +1,49 @@
+"""Headlines of README as a published table: its file is that of the stored results."""
+
+import re
+from pathlib import Path
+
+import pytest
+from headlines import TARGET, headlines, spread, text
+
+from stratagem.reproduction.published import read_paper
+from stratagem.reproduction.table_plan import TablePlan
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def from_the_root(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+def test_file_of_the_headlines_is_that_of_the_stored_results():
+    assert TARGET.read_text("utf-8") == text(), "write it again: python experiments/headlines.py"
+
+
+def test_every_stored_seed_is_in_its_range_and_far_values_are_not():
+    for row in headlines():
+        low, high = spread(row.values)
+        assert low <= min(row.values)
+        assert high >= max(row.values)
+    assert spread([1.0, 2.0, 3.0]) == pytest.approx(
+        (2.0 - 9.9248 * (4 / 3) ** 0.5, 2.0 + 9.9248 * (4 / 3) ** 0.5), rel=1e-4
+    )
+
+
+def test_runs_of_the_headlines_are_recipes_of_today():
+    paper = read_paper(TARGET)
+    (table,) = paper.tables
+    runs = TablePlan(TARGET, paper, table, "tiny", Path("runs"), (0,)).planned()
+    assert len(runs) == len(paper.runs)
+    assert {run.recipe().algorithm for run in runs} == {"sepo", "shapellm", "scopal"}
+
+
+def test_printed_figures_are_those_of_the_readme():
+    """README prints two or three digits, or a percentage; of chicken it counts the seeds that the first seat wins."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for row in headlines():
+        mean = sum(row.values) / len(row.values)
+        forms = (f"{mean:.3f}".lstrip("0"), f"{mean:.2f}".lstrip("0"), f"{100 * mean:.1f}")
+        printed = any(re.search(rf"(?<![\d.]){re.escape(form)}(?!\d)", readme) for form in forms)
+        assert printed or row.label.startswith("chicken"), row
