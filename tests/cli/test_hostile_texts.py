@@ -31,6 +31,39 @@ CLIPBOARD = "\x1b]52;c;ZXZpbA==\x07"
 """OSC 52 writes the clipboard."""
 HOSTILE = f"evil{CLIPBOARD}\x1b[2J\x9b31m\u202egnp.exe\u2066\u200b\u061c\x7f\r\x08[link=http://evil]x[/link][/]"
 
+PUBLISHED = """
+name = HOSTILE
+title = HOSTILE
+differs = [HOSTILE]
+[models]
+[scales.tiny]
+recipes = []
+differs = [HOSTILE]
+measured = HOSTILE
+[runs.a]
+recipes = [HOSTILE]
+[runs.b]
+recipes = ["sepo/kuhn-tiny"]
+[[tables]]
+id = "1"
+title = HOSTILE
+place = HOSTILE
+columns = [{ name = HOSTILE, at = HOSTILE }]
+rows = [{ label = HOSTILE, run = "b", published = ["1"] }]
+[[tables]]
+id = "2"
+title = HOSTILE
+place = HOSTILE
+cannot = HOSTILE
+[[tables]]
+id = "3"
+title = HOSTILE
+place = HOSTILE
+columns = [{ name = HOSTILE, at = HOSTILE }]
+rows = [{ label = HOSTILE, run = "a", published = ["1"] }]
+"""
+"""Tables of a paper whose texts are hostile."""
+
 
 class Evil:
     """A player with a hostile name who says hostile things."""
@@ -65,6 +98,7 @@ def run_folder(tmp_path):
     (folder / "status.json").write_text(json.dumps({"state": HOSTILE, "sentence": HOSTILE}))
     key = json.dumps(HOSTILE).replace("\x7f", "\\u007f")  # which TOML does not take as it is
     (folder / "config.toml").write_text(f"{key} = 1\n")
+    (folder / "published.toml").write_text(PUBLISHED.replace("HOSTILE", key))
     (folder / "models.json").write_text(json.dumps({"version": 1, "models": {"best": {"model": HOSTILE}}}))
     (folder / "metrics.jsonl").write_text(json.dumps({"step": 1, HOSTILE: 1.0}) + "\n")
     return folder
@@ -136,6 +170,14 @@ CASES = {
         ("watch", HOSTILE),
     ],
     "sweep": [("sweep", "{tmp}/" + HOSTILE)],
+    "reproduce": [
+        ("reproduce", HOSTILE),
+        ("reproduce", f"sepo:{HOSTILE}"),
+        ("reproduce", "sepo:5", "--dry-run", "--model", HOSTILE),
+        ("reproduce", "{run}/published.toml:1", "--dry-run"),
+        ("reproduce", "{run}/published.toml:2"),
+        ("reproduce", "{run}/published.toml:3", "--dry-run"),
+    ],
     "report": [("report", "{run}"), ("report", HOSTILE)],
     "labels": [("labels", HOSTILE, "--model", "tiny"), ("labels", "ipd-shapellm", "--model", HOSTILE)],
     "serve": [

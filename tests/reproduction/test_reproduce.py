@@ -101,6 +101,7 @@ def test_runs_that_others_start_from_come_first_and_once(paper):
     assert [run.name for run in planned] == ["first-0", "second-0", "first-1", "second-1"]
     assert planned[1].changes["model"] == f"run:{paper.parent / 'runs' / 'first-0'}@start"
     assert [path.name for path in planned[0].recipes] == ["game.toml", "small.toml"]
+    assert [run.first for run in planned] == [True, False, True, False]
 
 
 def test_the_papers_own_models_have_runs_of_their_own(paper):
@@ -200,6 +201,12 @@ def test_hours_of_a_plan_are_those_of_unfinished_runs(paper):
     plan = sg.reproduce(f"{paper}:1", seeds=1, dry_run=True, out=paper.parent / "runs")
     (size,) = plan.sizes
     assert size.hours * 3600.0 > size.trained_tokens / 10.0
+    made = plan.plans[0].planned()[0]
+    with RunFolder.create(plan.plans[0].folder / made.name, made.recipe(), 0, "a test").at_work():
+        pass
+    (less,) = sg.reproduce(f"{paper}:1", seeds=1, dry_run=True, out=paper.parent / "runs").sizes
+    assert (less.finished, less.runs) == (1, 2)
+    assert less.hours < size.hours
 
 
 def test_all_tables_are_listed_with_their_states(tmp_path):
@@ -252,6 +259,8 @@ def test_mistakes_are_one_sentence(arguments, sentence, paper, capsys):
         ('run = "other", published', 'run = "others", published', "names no run 'others'"),
         ('after = "first"', 'after = "third"', "after 'third', which is no run"),
         ('cannot = "Minds are not measured here."', "", "has rows, or a reason"),
+        ("[runs.first]", '[runs."../first"]', "'../first' is no name of a run"),
+        ('id = "1"', 'id = "../1"', "'../1' is no name"),
         ('run = "second"\nstages', 'run = "third"\nstages', "evaluation other needs a run"),
     ],
 )

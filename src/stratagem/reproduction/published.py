@@ -26,6 +26,7 @@ SCALES: tuple[ScaleName, ...] = ("tiny", "cpu", "gpu")
 _SUFFIX = ".toml"
 _NUMBER = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*|\.\d+))([KM]?)")
 _THOUSANDS = {"": 1.0, "K": 1e3, "M": 1e6}
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
 _RUN = re.compile(r"\{([^{}]+)\}")
 """Name of a run in braces, which stands for its folder."""
 
@@ -198,6 +199,14 @@ class PublishedPaper(Settings):
     """Evaluations by name; a row may name one in place of a run."""
     tables: tuple[PublishedTable, ...]
     """Tables and figures."""
+
+    @model_validator(mode="after")
+    def _plain_names(self) -> Self:
+        """Refuse names that cannot be those of folders and files."""
+        names = [*self.runs, *self.evaluations, *self.models, *(table.id for table in self.tables)]
+        if bad := [name for name in names if not _NAME.fullmatch(name)]:
+            raise ValueError(f"{bad[0][:60]!r} is no name of a run, model or table: use letters, digits, - _ and .")
+        return self
 
     @model_validator(mode="after")
     def _names(self) -> Self:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
@@ -31,6 +32,8 @@ from stratagem.sweeps.run_maker import Tell, make_runs
 from stratagem.training.evaluation import Final
 
 T = TypeVar("T")
+_FIELD = re.compile(r"\{([^{}]*)\}")
+"""Field of a path; no format of Python's, whose widths and attributes a stranger's file could use."""
 
 
 @dataclass(frozen=True)
@@ -172,10 +175,11 @@ def _chance(
 
 def _path(plan: TablePlan, template: str, row: PublishedRow) -> str:
     """Fill in the fields of a path, with the opponents of the scale."""
-    try:
-        return "/".join(map(plan.opponent, template.format(**row.at).split("/")))
-    except (KeyError, IndexError, ValueError):
-        raise StratagemError(f"The row {row.label!r} lacks a field of the path {template!r}.") from None
+    unknown = [name for name in _FIELD.findall(template) if name not in row.at]
+    if unknown:
+        raise StratagemError(f"The row {row.label!r} lacks the field {unknown[0]!r} of the path {template!r}.")
+    filled = _FIELD.sub(lambda name: str(row.at[name[1]]), template)
+    return "/".join(map(plan.opponent, filled.split("/")))
 
 
 def _figures(folder: Path, name: str) -> Mapping[str, float] | None:
