@@ -61,7 +61,7 @@ class TablePlan:
     def planned(self) -> list[PlannedRun]:
         """Return all runs, seed by seed, those that others start from before them."""
         found: dict[str, PlannedRun] = {}
-        number = max(len(self.seeds), *(len(self.seeds_of(row)) for row in self.table.rows))
+        number = max([len(self.seeds), *(len(self.seeds_of(row)) for row in self.table.rows)])
         for seed in self.seeds if number == len(self.seeds) else range(number):
             for run, model in self.runs(seed):
                 for planned in self._chain(run, model, seed):
