@@ -36,7 +36,7 @@ class TableState:
     def words(self) -> str:
         """State in words."""
         if self.table.cannot:
-            return f"cannot be asked of runs: {self.table.cannot}"
+            return f"cannot be reproduced by runs: {self.table.cannot}"
         made = (f"{scale} on {date}, {runs} runs" for scale, date, runs in self.made)
         return "; ".join(made) or "not run here"
 
@@ -71,7 +71,7 @@ class PublishedTables(Result):
 
     def _grid(self, name: str, states: Sequence[TableState]) -> Grid:
         possible = sum(not state.table.cannot for state in states)
-        title = f"{states[0].paper.name}: {possible} of {len(states)} tables and figures can be asked of runs"
+        title = f"{states[0].paper.name}: {possible} of {len(states)} tables and figures can be reproduced"
         rows = [(f"{name}:{one.table.id}", one.table.title, one.table.place, one.words) for one in states]
         return Grid(title, ("table", "contents", "place", "state"), rows, figures=False)
 
@@ -106,8 +106,9 @@ class ReproductionPlan(Result):
         ]
 
     def remarks(self) -> list[str]:
-        """Return the models of unknown size, the speeds of the hours, and the commands of the runs."""
-        lines = [f"The sizes of {', '.join(size.unknown)} are not known." for size in self.sizes if size.unknown]
+        """Return what differs from the paper, the models of unknown size, the speeds, and the commands of the runs."""
+        lines = [f"Differs from the paper: {text}" for plan in self.plans for text in plan.differs]
+        lines += [f"The sizes of {', '.join(size.unknown)} are not known." for size in self.sizes if size.unknown]
         for plan in self.plans:
             measured = plan.paper.scales[plan.scale].measured
             why = f"by speeds measured on {measured}" if measured else "not known: no speed was measured at this scale"
@@ -122,7 +123,7 @@ def _parts(size: PlanSize) -> list[tuple[str, str]]:
         ("sampled tokens, at most", f"{size.sampled_tokens:,}"),
         ("trained tokens, at most", f"{size.trained_tokens:,}"),
         ("memory of the largest run, GiB", f"{size.bytes / GIB:.2f}" if size.bytes else "not known"),
-        ("hours of the rest", "not known" if size.hours is None else f"{size.hours:.1f}"),
+        ("hours left", "not known" if size.hours is None else f"{size.hours:.1f}"),
     ]
 
 
@@ -146,7 +147,10 @@ class Reproduction(Result):
 
     def to_json(self) -> Json:
         """Return the figures with their provenance, as `stratagem reproduce --json` prints them."""
-        tables = [{"table": plan.text, "scale": plan.scale, "differs": plan.differs} for plan in self.plans]
+        tables = [
+            {"table": plan.text, "scale": plan.scale, "runs": plan.finished(), "differs": plan.differs}
+            for plan in self.plans
+        ]
         return {"tables": tables, "figures": self.rows(), "failed": list(self.failed), "made_by": provenance()}
 
     def grids(self) -> list[Grid]:

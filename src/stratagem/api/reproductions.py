@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from hashlib import blake2b
 from json import dumps
+from math import inf
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
 from stratagem.api.arguments import as_path, names_of
@@ -16,10 +19,11 @@ from stratagem.api.published_tables import GIB, PublishedTables, Reproduction, R
 from stratagem.api.serving import serving
 from stratagem.consent.table import allow_named, reading_files
 from stratagem.errors import BadParameter, StratagemError, UnknownName, WrongKind
-from stratagem.files import telling, write_file
+from stratagem.files import parse_json, read_small, telling, write_file
 from stratagem.options import whole, within
 from stratagem.provenance import source
 from stratagem.reproduction.published import (
+    MOST_SEEDS,
     SCALES,
     PublishedPaper,
     PublishedTable,
@@ -28,6 +32,7 @@ from stratagem.reproduction.published import (
     file_of,
     read_paper,
 )
+from stratagem.training.shipped import is_published
 
 if TYPE_CHECKING:
     from stratagem.reproduction.table_plan import TablePlan
@@ -68,11 +73,14 @@ def reproduce(
     root = FOLDER if out is None else as_path(out, "folder")
     if not isinstance(table, str):
         raise WrongKind("table", "a text such as `sepo:5`", table)
+    if not table and (dry_run or model or seeds or hours):
+        raise BadParameter("Name a table, such as sepo:5: without one all tables are listed, and nothing else is done.")
     if not table:
         return PublishedTables(tuple(_states(root)))
     if scale not in SCALES:
         raise UnknownName("scale", str(scale), SCALES)
     whole("The call", "seeds", seeds, 0)
+    within("reproduce", "seeds", seeds, 0, MOST_SEEDS)
     within("reproduce", "hours", hours, 0.0)
     with reading_files(*names_of(allow, "permission")), serving(None, workers, ray):
         if model:
@@ -83,7 +91,8 @@ def reproduce(
         tell = _tell if progress else _be_silent
         for line in _plan_lines(plans):
             tell(line)
-        return _made(plans, hours, any_tree or source()["commit"] is None, tell)
+        until = monotonic() + hours * 3600.0 if hours else inf
+        return _made(plans, until, any_tree or source()["commit"] is None, tell)
 
 
 def _plans(table: str, scale: ScaleName, model: str, seeds: int, root: Path) -> list[TablePlan]:
@@ -94,8 +103,7 @@ def _plans(table: str, scale: ScaleName, model: str, seeds: int, root: Path) -> 
     paper = read_paper(file)
     if scale not in paper.scales:
         raise UnknownName(f"scale of {paper.name}", scale, paper.scales)
-    own = re.sub(r"[^A-Za-z0-9]+", "-", model).strip("-")
-    folder = root / "-".join(filter(None, [file.absolute().parent.name, scale, own]))
+    folder = root / "-".join([file.absolute().parent.name, scale, *_marks(file, model)])
     tables = [_possible(paper, wanted)] if wanted else [one for one in paper.tables if not one.cannot]
     return [
         TablePlan(
@@ -112,12 +120,25 @@ def _plans(table: str, scale: ScaleName, model: str, seeds: int, root: Path) -> 
     ]
 
 
+def _marks(file: Path, model: str) -> list[str]:
+    """Return what tells the folder of a user's own paper, or of another model, from all others."""
+    own = [] if is_published(file) else [_digest(str(file.absolute()))]
+    plain = re.sub(r"[^A-Za-z0-9]+", "-", model).strip("-")[:40]
+    return [*own, *([f"{plain}-{_digest(model)}"] if model else [])]
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=4).hexdigest()
+
+
 def _split(table: str) -> tuple[str, str]:
     """Split PAPER:TABLE; a path may have a colon of its own."""
     head, suffix, wanted = table.rpartition(".toml")
     if suffix:
         return head + suffix, wanted.removeprefix(":")
-    name, _, wanted = table.partition(":")
+    name, colon, wanted = table.partition(":")
+    if colon and not wanted:
+        raise BadParameter(f"The table {table!r} has no name: write {name}:5, or {name} for all its tables.")
     return name, wanted
 
 
@@ -147,14 +168,15 @@ def _plan_lines(plans: Sequence[TablePlan]) -> list[str]:
     ]
 
 
-def _made(plans: Sequence[TablePlan], hours: float, any_tree: bool, tell: Callable[[str], None]) -> Reproduction:
+def _made(plans: Sequence[TablePlan], until: float, any_tree: bool, tell: Callable[[str], None]) -> Reproduction:
     from stratagem.reproduction.table_maker import figures_of, make_table
 
     failed: dict[str, StratagemError] = {}
     figures = []
     for plan in plans:
-        failed |= make_table(plan, tell, hours=hours, any_tree=any_tree)
-        figures.append(tuple(figures_of(plan)))
+        wrong = make_table(plan, tell, until=until, any_tree=any_tree)
+        figures.append(tuple(figures_of(plan, wrong)))
+        failed |= wrong
         result = Reproduction((plan,), (figures[-1],))
         with telling(plan.folder):
             plan.folder.mkdir(parents=True, exist_ok=True)
@@ -175,11 +197,16 @@ def _reproductions(root: Path, name: str, table: PublishedTable) -> list[tuple[s
     found = []
     for path in sorted(root.glob(f"{name}-*/{_FILE.format(table.id)}")):
         date = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
-        runs = sum(1 for _ in path.parent.glob("*/evaluation.json")) + sum(
-            1 for _ in path.parent.glob("*/outcome.json")
-        )
-        found.append((path.parent.name.removeprefix(f"{name}-"), date, runs))
+        found.append((path.parent.name.removeprefix(f"{name}-"), date, _runs_in(path)))
     return found
+
+
+def _runs_in(path: Path) -> int:
+    """Return the number of finished runs that a table was made from; 0 where its file cannot be read."""
+    try:
+        return int(parse_json(read_small(path))["tables"][0]["runs"])
+    except (OSError, ValueError, KeyError, IndexError, TypeError):
+        return 0
 
 
 def _tell(message: str) -> None:

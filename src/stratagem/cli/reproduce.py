@@ -11,7 +11,7 @@ from stratagem.api.reproductions import reproduce as reproduce_table
 from stratagem.cli import options
 from stratagem.cli.broken_off import resumable
 from stratagem.cli.output import print_result
-from stratagem.reproduction.published import ScaleName
+from stratagem.reproduction.published import MOST_SEEDS, ScaleName
 
 
 def reproduce(
@@ -22,7 +22,9 @@ def reproduce(
         ScaleName, typer.Option(help="tiny: a model of a million weights. cpu: a small model. gpu: the paper's own.")
     ] = "tiny",
     model: Annotated[str, typer.Option(help="Model in place of the scale's.")] = "",
-    seeds: Annotated[int, typer.Option(min=0, help="Number of seeds; by default the paper's, and 3 at least.")] = 0,
+    seeds: Annotated[
+        int, typer.Option(min=0, max=MOST_SEEDS, help="Number of seeds; by default the paper's, and 3 at least.")
+    ] = 0,
     hours: Annotated[
         float, typer.Option(min=0.0, help="Hours after which no further run is begun; 0 has no limit.")
     ] = 0.0,

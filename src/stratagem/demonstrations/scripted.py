@@ -202,8 +202,9 @@ def make_demonstration(drawn: DrawnDecision, style: Style) -> Demonstration:
 
 
 def reasons(style: Style) -> bool:
-    """Test whether a style asks for reasoning before the action: it has a mark and does not turn reasoning off."""
-    return bool(style.mark) and getattr(style, "reason", True)
+    """Test whether a style asks for reasoning before the action: it says so or, where it says nothing, has a mark."""
+    asked = getattr(style, "reason", None)
+    return bool(style.mark) if asked is None else bool(asked)
 
 
 def reply(style: Style, action: str, thought: str = "") -> str:

@@ -26,6 +26,8 @@ SCALES: tuple[ScaleName, ...] = ("tiny", "cpu", "gpu")
 _SUFFIX = ".toml"
 _NUMBER = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*|\.\d+))([KM]?)")
 _THOUSANDS = {"": 1.0, "K": 1e3, "M": 1e6}
+MOST_SEEDS = 1000
+"""Largest number of seeds of a table."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
 _RUN = re.compile(r"\{([^{}]+)\}")
 """Name of a run in braces, which stands for its folder."""
@@ -40,6 +42,8 @@ class PublishedColumn(Settings):
     """Path of the figure among the final figures of a run. A word in braces is a field of the row's `at`."""
     factor: float = 1.0
     """Factor from the unit of the run to that of the paper."""
+    compared: bool = True
+    """False where the printed figure is of other games or opponents, so that a difference would say nothing."""
     chance: str | float | None = None
     """Chance level: a number in the paper's unit, or the path of a figure of the run."""
 
@@ -64,8 +68,10 @@ class PublishedRow(Settings):
     spread: tuple[tuple[float, float], ...] = ()
     """Range in which a figure of one seed is expected, for each column; a figure outside is an alarm. Without it
     there is none."""
-    seeds: int | None = None
+    seeds: int | None = Field(default=None, ge=1, le=MOST_SEEDS)
     """Number of seeds in the paper, where it is not that of the table."""
+    compared: bool = True
+    """False where the printed figures are of other games or opponents, so that a difference would say nothing."""
 
 
 class PublishedTable(Settings):
@@ -77,7 +83,7 @@ class PublishedTable(Settings):
     """Contents, in a few words."""
     place: str
     """Section or page of the paper."""
-    seeds: int = Field(default=1, ge=1)
+    seeds: int = Field(default=1, ge=1, le=MOST_SEEDS)
     """Number of seeds in the paper."""
     printed_in: str = ""
     """Place of the figures in the text, and why they are not at the table, such as an image; empty where they are."""
@@ -134,7 +140,7 @@ class RunOfPaper(Settings):
     @property
     def needs(self) -> list[str]:
         """Names of the runs that come before this one: whose model it starts from, and whose files it reads."""
-        return list(dict.fromkeys([*([self.after] if self.after else []), *runs_in(self.set)]))
+        return list(dict.fromkeys([*filter(None, [self.after]), *runs_in(self.set), *runs_in(self.scales)]))
 
 
 class EvaluationOfPaper(Settings):
@@ -204,6 +210,11 @@ class PublishedPaper(Settings):
     def _plain_names(self) -> Self:
         """Refuse names that cannot be those of folders and files."""
         names = [*self.runs, *self.evaluations, *self.models, *(table.id for table in self.tables)]
+        ids = [table.id.casefold() for table in self.tables]
+        if len(set(ids)) < len(ids):
+            raise ValueError("two tables have one id")
+        if "gpu" in self.scales and self.runs and not self.models:
+            raise ValueError("the scale gpu has no model in `models`")
         if bad := [name for name in names if not _NAME.fullmatch(name)]:
             raise ValueError(f"{bad[0][:60]!r} is no name of a run, model or table: use letters, digits, - _ and .")
         return self
@@ -217,14 +228,12 @@ class PublishedPaper(Settings):
                     raise ValueError(f"table {table.id} names no run {name!r}: there are {names}")
                 if model and model not in self.models:
                     raise ValueError(f"table {table.id} names no model {model!r}: there are {', '.join(self.models)}")
-        for name, run in self.runs.items():
-            if run.after and run.after not in self.runs:
-                raise ValueError(f"the run {name} is after {run.after!r}, which is no run")
         self._check_order()
         for name, evaluation in self.evaluations.items():
             if evaluation.run not in self.runs or name in self.runs:
                 raise ValueError(f"the evaluation {name} needs a run, and a name that no run has")
-            if unknown := [other for other in runs_in(evaluation.opponents) if other not in self.runs]:
+            named = runs_in([evaluation.opponents, *(scale.opponents for scale in self.scales.values())])
+            if unknown := [other for other in named if other not in self.runs]:
                 raise ValueError(f"the evaluation {name} has an opponent of {unknown[0]!r}, which is no run")
         return self
 
@@ -232,9 +241,30 @@ class PublishedPaper(Settings):
         """Refuse a run that reads files of itself, or of a run that comes later."""
         before = set[str]()
         for name, run in self.runs.items():
-            if later := [other for other in runs_in(run.set) if other not in before]:
-                raise ValueError(f"the run {name} reads files of {later[0]!r}, which is no run before it")
+            if later := [other for other in run.needs if other not in before]:
+                raise ValueError(f"the run {name} starts from {later[0]!r} or reads its files: name that run before it")
             before.add(name)
+
+    @model_validator(mode="after")
+    def _paths(self) -> Self:
+        """Refuse a path with a field that neither the row nor the runs have."""
+        for table in self.tables:
+            for row in (row for row in table.rows if row.run):
+                for column in table.columns:
+                    for template in (column.at, column.chance):
+                        if isinstance(template, str):
+                            self.path(template, row)
+        return self
+
+    def path(self, template: str, row: PublishedRow) -> str:
+        """Fill the fields of a row into a path; the name of a run in braces stays, as in `run:{grpo}@last`.
+
+        This is no format of Python's, whose widths and attributes the file of a stranger could use.
+        """
+        for name in _RUN.findall(template):
+            if name not in row.at and name not in self.runs:
+                raise ValueError(f"the row {row.label!r} lacks the field {name!r} of the path {template!r}")
+        return _RUN.sub(lambda found: str(row.at.get(found[1], found[0])), template)
 
     def table(self, name: str) -> PublishedTable:
         """Find a table by its name in the paper."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+import math
+import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -25,15 +26,13 @@ from stratagem.reproduction.published import (
     with_folders,
 )
 from stratagem.reproduction.run_figures import evaluation_figures, figure_at, final_figures
-from stratagem.reproduction.table_plan import TablePlan, within_hours
+from stratagem.reproduction.table_plan import TablePlan, begun_before
 from stratagem.runs.files import write_json_once
 from stratagem.runs.folder import RunFolder
 from stratagem.sweeps.run_maker import Tell, make_runs
 from stratagem.training.evaluation import Final
 
 T = TypeVar("T")
-_FIELD = re.compile(r"\{([^{}]*)\}")
-"""Field of a path; no format of Python's, whose widths and attributes a stranger's file could use."""
 
 
 @dataclass(frozen=True)
@@ -52,19 +51,21 @@ class PublishedFigure:
     """Reason why there is no figure of a run."""
     spread: tuple[float, float] | None = None
     """Range in which a figure of one seed is expected; None where the paper's file gives none."""
+    compared: bool = True
+    """False where the printed figure is of other games or opponents."""
 
     @property
     def is_outside(self) -> bool:
-        """True where the figure here is outside its expected range."""
-        if self.here is None or self.spread is None:
+        """True where the figure here is outside its expected range, or is missing although a run should give it."""
+        if self.spread is None:
             return False
-        return not self.spread[0] <= self.here.mean <= self.spread[1]
+        return self.here is None or not self.spread[0] <= self.here.mean <= self.spread[1]
 
     @property
     def difference(self) -> float | None:
         """Figure here less the printed one."""
         printed = printed_value(self.published)
-        return None if self.here is None or printed is None else self.here.mean - printed
+        return None if self.here is None or printed is None or not self.compared else self.here.mean - printed
 
     def to_json(self) -> dict[str, Any]:
         """Return the figure as plain data."""
@@ -74,20 +75,26 @@ class PublishedFigure:
         return {**own, "difference": self.difference, "chance": self.chance, "why_not": self.why_not, **expected}
 
 
-def make_table(plan: TablePlan, tell: Tell, *, hours: float = 0.0, any_tree: bool = False) -> dict[str, StratagemError]:
+def make_table(
+    plan: TablePlan, tell: Tell, *, until: float = math.inf, any_tree: bool = False
+) -> dict[str, StratagemError]:
     """Make the missing runs and evaluations of a table, and return the errors of those that failed, by name.
 
-    No run is begun after the hours are spent.
+    No run and no evaluation is begun after the time `until` of the monotonic clock.
     """
     planned = plan.planned()
     for run in planned:
         if not any(str(plan.folder) in value for value in run.changes.values()):  # else when those runs are there
             run.check_trainable()
-    failed = make_runs(within_hours(planned, hours), plan.folder, tell, any_tree=any_tree)
-    for seed in plan.seeds:
-        for name, model in plan.table.runs:
-            if (evaluation := plan.paper.evaluations.get(name)) is not None:
-                _evaluate(plan, name, evaluation, model, seed, tell)
+    failed = make_runs(begun_before(planned, until), plan.folder, tell, any_tree=any_tree)
+    for row in plan.table.rows:
+        evaluation = plan.paper.evaluations.get(row.run)
+        for seed in plan.seeds_of(row) if evaluation else ():
+            if evaluation and time.monotonic() < until:
+                try:
+                    _evaluate(plan, row.run, evaluation, row.model, seed, tell)
+                except StratagemError as error:
+                    failed[plan.run_of(row, seed)] = error
     return failed
 
 
@@ -96,7 +103,11 @@ def _evaluate(plan: TablePlan, name: str, evaluation: EvaluationOfPaper, model: 
     path = plan.folder / f"{plan.run_name(name, model, seed)}.json"
     folders = plan.folders(model, seed)
     needed = [folders[name] for name, _ in plan.runs(seed) if name in folders]
-    if path.exists() or not all(_is_finished(folder) for folder in needed):
+    if not all(_is_finished(folder) for folder in needed):
+        return
+    asked = {**evaluation.model_dump(mode="json"), "opponents": [plan.opponent(name) for name in evaluation.opponents]}
+    if path.exists():
+        _check_asked(path, asked)
         return
     tell(f"evaluation {path.stem}")
     run = RunFolder.open(folders[evaluation.run])
@@ -109,7 +120,20 @@ def _evaluate(plan: TablePlan, name: str, evaluation: EvaluationOfPaper, model: 
     final = Final(suite, Evaluator(evaluation.episodes, Key(seed).at("published", name), exact_budget=0), seed)
     own = {} if evaluation.temperature is None else {"temperature": evaluation.temperature}
     decoding = models.speaks.model_copy(update=own) if own else None
-    write_json_once(path, lambda: _with_opponents(final.evaluated(run, titles, decoding), names))
+    write_json_once(path, lambda: {"asked": asked, **_with_opponents(final.evaluated(run, titles, decoding), names)})
+
+
+def _check_asked(path: Path, asked: Mapping[str, Any]) -> None:
+    """Refuse an evaluation that was made with other settings, or cannot be read."""
+    try:
+        known = parse_json(read_small(path)).get("asked")
+    except (OSError, ValueError, AttributeError) as error:
+        raise StratagemError(f"{path} cannot be read: remove it, and the same command makes it anew.") from error
+    if known != asked:
+        raise StratagemError(
+            f"The evaluation {path.stem} was made with other settings than the table has now: change them back, or "
+            f"remove {path}."
+        )
 
 
 def _at(opponent: str, temperature: float | None) -> str:
@@ -126,11 +150,13 @@ def _with_opponents(data: dict[str, Any], names: Sequence[str]) -> dict[str, Any
     return data
 
 
-def figures_of(plan: TablePlan) -> list[PublishedFigure]:
-    """Return every printed figure of a table beside those of the runs that are finished."""
-    read = cache(lambda name: _figures(plan.folder, name))
+def figures_of(plan: TablePlan, failed: Collection[str] = ()) -> list[PublishedFigure]:
+    """Return every printed figure of a table beside those of the runs that are finished, and have not failed."""
+    read = cache(lambda name: None if name in failed else _figures(plan.folder, name))
     return [
-        replace(_figure(plan, row, column, printed, level, read), spread=spread)
+        replace(
+            _figure(plan, row, column, printed, level, read), spread=spread, compared=row.compared and column.compared
+        )
         for row in plan.table.rows
         for column, printed, level, spread in zip(
             plan.table.columns, row.published, *(_each(row, row.chance), _each(row, row.spread)), strict=True
@@ -175,11 +201,7 @@ def _chance(
 
 def _path(plan: TablePlan, template: str, row: PublishedRow) -> str:
     """Fill in the fields of a path, with the opponents of the scale."""
-    unknown = [name for name in _FIELD.findall(template) if name not in row.at]
-    if unknown:
-        raise StratagemError(f"The row {row.label!r} lacks the field {unknown[0]!r} of the path {template!r}.")
-    filled = _FIELD.sub(lambda name: str(row.at[name[1]]), template)
-    return "/".join(map(plan.opponent, filled.split("/")))
+    return "/".join(map(plan.opponent, plan.paper.path(template, row).split("/")))
 
 
 def _figures(folder: Path, name: str) -> Mapping[str, float] | None:

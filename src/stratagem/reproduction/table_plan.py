@@ -5,8 +5,9 @@ The runs of all tables of a paper at one scale are in one folder, so that tables
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -69,9 +70,13 @@ class TablePlan:
                         found[planned.name] = planned
         return list(found.values())
 
+    def finished(self) -> int:
+        """Return the number of its runs that are finished."""
+        return sum(run.is_finished(self.folder) for run in self.planned())
+
     def seeds_of(self, row: PublishedRow) -> tuple[int, ...]:
         """Return the seeds of a row."""
-        return tuple(range(row.seeds)) if self.of_rows and row.seeds else self.seeds
+        return tuple(range(max(row.seeds, LEAST_SEEDS))) if self.of_rows and row.seeds else self.seeds
 
     def runs(self, seed: int) -> list[tuple[str, str]]:
         """Return the runs of the rows with this seed, and of their evaluations, each with its model, each once."""
@@ -107,8 +112,7 @@ class TablePlan:
 
     def _run(self, name: str, run: RunOfPaper, model: str, seed: int) -> PlannedRun:
         changes: dict[str, Any] = {
-            **with_folders(run.set, self.folders(model, seed)),
-            **run.scales.get(self.scale, {}),
+            **with_folders({**run.set, **run.scales.get(self.scale, {})}, self.folders(model, seed)),
             "seed": seed,
         }
         changes |= dict.fromkeys(self.paper.model_settings, self.model) if self.model else {}
@@ -173,7 +177,7 @@ def size_of(plan: TablePlan) -> PlanSize:
     seconds = [data["seconds"] for finished, data in each if not finished]
     return PlanSize(
         runs=len(planned),
-        finished=sum(run.is_finished(plan.folder) for run in planned),
+        finished=plan.finished(),
         sampled_tokens=sum(data["sampled_tokens_per_step"] * data["steps"] for _, data in each),
         trained_tokens=sum(data["trained_tokens_per_step"] * data["steps"] + data["sft_tokens"] for _, data in each),
         bytes=max((memory["total"] for _, data in each for memory in data["memory"].values()), default=0),
@@ -187,12 +191,16 @@ def of_base(changes: Mapping[str, str]) -> dict[str, str]:
     return {place: value for place, value in changes.items() if not (place == "model" and value.startswith("run:"))}
 
 
-def within_hours(
-    runs: Iterable[PlannedRun], hours: float, clock: Callable[[], float] = time.monotonic
+def begun_before(
+    runs: Sequence[PlannedRun], until: float, clock: Callable[[], float] = time.monotonic
 ) -> Iterator[PlannedRun]:
-    """Yield runs until the hours are spent, each after the one before; a run that was begun ends. 0 has no limit."""
-    begin = clock()
-    for run in runs:
-        if hours and clock() - begin > hours * 3600.0:
+    """Yield runs until a time of the clock; a run that was begun ends.
+
+    With a time, workers make the runs of a seed together, and those of the next one after them.
+    """
+    after: list[PlannedRun | None] = [*runs[1:], None]
+    for run, following in zip(runs, after, strict=True):
+        if clock() > until:
             return
-        yield replace(run, first=True) if hours else run
+        new_seed = following is not None and following.changes["seed"] != run.changes["seed"]
+        yield replace(run, first=run.first or (math.isfinite(until) and new_seed))

@@ -42,8 +42,9 @@ class TemplateHead(Settings):
     """Text between the mark and the action."""
     close: str = ""
     """Text that may follow the action; of a free reply only the part before it is read."""
-    reason: bool = True
-    """False where a reply has the mark and no reasoning before it, as in examples to learn from."""
+    reason: bool | None = None
+    """True where replies to learn from reason before the action, and False where they do not; by default they do where
+    there is a mark."""
     memory: int | None = Field(default=None, ge=0)
     """Number of past rounds that the text tells; without it all of them."""
     earlier_episodes: bool = False
@@ -66,7 +67,7 @@ class PromptTemplate(Style):
     mark: str = ""
     lead: str = ""
     close: str = ""
-    reason: bool = True
+    reason: bool | None = None
     shown_rounds: int | None = None
     earlier_episodes: bool = False
 
