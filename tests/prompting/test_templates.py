@@ -12,6 +12,7 @@ from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound, read_any, recipe_of
 from stratagem.api.prompts import views
 from stratagem.cli.main import main
+from stratagem.demonstrations.scripted import reasons, reply
 from stratagem.errors import BadParameter, UnknownName
 from stratagem.evaluation.prompts import digest_of
 from stratagem.games import Key, make_game
@@ -377,3 +378,11 @@ def test_model_trained_with_a_template_plays_with_the_copy_of_its_run(tmp_path, 
     (chat,) = player.prompts_in([seen("kuhn(hands=1)", 1)[0]])
     assert chat[0][1].startswith("My card: ")
     assert "template" not in player.name
+
+
+def test_replies_to_learn_from_reason_where_a_template_says_so():
+    """SEPO's replies have a trace before the action (section 3.5), although its prompt has no mark."""
+    assert reasons(make_style("sepo-paper"))
+    assert not reasons(make_style("scopal-paper"))
+    assert not reasons(make_style("plain"))
+    assert reply(make_style("sepo-paper"), "DEFECT", "Nobody answers.") == "Nobody answers.\nDEFECT"

@@ -97,7 +97,11 @@ rows = [{ label = "first", run = "one", published = ["1.0"] }]
         ('["1.0"]', '["high"]', "'high' is no printed figure"),
         ('run = "one"', 'run = "one", model = "small"', "names no model 'small'"),
         ('place = "Section 1"', 'place = "Section 1"\ncannot = "No run."', "give one of the two"),
-        ('["one.toml"] }', '["one.toml"], after = "zero" }', "after 'zero', which is no run"),
+        (
+            '["one.toml"] }',
+            '["one.toml"], after = "zero" }',
+            "starts from 'zero' or reads its files",
+        ),
         ('run = "one"', 'run = "one", chance = [0.5, 0.5]', "chance levels for 2 columns"),
     ],
 )

@@ -129,10 +129,10 @@ def test_tables_and_figures_of_the_paper_are_all_there():
 def test_path_of_every_figure_can_be_filled_in(table, scale):
     for row in (row for row in table.rows if row.run):
         for column in table.columns:
-            path = column.at.format(**row.at)
+            path = PAPER.path(column.at, row)
             assert path.startswith(("evaluation/", "steps/0/"))
             if isinstance(column.chance, str):
-                assert "/random/" in column.chance.format(**row.at)
+                assert "/random/" in PAPER.path(column.chance, row)
     assert "search" in PAPER.scales[scale].opponents
 
 
@@ -168,7 +168,7 @@ def test_printed_value_reads_thousands(text, value):
 
 
 def test_run_that_reads_a_later_run_is_refused():
-    with pytest.raises(BadParameter, match="The run winning reads files of 'self-play', which is no run before it"):
+    with pytest.raises(BadParameter, match="The run winning starts from 'self-play' or reads its files"):
         PublishedPaper.read(SMALL)
 
 
