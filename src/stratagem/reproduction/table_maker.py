@@ -26,7 +26,7 @@ from stratagem.reproduction.published import (
     with_folders,
 )
 from stratagem.reproduction.run_figures import evaluation_figures, figure_at, final_figures
-from stratagem.reproduction.table_plan import TablePlan, begun_before
+from stratagem.reproduction.table_plan import TablePlan, begun_before, runs_of
 from stratagem.runs.files import write_json_once
 from stratagem.runs.folder import RunFolder
 from stratagem.sweeps.run_maker import Tell, make_runs
@@ -102,8 +102,7 @@ def _evaluate(plan: TablePlan, name: str, evaluation: EvaluationOfPaper, model: 
     """Evaluate models of a finished run, once."""
     path = plan.folder / f"{plan.run_name(name, model, seed)}.json"
     folders = plan.folders(model, seed)
-    needed = [folders[name] for name, _ in plan.runs(seed) if name in folders]
-    if not all(_is_finished(folder) for folder in needed):
+    if not all(_is_finished(folders[needed]) for needed in runs_of(evaluation)):
         return
     asked = {**evaluation.model_dump(mode="json"), "opponents": [plan.opponent(name) for name in evaluation.opponents]}
     if path.exists():

@@ -84,7 +84,7 @@ class TablePlan:
         rows = [row for row in self.table.rows if row.run and seed in self.seeds_of(row)]
         for run, model in dict.fromkeys((row.run, row.model) for row in rows):
             evaluation = self.paper.evaluations.get(run)
-            named += [(name, model) for name in _runs_of(evaluation)] if evaluation else [(run, model)]
+            named += [(name, model) for name in runs_of(evaluation)] if evaluation else [(run, model)]
         return list(dict.fromkeys((run, self._model(model)) for run, model in named))
 
     def run_of(self, row: PublishedRow, seed: int) -> str:
@@ -138,7 +138,7 @@ class TablePlan:
         return self.scale == "gpu"
 
 
-def _runs_of(evaluation: EvaluationOfPaper) -> list[str]:
+def runs_of(evaluation: EvaluationOfPaper) -> list[str]:
     """Return the runs that an evaluation needs: that of its models, and those of its opponents."""
     return list(dict.fromkeys([evaluation.run, *runs_in(evaluation.opponents)]))
 
