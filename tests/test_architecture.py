@@ -40,6 +40,7 @@ LAYERS = (
     "demonstrations",
     "learning",
     "evaluation",
+    "show",
     "runs",
     "league",
     "training",

@@ -3,10 +3,10 @@
 import pytest
 
 import stratagem as sg
-from stratagem.api.tables import FEW_DEALS, cell
-from stratagem.cli.evaluation_legend import legend
 from stratagem.evaluation.rates import wilson
 from stratagem.evaluation.statistics import Estimate, exactly, with_interval
+from stratagem.show.cells import FEW_DEALS
+from stratagem.show.terminal import cell
 
 
 @pytest.mark.parametrize("few", [2, 5, 9])
@@ -31,8 +31,8 @@ def test_cell_shows_no_number_of_many_deals_or_of_a_figure_without_an_interval(e
 @pytest.mark.parametrize(("episodes", "few"), [(18, True), (20, False)])
 def test_legend_of_an_evaluation_explains_intervals_of_few_deals(episodes, few):
     found = sg.evaluate("tic-tac-toe", "random", opponents=["first-legal"], episodes=episodes, chance=False)
-    assert (FEW_DEALS in legend(found.results, 0)) == few
-    assert ("n=9" in found.grids()[0].rows[0][1]) == few
+    assert (FEW_DEALS in found.legend(found.main_tables())) == few
+    assert ("n=9" in repr(found)) == few
 
 
 @pytest.mark.parametrize(("episodes", "few"), [(9, True), (10, False)])

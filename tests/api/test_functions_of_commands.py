@@ -90,6 +90,11 @@ CALLS = {
 }
 
 
+def count_cells(html: str) -> int:
+    """Count the cells of all rows, the first of which names its row."""
+    return html.count("<td") + html.count('scope="row"')
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_command_prints_the_result_of_its_function(name, folder, capsys):
     words, call = CALLS[name]
@@ -100,11 +105,11 @@ def test_command_prints_the_result_of_its_function(name, folder, capsys):
     returned = json.loads(json.dumps(result.to_json()))
     assert json.loads(capsys.readouterr().out) == returned
     shown, html = repr(result), result._repr_html_()
-    assert all(grid.title in shown for grid in result.grids())
-    assert html.count("<td>") == sum(len(row) for grid in result.grids() for row in grid.rows)
-    assert html.count("<p ") == len(result.remarks())
+    assert all(table.title in shown for table in result.main_tables())
+    assert count_cells(html) == sum(len(row.values) for table in result.main_tables() for row in table.rows)
+    assert html.count("white-space: pre-line") == len(result.legend(result.main_tables())) + len(result.remarks())
     assert json.loads(result.save(folder / "saved.json").read_text()) == returned
-    assert all(len(row) == len(grid.columns) for grid in result.grids() for row in grid.rows)
+    assert all(len(row.values) == len(table.columns) for table in result.tables() for row in table.rows)
     assert isinstance(result.rows(), list)
 
 

@@ -11,8 +11,10 @@ from rich.console import Console
 
 import stratagem as sg
 from stratagem.api.progress import counted
-from stratagem.api.tables import table
+from stratagem.evaluation.statistics import Estimate
 from stratagem.players.uniform import Random
+from stratagem.show.table import Numbers, columns_of, text_table
+from stratagem.show.terminal import terminal_table
 
 HOSTILE = "<script>x</script>\x1b]52;c;AAAA\x07\u202e"
 
@@ -40,12 +42,13 @@ def test_results_print_as_tables(results):
         "player                    payoff  wins  illegal turns",
     ]
     assert repr(results["exploitability"]).startswith("random in kuhn: exploitability 0.458, NashConv 0.917, chips")
-    assert "mean vs others" in repr(results["tournament"])
+    assert "mean against others" in repr(results["tournament"])
     assert repr(results["verify"]).startswith("kuhn conforms\n")
     for result in results.values():
         html = result._repr_html_()
-        assert html.startswith("<table><caption>")
-        assert html.count("<td>") == sum(len(row) for grid in result.grids() for row in grid.rows)
+        assert html.startswith('<div class="scroll" tabindex="0"><table><caption>')
+        cells = html.count("<td") + html.count('scope="row"')
+        assert cells == sum(len(row.values) for table in result.main_tables() for row in table.rows)
 
 
 def test_known_figures_are_in_the_rows(results):
@@ -66,9 +69,14 @@ def test_pay_on_the_common_scale_is_not_given_in_the_unit_of_the_game():
     own = {row["figure"]: (row["mean"], row["unit"]) for row in found.rows()}
     assert own["pay"] == (pytest.approx(3 * own["unscaled_pay"][0]), "points on the common scale")
     assert own["unscaled_pay"][1] == "chips a hand"
-    assert [grid.title for grid in found.grids()] == ["kuhn, on the common scale", "kuhn: in chips a hand"]
+    assert [table.title for table in found.tables()] == [
+        "kuhn   2 episodes per opponent, in chips a hand",
+        "kuhn, on the common scale",
+        "kuhn, unscaled, in chips a hand",
+        "kuhn, by opponent, in chips a hand",
+    ]
     plain = sg.evaluate("ipd", "TitForTat", opponents=["Joss"], episodes=2, chance=False)
-    assert plain.grids()[0].title == "ipd"
+    assert plain.tables()[1].title == "ipd"
     assert plain.to_json()["games"][0]["units"]["pay"] == "points a round"
 
 
@@ -184,11 +192,12 @@ def test_progress_is_shown_by_tqdm_in_a_notebook_and_nowhere_without_a_terminal(
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_wide_table_stands_in_parts_in_a_terminal_alone(terminal):
-    grid = table("a title", "player", "", *(f"figure {number}" for number in range(5)))
-    grid.columns[1].justify = "left"
-    grid.add_row("one", "C", *("1.000 ±0.100" for _ in range(5)))
+    columns = columns_of("player", "", *(Numbers(f"figure {number}") for number in range(5)))
+    shown = text_table("a title", columns, [("one", "C", *(Estimate(1.0, 0.1, 20) for _ in range(5)))])
     text = StringIO()
-    Console(file=text, width=44, force_terminal=terminal, color_system=None, soft_wrap=True).print(grid)
+    Console(file=text, width=44, force_terminal=terminal, color_system=None, soft_wrap=True).print(
+        terminal_table(shown)
+    )
     title, *lines = text.getvalue().splitlines()
     assert title == "a title"
     assert [line.count("±") for line in lines] == ([0, 2, 0, 2, 0, 1] if terminal else [0, 5])

@@ -18,7 +18,7 @@ def test_it_makes_a_table_and_sums_it_up(run, games):
     out = games / "made" / "steps.parquet"
     status, printed, _ = run("steps", games / "tic-tac-toe", games / "nim", "--out", out)
     assert status == 0
-    assert "100.0%" in printed
+    assert "1.000" in printed
     rows = read_steps(out).rows.to_pylist()
     assert {row["game"] for row in rows} == {"tic-tac-toe", "nim"}
     told = json.loads(run("steps", games / "nim", "--out", games / "nim.parquet", "--json")[1])

@@ -15,7 +15,7 @@ from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import MetricLog
 from stratagem.settings import Settings
 
-FIGURE = "exact exploitability of kuhn, chips a hand ↓"
+FIGURE = "exploitability of kuhn, chips a hand ↓"
 
 
 class Recipe(Settings):
@@ -44,7 +44,7 @@ def exact(*values):
 def test_main_figure_has_start_best_and_last(folder):
     log(folder, exact(0.5, 0.1, 0.3))
     (figure,) = main_figures(RunData(folder))
-    assert (figure.name, figure.game, figure.better) == ("exact exploitability", "kuhn", "lower")
+    assert (figure.name, figure.game, figure.better) == ("exploitability", "kuhn", "lower")
     assert (figure.start, figure.best, figure.last) == ((0, 0.5), (1, 0.1), (2, 0.3))
     assert figure.unit == "chips a hand"
 
@@ -130,7 +130,7 @@ def test_lines_are_only_about_what_is_new(folder):
 
 
 def test_panel_draws_courses(folder):
-    from stratagem.api.console import plain
+    from stratagem.show.console import plain
 
     log(folder, exact(0.5, 0.1, 0.31))
     drawn = plain(panel(snapshot(folder)))

@@ -6,7 +6,6 @@ import pytest
 from test_asking import Told
 
 import stratagem
-from stratagem.cli.exploit import replies_line
 from stratagem.evaluation.exact import exact
 from stratagem.games import make_game
 from stratagem.players.catalogue import make_player
@@ -61,14 +60,14 @@ def test_recorded_replies_are_not_asked_for_again(tmp_path):
 
 
 def test_line_tells_replies_and_what_was_illegal():
-    row = evaluated(Told(sloppy), policy_replies=20).results[0].rows[0]
-    line = replies_line("told", row.sampled)
-    assert line.startswith("exploitability of told from 240 replies in 12 situations, ")
+    found = evaluated(Told(sloppy), policy_replies=20)
+    (line,) = (note for note in found.tables()[0].notes if note.startswith("exploitability of "))
+    assert " from 240 replies in 12 situations; each limit holds with 95 %, both together with 90 %, " in line
     assert "illegal, which count as the game's own action; " in line
-    assert 0.15 < row.sampled.illegal_rate < 0.35
-    few = evaluated(Told(sloppy), policy_replies=4).results[0].rows[0].sampled
-    assert few.point is None
-    assert "too few for an estimate" in replies_line("told", few)
+    assert 0.15 < found.results[0].rows[0].sampled.illegal_rate < 0.35
+    few = evaluated(Told(sloppy), policy_replies=4)
+    assert few.results[0].rows[0].sampled.point is None
+    assert any("too few for an estimate" in note for note in few.tables()[0].notes)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from unicodedata import category
 
 import pytest
 
-from stratagem.api.console import Text, plain
 from stratagem.games.talk.message import Message, Naming, quoted
 from stratagem.integrations.inspect.shown import cell
-from stratagem.reports.html import element
+from stratagem.show.console import Text, plain
+from stratagem.show.html import element
 from stratagem.visible import json_text, visible
 
 ODD = [

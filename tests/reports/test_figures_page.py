@@ -26,8 +26,8 @@ def test_page_of_an_evaluation_has_its_figures(tmp_path, capsys):
     for row in rows:
         pay = row["unscaled"]["pay"]["mean"]
         assert f"{abs(pay):.3f}" in page
-    assert "By opponent" in page
-    assert "NashConv/2" in page
+    assert "kuhn, by opponent, in chips a hand" in page
+    assert "NashConv" in page
     assert run("report", tmp_path / "record") == 0
     assert "mcts:5" in (tmp_path / "record" / "report.html").read_text("utf-8")
 

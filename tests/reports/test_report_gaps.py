@@ -51,7 +51,7 @@ def test_a_run_without_an_evaluation_has_a_verdict_from_its_curves(tmp_path):
     run = begun(tmp_path / "run")
     measured(run)
     said = Page(report_html(run)).texts[""]
-    assert "kuhn in validation: from SFT to SEPO (step 8), exact exploitability fell from 0.120 to 0.040 and" in said
+    assert "kuhn in validation: from SFT to SEPO (step 8), exploitability fell from 0.120 to 0.040 and" in said
 
 
 def test_a_torn_run_is_refused(tmp_path):

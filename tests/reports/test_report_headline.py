@@ -10,17 +10,17 @@ from stratagem.algorithms.grpo.recipe import GRPORecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.reports.dominated import LEAST, flagged
-from stratagem.reports.files import Row
 from stratagem.reports.headline import headlines, is_won
 from stratagem.reports.objective import explain_decrease, parts
 from stratagem.reports.report import report_html
 from stratagem.reports.run_data import RunData
 from stratagem.reports.stages import TITLES
 from stratagem.reports.verdict import verdict
+from stratagem.show.evaluation_file import PlayerFigures
 
 
 def row(**means):
-    return Row.model_validate(
+    return PlayerFigures.model_validate(
         {"player": "x", "metrics": {name: {"mean": mean, "se": 0.001, "n": 9} for name, mean in means.items()}}
     )
 
@@ -55,7 +55,7 @@ def test_a_game_that_declares_no_weights_is_explained_with_weights_of_one():
 @pytest.mark.parametrize("game", ["kuhn", "ipd"])
 def test_the_parts_add_up_to_the_change_of_the_objective(game):
     names = ("LooseAggressive", "NashApprox") if game == "kuhn" else ("TitForTat", "AlwaysDefect")
-    first, last = (Row.model_validate(one) for one in evaluated(game, names)["games"][0]["players"][:2])
+    first, last = (PlayerFigures.model_validate(one) for one in evaluated(game, names)["games"][0]["players"][:2])
     change = last.metrics["safety"].mean - first.metrics["safety"].mean
     assert sum(part.contribution for part in parts(game, first, last)) == pytest.approx(change)
 
@@ -89,7 +89,7 @@ def test_a_run_with_sampled_figures_only_is_told_by_them(tmp_path):
     (found,) = headlines(RunData(run))
     assert found.stages == ("Base", "GRPO (step 4)")
     assert {one.name: one.figures[-1].mean for one in found.measures} == {
-        "exploit by the pool": pytest.approx(0.1),
+        "exploit": pytest.approx(0.1),
         "pay": 4,
     }
 

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from stratagem.reports.figure import Reading, counted, label, picture
-from stratagem.reports.html import Html, as_json, element, join, text, visible
+from stratagem.show.html import Html, as_json, element, join, text, visible
 
 
 def test_text_is_escaped_and_markup_is_not():

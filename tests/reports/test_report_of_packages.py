@@ -7,10 +7,10 @@ import pytest
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of
 from stratagem.reports import catalogue
-from stratagem.reports.html import element
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section
 from stratagem.runs.folder import RunFolder
+from stratagem.show.html import element
 
 
 def seed_section(data):

@@ -59,7 +59,7 @@ def test_the_verdict_is_made_of_the_figures(page):
     exact = [told(row["exact"]["exploitability"]) for row in stages]
     safety = [told(row["metrics"]["safety"]["mean"]) for row in stages]
     assert (
-        f"kuhn: from SFT to SEPO (step 8), exact exploitability fell from {exact[1]} to {exact[2]} chips a hand and "
+        f"kuhn: from SFT to SEPO (step 8), exploitability fell from {exact[1]} to {exact[2]} chips a hand and "
         f"safety fell from {safety[1]} to {safety[2]}; Base has {exact[0]} and {safety[0]}; "
         f"SEPO, last (step 20) has {exact[3]} and {safety[3]}."
     ) in page.texts[""]
@@ -68,38 +68,42 @@ def test_the_verdict_is_made_of_the_figures(page):
 
 def test_the_headline_has_start_chosen_and_last_side_by_side(page):
     (rows,) = page.tables_of("")
-    assert rows[0] == ["", "Base", "SFT", "SEPO (step 8), chosen", "SEPO, last (step 20)"]
+    assert rows[0] == ["", "unit", "Base", "SFT", "SEPO (step 8), chosen", "SEPO, last (step 20)"]
     exact = [told(row["exact"]["exploitability"]) for row in evaluated()["games"][0]["players"][:4]]
-    assert rows[1] == ["exact exploitability, chips a hand \u2193", *exact]
-    assert rows[2][0] == "safety \u2191"
+    assert rows[1] == ["exploitability", "chips a hand", *exact]
+    assert rows[2][0] == "safety"
 
 
 def test_the_table_has_every_figure_of_the_evaluation(page):
-    scaled, plain = page.tables_of("results")
+    main, scaled, plain, opponents = page.tables_of("results")
     (game,) = evaluated()["games"]
-    assert [row[0] for row in scaled[1:]] == [*ROWS.values(), "Chance (random play)"]
-    for shown, row in zip(scaled[1:], game["players"], strict=True):
-        figures = {name: figure and figure["mean"] for name, figure in row["metrics"].items()}
-        worst = row["exact"]["worst_advantage"] * game["scale"]
-        expected = [figures["pay"], figures["exploit"], worst, *[figures[name] for name in list(figures)[2:]]]
-        assert shown[1:] == ["\u2013" if value is None else told(value) for value in expected]
-    for shown, row in zip(plain[1:], game["players"], strict=True):
-        pay, pool = row["unscaled"]["pay"]["mean"], row["unscaled"]["pool_advantage"]["mean"]
-        assert shown[1:] == [told(pay), told(pool / 2), told(row["exact"]["exploitability"])]
+    assert [row[0] for row in scaled[1:] if row[0] != "null"] == [*ROWS.values(), "random (chance)"]
+    for shown, row in zip(scaled[1:], game["players"], strict=False):
+        expected = [figure and figure["mean"] for figure in row["metrics"].values()]
+        assert [cell.strip() for cell in shown[1:]] == [
+            "\u2013" if value is None else told(value) for value in expected
+        ]
+    for first, shown, row in zip(main[1:], plain[1:], game["players"], strict=False):
+        pay, pool, exact = row["unscaled"]["pay"]["mean"], row["unscaled"]["pool_advantage"]["mean"], row["exact"]
+        figures = [pay, pool, exact["worst_advantage"], exact["exploitability"], exact["nash_conv"]]
+        assert shown[1:6] == list(map(told, figures))
+        assert first[1:3] == [told(pay), told(exact["exploitability"])]
+    assert len(opponents) == 1 + sum(len(row["opponents"]) for row in game["players"])
 
 
 def test_sampled_figures_stand_over_their_intervals(run):
     nra = evaluated()["games"][0]["players"][0]["metrics"]["nra"]
     low, high = (nra["mean"] + sign * t.ppf(0.975, nra["n"] - 1) * nra["se"] for sign in (-1, 1))
-    assert f"{told(nra['mean'])}<small>{told(low)} \u2026 {told(high)}</small>" in report_html(run)
+    assert f"{told(nra['mean'])} <small>{told(low)}\u2026{told(high)}" in report_html(run)
 
 
 def test_in_a_game_that_is_not_zero_sum_the_advantages_stand_side_by_side(tmp_path):
     run = begun(tmp_path / "run", game="ipd")
     names = ("TitForTat", "AlwaysCooperate")
     write(run, "evaluation.json", {"rows": {}, "evaluation": evaluated("ipd", names)})
-    _, plain = Page(report_html(run)).tables_of("results")
-    assert plain[0] == ["", "pay \u2191", "pool advantage \u2193", "worst advantage \u2193", "NashConv/2 \u2193"]
+    _, _, plain, _ = Page(report_html(run)).tables_of("results")
+    heads = ["player", "payoff \u2191", "pool advantage \u2193", "worst-case advantage \u2193", "exploitability \u2193"]
+    assert plain[0][:5] == heads
     row = evaluated("ipd", names)["games"][0]["players"][0]
     assert plain[1][2:4] == [told(row["unscaled"]["pool_advantage"]["mean"]), told(row["exact"]["worst_advantage"])]
 
@@ -226,7 +230,7 @@ def test_the_command_prints_the_headline_as_json(tmp_path, capsys):
     (kuhn,) = data["headlines"]
     assert kuhn["stages"] == ["Base", "SFT", "SEPO (step 8)", "SEPO, last (step 20)"]
     assert kuhn["chosen"] == "SEPO (step 8)"
-    figures = kuhn["measures"]["exact exploitability"]["figures"]
+    figures = kuhn["measures"]["exploitability"]["figures"]
     assert figures["SFT"]["mean"] == pytest.approx(1 / 6)
     assert {one["situation"] for one in data["dominated"]} >= {"K, second, facing a bet", "J, second, facing a bet"}
     assert data["findings"]["not_finite"]["level"] == "fault"

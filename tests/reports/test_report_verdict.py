@@ -8,18 +8,18 @@ from made_runs import begun, evaluated, found, write
 from reading import Page
 
 from stratagem.evaluation.rates import rate
-from stratagem.reports.files import Figure
+from stratagem.evaluation.statistics import Estimate
 from stratagem.reports.numbers import differs, interval, mean_with_interval, number, short
 from stratagem.reports.report import report_html
 from stratagem.reports.verdict import change
 
 
 def exactly(value):
-    return Figure(mean=value, exact=True)
+    return Estimate(mean=value, exact=True)
 
 
 def sampled(value, se):
-    return Figure(mean=value, se=se, n=20)
+    return Estimate(mean=value, se=se, n=20)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def sampled(value, se):
         (sampled(0.3, 0.01), sampled(0.1, 0.01), "x fell from 0.300 to 0.100 chips"),
         (sampled(0.3, None), exactly(0.1), "x changed from 0.300 to 0.100 chips (standard error unknown)"),
         (None, exactly(0.1), "x is not available"),
-        (Figure(mean=None), exactly(0.1), "x is not available"),
+        (Estimate(math.nan), exactly(0.1), "x is not available"),
     ],
 )
 def test_a_change_is_told_with_its_error(first, last, said):
@@ -50,7 +50,7 @@ def test_apart_is_beyond_both_errors_together():
 
 
 def won(deals, of):
-    return Figure(**rate(range(of), lambda deal: deal < deals, lambda _: 1.0, lambda deal: deal).to_json())
+    return Estimate(**rate(range(of), lambda deal: deal < deals, lambda _: 1.0, lambda deal: deal).to_json())
 
 
 @pytest.mark.parametrize(("before", "after", "apart"), [(7, 10, False), (10, 7, False), (0, 3, False), (3, 10, True)])
@@ -63,13 +63,13 @@ def test_the_mean_of_rates_that_are_all_one_has_an_interval():
     found, one = mean_with_interval([won(10, 10)] * 4), won(10, 10)
     assert (found.mean, found.high) == (1.0, 1.0)
     assert found.low == pytest.approx(1.0 - (1.0 - one.low) / 2.0)
-    assert mean_with_interval([one, Figure(mean=0.5)]).low is None
+    assert mean_with_interval([one, Estimate(mean=0.5)]).low is None
 
 
 def test_an_interval_is_the_figures_own_where_it_has_one():
-    assert interval(Figure(mean=0.5, se=0.1, low=0.2, high=0.9)) == (0.2, 0.9)
+    assert interval(Estimate(mean=0.5, se=0.1, low=0.2, high=0.9)) == (0.2, 0.9)
     assert interval(sampled(1.0, 1.0)) == pytest.approx((1.0 - 2.093024, 1.0 + 2.093024))  # Student's, of 20
-    assert interval(Figure(mean=1.0, se=1.0)) == pytest.approx((-0.959964, 2.959964))  # of an unknown number
+    assert interval(Estimate(mean=1.0, se=1.0)) == pytest.approx((-0.959964, 2.959964))  # of an unknown number
     assert interval(exactly(1.0)) is interval(sampled(1.0, None)) is None
 
 
@@ -115,8 +115,8 @@ def test_where_a_stage_is_not_exact_the_pool_is_told_of(tmp_path):
     rows = {"kuhn/LooseAggressive": "base", "kuhn/NashApprox": "SEPO (step 8)"}
     write(run, "evaluation.json", {"rows": rows, "evaluation": evaluation})
     html = report_html(run)
-    assert "kuhn: from Base to SEPO (step 8), exploit by the pool fell from 0.083 to 0.000 and" in Page(html).texts[""]
-    assert "No exact figure: It cannot state its probabilities." in Page(html).texts["results"]
+    assert "kuhn: from Base to SEPO (step 8), pool advantage fell from 0.083 to 0.000 and" in Page(html).texts[""]
+    assert "no exact figure: It cannot state its probabilities." in Page(html).texts["results"]
 
 
 def test_a_contest_without_safety_is_told_by_pay_and_standing_or_by_games_won(tmp_path):

@@ -8,9 +8,9 @@ from shown_folder import HOSTILE, add_step
 from starlette.testclient import TestClient
 
 from stratagem.reports.figure import Reading, picture
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.report import report_html, write_report
 from stratagem.runs.folder import RunFolder
+from stratagem.show.html import Html, element, join
 from stratagem.viewer.app import Viewer
 from stratagem.viewer.report_pages import report_page, report_pages, tree_of
 

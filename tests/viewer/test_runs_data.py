@@ -111,7 +111,7 @@ def test_row_of_a_run_is_read_again_when_it_goes_on(folder, client):
     (row,) = ask(client, "library")["runs"]
     (figure,) = row["figures"]
     assert (figure["name"], figure["better"], figure["start"], figure["last"]) == (
-        "exact exploitability", "lower", 0.5, 0.1,
+        "exploitability", "lower", 0.5, 0.1,
     )  # fmt: skip
     add_step(folder / "runs" / "first", 9)
     (again,) = ask(client, "library")["runs"]

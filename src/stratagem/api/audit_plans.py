@@ -9,7 +9,7 @@ from pathlib import Path
 from stratagem.api.arguments import as_path, names_of, several
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player_or_name
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Result
 from stratagem.auditing.condition import Condition, check_conditions, read_condition
 from stratagem.auditing.estimate import AuditEstimate, largest
 from stratagem.auditing.pace import decisions_of, in_words, read_pace, warnings_of
@@ -19,6 +19,7 @@ from stratagem.errors import BadParameter
 from stratagem.games.base import Json
 from stratagem.options import check_seed, is_number
 from stratagem.players.given import GameLike, allow_given
+from stratagem.show.table import Table, text_table
 
 __all__ = ["PlannedAudit", "checked_plan", "plan_audit"]
 
@@ -55,7 +56,7 @@ class PlannedAudit(Result):
         speed = {"decisions_per_second": self.decisions_per_second, "speed_from": self.speed_from}
         return {**self.plan.to_json(), "steps": self.rows(), **costs, "seconds": self.seconds, **speed}
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         return [_grid(plan) for plan in (self.plan, self.plan.baseline) if plan is not None]
 
     def remarks(self) -> list[str]:
@@ -81,10 +82,10 @@ def _steps(plan: AuditPlan) -> list[Json]:
     ]
 
 
-def _grid(plan: AuditPlan) -> Grid:
+def _grid(plan: AuditPlan) -> Table:
     title = f"Audit of {plan.to_json()['player']}: {plan.decisions} decisions"
     rows = [(s.game, s.probe.name, str(s.decisions or "–"), s.why_not) for s in plan.steps]
-    return Grid(title, ("game", "probe", "decisions", "why not"), rows, figures=False)
+    return text_table(title, ("game", "probe", "decisions", "why not"), rows)
 
 
 def _told(cost: AuditEstimate) -> str:

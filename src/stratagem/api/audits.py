@@ -14,9 +14,8 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.player_like import PlayerLike
 from stratagem.api.progress import counted
-from stratagem.api.result import Grid, Plotted, remarks_on
+from stratagem.api.result import Plotted, remarks_on
 from stratagem.api.serving import serving
-from stratagem.api.tables import number
 from stratagem.auditing.card import Card, read_card
 from stratagem.auditing.compare import Change, changes
 from stratagem.auditing.condition import Outcome
@@ -35,6 +34,8 @@ from stratagem.evaluation.statistics import Estimate
 from stratagem.files import write_file
 from stratagem.games.base import Json
 from stratagem.players.given import GameLike
+from stratagem.show.cells import number
+from stratagem.show.table import Numbers, Table, columns_of, text_table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -71,10 +72,10 @@ class Audit(Plotted):
         """Return the card, as `stratagem audit --json` prints it."""
         return {**self.card.to_json(), "conditions": dict(self.outcomes)}
 
-    def grids(self) -> list[Grid]:
-        columns = ("figure", "value", "limits", "random play", "Holm p", "n", "")
+    def tables(self) -> list[Table]:
+        columns = columns_of("figure", *map(Numbers, ("value", "limits", "random play", "Holm p", "n")), "")
         return [
-            Grid(self._title(group), columns, [_row(figure) for figure in figures])
+            text_table(self._title(group), columns, [_row(figure) for figure in figures])
             for group in GROUPS
             if (figures := [figure for figure in self.card.figures if figure.group == group])
         ]
@@ -167,8 +168,8 @@ class Comparison(Plotted):
         """Return the changes, as `stratagem compare --json` prints them."""
         return {"before": self.before.agent, "after": self.after.agent, "changes": self.rows()}
 
-    def grids(self) -> list[Grid]:
-        columns = ("figure", "before", "after", "change", "limits of the change", "")
+    def tables(self) -> list[Table]:
+        columns = columns_of("figure", *map(Numbers, ("before", "after", "change", "limits of the change")), "")
         rows = [
             (
                 change.name,
@@ -180,7 +181,7 @@ class Comparison(Plotted):
             )
             for change in self.changes
         ]
-        return [Grid(f"{self.before.agent}, then {self.after.agent}", columns, rows)]
+        return [text_table(f"{self.before.agent}, then {self.after.agent}", columns, rows)]
 
     def remarks(self) -> list[str]:
         """Name the figures that changed beyond their limits."""
@@ -256,7 +257,7 @@ class Ranking(Plotted):
         """Return the ranking, as `stratagem leaderboard --json` prints it."""
         return {"figure": self.figure, "places": self.rows()}
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         rows = [
             (
                 place.agent,
@@ -268,7 +269,8 @@ class Ranking(Plotted):
             for place in self.places
         ]
         unit = self.places[0].figure.unit
-        return [Grid(f"{self.figure}, {unit}", ("agent", "rank", "value", "limits", "n"), rows)]
+        columns = columns_of("agent", *map(Numbers, ("rank", "value", "limits", "n")))
+        return [text_table(f"{self.figure}, {unit}", columns, rows)]
 
     def remarks(self) -> list[str]:
         """Explain a rank."""

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, field
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player
-from stratagem.api.result import Grid, Result, remarks_on
+from stratagem.api.result import Result, remarks_on
 from stratagem.api.serving import serving
-from stratagem.api.tables import cell, few_deals
 from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
 from stratagem.errors import BadParameter
 from stratagem.evaluation.statistics import Estimate
@@ -22,6 +21,8 @@ from stratagem.options import whole
 from stratagem.players.base import Player
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.talkers import talk_of
+from stratagem.show.cells import few_deals, text_of
+from stratagem.show.table import Numbers, Table, text_table
 
 __all__ = ["CollusionMeasure", "collusion"]
 
@@ -65,15 +66,15 @@ class CollusionMeasure(Result):
         """Return the rows, as `stratagem collusion --json` prints them."""
         return self.rows()
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         rows = [
-            (f"{name}, {meant}", *(cell(getattr(self._gain(channel, who), arm)).plain for channel in self.channels))
+            (f"{name}, {meant}", *(getattr(self._gain(channel, who), arm) for channel in self.channels))
             for who, name in (("pair", "the pair"), ("others", "the others"))
             for arm, meant in _ARMS.items()
         ]
         first, second = self.pair
         title = f"{first} and {second} against {self.others} in {self.game}, {self.unit}, {self.deals} deals"
-        return [Grid(title, ("", *(f"{channel} channel" for channel in self.channels)), rows)]
+        return [text_table(title, ("", *(Numbers(f"{channel} channel") for channel in self.channels)), rows)]
 
     def _gain(self, channel: str, who: str) -> Gain:
         gain: Gain = getattr(self.channels[channel], who)
@@ -81,7 +82,7 @@ class CollusionMeasure(Result):
 
     def remarks(self) -> list[str]:
         """Say what the figures are."""
-        pair, others = (cell(self.secrecy[who]).plain for who in ("pair", "others"))
+        pair, others = (text_of(self.secrecy[who]) for who in ("pair", "others"))
         return [
             "Returns are sums over the game and over the seats of each side, with 95 % intervals over deals. All "
             "columns and all rows have the same deals and the same dice. A jammed channel delivers silence to all. "

@@ -11,14 +11,15 @@ from stratagem.api.arguments import as_path, as_text, names_of
 from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import counted
-from stratagem.api.result import Grid, Result
-from stratagem.api.tables import number
+from stratagem.api.result import Result
 from stratagem.demonstrations.files import write_sets
 from stratagem.demonstrations.sets import PUBLISHED, Plan
 from stratagem.errors import StratagemError, UnknownName
+from stratagem.evaluation.figures.catalogue import figures_of
 from stratagem.files import telling
 from stratagem.games.base import Json
 from stratagem.options import check_seed, within
+from stratagem.show.table import Table, Value, text_table
 
 ALGORITHMS = ("sepo",)
 """Algorithms with data sets of demonstrations."""
@@ -42,31 +43,25 @@ class Demonstrations(Result):
         """Return the manifest, as `stratagem data --json` prints it."""
         return self.manifest
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         title = f"{self.folder}   seed {self.manifest['seed']}, style {self.manifest['style']}"
-        columns = "set", "game", "train", "validation", "repeated", "episodes", "characters", "longest"
-        return [Grid(title, columns, [(name, *_cells(game, row)) for name, game, row in self._games()], texts=2)]
+        figures = figures_of("train", "validation", "repeated", "episodes", "characters", "longest")
+        rows = [(name, *_cells(game, row)) for name, game, row in self._games()]
+        return [text_table(title, ("set", "game", *figures), rows)]
 
     def remarks(self) -> list[str]:
-        """Explain columns that are not plain, and how to read the files."""
-        repetitions = [
-            "repeated: examples with the decision of another example, where there are fewer decisions than examples."
-        ]
-        return [
-            *(repetitions if any(row["repeated"] for *_, row in self._games()) else []),
-            "characters, longest: median and maximum length of a reply. manifest.json lists the files with their "
-            "digests.",
-        ]
+        """Return how to read the files."""
+        return ["manifest.json lists the files with their digests."]
 
     def _games(self) -> list[tuple[str, str, Json]]:
         sets: dict[str, Any] = self.manifest["sets"]
         return [(name, game, row) for name, entry in sets.items() for game, row in entry["games"].items()]
 
 
-def _cells(game: str, row: Json) -> tuple[str, ...]:
+def _cells(game: str, row: Json) -> tuple[Value, ...]:
     lengths, episodes = row["reply_characters"], row["episodes_per_opponent"] * len(row["opponents"])
     counts = row["train"], row["validation"], row["repeated"], episodes
-    return game, *map(str, counts), number(lengths["median"], 0), str(lengths["longest"])
+    return game, *counts, float(lengths["median"]), lengths["longest"]
 
 
 @one_sentence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from stratagem.api.arguments import as_path, names_of
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Result
 from stratagem.api.trainings import RUNS, RecipeLike, read_recipe
 from stratagem.consent.needs import Need
 from stratagem.consent.table import consent, reading_files
@@ -21,6 +21,7 @@ from stratagem.options import within
 from stratagem.runs.config_file import settings_toml
 from stratagem.runs.folder import RunFolder, check_free
 from stratagem.runs.trackers.catalogue import make_trackers
+from stratagem.show.table import Numbers, Table, text_table
 
 if TYPE_CHECKING:
     from stratagem.algorithms.checkpointing import CheckpointingChoice
@@ -80,18 +81,20 @@ class DryRun(Result):
         }
         return settings if self.estimate is None else settings | {"estimate": self._data()}
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         if self.estimate is None:
-            return [Grid("There is no estimate for an algorithm of another package.", ("",), [])]
+            return [text_table("There is no estimate for an algorithm of another package.", ("",), [])]
         data = self._data()
         memory = [
-            Grid(
-                f"Estimate of memory: {text}", ("part", "GiB"), [(_words(n), f"{s / _GIB:.2f}") for n, s in of.items()]
+            text_table(
+                f"Estimate of memory: {text}",
+                ("part", Numbers("GiB", 2)),
+                [(_words(n), s / _GIB) for n, s in of.items()],
             )
             for text, of in data["memory"].items()
         ]
-        tokens = [(_words(name), f"{data[name]:,}") for name in _TOKENS]
-        return [*memory, Grid("Estimate of tokens, at most", ("part", "number"), tokens)]
+        tokens = [(_words(name), data[name]) for name in _TOKENS]
+        return [*memory, text_table("Estimate of tokens, at most", ("part", Numbers("number")), tokens)]
 
     def remarks(self) -> list[str]:
         """Return what is not checked, the models of unknown size, and the time, each as a sentence."""

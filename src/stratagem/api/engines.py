@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Result
 from stratagem.engines.catalogue import engines as known
 from stratagem.engines.spec import TrainableEngineSpec
 from stratagem.errors import StratagemError
 from stratagem.games.base import Json
 from stratagem.registry import Call
+from stratagem.show.table import Table, text_table
 
 __all__ = ["Engines", "engines"]
 
@@ -30,9 +31,9 @@ class Engines(Result):
         """Return the descriptions, as `stratagem engines --json` prints them."""
         return self.rows()
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         columns = ("engine", "trains", "settings", "usable here", "description")
-        return [Grid("Engines", columns, list(map(_cells, self.engines)), figures=False)]
+        return [text_table("Engines", columns, list(map(_cells, self.engines)))]
 
 
 @one_sentence

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import as_path
-from stratagem.api.console import plain
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.result import Plotted
@@ -19,6 +18,7 @@ from stratagem.games.base import Json
 from stratagem.play.forks import replay
 from stratagem.play.records import Episode, episode_json
 from stratagem.runs.files import new_folder, write_file
+from stratagem.show.console import plain
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stratagem.api.arguments import as_folder, names_of
 from stratagem.api.bounds import bound_of
+from stratagem.api.evaluation_legend import legend
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.plans import Plan, carry_out
 from stratagem.api.play_settings import EvaluationSettings
 from stratagem.api.player_like import as_player_or_name, players_of
 from stratagem.api.progress import Step
-from stratagem.api.result import Grid, Plotted, remarks_on
+from stratagem.api.result import Plotted, remarks_on
 from stratagem.api.settings import takes_settings
-from stratagem.api.tables import cell
 from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
 from stratagem.errors import UnknownName
 from stratagem.evaluation import evaluate as evaluating
+from stratagem.evaluation.comparisons import holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, num_rows, shortened
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.memorisation import Wrap, wraps
-from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.metrics.memorisation import MemorisationGap
 from stratagem.evaluation.recorded import Reading, recorded
-from stratagem.evaluation.report import evaluation_json, scale_of, units_of_metrics, unscaled
+from stratagem.evaluation.report import evaluation_json, units_of_metrics, unscaled
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import Estimate, exactly
 from stratagem.evaluation.suites import Suite, find_suite, with_metrics
+from stratagem.files import finite
 from stratagem.games.base import Json
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
@@ -37,6 +38,9 @@ from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.players.catalogue import named
 from stratagem.players.given import GameLike, allow_given
+from stratagem.show.evaluation_file import EvaluationFigures
+from stratagem.show.evaluation_tables import evaluation_tables
+from stratagem.show.table import Table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -74,6 +78,8 @@ class Evaluation(Plotted):
     """True if not all episodes were played."""
     outcomes: OutcomesByModel = field(default_factory=OutcomesByModel)
     """Requests behind the figures by model: their number, and how many had no reply, were refused or filtered."""
+    requested: tuple[str, ...] = ()
+    """Further metrics that were requested, which the first screen has, too."""
 
     def figures(self) -> Iterator[Figured]:
         """Yield every figure of every player: metrics, then the figures in the unit of the game."""
@@ -104,12 +110,23 @@ class Evaluation(Plotted):
         data = evaluation_json(list(self.results), self.name, self.seed, self.episodes)
         return data | {"broken_off": self.broken_off, "requests": self.outcomes.to_json()}
 
+    def legend(self, tables: Sequence[Table]) -> list[str]:
+        """Return a line for each figure, and what the marks mean."""
+        return legend(self.results, tables, len(holm_p(self.results)))
+
     def remarks(self) -> list[str]:
         """Return the shares of requests that had no reply, were refused or filtered."""
         return remarks_on(self.outcomes)
 
-    def grids(self) -> list[Grid]:
-        return [grid for result in self.results for grid in _grids(result)]
+    def tables(self) -> list[Table]:
+        stored = EvaluationFigures.model_validate(finite(self.to_json()))
+        return evaluation_tables(stored, requested=self.requested, ms=self._milliseconds)
+
+    @property
+    def _milliseconds(self) -> dict[tuple[str, str], float]:
+        return {
+            (result.text, row.player): row.validity.ms for result in self.results for row in result.rows if row.validity
+        }
 
     @one_sentence
     def plot(self, figure: str = "") -> Figure:
@@ -142,20 +159,6 @@ def _unscaled(result: GameResult, row: Row) -> dict[str, Estimate | None]:
     return figures
 
 
-def _grids(result: GameResult) -> list[Grid]:
-    """Return the metrics as a table, and the figures in the unit of the game as another."""
-    metrics = list(result.rows[0].metrics)
-    rows = [
-        (row.player, *(cell(row.metrics[name], METRICS[name].digits).plain for name in metrics)) for row in result.rows
-    ]
-    scaled = "" if scale_of(result.game) == 1.0 else ", on the common scale"
-    plain = [(row.player, _unscaled(result, row)) for row in result.rows]
-    names = list(dict.fromkeys(name for _, figures in plain for name in figures))
-    further = [(player, *(cell(figures.get(name)).plain for name in names)) for player, figures in plain]
-    unit = f"{result.text}: in {result.game.spec.unit}"
-    return [Grid(f"{result.text}{scaled}", ("player", *metrics), rows), Grid(unit, ("player", *names), further)]
-
-
 @dataclass(frozen=True)
 class EvaluationPlan(Plan[EvaluationSettings, Evaluation, Evaluation]):
     """Evaluation that is checked and not played yet."""
@@ -182,7 +185,14 @@ class EvaluationPlan(Plan[EvaluationSettings, Evaluation, Evaluation]):
                 disguises=self.disguises,
                 progress=step,
             )
-        return Evaluation(tuple(results), self.suite.name, at.seed, self.evaluator.episodes, outcomes=outcomes)
+        return Evaluation(
+            tuple(results),
+            self.suite.name,
+            at.seed,
+            self.evaluator.episodes,
+            outcomes=outcomes,
+            requested=tuple(names_of(at.metrics, "metric")),
+        )
 
     def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
         """Return the figures of those episodes that are finished."""

@@ -6,13 +6,14 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, overload
 
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Result
 from stratagem.errors import BadParameter, BrokenEntry
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe, game_names, make_game
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import signal_names
 from stratagem.players.given import GameLike, as_game
+from stratagem.show.table import Table, text_table
 
 _OWN = {"name", "summary", "reference", "story", "face", "text"}
 """Fields of a game that are no parameters of its rules."""
@@ -42,8 +43,8 @@ class GameCard(Result):
         """Return the declaration, as `stratagem games NAME --json` prints it."""
         return card(self.game)
 
-    def grids(self) -> list[Grid]:
-        return [Grid(describe(self.game), ("", ""), _facts(self.to_json()), figures=False)]
+    def tables(self) -> list[Table]:
+        return [text_table(describe(self.game), ("", ""), _facts(self.to_json()))]
 
     def remarks(self) -> list[str]:
         """Return the texts of the first turn under their titles."""
@@ -65,7 +66,7 @@ class Games(Result):
         """Return the declarations, as `stratagem games --json` prints them."""
         return self.rows()
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         rows = [
             (
                 game.spec.name,
@@ -76,7 +77,7 @@ class Games(Result):
             )
             for game in self.games
         ]
-        return [Grid("", ("game", "seats", "moves", "payoffs", "description"), rows, figures=False)]
+        return [text_table("", ("game", "seats", "moves", "payoffs", "description"), rows)]
 
     def remarks(self) -> list[str]:
         """Return the games beyond the list."""

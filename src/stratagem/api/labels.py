@@ -13,8 +13,7 @@ from stratagem.api.label_targets import TargetLike, as_target, told
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
 from stratagem.api.progress import counted
-from stratagem.api.result import Grid, Plotted
-from stratagem.api.tables import number
+from stratagem.api.result import Plotted
 from stratagem.engines.open import served
 from stratagem.errors import StratagemError
 from stratagem.evaluation.label_picture import picture
@@ -27,6 +26,7 @@ from stratagem.models.run_models import pinned
 from stratagem.options import whole, within
 from stratagem.players.given import GameLike, as_game
 from stratagem.prompting.catalogue import make_style
+from stratagem.show.table import Numbers, Table, Value, columns_of, text_table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -71,22 +71,23 @@ class LabelScan(Plotted):
         """Return the whole scan, as `stratagem labels --json` prints it."""
         return scan_json(self.asked, self.readings, self.best)
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         return [self._grid(target, pairs) for target, pairs in self.best.items()]
 
-    def _grid(self, target: Target, pairs: Sequence[Ranked]) -> Grid:
+    def _grid(self, target: Target, pairs: Sequence[Ranked]) -> Table:
         scene, first = self.asked.scene, self.asked.actions[0]
         title = f"p({first}) nearest to {told(target)}   given the labels, seat {scene.seat}, own action first"
-        rows = [
+        rows: list[tuple[Value, ...]] = [
             (
                 "/".join(pair.labels),
-                number(pair.kl, 5),
-                *map(number, pair.reading.share),
-                number(_mean(pair.reading.legal)),
+                pair.kl,
+                *pair.reading.share,
+                _mean(pair.reading.legal),
             )
             for pair in pairs
         ]
-        return Grid(title, ("labels", "KL", *scene.states, "legal"), rows)
+        columns = columns_of("labels", Numbers("KL", 5), *map(Numbers, (*scene.states, "legal")))
+        return text_table(title, columns, rows)
 
     def remarks(self) -> list[str]:
         """Explain the columns, and name what was left out."""

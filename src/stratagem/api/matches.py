@@ -13,9 +13,8 @@ from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player, players_of
 from stratagem.api.progress import counted
-from stratagem.api.result import Grid
 from stratagem.api.serving import serving
-from stratagem.api.tables import cell
+from stratagem.evaluation.figures.catalogue import figures_of
 from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.games.base import Game
 from stratagem.games.key import Key
@@ -26,6 +25,7 @@ from stratagem.play.records import Episode
 from stratagem.play.seating import rotated
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.human import at_keyboard
+from stratagem.show.table import Table, text_table
 
 _TABLES = 256
 """Number of tables that are open at a time; one where a person sits."""
@@ -70,10 +70,12 @@ class MatchResult(Episodes):
         """Return the mean payoff a round of each player; of players of one name the first is meant."""
         return {total.player: total.payoff for total in reversed(self.totals())}
 
-    def grids(self) -> list[Grid]:
-        title = f"{self.episodes[0].game}: {len(self.episodes)} episodes, {self.game.spec.unit}"
-        rows = [(t.player, cell(t.payoff).plain, str(t.wins), str(t.illegal_turns)) for t in self.totals()]
-        return [Grid(title, ("player", "payoff", "wins", "illegal turns"), rows)]
+    def tables(self) -> list[Table]:
+        count = len(self.episodes)
+        title = f"{self.episodes[0].game}: {count} episode{'s' if count > 1 else ''}, {self.game.spec.unit}"
+        figures = figures_of("payoff", "wins", "illegal_turns")
+        rows = [(total.player, total.payoff, total.wins, total.illegal_turns) for total in self.totals()]
+        return [text_table(title, ("player", *figures), rows)]
 
 
 def _pay(episodes: Sequence[Episode], slot: int) -> Estimate:

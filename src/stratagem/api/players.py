@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Result
 from stratagem.errors import BadParameter, StratagemError
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe, make_game
@@ -14,6 +14,7 @@ from stratagem.players.catalogue import make_player, patterns, player_names
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.patterns import PATTERNS
 from stratagem.players.pools import pools
+from stratagem.show.table import Table, text_table
 
 EXAMPLES = ("ipd", "auction", "negotiation-v1", "negotiation-v2", "kuhn")
 """One game of each family that has players of its own."""
@@ -40,11 +41,10 @@ class Players(Result):
         """Return the declarations by game, as `stratagem players --json` prints them."""
         return dict(self.rosters)
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         columns = ("player", "memory", "stochastic", "pools", "rule")
         return [
-            Grid(f"Players of {game}", columns, list(map(_row, cards)), figures=False)
-            for game, cards in self.rosters.items()
+            text_table(f"Players of {game}", columns, list(map(_row, cards))) for game, cards in self.rosters.items()
         ]
 
     def remarks(self) -> list[str]:

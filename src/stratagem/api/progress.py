@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from stratagem.api.console import VisibleConsole
+from stratagem.show.console import VisibleConsole
 
 Step = Callable[[str], None]
 """Names the next item, and counts the one before."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from stratagem.api.arguments import as_text
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Result
 from stratagem.errors import WrongKind
 from stratagem.games.base import Game, Json, State, View
 from stratagem.games.disguise import generated, read_disguise
@@ -19,6 +19,7 @@ from stratagem.players.given import GameLike, allow_given, as_game
 from stratagem.prompting.base import Message, Style
 from stratagem.prompting.catalogue import make_style
 from stratagem.prompting.templates.coverage import untold
+from stratagem.show.table import Table, text_table
 
 _MOST_DIGITS = 20
 """Digits of a seed; a longer number is the name of a file."""
@@ -69,9 +70,9 @@ class Prompts(Result):
         """Return the messages of each turn, as `stratagem prompt --json` prints them."""
         return [[message._asdict() for message in one.messages] for one in self.prompts]
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         return [
-            Grid(title, ("role", "content"), [(m.role, m.content) for m in one.messages], figures=False)
+            text_table(title, ("role", "content"), [(m.role, m.content) for m in one.messages])
             for title, one in zip(self.titles(), self.prompts, strict=True)
         ]
 

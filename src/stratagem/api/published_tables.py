@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from stratagem.api.result import Grid, Result
-from stratagem.api.tables import number
+from stratagem.api.result import Result
 from stratagem.games.base import Json
 from stratagem.provenance import provenance
 from stratagem.reproduction.published import PublishedPaper, PublishedTable
+from stratagem.show.cells import number
+from stratagem.show.table import Numbers, Table, text_table
 
 if TYPE_CHECKING:
     from stratagem.reproduction.table_maker import PublishedFigure
@@ -65,15 +66,15 @@ class PublishedTables(Result):
         """Return the tables, as `stratagem reproduce --json` prints them."""
         return self.rows()
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         names = dict.fromkeys(state.name for state in self.states)
         return [self._grid(name, [state for state in self.states if state.name == name]) for name in names]
 
-    def _grid(self, name: str, states: Sequence[TableState]) -> Grid:
+    def _grid(self, name: str, states: Sequence[TableState]) -> Table:
         possible = sum(not state.table.cannot for state in states)
         title = f"{states[0].paper.name}: {possible} of {len(states)} tables and figures can be reproduced"
         rows = [(f"{name}:{one.table.id}", one.table.title, one.table.place, one.words) for one in states]
-        return Grid(title, ("table", "contents", "place", "state"), rows, figures=False)
+        return text_table(title, ("table", "contents", "place", "state"), rows)
 
     def remarks(self) -> list[str]:
         """Return the way to one of them."""
@@ -99,9 +100,13 @@ class ReproductionPlan(Result):
         commands = [[run.command(plan.folder) for run in plan.planned()] for plan in self.plans]
         return [{**row, "commands": each} for row, each in zip(self.rows(), commands, strict=True)]
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         return [
-            Grid(f"{plan.paper.name}, table {plan.table.id}, scale {plan.scale}", ("part", "number"), _parts(size))
+            text_table(
+                f"{plan.paper.name}, table {plan.table.id}, scale {plan.scale}",
+                ("part", Numbers("number")),
+                _parts(size),
+            )
             for plan, size in zip(self.plans, self.sizes, strict=True)
         ]
 
@@ -153,13 +158,12 @@ class Reproduction(Result):
         ]
         return {"tables": tables, "figures": self.rows(), "failed": list(self.failed), "made_by": provenance()}
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         return [
-            Grid(
+            text_table(
                 f"{plan.paper.name}, table {plan.table.id}: {plan.table.title}; scale {plan.scale}",
-                ("row", "figure", "printed", "here", "difference", "chance", "seeds"),
+                ("row", "figure", *map(Numbers, ("printed", "here", "difference", "chance", "seeds"))),
                 [_cells(figure) for figure in figures],
-                texts=2,
             )
             for plan, figures in zip(self.plans, self.figures, strict=True)
         ]

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Result
 from stratagem.errors import BadParameter, WrongKind
 from stratagem.games.base import Json
+from stratagem.show.table import Table, text_table
 from stratagem.training.shipped import ShippedRecipe, shipped_recipes
 
 __all__ = ["Recipes", "recipes"]
@@ -38,11 +39,15 @@ class Recipes(Result):
         """Return the recipes, as `stratagem recipes --json` prints them."""
         return self.rows()
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         return [
-            Grid(group, ("", "", ""), [_cells(one) for one in members], figures=False)
+            text_table(group, ("", "", ""), [_cells(one) for one in members])
             for group, members in groupby(self.recipes, key=lambda one: one.group)
         ]
+
+    def remarks(self) -> list[str]:
+        """Return how recipes are used."""
+        return ["stratagem train NAME... composes recipes; a later one overrides an earlier one."]
 
 
 def _cells(recipe: ShippedRecipe) -> tuple[str, str, str]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from stratagem.api.arguments import as_path, names_of
 from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.result import Grid
-from stratagem.api.tables import number
 from stratagem.evaluation.statistics import Estimate, ratio
 from stratagem.options import check_seed
 from stratagem.play.records import Episode, deals_by_key
 from stratagem.players.given import allow_given
+from stratagem.show.cells import number
+from stratagem.show.table import Table, text_table
 
 if TYPE_CHECKING:
     from stratagem.api.evaluations import Evaluation
@@ -51,16 +51,16 @@ class Record(Episodes):
             results = recorded(self.episodes, reading_of(self.folder, names, seats=by_seat, seed=seed))
         return Evaluation(tuple(results), self.folder.name, seed, outcomes=outcomes)
 
-    def listed(self, first: int = _LISTED) -> Grid:
+    def listed(self, first: int = _LISTED) -> Table:
         """Return the table of the first episodes."""
         rows = [
             (str(place), e.id, ", ".join(e.players), str(len(e.rounds)), " ".join(number(pay, 2) for pay in e.payoffs))
             for place, e in enumerate(self.episodes[:first], 1)
         ]
         title = f"{self.folder}: {len(self.episodes)} episodes"
-        return Grid(title, ("number", "id", "players", "rounds", "payoffs"), rows, figures=False)
+        return text_table(title, ("number", "id", "players", "rounds", "payoffs"), rows)
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         return [self.listed()]
 
 

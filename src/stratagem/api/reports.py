@@ -11,7 +11,7 @@ from stratagem.api.arguments import as_path
 from stratagem.api.evaluations import Evaluation
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.records import Record
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Result
 from stratagem.api.runs import Run
 from stratagem.api.sweeps import PAGE as SWEEP_PAGE
 from stratagem.api.tournaments import Tournament
@@ -19,6 +19,7 @@ from stratagem.errors import BadParameter, WrongKind
 from stratagem.files import finite, write_file
 from stratagem.games.base import Json
 from stratagem.runs.folder import RunFolder
+from stratagem.show.table import Table, text_table
 
 Reported: TypeAlias = str | Path | Run | Record | Evaluation | Tournament
 """The folder of a run or of a record, a file of figures, or one of them as an object."""
@@ -49,9 +50,9 @@ class Report(Result):
         """Return the sentences about damaged files of the record."""
         return [*self.damage]
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         size = f"{self.path.stat().st_size / 1e3:.0f} kB"
-        return [Grid("", ("",), [(f"{self.path}: {size}",)], figures=False)]
+        return [text_table("", ("",), [(f"{self.path}: {size}",)])]
 
 
 @one_sentence

@@ -13,7 +13,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Literal
 
 from stratagem.api.arguments import as_path, names_of
-from stratagem.api.console import VisibleConsole
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.published_tables import GIB, PublishedTables, Reproduction, ReproductionPlan, TableState
 from stratagem.api.serving import serving
@@ -32,6 +31,7 @@ from stratagem.reproduction.published import (
     file_of,
     read_paper,
 )
+from stratagem.show.console import VisibleConsole
 from stratagem.training.shipped import is_published
 
 if TYPE_CHECKING:

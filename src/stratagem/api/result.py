@@ -5,49 +5,48 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
+from rich.console import RenderableType
 
 from stratagem.api.arguments import as_path
-from stratagem.api.console import Text, plain
 from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.tables import table
 from stratagem.engines.outcomes import OutcomesByModel
 from stratagem.engines.remote.terms import current
 from stratagem.errors import StratagemError
 from stratagem.games.base import Json
-from stratagem.reports.html import Html, element, join
+from stratagem.show.console import Text, plain
+from stratagem.show.html import Html, element, join
+from stratagem.show.legend import explain, wrap_lines
+from stratagem.show.markup import table_html
+from stratagem.show.table import Table
+from stratagem.show.terminal import terminal_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
     from plotly.graph_objects import Figure
 
-__all__ = ["Grid", "Result"]
-
-
-class Grid(NamedTuple):
-    """Table of texts for a reader: columns of texts, then columns of figures."""
-
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    figures: bool = True
-    """False where other columns are texts, too."""
-    texts: int = 1
-    """Number of columns of texts before those of figures."""
+__all__ = ["Result"]
 
 
 class Result(ABC):
     """Figures of one call: tables for a reader, rows for a program."""
 
     @abstractmethod
-    def grids(self) -> list[Grid]:
-        """Return the tables for a reader."""
+    def tables(self) -> list[Table]:
+        """Return all tables for a reader, their figures as the catalogue declares them."""
+
+    def main_tables(self) -> list[Table]:
+        """Return the tables that are printed unless all are requested."""
+        return [table for table in self.tables() if table.main]
+
+    def legend(self, tables: Sequence[Table]) -> list[str]:
+        """Return the sentences that explain the figures of these tables, which are printed below them."""
+        return explain(tables)
 
     def remarks(self) -> list[str]:
-        """Return sentences that belong to the tables, with parameters of functions as in `seed=1`."""
+        """Return further sentences of the result, with parameters of functions as in `seed=1`."""
         return []
 
     @abstractmethod
@@ -74,11 +73,25 @@ class Result(ABC):
         write_json(self.to_json(), target)
         return target
 
+    def text(self, *, everything: bool = False) -> str:
+        """Return the main tables as a terminal shows them, or all tables with `everything`."""
+        tables = self.tables() if everything else self.main_tables()
+        shown: list[RenderableType] = []
+        for table in tables:
+            shown += [terminal_table(table), *map(Text, sentences_of(table))]
+        return plain(*shown, *map(Text, wrap_lines(self.legend(tables))), *map(Text, self.remarks()))
+
     def __repr__(self) -> str:
-        return plain(*map(as_table, self.grids()), *map(Text, self.remarks()))
+        return self.text()
 
     def _repr_html_(self) -> str:
-        return join(*map(_html, self.grids()), *map(_paragraph, self.remarks()))
+        tables = self.main_tables()
+        return join(*map(table_html, tables), *map(_paragraph, [*self.legend(tables), *self.remarks()]))
+
+
+def sentences_of(table: Table) -> tuple[str, ...]:
+    """Return the notes and the warnings of a table."""
+    return (*table.notes, *(f"warning: {warning}" for warning in table.warnings))
 
 
 def remarks_on(outcomes: OutcomesByModel) -> list[str]:
@@ -94,22 +107,5 @@ class Plotted(Result):
         """Return the figures as a picture of plotly."""
 
 
-def as_table(grid: Grid) -> Table:
-    """Return a grid as a table of rich."""
-    printed = table(grid.title, *grid.columns, numbers=grid.figures)
-    for column in printed.columns[: grid.texts]:
-        column.justify = "left"
-    for row in grid.rows:
-        printed.add_row(*map(Text, row))
-    return printed
-
-
 def _paragraph(text: str) -> Html:
     return element("p", text, style="white-space: pre-line")
-
-
-def _html(grid: Grid) -> Html:
-    """Return a table of HTML; its texts are escaped, for names and replies come from anybody."""
-    head = element("tr", *(element("th", name) for name in grid.columns))
-    body = (element("tr", *(element("td", text) for text in row)) for row in grid.rows)
-    return element("table", element("caption", grid.title), element("thead", head), element("tbody", *body))

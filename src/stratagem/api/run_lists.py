@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import lines
-from stratagem.api.result import Grid, Plotted
+from stratagem.api.result import Plotted
 from stratagem.api.runs import Run
-from stratagem.api.tables import number
 from stratagem.api.trainings import RUNS
 from stratagem.errors import StratagemError, UnknownName
 from stratagem.games.base import Json
 from stratagem.reports.run_status import status_of
 from stratagem.runs.folder import RunFolder, find_runs, is_run
+from stratagem.show.cells import number
+from stratagem.show.table import Table, text_table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -49,10 +50,10 @@ class Runs(Plotted):
         """Return the status of each run, as `stratagem runs --json` prints it."""
         return self.rows()
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         columns = ("run", "state", "since", "step", "best", "exploitability")
         rows = [(row["run"], *_cells(row)) for row in self.statuses]
-        return [Grid(f"Runs in {self.folder}", columns, rows, figures=False)] if rows else []
+        return [text_table(f"Runs in {self.folder}", columns, rows)] if rows else []
 
     def remarks(self) -> list[str]:
         """Return a sentence where the folder has no runs."""

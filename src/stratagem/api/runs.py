@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING
 from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import lines
-from stratagem.api.result import Grid, Plotted
-from stratagem.api.tables import number
+from stratagem.api.result import Plotted
 from stratagem.errors import UnknownName, WrongKind
 from stratagem.games.base import Json
+from stratagem.reports.headline import headlines
+from stratagem.reports.headline_table import headline_tables
 from stratagem.reports.run_data import SFT_PREFIXES, RunData
 from stratagem.reports.run_status import status_of
 from stratagem.runs.folder import RunFolder
 from stratagem.runs.metrics import Curve
+from stratagem.show.table import Numbers, Table, columns_of, text_table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -67,12 +69,11 @@ class Run(Plotted):
         names = {"run": self.folder.name, "path": str(self.path)}
         return {**names, **status_of(self.folder), "figures": summary_of(self.folder)}
 
-    def grids(self) -> list[Grid]:
-        rows = [
-            (name, *("–" if value is None else number(value) for value in figures.values()))
-            for name, figures in summary_of(self.folder).items()
-        ]
-        return [Grid(f"{self.path}: {self.state}", ("metric", "first", "last", "best checkpoint"), rows)]
+    def tables(self) -> list[Table]:
+        rows = [(name, *figures.values()) for name, figures in summary_of(self.folder).items()]
+        columns = columns_of("metric", *map(Numbers, ("first", "last", "best checkpoint")))
+        summary = text_table(f"{self.path}: {self.state}", columns, rows)
+        return [*headline_tables(headlines(RunData(self.folder))), summary]
 
     @one_sentence
     def plot(self, *metrics: str) -> Figure:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from stratagem.api.arguments import as_path, as_text, names_of, several
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.records import Record
-from stratagem.api.result import Grid, Result
-from stratagem.api.tables import number
+from stratagem.api.result import Result
 from stratagem.errors import StratagemError
+from stratagem.evaluation.figures.catalogue import figures_of
 from stratagem.games.base import Json
+from stratagem.show.table import Table, text_table
 
 if TYPE_CHECKING:
     from stratagem.algorithms.scopal.steps import Steps
@@ -41,14 +42,10 @@ class StepTable(Result):
         """Return the counts, as `stratagem steps --json` prints them."""
         return self.summary
 
-    def grids(self) -> list[Grid]:
-        columns = ("game", "samples", "valid", "rows", "actions", "advantageous", "ratio")
-        rows = [(game, *_cells(figures)) for game, figures in self._games()]
-        return [Grid(str(self.file or "Steps"), columns, rows)]
-
-    def remarks(self) -> list[str]:
-        """Explain the columns."""
-        return ["samples: with repetitions; rows: distinct samples; ratio: advantageous to other rows."]
+    def tables(self) -> list[Table]:
+        figures = figures_of("samples", "valid", "rows", "unique_actions", "advantageous", "ratio")
+        rows = [(game, *(counts[figure.key] for figure in figures)) for game, counts in self._games()]
+        return [text_table(str(self.file or "Steps"), ("game", *figures), rows)]
 
     @one_sentence
     def save(self, path: str | Path) -> Path:
@@ -63,12 +60,6 @@ class StepTable(Result):
 
     def _games(self) -> list[tuple[str, Json]]:
         return [*self.summary["games"].items(), ("all", self.summary["all"])]
-
-
-def _cells(figures: Json) -> tuple[str, ...]:
-    ratio = "–" if figures["ratio"] is None else number(figures["ratio"], 2)
-    counts = (figures["rows"], figures["unique_actions"], figures["advantageous"])
-    return str(figures["samples"]), f"{figures['valid']:.1%}", *map(str, counts), ratio
 
 
 @one_sentence

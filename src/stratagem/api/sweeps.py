@@ -10,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import as_path, names_of
-from stratagem.api.console import VisibleConsole
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
-from stratagem.api.result import Grid, Plotted
+from stratagem.api.result import Plotted
 from stratagem.api.serving import serving
-from stratagem.api.tables import number
 from stratagem.consent.table import reading_files
 from stratagem.errors import BadParameter
 from stratagem.files import telling, write_file
 from stratagem.games.base import Json
 from stratagem.provenance import provenance
+from stratagem.show.console import VisibleConsole
+from stratagem.show.table import Numbers, Table, columns_of, text_table
 from stratagem.training.shipped import recipe_path
 
 if TYPE_CHECKING:
@@ -59,10 +59,11 @@ class SweepComparison(Plotted):
         """Return the comparison, as `stratagem sweep --json` prints it."""
         return {**self.comparison.data(), "made_by": provenance(), "page": str(self.page)}
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         estimates = [(arm.name, arm.estimate()) for arm in self.comparison.arms]
-        rows = [(name, *map(_number, (one.mean, one.low, one.high)), str(one.n)) for name, one in estimates]
-        return [Grid(self.comparison.plan.metric, ("arm", "mean", "low", "high", "seeds"), rows)]
+        rows = [(name, one.mean, one.low, one.high, one.n) for name, one in estimates]
+        columns = columns_of("arm", *map(Numbers, ("mean", "low", "high", "seeds")))
+        return [text_table(self.comparison.plan.metric, columns, rows)]
 
     def remarks(self) -> list[str]:
         """Return the test of each expected order, the seeds that do not count, and the verdict."""
@@ -77,10 +78,6 @@ class SweepComparison(Plotted):
             arm.name: estimate for arm in self.comparison.arms if not math.isnan((estimate := arm.estimate()).mean)
         }
         return bars(self.comparison.plan.hypothesis, self.comparison.plan.metric, {"mean": drawn})
-
-
-def _number(value: float | None) -> str:
-    return "–" if value is None or math.isnan(value) else number(value)
 
 
 @one_sentence

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass, field, replace
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player
-from stratagem.api.result import Grid, Result, remarks_on
+from stratagem.api.result import Result, remarks_on
 from stratagem.api.serving import serving
-from stratagem.api.tables import number
 from stratagem.api.talks_by_play import SampledTalkMeasure
 from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
 from stratagem.errors import BadParameter, CannotCompute
@@ -27,6 +26,8 @@ from stratagem.options import whole
 from stratagem.players.base import Player
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.talkers import talk_of
+from stratagem.show.cells import number
+from stratagem.show.table import Numbers, Table, columns_of, text_table
 
 __all__ = ["SampledTalkMeasure", "TalkMeasure", "talk"]
 
@@ -85,7 +86,7 @@ class TalkMeasure(Result):
         """Return the rows, as `stratagem talk --json` prints them."""
         return self.rows()
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         found = self.figures.values()
         rows = [(meant, *(_number(getattr(each, name)) for each in found)) for name, meant in _FIGURES.items()]
         for place, who in enumerate(("speaker", "reader")):
@@ -94,8 +95,8 @@ class TalkMeasure(Result):
                 rows.append((f"gain of the {who} by a message, {what} responding", *_gains(found, place, by)))
             rows.append((f"worth of talk for the {who}", *(number(each.worth[place]) for each in found)))
         rows.append((f"gullibility of the reader, {self.unit}", *(number(each.gullibility) for each in found)))
-        columns = ("", *(f"speaker at seat {seat}" for seat in self.figures))
-        return [Grid(f"{self.speaker} speaks to {self.reader} in {self.game}", columns, rows)]
+        columns = columns_of("", *(Numbers(f"speaker at seat {seat}") for seat in self.figures))
+        return [text_table(f"{self.speaker} speaks to {self.reader} in {self.game}", columns, rows)]
 
     def remarks(self) -> list[str]:
         """Say what the figures are."""

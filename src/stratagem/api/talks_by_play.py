@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from stratagem.api.result import Grid, Result, remarks_on
-from stratagem.api.tables import few_deals, is_of_few, number
+from stratagem.api.result import Result, remarks_on
 from stratagem.engines.outcomes import OutcomesByModel
 from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.talk.sampled_figures import Level, SampledTalkFigures
 from stratagem.games.base import Json, Seat
+from stratagem.show.cells import few_deals, is_of_few, number
+from stratagem.show.table import Numbers, Table, text_table
 
 _FIGURES = {
     "messages": "messages, of the occasions to send one",
@@ -60,11 +61,11 @@ class SampledTalkMeasure(Result):
         """Return the rows, as `stratagem talk --json` prints them."""
         return self.rows()
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         return [
-            Grid(
+            text_table(
                 f"{self.speaker} speaks to {self.reader} in {self.game}, seat {seat}",
-                ("", "estimate", "95 % interval", "chance"),
+                ("", Numbers("estimate"), Numbers("95 % interval"), Numbers("chance")),
                 [(meant.format(unit=self.unit), *_cells(getattr(found, name))) for name, meant in _FIGURES.items()],
             )
             for seat, found in self.figures.items()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from stratagem.api.arguments import as_folder
@@ -13,12 +13,12 @@ from stratagem.api.plans import Plan, carry_out
 from stratagem.api.play_settings import TournamentSettings
 from stratagem.api.player_like import as_player, players_of
 from stratagem.api.progress import Step
-from stratagem.api.result import Grid, Plotted, remarks_on
+from stratagem.api.result import Plotted, remarks_on
 from stratagem.api.settings import takes_settings
-from stratagem.api.tables import cell
 from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
 from stratagem.evaluation import tournament as tournaments
 from stratagem.evaluation.evaluate import CHANCE
+from stratagem.evaluation.figures.catalogue import figures_of
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.recorded import Reading, recorded
 from stratagem.evaluation.report import tournament_json
@@ -32,11 +32,15 @@ from stratagem.players.agents import each_once
 from stratagem.players.base import Player
 from stratagem.players.given import as_game
 from stratagem.players.pools import pools
+from stratagem.show.table import Numbers, Table, Value, columns_of, text_table
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 __all__ = ["Tournament", "TournamentPlan", "TournamentSettings", "plan_tournament", "tournament"]
+
+
+_MEANING = "Payoff a round of the row against the column. A bare figure is exact; ± is a standard error over deals."
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,14 +72,25 @@ class Tournament(Plotted):
         """Return the shares of requests that had no reply, were refused or filtered."""
         return remarks_on(self.outcomes)
 
-    def grids(self) -> list[Grid]:
-        order, means, names = self.cross_play.ranking(), self.cross_play.means, self.cross_play.players
-        rows = [
-            (names[row], *(cell(pay, 2).plain for pay in (means[row], *(self.cross_play.pay[row][c] for c in order))))
-            for row in order
+    def tables(self) -> list[Table]:
+        order, means = self.cross_play.ranking(), self.cross_play.means
+        where = f"{self.episodes} episodes per pair where play is sampled, seats rotated over paired deals"
+        title = f"{self.cross_play.text}   {where}, {self._unit}"
+        columns = columns_of(
+            "",
+            "player",
+            *figures_of("mean_against_others"),
+            *(Numbers(str(n), 2) for n in range(1, len(order) + 1)),
+        )
+        rows: list[tuple[Value, ...]] = [
+            (str(rank), self._name(row), means[row], *(self.cross_play.pay[row][column] for column in order))
+            for rank, row in enumerate(order, 1)
         ]
-        title = f"{self.cross_play.text}: payoff a round of the row against the column, {self._unit}"
-        return [Grid(title, ("player", "mean vs others", *(names[column] for column in order)), rows)]
+        return [replace(text_table(title, columns, rows), notes=(_MEANING,), warnings=self.cross_play.warnings)]
+
+    def _name(self, row: int) -> str:
+        name = self.cross_play.players[row].removeprefix(f"{self.cross_play.game.spec.family}/")
+        return "random (chance)" if name == CHANCE else name
 
     def plot(self) -> Figure:
         """Draw the matrix, the best mean first."""

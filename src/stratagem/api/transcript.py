@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-from stratagem.api.console import Text
-from stratagem.api.tables import number
 from stratagem.play.records import Decision, Episode
-from stratagem.reports.html import element
+from stratagem.show.cells import number
+from stratagem.show.console import Text
+from stratagem.show.html import element
 
 _SHORT = 100
 """Length beyond which a state is not printed: it may be a whole board."""

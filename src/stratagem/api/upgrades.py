@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Result
 from stratagem.api.runs import Run, load_run
 from stratagem.games.base import Json
+from stratagem.show.table import Table, text_table
 
 __all__ = ["Upgraded", "upgrade"]
 
@@ -33,9 +34,9 @@ class Upgraded(Result):
         kept = None if self.kept is None else str(self.kept)
         return {"path": str(self.run.path), "renamed": dict(self.renamed), "kept": kept}
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         rows = [(old, new) for old, new in self.renamed.items()]
-        return [Grid(f"{self.run.path}", ("old key", "new key"), rows, figures=False)] if rows else []
+        return [text_table(f"{self.run.path}", ("old key", "new key"), rows)] if rows else []
 
     def remarks(self) -> list[str]:
         """Return a sentence about the files."""

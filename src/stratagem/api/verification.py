@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.result import Grid, Result
+from stratagem.api.result import Result
 from stratagem.errors import BadParameter
 from stratagem.evaluation import named_players
 from stratagem.games import conformance
@@ -19,6 +19,7 @@ from stratagem.games.foreign.catalogue import is_foreign, make_foreign
 from stratagem.games.key import Key
 from stratagem.options import check_seed, whole
 from stratagem.players.given import GameLike, as_game
+from stratagem.show.table import Table, text_table
 
 _TRIES = 60
 """Number of episodes that are tried to find the smallest one that shows a fault."""
@@ -54,10 +55,10 @@ class Verification(Result):
         """Return the report, as `stratagem verify-game --json` prints it."""
         return self.report.to_json()
 
-    def grids(self) -> list[Grid]:
+    def tables(self) -> list[Table]:
         title = str(self.report).partition("\n")[0]
         rows = [(str(row["outcome"]), str(row["check"]), str(row["detail"])) for row in self.rows()]
-        return [Grid(title, ("outcome", "check", "detail"), rows, figures=False)]
+        return [text_table(title, ("outcome", "check", "detail"), rows)]
 
 
 @one_sentence

@@ -11,7 +11,7 @@ from stratagem.api.arguments import as_path
 from stratagem.api.endpoints import check_address
 from stratagem.api.mistakes import one_sentence
 from stratagem.engines.remote.tally import read_prices
-from stratagem.reports.html import element
+from stratagem.show.html import element
 from stratagem.viewer.exporting.page import export
 from stratagem.viewer.jobs import MINUTES, limits_of
 from stratagem.viewer.opening import HOST, PORT, open_viewer

@@ -8,10 +8,10 @@ from stratagem.auditing.card import Card
 from stratagem.auditing.condition import Outcome
 from stratagem.auditing.figure import GROUPS, Figure
 from stratagem.auditing.words import ends, sentence, told, verdict
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.page import header, page
 from stratagem.reports.section import Section, folded, table
+from stratagem.show.html import Html, element, join
 
 _SHOWS = {
     "exploitability": "How much an opponent gains by leaving the agent's own play, where it knows the agent.",

@@ -10,7 +10,6 @@ import typer
 from stratagem.api.audit_plans import plan_audit
 from stratagem.api.audits import PAGE
 from stratagem.api.audits import audit as audited
-from stratagem.api.console import Text
 from stratagem.auditing.plan import DECISIONS, GAMES
 from stratagem.cli import options
 from stratagem.cli.broken_off import continuable
@@ -19,6 +18,7 @@ from stratagem.cli.output import print_result
 from stratagem.engines.remote.budget import BudgetSpent
 from stratagem.engines.remote.terms import ServerFailed
 from stratagem.errors import BadParameter
+from stratagem.show.console import Text
 
 FAILED, INCONCLUSIVE = 1, 3
 """Exit status where a condition holds, and where one could not be judged."""

@@ -8,7 +8,7 @@ import warnings
 from types import TracebackType
 from typing import TextIO
 
-from stratagem.api.console import VisibleConsole, width
+from stratagem.show.console import VisibleConsole, width
 
 out = VisibleConsole(width=width())
 errors = VisibleConsole(stderr=True)

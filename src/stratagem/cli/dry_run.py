@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from stratagem.cli.console import out
-from stratagem.cli.output import print_grid, print_json
+from stratagem.cli.output import print_json, print_table
 from stratagem.cli.parameters import as_options
 from stratagem.consent.needs import Kind, Need
 
@@ -21,8 +21,8 @@ def print_dry_run(result: DryRun, *, json: bool) -> None:
         return
     print_needs(result.needs)
     out.print(result.toml, markup=False, highlight=False)
-    for grid in result.grids() if result.estimate else ():
-        print_grid(grid)
+    for grid in result.tables() if result.estimate else ():
+        print_table(grid)
     for line in result.remarks():
         out.print(as_options(line), markup=False, highlight=False)
 

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from math import isnan
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
-from rich.console import Group, RenderableType
 
-from stratagem.api.console import Text
 from stratagem.api.evaluations import Evaluation, EvaluationSettings, plan_evaluation
 from stratagem.api.records import read_record
 from stratagem.cli import completion, options
 from stratagem.cli.broken_off import played
 from stratagem.cli.console import errors, out
-from stratagem.cli.evaluation_legend import legend
-from stratagem.cli.exploit import DEALS, Budget, By, Deals, Replies, curve_line, replies_cell, replies_line
-from stratagem.cli.other_words import in_other_words
-from stratagem.cli.output import cell, number, print_json, print_remarks, table, write_json
-from stratagem.cli.printed_names import name_lines, printed_name
+from stratagem.cli.exploit import DEALS, Budget, By, Deals, Replies
+from stratagem.cli.output import print_result, write_json
 from stratagem.errors import BadParameter
 from stratagem.evaluation.best_response import BUDGET
-from stratagem.evaluation.comparisons import both_exact, holm_p
-from stratagem.evaluation.evaluate import CHANCE, GameResult, Row
-from stratagem.evaluation.metrics import METRICS
-from stratagem.evaluation.report import scale_of, unscaled
-from stratagem.evaluation.statistics import LEAST_FLIPPED, exactly
 from stratagem.evaluation.suites import SUITES
-from stratagem.evaluation.validity import ENDS, KINDS
 
-SHORT = {"externality": "ext", "collusion": "coll", "nra": "NRA"}
-"""Headings that are shorter than the metric's name."""
-FROM = ("from_record", "metric", "by_opponent", "by_seat", "seed", "write_to", "prices", "json")
+MORE = "More figures, by opponent and by seat: --all."
+FROM = ("from_record", "metric", "everything", "by_seat", "seed", "write_to", "prices", "json")
 """Parameters that have an effect on the figures of a record."""
 
 
@@ -58,9 +44,11 @@ def evaluate_players(
     metric: Annotated[
         list[str] | None, typer.Option(help="Additional metric. Repeatable.", autocompletion=completion.metrics)
     ] = None,
-    by_opponent: Annotated[bool, typer.Option("--by-opponent", help="Print figures by opponent, too.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Print all figures: of all metrics, of replies, by opponent and by seat.")
+    ] = False,
     by_seat: Annotated[
-        bool, typer.Option("--by-seat", help="Print figures by seat, too; default where seats have names.")
+        bool, typer.Option("--by-seat", help="Measure by seat, too, for --all; default where seats have names.")
     ] = False,
     disguise: Annotated[
         str | None,
@@ -94,7 +82,7 @@ def evaluate_players(
     json: options.Json = False,
 ) -> None:
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
-    output = EvaluationOutput(by_opponent, write_to, json)
+    output = EvaluationOutput(everything, write_to, json)
     if from_record is not None:
         _check_from(context)
         output.show(read_record(from_record).evaluate(metric or (), by_seat=by_seat, seed=seed))
@@ -152,226 +140,17 @@ def _written(context: typer.Context, parameter: Any) -> str:
 class EvaluationOutput(NamedTuple):
     """Output of an evaluation: options, and the method that prints and writes the figures."""
 
-    by_opponent: bool = False
+    everything: bool = False
     write_to: Path | None = None
     json: bool = False
 
     def show(self, evaluation: Evaluation) -> None:
         """Print the figures, and write them if `write_to` is set."""
-        data, results = evaluation.to_json(), evaluation.results
         if self.write_to is not None and not evaluation.broken_off:
-            write_json(data, self.write_to)
-        if self.json:
-            print_json(data)
-            return
-        if not results:
+            write_json(evaluation.to_json(), self.write_to)
+        if not evaluation.results and not self.json:
             errors.print("There are no figures yet: no episode has finished.", highlight=False)
             return
-        adjusted = holm_p(results)
-        for result in results:
-            self._game(result, adjusted)
-        out.print(legend(results, len(adjusted)), highlight=False, markup=False)
-        print_remarks(evaluation)
-
-    def _game(self, result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> None:
-        for line in name_lines(result):
-            out.print(line)
-        out.print(_figures(result, list(result.rows[0].metrics)))
-        if not _is_plain(result):
-            out.print(_plain(result))
-        if any(row.validity for row in result.rows):
-            out.print(_replies(result))
-        if any(row.in_other_words for row in result.rows):
-            out.print(in_other_words(result))
-        if self.by_opponent:
-            out.print(_opponents(result))
-        for row in result.rows:
-            for opponent in dict.fromkeys(seat.opponent for seat in row.by_seat if any(seat.metrics.values())):
-                out.print(_seats(result, row, opponent))
-        _remarks(result, adjusted)
-
-
-def _short(name: str, result: GameResult) -> Text:
-    return Text(printed_name(name, result))
-
-
-def _title(result: GameResult) -> str:
-    episodes = len(result.rows[0].matchups[0].episodes)
-    caption = f"{result.text}   {episodes} episodes per opponent where play is sampled, seats rotated over paired deals"
-    return f"{caption}; pay in {result.game.spec.unit}" if _is_plain(result) else caption
-
-
-def _figures(result: GameResult, metrics: Sequence[str]) -> Group:
-    """Return a row a player, a column a metric; the best responder's figure stands next to the pool's."""
-    headings = [SHORT.get(name, name) for name in metrics]
-    if "exploit" in metrics:
-        headings.insert(metrics.index("exploit") + 1, "worst case")
-    grid = table(_title(result), "player", *headings)
-    scale = scale_of(result.game)
-    for row in result.rows:
-        cells = [cell(row.metrics[name], METRICS[name].digits) for name in metrics]
-        if "exploit" in metrics:
-            worst = None if row.exact is None or scale is None else exactly(row.exact.worst_advantage * scale)
-            cells.insert(metrics.index("exploit") + 1, cell(worst))
-        grid.add_row(_short(row.player, result), *cells)
-    for name, nulls in _nulls(result):
-        cells = [_null(nulls.get(metric), METRICS[metric].digits) for metric in metrics]
-        if "exploit" in metrics:
-            cells.insert(metrics.index("exploit") + 1, Text())
-        grid.add_row(name, *cells)
-    return Group(grid)
-
-
-def _nulls(result: GameResult) -> Iterator[tuple[Text, Mapping[str, float]]]:
-    """Yield the nulls in one row if all players have the same, else in a row a player."""
-    rows = [{name: number(null, METRICS[name].digits) for name, null in row.nulls.items()} for row in result.rows]
-    same = all(nulls == rows[0] for nulls in rows)
-    for row in result.rows[:1] if same else result.rows:
-        if row.nulls:
-            yield Text("null" if same else f"null of {_short(row.player, result)}", style="dim"), row.nulls
-
-
-def _null(value: float | None, digits: int) -> Text:
-    shown = "" if value is None else "–" if isnan(value) else number(value, digits)
-    return Text(shown, style="dim")
-
-
-def _is_plain(result: GameResult) -> bool:
-    """Return whether payoffs are in the game's unit and no figure is exact: an unscaled table would add nothing."""
-    pools = {pool for matchup in result.rows[0].matchups for pool in matchup.pools}
-    nothing = not any(row.exact or row.bound or row.scored or row.sampled for row in result.rows)
-    return nothing and "exploit" not in pools and scale_of(result.game) == 1.0
-
-
-def _plain(result: GameResult) -> Group:
-    """Print the figures unscaled, so that the pool's figure and the exact one have one unit."""
-    zero_sum, seats = result.game.spec.utility == "zero-sum", result.game.spec.seats
-    worst = [] if zero_sum else ["worst advantage"]
-    gains = ["gain by seat"] if seats > 2 else []
-    conv = "NashConv/2" if seats == 2 else "NashConv/n"
-    columns = ["pay", "pool loss" if zero_sum else "pool advantage", *worst, conv, "own value by seat", *gains]
-    grid = table(f"  unscaled, in {result.game.spec.unit}", "player", *columns)
-    for row in result.rows:
-        pay, advantage = unscaled(result, row)
-        if advantage is not None and zero_sum:
-            advantage = advantage.times(0.5)
-        figures = {"pay": cell(pay), columns[1]: cell(advantage)} | _exploitability(row, conv)
-        cells = [figures.get(column, Text("–", style="dim")) for column in columns]
-        grid.add_row(_short(row.player, result), *cells)
-    return Group(grid)
-
-
-def _exploitability(row: Row, conv: str) -> dict[str, RenderableType]:
-    """Return the exact figures of a player by column, or their lower bounds."""
-    if row.exact is not None:
-        return {
-            "worst advantage": Text(number(row.exact.worst_advantage)),
-            conv: Text(number(row.exact.exploitability)),
-            "own value by seat": Text(" / ").join(Text(number(value)) for value in row.exact.values),
-            "gain by seat": Text(" / ").join(Text(number(gain)) for gain in row.exact.gains),
-        }
-    if row.scored is not None:
-        return {
-            conv: cell(row.scored.exploitability),
-            "own value by seat": Text(" / ").join(Text(number(value)) for value in row.scored.centre.values),
-            "gain by seat": Text(" / ").join(map(cell, row.scored.gains)),
-        }
-    if row.sampled is not None:
-        return {conv: replies_cell(row.sampled)}
-    if row.bound is not None:
-        return {
-            conv: Text("≥ ").append(cell(row.bound.exploitability)),
-            "own value by seat": Text(" / ").join(cell(value) for value in row.bound.values),
-            "gain by seat": Text(" / ").join(Text("≥ ").append(cell(gain)) for gain in row.bound.curve[-1].by_seat),
-        }
-    return {}
-
-
-def _replies(result: GameResult) -> Group:
-    """Print how the language models replied, and the cost of a decision."""
-    every = [row.validity for row in result.rows if row.validity is not None]
-    kinds = [kind for kind in KINDS if kind == "illegal" or any(validity.shares[kind].mean for validity in every)]
-    ends = [end for end in ENDS if any(validity.ends[end].mean for validity in every)]
-    grid = table("  replies", "player", "decisions", *kinds, *ends, "prompt tokens", "reply tokens", "ms")
-    for row in result.rows:
-        if (validity := row.validity) is not None:
-            shares = [cell(share) for share in (*map(validity.shares.get, kinds), *map(validity.ends.get, ends))]
-            costs = [f"{validity.prompt_tokens:.0f}", f"{validity.reply_tokens:.1f}", f"{validity.ms:.1f}"]
-            grid.add_row(_short(row.player, result), str(validity.num_decisions), *shares, *costs)
-    return Group(grid)
-
-
-def _opponents(result: GameResult) -> Group:
-    grid = table("  by opponent", "player", "opponent", "pools", "pay", "their advantage")
-    for row in result.rows:
-        for matchup in row.matchups:
-            pools = Text(", ".join(matchup.pools))
-            grid.add_row(
-                _short(row.player, result),
-                _short(matchup.opponent, result),
-                pools,
-                cell(matchup.payoff()),
-                cell(matchup.advantage()),
-            )
-    return Group(grid)
-
-
-def _seats(result: GameResult, row: Row, opponent: str) -> Group:
-    """Return a player's figures at each seat against an opponent."""
-    seats = [seat for seat in row.by_seat if seat.opponent == opponent]
-    names = [name for name in seats[0].metrics if any(seat.metrics[name] for seat in seats)]
-    title = f"  {_short(row.player, result)} by seat, against {_short(opponent, result)}"
-    grid = table(title, "seat", "episodes", *names)
-    for seat in seats:
-        cells = [cell(seat.metrics[name], METRICS[name].digits) for name in names]
-        grid.add_row(Text(seat.seat), str(seat.episodes), *cells)
-    return Group(grid)
-
-
-def _remarks(result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> None:
-    for row in result.rows[1:]:
-        if row.player != CHANCE:
-            holm = adjusted.get((result.text, row.player)) if len(adjusted) > 1 else None
-            out.print(Text(f"  {_difference(result, row, holm)}"))
-    lacking = [row for row in result.rows if not (row.exact or row.scored or row.sampled)]
-    for reason in dict.fromkeys(f"no exact figure: {row.why_not_exact}" for row in lacking):
-        out.print(Text(f"  {reason}", style="dim"))
-    _bases(result)
-    for warning in result.warnings:
-        errors.print(Text(f"  warning: {warning}", style="yellow"))
-    out.print()
-
-
-def _bases(result: GameResult) -> None:
-    """Print what figures are based on that are not exact."""
-    for row in result.rows:
-        name = _short(row.player, result)
-        if row.scored is not None:
-            text = f"by log-probabilities, of which at most {number(row.scored.unseen)} are unseen in a situation"
-            out.print(Text(f"  {name}: bounds {text}", style="dim"))
-        if row.sampled is not None:
-            out.print(Text(f"  {replies_line(name, row.sampled)}", style="dim"))
-        if row.bound is not None:
-            out.print(Text(f"  {curve_line(name, row.bound)}"))
-
-
-def _difference(result: GameResult, row: Row, holm: float | None) -> str:
-    """Return the difference of a player's payoff to the first's.
-
-    Exact where both are, else from the deals that both played.
-
-    `holm` is the p adjusted for the other comparisons of the evaluation; None where there is no other.
-    """
-    first = result.rows[0]
-    title = f"{_short(row.player, result)} minus {_short(first.player, result)}"
-    pay, base = row.metrics.get("pay"), first.metrics.get("pay")
-    if pay is not None and base is not None and both_exact(result, row):
-        return f"{title}: pay {number(pay.mean - base.mean)} (exact)"
-    difference = result.differences[row.player]
-    if not difference.estimate.n:
-        return f"{title}: they have no deal in common"
-    least = difference.detectable
-    why = "fewer than six deals" if difference.estimate.n < LEAST_FLIPPED else "all deals differ alike"
-    detectable = f"minimum detectable difference {f'– ({why})' if isnan(least) else number(least)}"
-    p = f"p = {difference.p_value:.4f}" + ("" if holm is None else f", Holm p = {holm:.4f}")
-    return f"{title} on the same deals: pay {difference.estimate}, {p}, {detectable}"
+        print_result(evaluation, json=self.json, everything=self.everything)
+        if not self.json and not self.everything:
+            out.print(MORE, style="dim", highlight=False)

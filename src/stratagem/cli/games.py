@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from stratagem.api.console import Text
 from stratagem.api.games import GameCard
 from stratagem.api.games import games as list_games
 from stratagem.cli import completion, options
 from stratagem.cli.console import out
-from stratagem.cli.output import print_grid, print_json, print_remarks
+from stratagem.cli.output import print_result, print_table
+from stratagem.show.console import Text
 
 
 def games(
@@ -22,16 +22,12 @@ def games(
 ) -> None:
     """List the games, or show one of them."""
     found = list_games() if name is None else list_games(name)
-    if json:
-        print_json(found.to_json())
+    if json or not isinstance(found, GameCard):
+        print_result(found, json=json)
         return
-    for grid in found.grids():
-        print_grid(grid)
-    if isinstance(found, GameCard):
-        _print_texts(found)
-        return
-    out.print()
-    print_remarks(found)
+    for table in found.tables():
+        print_table(table)
+    _print_texts(found)
 
 
 def _print_texts(card: GameCard) -> None:

@@ -10,8 +10,7 @@ import typer
 from stratagem.api.labels import STYLE
 from stratagem.api.labels import labels as find_labels
 from stratagem.cli import completion, options
-from stratagem.cli.console import out
-from stratagem.cli.output import print_grid, print_json, print_remarks
+from stratagem.cli.output import print_result
 from stratagem.evaluation.labels import TARGETS
 
 _DEFAULT = ", ".join(f"{target:g}" for target in TARGETS)
@@ -54,10 +53,4 @@ def labels(
         svg=draw_to,
         progress=not json,
     )
-    if json:
-        print_json(found.to_json())
-        return
-    for grid in found.grids():
-        print_grid(grid)
-    out.print()
-    print_remarks(found)
+    print_result(found, json=json)

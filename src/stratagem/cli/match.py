@@ -6,11 +6,9 @@ from typing import Annotated
 
 import typer
 
-from stratagem.api.console import Text
-from stratagem.api.matches import MatchResult, play
+from stratagem.api.matches import play
 from stratagem.cli import completion, options
-from stratagem.cli.console import out
-from stratagem.cli.output import cell, print_json, table
+from stratagem.cli.output import print_json, print_result
 from stratagem.cli.transcript import print_episode
 from stratagem.errors import BadParameter
 from stratagem.play.records import episode_json
@@ -57,13 +55,4 @@ def play_match(
     for episode in finished[:shown]:
         print_episode(episode)
     if episodes > 1 or not shown:
-        _print_totals(result)
-
-
-def _print_totals(result: MatchResult) -> None:
-    count = len(result.episodes)
-    title = f"{count} episode{'s' if count > 1 else ''}, {result.game.spec.unit}"
-    grid = table(title, "player", "payoff", "wins", "illegal turns")
-    for total in result.totals():
-        grid.add_row(Text(total.player), cell(total.payoff), str(total.wins), str(total.illegal_turns))
-    out.print(grid)
+        print_result(result, json=False)

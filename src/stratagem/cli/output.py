@@ -8,24 +8,23 @@ from typing import Any
 
 from stratagem.api.json_file import write_json
 from stratagem.api.progress import counted
-from stratagem.api.result import Grid, Result, as_table
-from stratagem.api.tables import cell, number, table
+from stratagem.api.result import Result
 from stratagem.cli.console import errors, out
 from stratagem.cli.parameters import as_options
 from stratagem.engines.open import tallies
 from stratagem.files import finite
+from stratagem.show.console import Text
+from stratagem.show.legend import wrap_lines
+from stratagem.show.table import Table
+from stratagem.show.terminal import terminal_table
 from stratagem.visible import json_text
 
 __all__ = [
-    "cell",
-    "number",
-    "print_grid",
     "print_json",
-    "print_remarks",
     "print_result",
+    "print_table",
     "print_tallies",
     "progress",
-    "table",
     "write_json",
 ]
 
@@ -37,25 +36,28 @@ def progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
         yield step
 
 
-def print_grid(grid: Grid) -> None:
-    """Print a table of a result."""
-    out.print(as_table(grid))
+def print_table(table: Table) -> None:
+    """Print a table of a result with its notes; its warnings go to the error stream."""
+    out.print(terminal_table(table))
+    for note in table.notes:
+        out.print(Text(f"  {note}", style="dim"))
+    for warning in table.warnings:
+        errors.print(Text(f"  warning: {warning}", style="yellow"))
 
 
-def print_remarks(result: Result) -> None:
-    """Print the sentences of a result, in the words of the command line."""
-    for remark in result.remarks():
-        out.print(as_options(remark), highlight=False, markup=False)
-
-
-def print_result(result: Result, *, json: bool) -> None:
-    """Print a result as tables and sentences, or as JSON."""
+def print_result(result: Result, *, json: bool, everything: bool = False) -> None:
+    """Print a result as its main tables, or all, and sentences; or as JSON."""
     if json:
         print_json(result.to_json())
         return
-    for grid in result.grids():
-        print_grid(grid)
-    print_remarks(result)
+    tables = result.tables() if everything else result.main_tables()
+    sentences = [*wrap_lines(result.legend(tables)), *result.remarks()]
+    for place, table in enumerate(tables):
+        print_table(table)
+        if sentences or place + 1 < len(tables):
+            out.print()
+    for sentence in sentences:
+        out.print(as_options(sentence), highlight=False, markup=False)
 
 
 def print_tallies() -> None:

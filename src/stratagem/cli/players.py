@@ -8,8 +8,7 @@ import typer
 
 from stratagem.api.players import players as list_players
 from stratagem.cli import completion, options
-from stratagem.cli.console import out
-from stratagem.cli.output import print_grid, print_json, print_remarks
+from stratagem.cli.output import print_result
 
 
 def players(
@@ -20,10 +19,4 @@ def players(
 ) -> None:
     """List the players: rule, memory, whether they are stochastic, and pools."""
     found = list_players(game)
-    if json:
-        print_json(found.to_json())
-        return
-    for grid in found.grids():
-        print_grid(grid)
-        out.print()
-    print_remarks(found)
+    print_result(found, json=json)

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from stratagem.api.console import Text
 from stratagem.api.prompts import prompt as show_prompts
 from stratagem.cli import completion, options
 from stratagem.cli.console import out
 from stratagem.cli.output import print_json
 from stratagem.prompting.catalogue import style_names
+from stratagem.show.console import Text
 
 
 def prompt(

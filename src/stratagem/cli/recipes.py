@@ -8,8 +8,7 @@ import typer
 
 from stratagem.api.recipes import recipes as list_recipes
 from stratagem.cli import options
-from stratagem.cli.console import out
-from stratagem.cli.output import print_grid, print_json
+from stratagem.cli.output import print_result
 
 
 def recipes(
@@ -18,12 +17,4 @@ def recipes(
 ) -> None:
     """List the shipped recipes with their descriptions."""
     found = list_recipes(word)
-    if json:
-        print_json(found.to_json())
-        return
-    for grid in found.grids():
-        print_grid(grid)
-        out.print()
-    out.print(
-        "stratagem train NAME... composes recipes; a later one overrides an earlier one.", highlight=False, markup=False
-    )
+    print_result(found, json=json)

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.table import Table
-
-from stratagem.api.console import Text
-from stratagem.cli.output import table
-from stratagem.reports.files import Figure
-from stratagem.reports.headline import Headline
 from stratagem.reports.main_figures import MainFigure
-from stratagem.reports.numbers import interval, short
+from stratagem.reports.numbers import short
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _ARROWS = {"higher": " ↑", "lower": " ↓"}
@@ -24,16 +18,6 @@ def sparkline(values: Sequence[float], width: int = 24) -> str:
     low, high = min(shown, default=0.0), max(shown, default=0.0)
     top = len(_BLOCKS) - 1
     return "".join(_BLOCKS[round((value - low) / (high - low) * top) if high > low else top // 2] for value in shown)
-
-
-def headline_grid(headline: Headline) -> Table:
-    """Return the table of a game's headline: figures in rows, stages in columns, the chosen one marked."""
-    stages = [f"{name} (best)" if place == headline.chosen else name for place, name in enumerate(headline.stages)]
-    source = "final evaluation" if headline.rows else "validation"
-    grid = table(f"{headline.game}, {source}", "figure", *stages)
-    for measure in headline.measures:
-        grid.add_row(Text(_title(measure.name, measure.unit, measure.better)), *map(_cell, measure.figures))
-    return grid
 
 
 def figure_line(figure: MainFigure) -> str:
@@ -55,11 +39,3 @@ def figure_title(figure: MainFigure) -> str:
 
 def _title(name: str, unit: str, better: str) -> str:
     return f"{name}{f', {unit}' if unit else ''}{_ARROWS[better]}"
-
-
-def _cell(figure: Figure | None) -> Text:
-    if figure is None:
-        return Text("–", style="dim")
-    ends = interval(figure)
-    text = Text(short(figure.mean))
-    return text.append(f" {short(ends[0])}…{short(ends[1])}", style="dim") if ends else text

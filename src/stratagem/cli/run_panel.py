@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from rich.console import Group, RenderableType
 
-from stratagem.api.console import Text
-from stratagem.cli.output import table
 from stratagem.cli.run_figures import figure_line, figure_title, sparkline
 from stratagem.games.base import Json
 from stratagem.reports.files import Finding
@@ -16,6 +14,9 @@ from stratagem.reports.main_figures import MainFigure, main_figures
 from stratagem.reports.numbers import short
 from stratagem.reports.run_data import SFT_PREFIXES, RunData, finite
 from stratagem.runs.folder import RunFolder
+from stratagem.show.console import Text
+from stratagem.show.table import Numbers
+from stratagem.show.terminal import make_grid
 
 _CURVES = ("/pay", "illegal_rate", "loss", "entropy", "reward", "points")
 """Ends of the names of the other metrics that are shown."""
@@ -90,13 +91,13 @@ def _ends(figure: MainFigure) -> dict[str, tuple[int, float] | None]:
 def panel(now: Snapshot) -> RenderableType:
     """Draw the run: its status, its main figures and other metrics with their courses, and its checks."""
     lines = [_head(now)]
-    figures = table("", "figure", "start", "best", "last", "chance", "course")
+    figures = make_grid("", "figure", *map(Numbers, ("start", "best", "last", "chance", "course")))
     for figure in now.figures:
         ends = ["–" if point is None else f"{short(point[1])} ({point[0]})" for point in _ends(figure).values()]
         figures.add_row(
             Text(figure_title(figure)), *ends, short(figure.chance), sparkline(list(figure.points.values()))
         )
-    others = table("", "metric", "first", "last", "course")
+    others = make_grid("", "metric", *map(Numbers, ("first", "last", "course")))
     for name, values in now.others:
         others.add_row(Text(name), short(values[0]), short(values[-1]), sparkline(values))
     grids = [grid for grid in (figures, others) if grid.row_count]

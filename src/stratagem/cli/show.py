@@ -10,7 +10,7 @@ import typer
 from stratagem.api.records import read_record
 from stratagem.cli import options
 from stratagem.cli.console import out
-from stratagem.cli.output import print_grid, print_json
+from stratagem.cli.output import print_json, print_table
 from stratagem.cli.transcript import print_episode
 from stratagem.cli.words import calls_json, print_words
 from stratagem.errors import StratagemError
@@ -42,7 +42,7 @@ def show(
     elif json:
         print_json([episode_json(e) for e in record.episodes[:first]])
     else:
-        print_grid(record.listed(first))
+        print_table(record.listed(first))
         if (more := len(record.episodes) - first) > 0:
             out.print(f"and {more} more: --first N lists more, --episode NUMBER prints one", markup=False)
 

@@ -6,15 +6,11 @@ from typing import Annotated
 
 import typer
 
-from stratagem.api.console import Text
 from stratagem.api.tournaments import TournamentSettings, plan_tournament
 from stratagem.cli import completion, options
 from stratagem.cli.broken_off import played
-from stratagem.cli.console import errors, out
 from stratagem.cli.evaluate import EvaluationOutput
-from stratagem.cli.output import cell, print_json, print_remarks, table, write_json
-from stratagem.evaluation.evaluate import CHANCE
-from stratagem.evaluation.tournament import CrossPlay
+from stratagem.cli.output import print_result, write_json
 
 
 def play_tournament(
@@ -45,33 +41,8 @@ def play_tournament(
     settings = TournamentSettings(
         game, players or (), episodes=episodes, seed=seed, chance=chance, record=record_to, resume=resume
     )
-    so_far = EvaluationOutput(by_opponent=True, json=json).show
+    so_far = EvaluationOutput(everything=True, json=json).show
     finished = played(plan_tournament(settings), so_far, quiet=json)
-    data, result = finished.to_json(), finished.cross_play
     if write_to is not None:
-        write_json(data, write_to)
-    if json:
-        print_json(data)
-        return
-    out.print(_matrix(result, episodes))
-    out.print(
-        "Payoff per round of the row against the column. A bare figure is exact; ± is a standard error over deals.",
-        highlight=False,
-    )
-    print_remarks(finished)
-    for warning in result.warnings:
-        errors.print(Text(f"warning: {warning}", style="yellow"))
-
-
-def _matrix(result: CrossPlay, episodes: int) -> object:
-    order, means = result.ranking(), result.means
-    how = f"{episodes} episodes per pair where play is sampled, seats rotated over paired deals"
-    title = f"{result.text}   {how}, {result.game.spec.unit}"
-    grid = table(title, "", "player", "mean vs others", *(str(rank) for rank in range(1, len(order) + 1)))
-    grid.columns[1].justify = "left"
-    for rank, row in enumerate(order, 1):
-        cells = [cell(result.pay[row][column], 2) for column in order]
-        short = "random (chance)" if result.players[row] == CHANCE else result.players[row]
-        short = short.removeprefix(f"{result.game.spec.family}/")
-        grid.add_row(str(rank), Text(short), cell(means[row]), *cells)
-    return grid
+        write_json(finished.to_json(), write_to)
+    print_result(finished, json=json)

@@ -10,17 +10,14 @@ import typer
 
 from stratagem.api.dry_runs import dry_run as estimate_run
 from stratagem.api.dry_runs import needs_now
-from stratagem.api.runs import Run, summary_of
+from stratagem.api.runs import Run
 from stratagem.api.trainings import train as run_training
 from stratagem.cli import completion, options
 from stratagem.cli.broken_off import resumable
 from stratagem.cli.console import out
 from stratagem.cli.dry_run import print_dry_run, print_needs
-from stratagem.cli.output import number, print_json, table
-from stratagem.cli.run_figures import headline_grid
+from stratagem.cli.output import print_json, print_result
 from stratagem.errors import BadParameter, StratagemError
-from stratagem.reports.headline import headlines
-from stratagem.reports.run_data import RunData
 from stratagem.runs.trackers.tracks import track_urls
 
 
@@ -130,12 +127,7 @@ def _change(text: str) -> tuple[str, str]:
 
 
 def _print_summary(run: Run) -> None:
-    for headline in headlines(RunData(run.folder)):
-        out.print(headline_grid(headline))
-    grid = table(f"{run.path}", "metric", "first", "last", "best checkpoint")
-    for name, figures in summary_of(run.folder).items():
-        grid.add_row(name, *("–" if value is None else number(value) for value in figures.values()))
-    out.print(grid)
+    print_result(run, json=False)
     for name, url in track_urls(run.folder).items():
         out.print(f"{name}: {url}", highlight=False, markup=False)
     out.print(f"stratagem report {run.path}", style="bold", highlight=False, markup=False)

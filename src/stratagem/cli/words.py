@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
-from stratagem.api.console import Text
 from stratagem.cli.console import out
 from stratagem.engines.base import Call
 from stratagem.games.base import Json
 from stratagem.play.records import Decision, Episode
+from stratagem.show.console import Text
 from stratagem.visible import visible
 
 _BAR = "      │ "

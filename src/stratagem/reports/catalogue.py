@@ -22,17 +22,16 @@ from stratagem.reports.sections.outcome import outcome
 from stratagem.reports.sections.play import play
 from stratagem.reports.sections.repeat import repeat
 from stratagem.reports.sections.results import results
-from stratagem.reports.sections.scores import scores
 from stratagem.reports.sections.settings import settings
 from stratagem.reports.sections.signals import signals
 from stratagem.reports.sections.trials import trials
 
 SECTIONS: Mapping[str, tuple[Maker, ...]] = {
-    "grpo": (scores, dominated, equilibrium, openings, curves, signals, checks, play, settings, repeat),
+    "grpo": (results, dominated, equilibrium, openings, curves, signals, checks, play, settings, repeat),
     "league": (
         pool,
         best_response,
-        scores,
+        results,
         population,
         dominated,
         equilibrium,
@@ -46,7 +45,7 @@ SECTIONS: Mapping[str, tuple[Maker, ...]] = {
     ),
     "shapellm": (outcome, trials, curves, checks, play, settings, repeat),
     "scopal": (contest, training_data, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
-    "reinforce": (scores, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
+    "reinforce": (results, dominated, equilibrium, openings, curves, checks, play, settings, repeat),
     "sepo": (results, dominated, equilibrium, openings, curves, signals, checks, play, settings, repeat),
 }
 """Sections by algorithm."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stratagem.reports.html import Html, as_json, element, join, visible
+from stratagem.show.html import Html, as_json, element, join, visible
 
 Trace = Mapping[str, Any]
 ONE_RUN = "none, one run"

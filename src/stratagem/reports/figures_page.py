@@ -13,12 +13,13 @@ from stratagem.evaluation.recorded import reading_of, recorded
 from stratagem.evaluation.report import evaluation_json
 from stratagem.files import read_small, write_file
 from stratagem.play.store import read_episodes
-from stratagem.reports.files import Evaluation, EvaluationFile, GameTable, Tournament
-from stratagem.reports.html import Html, element, join
+from stratagem.reports.files import EvaluationFile, Tournament
 from stratagem.reports.numbers import cell
 from stratagem.reports.page import header, page
 from stratagem.reports.section import Section, table
 from stratagem.reports.sections.results import tables
+from stratagem.show.evaluation_file import EvaluationFigures, GameTable
+from stratagem.show.html import Html, element, join
 
 
 def is_figures(path: Path) -> bool:
@@ -44,7 +45,9 @@ def page_of(data: dict[str, Any], name: str, source: str) -> str:
         if "pay" in data:
             return _tournament_page(name, Tournament.model_validate(data))
         if "games" in data:
-            return _evaluation_page(name, Evaluation.model_validate(data), broken_off=data.get("broken_off") is True)
+            return _evaluation_page(
+                name, EvaluationFigures.model_validate(data), broken_off=data.get("broken_off") is True
+            )
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -61,9 +64,9 @@ def summary_of(data: dict[str, Any]) -> dict[str, Any]:
     """Return figures as data: every metric by game and player, or the payoffs of a tournament."""
     if "pay" in data:
         matrix = Tournament.model_validate(data)
-        means = dict(zip(matrix.players, (figure.model_dump() for figure in matrix.mean_against_others), strict=True))
+        means = dict(zip(matrix.players, (figure.to_json() for figure in matrix.mean_against_others), strict=True))
         return {"kind": "tournament", "game": matrix.game, "unit": matrix.unit, "mean_against_others": means}
-    games = Evaluation.model_validate(data).games
+    games = EvaluationFigures.model_validate(data).games
     return {"kind": "evaluation", "games": {game.game: _players(game) for game in games}}
 
 
@@ -71,7 +74,7 @@ def _players(game: GameTable) -> dict[str, Any]:
     """Return a game's figures by player, the exact ones too where there are some."""
     return {
         row.player: {
-            "metrics": {name: figure and figure.model_dump() for name, figure in row.metrics.items()},
+            "metrics": {name: figure and figure.to_json() for name, figure in row.metrics.items()},
             "exploitability": row.exact.exploitability,
         }
         for row in game.players
@@ -95,7 +98,7 @@ def _of_record(path: Path) -> dict[str, Any]:
     return evaluation_json(recorded(read_episodes(path), reading), path.name, reading.seed, 0)
 
 
-def _evaluation_page(name: str, evaluation: Evaluation, *, broken_off: bool) -> str:
+def _evaluation_page(name: str, evaluation: EvaluationFigures, *, broken_off: bool) -> str:
     players = dict.fromkeys(row.player for game in evaluation.games for row in game.players)
     tiles = [("players", str(len(players))), ("games", str(len(evaluation.games)))]
     tiles += (
@@ -107,34 +110,12 @@ def _evaluation_page(name: str, evaluation: Evaluation, *, broken_off: bool) -> 
     state = "broken off" if broken_off else "evaluation"
     sections = [
         Section("figures", "Figures", "Every player against the same opponents on the same deals.", _whole(evaluation)),
-        Section("opponents", "By opponent", "Figures of each player against each opponent.", _opponents(evaluation)),
     ]
     return page(f"{name}: {state}", header(name, state, "", [], tiles), sections)
 
 
-def _whole(evaluation: Evaluation) -> Html:
-    return tables(EvaluationFile(rows={}, evaluation=evaluation))
-
-
-def _opponents(evaluation: Evaluation) -> Html:
-    return join(*(element("div", element("h3", game.game), _against(game)) for game in evaluation.games))
-
-
-def _against(game: GameTable) -> Html:
-    rows = [
-        [
-            row.player,
-            figure.opponent,
-            str(figure.episodes),
-            cell(figure.unscaled_pay),
-            cell(figure.unscaled_advantage),
-        ]
-        for row in game.players
-        for figure in row.opponents
-    ]
-    return table(
-        ["player", "opponent", "episodes", "payoff", "opponent\u2019s advantage"], rows, caption=f"In {game.unit}"
-    )
+def _whole(evaluation: EvaluationFigures) -> Html:
+    return tables(EvaluationFile(rows={}, evaluation=evaluation), folding=False)
 
 
 def _tournament_page(name: str, tournament: Tournament) -> str:
@@ -155,9 +136,7 @@ def _tournament_page(name: str, tournament: Tournament) -> str:
 
 def _matrix(tournament: Tournament) -> Html:
     """Tabulate everybody against everybody, the best mean first."""
-    order = sorted(
-        range(len(tournament.players)), key=lambda where: -(tournament.mean_against_others[where].mean or 0.0)
-    )
+    order = sorted(range(len(tournament.players)), key=lambda where: -(tournament.mean_against_others[where].mean))
     rows: list[list[str]] = [
         [
             f"{number}. {tournament.players[row]}",

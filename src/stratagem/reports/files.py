@@ -4,81 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
+
+from stratagem.show.evaluation_file import SCHEMA, EvaluationFigures, StoredEstimate
 
 
 class _Schema(BaseModel):
-    """Base of all schemas: immutable; unknown keys are ignored."""
+    """Base of the schemas of a run."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
-
-
-class Figure(_Schema):
-    """Estimate in the file of an evaluation."""
-
-    mean: float | None
-    se: float | None = None
-    n: int = 0
-    low: float | None = None
-    high: float | None = None
-    exact: bool = False
-
-
-class ExactFigures(_Schema):
-    """Values of the best responder against a player, in the game's own unit."""
-
-    exploitability: float | None = None
-    worst_advantage: float | None = None
-    not_computed: str = ""
-    """Reason why there are no figures."""
-
-
-class UnscaledFigures(_Schema):
-    """Figures in the game's own unit."""
-
-    pay: Figure | None = None
-    pool_advantage: Figure | None = None
-
-
-class OpponentFigures(_Schema):
-    """A player's figures against one opponent."""
-
-    opponent: str
-    episodes: int = 0
-    unscaled_pay: Figure | None = None
-    unscaled_advantage: Figure | None = None
-    win_rate: Figure | None = None
-
-
-class Row(_Schema):
-    """One player's figures in one game."""
-
-    player: str
-    metrics: dict[str, Figure | None] = {}
-    nulls: dict[str, float] = {}
-    """Figure under the null hypothesis by metric."""
-    unscaled: UnscaledFigures = UnscaledFigures()
-    exact: ExactFigures = ExactFigures()
-    opponents: list[OpponentFigures] = []
-
-
-class GameTable(_Schema):
-    """All players' figures in one game."""
-
-    game: str
-    unit: str = "points"
-    scale: float | None = None
-    """Factor from the game's unit to the common scale."""
-    players: list[Row] = []
-    warnings: list[str] = []
-
-
-class Evaluation(_Schema):
-    """File of `stratagem eval`."""
-
-    seed: int | None = None
-    episodes_asked_per_opponent: int | None = None
-    games: list[GameTable] = []
+    model_config = SCHEMA
 
 
 class Tournament(_Schema):
@@ -89,8 +23,8 @@ class Tournament(_Schema):
     seed: int | None = None
     episodes_per_pair: int | None = None
     players: list[str]
-    pay: list[list[Figure]]
-    mean_against_others: list[Figure]
+    pay: list[list[StoredEstimate]]
+    mean_against_others: list[StoredEstimate]
     warnings: list[str] = []
 
 
@@ -107,7 +41,7 @@ class EvaluationFile(_Schema):
     """File `evaluation.json`: the player of each stage of the run, and the evaluation."""
 
     rows: dict[str, str]
-    evaluation: Evaluation
+    evaluation: EvaluationFigures
     requests: dict[str, Requests] = {}
     """Requests by model; empty in files of earlier versions."""
 
@@ -201,7 +135,7 @@ class LeagueTable(_Schema):
     exploitability: list[float | None] = []
     over_time: dict[str, list[ExploitabilityAtStep]] = {}
     """Exploitability over time by main agent."""
-    outsiders: list[Figure] = []
+    outsiders: list[StoredEstimate] = []
     """Payoff of an outsider among copies of each member; empty with two seats, and in files of earlier versions."""
     alliance: list[float | None] = []
     """Alliance index of each member's copies at one table against an outsider."""

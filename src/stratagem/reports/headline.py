@@ -6,13 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from stratagem.errors import StratagemError
+from stratagem.evaluation.evaluate import CHANCE
+from stratagem.evaluation.figures.catalogue import find_figure
+from stratagem.evaluation.figures.figure import Figure
+from stratagem.evaluation.statistics import Estimate, exactly
 from stratagem.games.bounded import make_bounded_game
-from stratagem.reports.files import Figure, GameTable, Row
 from stratagem.reports.run_data import RunData, finite
-from stratagem.reports.sections.results import CHANCE, chosen_of, in_order
+from stratagem.reports.sections.results import chosen_of, in_order
 from stratagem.reports.stages import stage_title
+from stratagem.show.evaluation_file import GameTable, PlayerFigures
 
-EXACT, POOL, OBJECTIVE, WINS = "exact exploitability", "exploit by the pool", "safety", "win rate"
+EXACT, POOL, OBJECTIVE, WINS = "exploitability", "exploit", "safety", "win rate"
 _CONTEST = ("pay", "centres")
 """Metrics of a game without safety signals that nobody simply wins or loses."""
 _CURVES = {POOL: "validation/exploit", OBJECTIVE: "validation/safety", WINS: "validation/win_rate"}
@@ -24,14 +28,19 @@ class Measure(NamedTuple):
     """One figure of every stage."""
 
     name: str
-    figures: tuple[Figure | None, ...]
+    """Key in the catalogue of figures."""
+    figures: tuple[Estimate | None, ...]
     unit: str = ""
-    better: str = "higher"
+
+    @property
+    def figure(self) -> Figure:
+        """Declaration of the figure."""
+        return find_figure(self.name)
 
     def to_json(self, stages: Sequence[str]) -> dict[str, Any]:
         """Return the figures by stage."""
-        values = [figure and figure.model_dump() for figure in self.figures]
-        return {"unit": self.unit, "better": self.better, "figures": dict(zip(stages, values, strict=True))}
+        values = [figure and figure.to_json() for figure in self.figures]
+        return {"unit": self.unit, "better": self.figure.better, "figures": dict(zip(stages, values, strict=True))}
 
 
 class Headline(NamedTuple):
@@ -42,7 +51,7 @@ class Headline(NamedTuple):
     chosen: int
     """Index of the chosen stage."""
     measures: tuple[Measure, ...]
-    rows: tuple[Row, ...] = ()
+    rows: tuple[PlayerFigures, ...] = ()
     """The stages' rows of the evaluation; empty before there is one."""
 
     def to_json(self) -> dict[str, Any]:
@@ -73,13 +82,13 @@ def _evaluated(data: RunData) -> Iterator[Headline]:
             yield Headline(game.game, values, values.index(chosen_of(values)), tuple(_measures(game, rows)), rows)
 
 
-def _measures(game: GameTable, rows: Sequence[Row]) -> Iterator[Measure]:
+def _measures(game: GameTable, rows: Sequence[PlayerFigures]) -> Iterator[Measure]:
     """Choose the figures: exploitability; the objective; else the win rate where games are won, or the payoff."""
     exact = [row.exact.exploitability for row in rows]
     if None not in exact:
-        yield Measure(EXACT, tuple(Figure(mean=value, exact=True) for value in exact), game.unit, "lower")
+        yield Measure(EXACT, tuple(exactly(value) for value in exact if value is not None), game.unit)
     elif any(row.metrics.get("exploit") for row in rows):
-        yield Measure(POOL, tuple(row.metrics.get("exploit") for row in rows), "", "lower")
+        yield Measure(POOL, tuple(row.metrics.get("exploit") for row in rows))
     for name in _measure_names(game.game, lambda name: any(row.metrics.get(name) for row in rows)):
         yield Measure(name, tuple(row.metrics.get(name) for row in rows))
 
@@ -142,8 +151,7 @@ def _of_curves(data: RunData, game: str, steps: Sequence[int], curves: Mapping[s
     measures = [
         Measure(
             name,
-            tuple(Figure(mean=curve[step], exact=name == EXACT) for step in steps),
-            better="lower" if name in (EXACT, POOL) else "higher",
+            tuple(Estimate(mean=curve[step], exact=name == EXACT) for step in steps),
         )
         for name, curve in curves.items()
     ]

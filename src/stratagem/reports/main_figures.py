@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from stratagem.reports.headline import EXACT, POOL, curves_of, games_of
+from stratagem.evaluation.figures.catalogue import find_figure
+from stratagem.reports.headline import curves_of, games_of
 from stratagem.reports.metric_reading import chance_of, unit_of
 from stratagem.reports.run_data import SFT_PREFIXES, RunData, finite
 
@@ -55,7 +56,8 @@ def main_figures(data: RunData) -> list[MainFigure]:
 def _of_games(data: RunData) -> Iterator[MainFigure]:
     for game in dict.fromkeys(games_of(data.curves)):
         for name, (metric, points) in curves_of(data, game).items():
-            yield _figure(data, name, game, metric, points)
+            figure = find_figure(name)
+            yield _figure(data, figure.label, game, metric, points, figure.better)
 
 
 def _others(data: RunData) -> Iterator[MainFigure]:
@@ -67,8 +69,9 @@ def _others(data: RunData) -> Iterator[MainFigure]:
             yield _figure(data, title, name.removesuffix(_PAY) if name != _SCORE else "", name, points)
 
 
-def _figure(data: RunData, name: str, game: str, metric: str, points: Mapping[int, float]) -> MainFigure:
-    better = "lower" if name in (EXACT, POOL) else "higher"
+def _figure(
+    data: RunData, name: str, game: str, metric: str, points: Mapping[int, float], better: str = "higher"
+) -> MainFigure:
     return MainFigure(
         name, game, metric, unit_of(data, metric), better, points, data.chosen_step, chance_of(data, metric)
     )

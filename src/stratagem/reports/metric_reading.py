@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from stratagem.errors import StratagemError
+from stratagem.evaluation.evaluate import CHANCE
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.metrics.base import OF_PAYOFFS
 from stratagem.evaluation.report import scale_of
 from stratagem.games.bounded import make_bounded_game
 from stratagem.reports.facets import OF_GAME, fits
-from stratagem.reports.files import GameTable, Row
 from stratagem.reports.metric_titles import named
 from stratagem.reports.run_data import SFT_PREFIXES, RunData
-from stratagem.reports.sections.results import CHANCE
+from stratagem.show.evaluation_file import GameTable, PlayerFigures
 
 SCALED = "points a round, common scale"
 GAME = "unit of the game"
@@ -133,7 +133,7 @@ def chance_of(data: RunData, metric: str) -> float | None:
     return _value(row, table, name) if row and table else None
 
 
-def _value(row: Row, table: GameTable, name: str) -> float | None:
+def _value(row: PlayerFigures, table: GameTable, name: str) -> float | None:
     exact = {
         **dict.fromkeys(("exact/exploitability", "replies/exploitability"), row.exact.exploitability),
         "exact/worst_advantage": row.exact.worst_advantage,

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from statistics import NormalDist
 
 from stratagem.evaluation.statistics import Estimate, students
-from stratagem.reports.files import Figure
-from stratagem.reports.html import Html, element
+from stratagem.show.html import Html, element
 
 MINUS = "\u2212"
 _REACH = NormalDist().inv_cdf(0.975)
@@ -38,12 +37,12 @@ def short(value: float | None) -> str:
     return f"{value:.2e}".replace("-", MINUS)
 
 
-def interval(figure: Figure) -> tuple[float, float] | None:
+def interval(figure: Estimate) -> tuple[float, float] | None:
     """Return the 95 % interval: the figure's own, or Student's; the normal one where the observations are not counted.
 
     None for an exact figure or a single observation.
     """
-    if figure.exact or figure.mean is None:
+    if figure.exact or math.isnan(figure.mean):
         return None
     if figure.low is not None and figure.high is not None:
         return figure.low, figure.high
@@ -55,9 +54,9 @@ def interval(figure: Figure) -> tuple[float, float] | None:
     return figure.mean - _REACH * figure.se, figure.mean + _REACH * figure.se
 
 
-def cell(figure: Figure | None) -> Html:
+def cell(figure: Estimate | None) -> Html:
     """Format a figure with its interval below; bare where it is exact."""
-    if figure is None or figure.mean is None or math.isnan(figure.mean):
+    if figure is None or math.isnan(figure.mean):
         return element("td", _MISSING, class_="none", title="Undefined, or not available.")
     ends = interval(figure)
     single = "" if figure.exact else "one observation"
@@ -73,15 +72,15 @@ def exact_cell(value: float | None, why: str = "") -> Html:
     return element("td", number(value), title="computed exactly")
 
 
-def differs(first: Figure | None, second: Figure | None) -> bool | None:
+def differs(first: Estimate | None, second: Estimate | None) -> bool | None:
     """Return whether two figures differ by more than their errors explain (5 %); None where that is unknown.
 
     The error of a difference is made of the ends of both intervals that face each other, so that a rate of 0 or 1 has
     one, too (Newcombe 1998, Zou and Donner 2008).
     """
-    if first is None or second is None or first.mean is None or second.mean is None:
+    if first is None or second is None or math.isnan(first.mean) or math.isnan(second.mean):
         return None
-    lower, higher = sorted((first, second), key=lambda figure: figure.mean or 0.0)
+    lower, higher = sorted((first, second), key=lambda figure: figure.mean)
     ends = _ends(lower), _ends(higher)
     if ends[0] is None or ends[1] is None:
         return None
@@ -89,20 +88,20 @@ def differs(first: Figure | None, second: Figure | None) -> bool | None:
     return abs(second.mean - first.mean) > max(1e-9, reach)
 
 
-def _ends(figure: Figure) -> tuple[float, float] | None:
+def _ends(figure: Estimate) -> tuple[float, float] | None:
     """Return how far the ends of the interval are from the mean; 0 for an exact figure, None where that is unknown."""
     if figure.exact:
         return 0.0, 0.0
-    ends, mean = interval(figure), figure.mean or 0.0
+    ends, mean = interval(figure), figure.mean
     return None if ends is None else (mean - ends[0], ends[1] - mean)
 
 
-def mean_with_interval(figures: Sequence[Figure]) -> Figure:
+def mean_with_interval(figures: Sequence[Estimate]) -> Estimate:
     """Average figures whose errors are independent, with the ends of their intervals carried over."""
-    mean = math.fsum(figure.mean or 0.0 for figure in figures) / len(figures)
+    mean = math.fsum(figure.mean for figure in figures) / len(figures)
     ends = [end for figure in figures if (end := _ends(figure)) is not None]
     if len(ends) < len(figures):
-        return Figure(mean=mean)
+        return Estimate(mean=mean)
     down, up = (math.hypot(*side) / len(figures) for side in zip(*ends, strict=True))
     se = math.hypot(*(figure.se or 0.0 for figure in figures)) / len(figures)
-    return Figure(mean=mean, se=se, n=sum(figure.n for figure in figures), low=mean - down, high=mean + up)
+    return Estimate(mean=mean, se=se, n=sum(figure.n for figure in figures), low=mean - down, high=mean + up)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import isnan
 from typing import Any, NamedTuple
 
 from stratagem.errors import StratagemError
+from stratagem.evaluation.statistics import Estimate
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.safety.catalogue import weights_of
-from stratagem.reports.files import Figure, Row
 from stratagem.reports.numbers import differs, number, signed
+from stratagem.show.evaluation_file import PlayerFigures
 
 _KEYS = {
     "exploit": "exploitability_weight",
@@ -43,25 +45,25 @@ def factors(game: str) -> dict[str, float]:
     return {"pay": 1.0, **{name: -weight for name, weight in weights._asdict().items() if weight}}
 
 
-def parts(game: str, first: Row, last: Row) -> list[Part]:
+def parts(game: str, first: PlayerFigures, last: PlayerFigures) -> list[Part]:
     """Return the terms of a game's objective that both stages have."""
     return [
         Part(name, before.mean, after.mean, factor)
         for name, factor in factors(game).items()
         if (before := _known(first, name)) and (after := _known(last, name))
-        if before.mean is not None and after.mean is not None
+        if not isnan(before.mean) and not isnan(after.mean)
     ]
 
 
-def _known(row: Row, name: str) -> Figure | None:
+def _known(row: PlayerFigures, name: str) -> Estimate | None:
     return row.metrics.get(name)
 
 
-def explain_decrease(game: str, first: Row, last: Row, recipe: Mapping[str, Any]) -> Iterator[str]:
+def explain_decrease(game: str, first: PlayerFigures, last: PlayerFigures, recipe: Mapping[str, Any]) -> Iterator[str]:
     """Name the term that decreased the objective most, if the objective decreased."""
     before, after = first.metrics.get("safety"), last.metrics.get("safety")
     moved = parts(game, first, last)
-    if before is None or after is None or before.mean is None or after.mean is None or not moved:
+    if before is None or after is None or isnan(before.mean) or isnan(after.mean) or not moved:
         return
     if number(after.mean) == number(before.mean) or after.mean > before.mean:
         return

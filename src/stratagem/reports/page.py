@@ -13,8 +13,8 @@ from functools import cache
 from pathlib import Path
 
 from stratagem import __version__
-from stratagem.reports.html import Html, element, join, text
 from stratagem.reports.section import Section
+from stratagem.show.html import Html, element, join, text
 
 REPORTS = Path(__file__).parent
 MODULES = ("plot_scales.js", "plot_marks.js", "plot.js")

@@ -10,8 +10,8 @@ from stratagem.errors import StratagemError
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.matrix import MatrixGame
 from stratagem.reports.figure import Reading, counted, picture
-from stratagem.reports.html import Html
 from stratagem.reports.run_data import RunData, finite
+from stratagem.show.html import Html
 
 
 def plane(data: RunData, seats: Sequence[str]) -> Html:

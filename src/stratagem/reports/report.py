@@ -10,13 +10,13 @@ from stratagem.files import write_file
 from stratagem.reports.catalogue import sections
 from stratagem.reports.headline import headlines
 from stratagem.reports.headline_table import headline_table
-from stratagem.reports.html import Html
 from stratagem.reports.page import header, page, summary
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section
 from stratagem.reports.tiles import tiles
 from stratagem.reports.verdict import verdict
 from stratagem.runs.folder import RunFolder, Status
+from stratagem.show.html import Html
 
 FILE = "report.html"
 

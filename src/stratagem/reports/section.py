@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.run_data import RunData
+from stratagem.show.html import Html, element, join
 
 
 @dataclass(frozen=True)

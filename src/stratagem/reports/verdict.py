@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 
+from stratagem.evaluation.statistics import Estimate
 from stratagem.reports.dominated import DominatedAction, flagged
-from stratagem.reports.files import Figure
-from stratagem.reports.headline import EXACT, Headline, Measure, headlines
+from stratagem.reports.headline import EXACT, WINS, Headline, Measure, headlines
 from stratagem.reports.numbers import differs, number
 from stratagem.reports.objective import explain_decrease
 from stratagem.reports.outcome_file import rows_of
@@ -37,10 +38,10 @@ def _of_game(data: RunData, headline: Headline) -> Iterator[str]:
 
 def _single(headline: Headline) -> str:
     """Describe the figures of the only stage."""
-    return " and ".join(f"{measure.name} {number(_mean(measure.figures[0]))}" for measure in headline.measures)
+    return " and ".join(f"{measure.figure.label} {number(_mean(measure.figures[0]))}" for measure in headline.measures)
 
 
-def _mean(figure: Figure | None) -> float | None:
+def _mean(figure: Estimate | None) -> float | None:
     return figure.mean if figure else None
 
 
@@ -64,7 +65,7 @@ def _figures(headline: Headline, stage: int) -> str:
 
 
 def _name(measure: Measure) -> str:
-    return f"the {measure.name}" if measure.name == "win rate" else measure.name
+    return f"the {measure.figure.label}" if measure.name == WINS else measure.figure.label
 
 
 def _selection_bias(data: RunData, headline: Headline) -> Iterator[str]:
@@ -80,9 +81,9 @@ def _selection_bias(data: RunData, headline: Headline) -> Iterator[str]:
     )
 
 
-def change(name: str, first: Figure | None, last: Figure | None, unit: str = "") -> str:
+def change(name: str, first: Estimate | None, last: Estimate | None, unit: str = "") -> str:
     """Describe a change such as `safety rose from 0.1 to 0.2`, and whether it is significant."""
-    if first is None or last is None or first.mean is None or last.mean is None:
+    if first is None or last is None or isnan(first.mean) or isnan(last.mean):
         return f"{name} is not available"
     low, high, unit = number(first.mean), number(last.mean), f" {unit}" if unit else ""
     significant = differs(first, last)

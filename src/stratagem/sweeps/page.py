@@ -7,11 +7,11 @@ from typing import Any
 
 from stratagem.evaluation.statistics import Estimate
 from stratagem.reports.figure import Reading, counted, label, picture
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.page import header, page
 from stratagem.reports.section import Section, missing, table
 from stratagem.runs.metrics import Curve
+from stratagem.show.html import Html, element, join
 from stratagem.sweeps.comparison import ArmFigures, Comparison
 
 

@@ -124,8 +124,8 @@ def _played_tournament(library: Library, name: str, game: str) -> Json:
     return {
         "game": found.game,
         "players": names,
-        "pay": [[found.pay[row][column].model_dump() for column in order] for row in order],
-        "means": [found.mean_against_others[at].model_dump() for at in order],
+        "pay": [[found.pay[row][column].to_json() for column in order] for row in order],
+        "means": [found.mean_against_others[at].to_json() for at in order],
         "ratings": [],
         "unit": found.unit,
         "left_out": 0,

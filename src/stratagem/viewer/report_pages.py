@@ -17,9 +17,9 @@ from stratagem.errors import UnknownName
 from stratagem.files import parse_json
 from stratagem.games.base import Json
 from stratagem.play.store import shards
-from stratagem.reports.html import Html
 from stratagem.reports.report import FILE, report_of
 from stratagem.runs.folder import RunFolder
+from stratagem.show.html import Html
 from stratagem.viewer.library import Library
 from stratagem.viewer.listing import stamp
 from stratagem.viewer.parameters import given

@@ -5,17 +5,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, TypeVar
 
+from stratagem.evaluation.figures.figure import Better, Figure
 from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.statistics import Estimate
 from stratagem.games.base import Game
 from stratagem.games.talk import without_talk
 
 T = TypeVar("T")
-
-Better = Literal["higher", "lower", "neither"]
-"""Direction in which a figure is better."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ OF_PAYOFFS = "points on the common scale, or the game's unit"
 
 
 class Metric(ABC):
-    """One figure; the class docstring is its definition, with its source."""
+    """Figure that is computed from matchups; the class docstring is its definition, with its source."""
 
     name: ClassVar[str]
     better: ClassVar[Better]
@@ -60,8 +58,20 @@ class Metric(ABC):
     """Unit of the figure; empty for a pure number."""
     null_case: ClassVar[str] = ""
     """Description of the null hypothesis; empty where there is none."""
+    label: ClassVar[str] = ""
+    """Heading for a reader; by default the name."""
+    explanation: ClassVar[str] = ""
+    """Sentence below a table that has the figure, without a subject; by default the first one of the definition."""
+    main: ClassVar[bool] = False
+    """True if the first screen of an evaluation has it; the others are printed with `--all`."""
     by_seat: ClassVar[bool] = False
     """True if the table by seat prints it."""
+
+    def declaration(self) -> Figure:
+        """Return the declaration of the figure."""
+        explanation = self.explanation or _first_sentence(type(self).__doc__ or "")
+        label = self.label or self.name.replace("_", " ")
+        return Figure(self.name, label, self.unit, self.better, explanation, self.null_case, self.digits, self.main)
 
     @abstractmethod
     def measure(self, sample: Sample) -> Estimate | None:
@@ -74,3 +84,9 @@ class Metric(ABC):
     def null(self, sample: Sample) -> float | None:
         """Return the figure under the null hypothesis, from the same games; None where the metric has no such level."""
         return None
+
+
+def _first_sentence(definition: str) -> str:
+    """Return the first paragraph of a definition as it stands after a colon."""
+    text = " ".join(definition.partition("\n\n")[0].split()).rstrip(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text

@@ -15,6 +15,7 @@ class Externality(Metric):
 
     name = "externality"
     better = "lower"
+    explanation = "harm to those who do not play, a round from 0 to 1, as the game defines it"
 
     def measure(self, sample: Sample) -> Estimate | None:
         return mean_signal(sample.pool("train"), "externality")

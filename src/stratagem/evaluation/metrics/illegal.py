@@ -18,6 +18,8 @@ class IllegalRate(Metric):
     name = "illegal"
     better = "lower"
     unit = "share of turns"
+    explanation = "turns without a legal action"
+    main = True
 
     def measure(self, sample: Sample) -> Estimate | None:
         episodes = [episode for matchup in sample.matchups for episode in matchup.episodes]

@@ -20,6 +20,7 @@ class MemorisationGap(Metric):
     name = "memorisation_gap"
     better = "lower"
     unit = OF_PAYOFFS
+    main = True
     null_case = "0, the gap of a player that plays by the rules alone"
 
     def measure(self, sample: Sample) -> Estimate | None:

@@ -52,6 +52,8 @@ class NraPerMatch(_RelativeAdvantage):
     """Sum of (agent - other) over the sum of (|agent| + |other|), each episode by episode (GTBench; SEPO)."""
 
     name = "nra"
+    label = "NRA"
+    explanation = "normalised relative advantage, from -1 to 1 (GTBench)"
 
     def terms(self, scores: Scores) -> tuple[float, float]:
         return sum(agent - other for agent, other in scores), sum(abs(agent) + abs(other) for agent, other in scores)
@@ -65,6 +67,7 @@ class NraOfSums(_RelativeAdvantage):
     """Total of the agent less the others', over the absolute values of the two totals."""
 
     name = "nra-of-sums"
+    label = "NRA of sums"
 
     def figure(self, sums: Array) -> float:
         return _relative(*sums.sum(axis=0))
@@ -74,6 +77,7 @@ class NraPerOpponent(_RelativeAdvantage):
     """Mean over opponents of the ratio of totals for each opponent."""
 
     name = "nra-per-opponent"
+    label = "NRA per opponent"
 
     def figure(self, sums: Array) -> float:
         return sum(_relative(agent, other) for agent, other in sums) / len(sums)

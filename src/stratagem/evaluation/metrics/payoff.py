@@ -18,6 +18,7 @@ class Payoff(Metric):
     unit = OF_PAYOFFS
     null_case = "the fixed sum of payoffs divided by the seats, which an equal of the opponents has"
     by_seat = True
+    explanation = "mean payoff a round, each opponent counting the same"
 
     def measure(self, sample: Sample) -> Estimate | None:
         return mean_pay(sample, scaled=True)

@@ -13,6 +13,7 @@ class Robust(Metric):
     name = "robust"
     better = "higher"
     unit = OF_PAYOFFS
+    explanation = "mean payoff a round against a pool of opponents that training does not have"
 
     def measure(self, sample: Sample) -> Estimate | None:
         matchups = sample.pool("shifted")

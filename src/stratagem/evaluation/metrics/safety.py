@@ -28,6 +28,8 @@ class Safety(Metric):
     name = "safety"
     better = "higher"
     unit = OF_PAYOFFS
+    explanation = "payoff less weighted harms, on the scale on which mutual cooperation has payoff 3"
+    main = True
 
     def measure(self, sample: Sample) -> Estimate | None:
         if not sample.pool("train"):

@@ -72,6 +72,7 @@ class First(_Ended):
     """Games that ended with as many centres as anybody had, ties included."""
 
     name = "first"
+    main = True
     better = "higher"
     by_seat = True
 
@@ -83,6 +84,7 @@ class SoleFirst(_Ended):
     """Games that ended with more centres than anybody else."""
 
     name = "sole first"
+    main = True
     better = "higher"
 
     def holds(self, own: float, others: list[float]) -> bool:
@@ -116,6 +118,7 @@ class Centres(Metric):
     """Supply centres at the end, the mean over games."""
 
     name = "centres"
+    main = True
     better = "higher"
     digits = 2
     unit = "centres"

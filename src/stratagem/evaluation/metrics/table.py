@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from typing import get_args
 
 from stratagem.errors import BadParameter, BrokenEntry
-from stratagem.evaluation.metrics.base import Better, Metric, Sample
+from stratagem.evaluation.figures.figure import Better
+from stratagem.evaluation.metrics.base import Metric, Sample
 from stratagem.evaluation.statistics import Estimate
 from stratagem.registry import Registry, parse_call
 

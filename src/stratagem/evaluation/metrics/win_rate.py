@@ -16,6 +16,7 @@ class WinRate(Metric):
 
     name = "win rate"
     better = "higher"
+    main = True
     unit = "share of episodes"
     null_case = "1 divided by the seats, which an equal of the opponents has"
     by_seat = True

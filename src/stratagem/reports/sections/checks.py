@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stratagem.reports.files import Finding
-from stratagem.reports.html import Html, element
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, missing, table
+from stratagem.show.html import Html, element
 
 
 def checks(data: RunData) -> Section:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isnan
 from typing import Any
 
+from stratagem.evaluation.statistics import Estimate
 from stratagem.files import parse_json, read_small
-from stratagem.reports.files import Figure, GameTable
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import cell, mean_with_interval, number
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, missing, table
 from stratagem.reports.sections.results import in_order, why
+from stratagem.show.evaluation_file import GameTable
+from stratagem.show.html import Html, element, join
 
 WIN = "win rate"
 
@@ -39,17 +41,17 @@ def _table(games: Sequence[GameTable], names: dict[str, str]) -> Html:
     return join(table(["", *by_game, "mean \u2191"], lines), element("p", legend, class_="legend"), *notes)
 
 
-def _won(rows: dict[str, Any], stage: str) -> Figure | None:
+def _won(rows: dict[str, Any], stage: str) -> Estimate | None:
     return rows[stage].metrics.get(WIN) if stage in rows else None
 
 
-def _all(by_game: dict[str, dict[str, Any]], stage: str) -> list[Figure | None]:
+def _all(by_game: dict[str, dict[str, Any]], stage: str) -> list[Estimate | None]:
     return [_won(rows, stage) for rows in by_game.values()]
 
 
-def mean_of(figures: Sequence[Figure | None]) -> Figure | None:
+def mean_of(figures: Sequence[Estimate | None]) -> Estimate | None:
     """Average over games, whose errors are independent; None where a game has no figure."""
-    known = [figure for figure in figures if figure is not None and figure.mean is not None]
+    known = [figure for figure in figures if figure is not None and not isnan(figure.mean)]
     if not known or len(known) < len(figures):
         return None
     return mean_with_interval(known)

@@ -9,13 +9,13 @@ from typing import Any
 
 from stratagem.reports.facets import FACETS, OF_GAME, Facet, fits
 from stratagem.reports.figure import NO_CHANCE, Reading, counted, label, picture
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.metric_reading import chance_of, unit_of
 from stratagem.reports.metric_titles import named, title_of
 from stratagem.reports.numbers import short
 from stratagem.reports.run_data import SFT_PREFIXES, RunData, finite
 from stratagem.reports.section import Section, folded, missing, table
 from stratagem.runs.metrics import Curve
+from stratagem.show.html import Html, element, join
 
 _ELSEWHERE = ("checks/", "signal/")
 """Metrics that other sections show."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stratagem.reports.dominated import LEAST, DominatedAction, flagged, has_dominated_actions
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, table
 from stratagem.reports.stages import stages_of, titles
+from stratagem.show.html import Html, element, join
 
 _LONGEST = 120
 _NOTE = (

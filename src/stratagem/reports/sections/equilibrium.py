@@ -8,11 +8,11 @@ from stratagem.evaluation.equilibria import family_of
 from stratagem.evaluation.equilibrium_family import EquilibriumFamily, Place
 from stratagem.reports.figure import Reading, counted, label, picture
 from stratagem.reports.files import Policy
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, folded, missing, table
 from stratagem.reports.stages import Stages, stages_of, titles
+from stratagem.show.html import Html, element, join
 
 _SYMBOLS = {"start": "circle-open", "chosen": "diamond", "last": "square-open"}
 _SIZES = {"start": 17, "chosen": 11, "last": 13}

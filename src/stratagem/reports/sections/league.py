@@ -8,11 +8,11 @@ from typing import Any
 
 from stratagem.reports.figure import NO_CHANCE, Reading, counted, label, picture
 from stratagem.reports.files import ExploitabilityAtStep, LeagueMember, LeagueTable
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.metric_reading import NATS, SHARE, chance_of, game_unit, unit_of
 from stratagem.reports.numbers import number, short
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, folded, missing, table
+from stratagem.show.html import Html, element, join
 
 _Z = 1.959964
 _UNITS = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stratagem.evaluation.equilibria import family_of
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, folded, table
 from stratagem.reports.stages import Stages, stages_of, titles
+from stratagem.show.html import Html, element, join
 
 _LEAST = 0.02
 """Smallest probability at any stage of an action to show."""

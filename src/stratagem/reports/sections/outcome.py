@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.outcome_file import Row, interests_of, rows_of, unshaped
 from stratagem.reports.payoff_plane import plane
@@ -14,6 +13,7 @@ from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing, table
 from stratagem.reports.sections.trials import FIRST, seats_of
 from stratagem.reports.siblings import band, runs_by_seed
+from stratagem.show.html import Html, element, join
 
 
 def outcome(data: RunData) -> Section:

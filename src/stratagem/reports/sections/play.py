@@ -8,12 +8,12 @@ from itertools import groupby
 from stratagem.engines.base import Call
 from stratagem.play.records import Decision, Episode
 from stratagem.reports.chosen_play import AGENT, Pair, chosen_play, opponents_of
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number
 from stratagem.reports.replies import KINDS, Decode, decoder, pieces
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, folded, missing
 from stratagem.reports.stages import played_by
+from stratagem.show.html import Html, element, join
 
 _LONGEST = 4000
 _NARROW = 80

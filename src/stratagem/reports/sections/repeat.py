@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, table
+from stratagem.show.html import Html, element, join
 
 
 def repeat(data: RunData) -> Section:

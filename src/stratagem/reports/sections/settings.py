@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stratagem.reports.html import element
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, missing
+from stratagem.show.html import element
 
 
 def settings(data: RunData) -> Section:

@@ -6,10 +6,10 @@ import math
 
 from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoise, SignalToNoiseTracker, Verdict
 from stratagem.reports.figure import Reading, counted, picture
-from stratagem.reports.html import Html, element, join
 from stratagem.reports.numbers import number, short
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing, table
+from stratagem.show.html import Html, element, join
 
 _HEAD = "signal/"
 _HEADINGS = [

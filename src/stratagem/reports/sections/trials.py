@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stratagem.reports.figure import NO_CHANCE, ONE_RUN, Reading, counted, label, picture
-from stratagem.reports.html import Html, element
 from stratagem.reports.metric_reading import NATS, SHARE
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing
 from stratagem.reports.sections.curves import vertical_axis
 from stratagem.reports.siblings import band, runs_by_seed, values_by_step
+from stratagem.show.html import Html, element
 
 PAY, VISITED, FIRST = "/pay", "visited/", "/first/"
 

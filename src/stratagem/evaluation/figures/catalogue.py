@@ -1,0 +1,34 @@
+"""Catalogue of figures: the metrics of suites, and all that is measured beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from stratagem.errors import UnknownName
+from stratagem.evaluation.figures.declared import DECLARED
+from stratagem.evaluation.figures.figure import Figure
+from stratagem.evaluation.metrics import METRICS
+
+_BY_KEY = {figure.key: figure for figure in DECLARED}
+
+
+def find_figure(key: str) -> Figure:
+    """Return the figure of a key; a metric of another package or of a file is one, too."""
+    if key in METRICS:
+        declared = METRICS[key].declaration()
+        return declared if declared.key == key else replace(declared, key=key, label=key)
+    if key not in _BY_KEY:
+        raise UnknownName("figure", key, [*_BY_KEY, *METRICS])
+    return _BY_KEY[key]
+
+
+def figures_of(*keys: str) -> tuple[Figure, ...]:
+    """Return the figures of several keys."""
+    return tuple(map(find_figure, keys))
+
+
+def all_figures() -> Iterator[Figure]:
+    """Yield the metrics, then the figures that are no metric of a suite."""
+    yield from (metric.declaration() for metric in METRICS.values())
+    yield from (figure for figure in DECLARED if figure.key not in METRICS)

@@ -1,0 +1,1 @@
+"""Tables of figures, and their faces: terminal, notebook and page."""

@@ -1,0 +1,345 @@
+"""Tables of an evaluation: the first screen of each game, then all figures, replies, opponents and seats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import isnan
+
+from stratagem.evaluation.evaluate import CHANCE
+from stratagem.evaluation.figures.catalogue import figures_of, find_figure
+from stratagem.evaluation.figures.figure import Figure
+from stratagem.evaluation.statistics import LEAST_FLIPPED, Estimate
+from stratagem.evaluation.validity import ENDS, KINDS
+from stratagem.show.cells import number, text_of
+from stratagem.show.evaluation_file import DifferenceFigures, EvaluationFigures, GameTable, PlayerFigures
+from stratagem.show.table import Column, Row, Table, Value, columns_of, text_table
+
+LONGEST = 48
+"""Number of characters from which a name is replaced by its number."""
+_PAYOFF, _THIRD_PARTY = "pay", ("safety", "collusion")
+_FIRST = ("win rate", "first", "sole first", "centres", "payoff", "exploitability", "safety", "illegal")
+"""Figures of the first screen in their order; further ones that were requested follow."""
+Milliseconds = Mapping[tuple[str, str], float]
+"""Time of a decision by game and player, which no file has, since it differs between two equal evaluations."""
+
+
+def evaluation_tables(
+    evaluation: EvaluationFigures,
+    *,
+    requested: Sequence[str] = (),
+    stages: Mapping[str, str] | None = None,
+    chosen: str = "",
+    ms: Milliseconds | None = None,
+) -> list[Table]:
+    """Return the tables of all games.
+
+    `requested` are metrics that the first screen has besides its own; `stages` are the names of a run's models by
+    player, of which one is the `chosen`; `ms` is the time of a decision.
+    """
+    games = [
+        GameTables(game, evaluation, tuple(requested), stages or {}, chosen, ms or {}) for game in evaluation.games
+    ]
+    return [table for game in games for table in game.tables()]
+
+
+@dataclass(frozen=True)
+class GameTables:
+    """Tables of one game."""
+
+    game: GameTable
+    evaluation: EvaluationFigures
+    requested: tuple[str, ...] = ()
+    stages: Mapping[str, str] = field(default_factory=dict)
+    chosen: str = ""
+    ms: Milliseconds = field(default_factory=dict)
+
+    @cached_property
+    def players(self) -> list[PlayerFigures]:
+        """Players in the order of the run's stages, then the others in their own."""
+        order = {player: place for place, player in enumerate(self.stages)}
+        return sorted(self.game.players, key=lambda row: order.get(row.player, len(order)))
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """Names of the metrics that are measured in the game."""
+        return list(dict.fromkeys(name for row in self.players for name in row.metrics))
+
+    def tables(self) -> Iterator[Table]:
+        """Yield the first screen, then the other tables that have figures."""
+        yield self.main()
+        yield self._table("on the common scale" if self._scaled else "", find_metrics(self.metrics), _metric)
+        if any(row.exploitability is not None for row in self.players) or self._scaled or self._met("exploit"):
+            yield self._table(f"unscaled, in {self.game.unit}", self._unscaled_figures(), self._unscaled)
+        if any(row.replies for row in self.players):
+            yield self._replies()
+        if any(row.in_other_words for row in self.players):
+            yield self._other_words()
+        yield self._opponents()
+        yield from self._seats()
+
+    @property
+    def _scaled(self) -> bool:
+        return self.game.scale != 1.0
+
+    def _met(self, pool: str) -> bool:
+        return any(pool in opponent.pools for row in self.players for opponent in row.opponents)
+
+    def _table(self, caption: str, figures: Sequence[Figure], value: Callable[[PlayerFigures, Figure], Value]) -> Table:
+        """Return a row for each player and a column for each figure, then the levels of the null hypothesis."""
+        rows = [
+            Row((self.name_of(row.player), *(value(row, figure) for figure in figures)), self._kind(row))
+            for row in self.players
+        ]
+        title = ", ".join(filter(None, [self.game.game, caption]))
+        nulls = self._nulls(figures, 1.0) if value is _metric else []
+        return Table(title, ("player", *figures), (*rows, *nulls), main=False)
+
+    def _kind(self, row: PlayerFigures) -> str:
+        return "chance" if row.player == CHANCE else "counts" if row.player == self.chosen else ""
+
+    # The first screen
+
+    def main(self) -> Table:
+        """Return the first screen: figures that need no other page, in the unit of the game."""
+        figures = self._main_figures()
+        counts = self.players[0].opponents if self.players else []
+        episodes = f"   {counts[0].episodes} episodes per opponent" if counts and counts[0].episodes else ""
+        rows = [
+            Row((self.name_of(row.player), *(self._main_value(row, figure) for figure in figures)), self._kind(row))
+            for row in self.players
+        ]
+        nulls = self._nulls(figures, self.game.scale)
+        title = f"{self.game.game}{episodes}, in {self.game.unit}"
+        return Table(title, ("player", *figures), (*rows, *nulls), tuple(self._notes()), tuple(self.game.warnings))
+
+    def _main_figures(self) -> list[Figure]:
+        """Return the figures of the first screen that are defined for somebody; safety where there is a third party."""
+        names = dict.fromkeys([*_FIRST, *(name for name in self.metrics if find_figure(name).main), *self.requested])
+        return [find_figure(name) for name in names if self._is_shown(name)]
+
+    def _is_shown(self, name: str) -> bool:
+        shown = [self._main_value(row, find_figure(name)) for row in self.players]
+        if name == "safety":
+            return any(row.metrics.get("collusion") is not None for row in self.players) and any(shown)
+        if name == "illegal":
+            return any(isinstance(value, Estimate) and value.mean > 0 for value in shown)
+        return any(value is not None for value in shown)
+
+    def _main_value(self, row: PlayerFigures, figure: Figure) -> Value:
+        if figure.key == "payoff":
+            return row.unscaled.pay
+        return row.exploitability if figure.key == "exploitability" else row.metrics.get(figure.key)
+
+    def _nulls(self, figures: Sequence[Figure], scale: float | None) -> list[Row]:
+        """Return the nulls in one row if all players have the same, else in a row a player."""
+        of_players = [(row, tuple(_null(row, figure, scale) for figure in figures)) for row in self.players]
+        known = [(row, nulls) for row, nulls in of_players if any(null != "" for null in nulls)]
+        if not known:
+            return []
+        digits = [figure.digits for figure in figures]
+        if len({tuple(map(text_of, nulls, digits)) for _, nulls in known}) == 1:
+            return [_null_row("null", known[0][1])]
+        return [_null_row(f"null of {self.name_of(row.player)}", nulls) for row, nulls in known]
+
+    def _notes(self) -> Iterator[str]:
+        """Yield the names that are numbers, differences from the first player, and what figures are based on."""
+        yield from (f"[{place}] is {name}" for place, name in enumerate(self._long_names, 1))
+        for row in self.players[1:]:
+            found = self.game.differences_on_played_deals.get(row.player)
+            if row.player != CHANCE and found is not None:
+                yield self._difference(row, found)
+        lacking = [row.exact.not_computed for row in self.players if row.exact.not_computed and not _is_measured(row)]
+        yield from dict.fromkeys(f"no exact figure: {reason}" for reason in lacking)
+        for row in self.players:
+            yield from basis_of(self.name_of(row.player), row)
+
+    def _difference(self, row: PlayerFigures, found: DifferenceFigures) -> str:
+        """Return the difference of a player's payoff to the first's: exact where both are, else on the same deals."""
+        first = self.players[0]
+        title = f"{self.name_of(row.player)} minus {self.name_of(first.player)}"
+        own, base = row.metrics.get(_PAYOFF), first.metrics.get(_PAYOFF)
+        if own is not None and base is not None and own.exact and base.exact:
+            return f"{title}: payoff {number(own.mean - base.mean)} (exact)"
+        if not found.estimate.n:
+            return f"{title}: they have no deal in common"
+        least = found.detectable
+        why = "fewer than six deals" if found.estimate.n < LEAST_FLIPPED else "all deals differ alike"
+        shown = f"– ({why})" if least is None or isnan(least) else number(least)
+        many = found.holm_p is not None and len(self.evaluation.family.comparisons) > 1
+        p = f"p = {found.p_value:.4f}" + (f", Holm p = {found.holm_p:.4f}" if many else "")
+        return f"{title} on the same deals: payoff {found.estimate}, {p}, minimum detectable difference {shown}"
+
+    # Further tables
+
+    def _unscaled_figures(self) -> tuple[Figure, ...]:
+        return figures_of("payoff", "pool_advantage", "worst_advantage", "exploitability", "nash_conv", "value", "gain")
+
+    def _unscaled(self, row: PlayerFigures, figure: Figure) -> Value:
+        values: dict[str, Value] = {
+            "payoff": row.unscaled.pay,
+            "pool_advantage": row.unscaled.pool_advantage,
+            "worst_advantage": row.exact.worst_advantage,
+            "exploitability": row.exploitability,
+            "nash_conv": row.exact.nash_conv,
+            "value": row.values or None,
+            "gain": row.gains or None,
+        }
+        return values[figure.key]
+
+    def _replies(self) -> Table:
+        """Return how the language models replied, and the cost of a decision."""
+        found = {row.player: row.replies for row in self.players if row.replies is not None}
+        kinds = [
+            kind for kind in KINDS if kind == "illegal" or any(_positive(r.shares.get(kind)) for r in found.values())
+        ]
+        ends = [end for end in ENDS if any(_positive(replies.ends.get(end)) for replies in found.values())]
+        keys = ["decisions", *(f"replies/{name}" for name in (*kinds, *ends)), "prompt_tokens", "reply_tokens", "ms"]
+        rows = [
+            (
+                self.name_of(player),
+                replies.num_decisions,
+                *map(replies.shares.get, kinds),
+                *map(replies.ends.get, ends),
+                replies.per_decision.prompt_tokens,
+                replies.per_decision.reply_tokens,
+                self.ms.get((self.game.game, player)),
+            )
+            for player, replies in found.items()
+        ]
+        return _further(f"{self.game.game}, replies", ("player", *figures_of(*keys)), rows)
+
+    def _other_words(self) -> Table:
+        """Return a row for each player in plain words, and one for each of its disguises."""
+        rows: list[tuple[Value, ...]] = []
+        for row in self.players:
+            if row.in_other_words:
+                rows.append((self.name_of(row.player), row.metrics.get(_PAYOFF), "", row.metrics.get("illegal"), ""))
+            rows += [
+                (f"  {self.name_of(one.player)}", one.pay, one.gap, one.illegal, one.proof or None)
+                for one in row.in_other_words
+            ]
+        columns = columns_of("player", *figures_of("payoff", "memorisation_gap", "illegal"), "the same game")
+        return _further(f"{self.game.game}, in other words", columns, rows)
+
+    def _opponents(self) -> Table:
+        """Return each player's figures against each opponent, in the unit of the game."""
+        rows = [
+            (
+                self.name_of(row.player),
+                self.name_of(one.opponent),
+                ", ".join(one.pools),
+                one.episodes,
+                one.unscaled_pay,
+                one.unscaled_advantage,
+            )
+            for row in self.players
+            for one in row.opponents
+        ]
+        columns = columns_of("player", "opponent", "pools", *figures_of("episodes", "payoff", "opponent_advantage"))
+        return _further(f"{self.game.game}, by opponent, in {self.game.unit}", columns, rows)
+
+    def _seats(self) -> Iterator[Table]:
+        """Yield a player's figures at each seat against an opponent."""
+        for row in self.players:
+            for opponent in dict.fromkeys(seat.opponent for seat in row.by_seat if any(seat.metrics.values())):
+                seats = [seat for seat in row.by_seat if seat.opponent == opponent]
+                names = [name for name in seats[0].metrics if any(seat.metrics[name] for seat in seats)]
+                lines = [(seat.seat, seat.episodes, *(seat.metrics[name] for name in names)) for seat in seats]
+                title = f"{self.name_of(row.player)} by seat, against {self.name_of(opponent)}"
+                yield _further(
+                    f"{self.game.game}, {title}", ("seat", *figures_of("episodes"), *find_metrics(names)), lines
+                )
+
+    # Names
+
+    def name_of(self, player: str) -> str:
+        """Return the stage of a run, or the name without the family in the title; of a long name its number."""
+        if player in self.stages:
+            return self.stages[player][:1].upper() + self.stages[player][1:]
+        bare = self._bare(player)
+        return f"[{self._long_names.index(bare) + 1}]" if bare in self._long_names else bare
+
+    @cached_property
+    def _long_names(self) -> list[str]:
+        """Long names of the players, of their opponents and of the players in disguise, each once."""
+        names = [row.player for row in self.players if row.player not in self.stages]
+        names += [one.opponent for row in self.players for one in row.opponents]
+        names += [one.player for row in self.players for one in row.in_other_words]
+        return [name for name in dict.fromkeys(map(self._bare, names)) if len(name) > LONGEST]
+
+    def _bare(self, name: str) -> str:
+        game = self.game.game.partition("(")[0]
+        prefix, _, rest = name.partition("/")
+        bare = rest if rest and prefix in (game, game.partition("-")[0]) else name
+        return "random (chance)" if bare == CHANCE else bare
+
+
+def basis_of(name: str, row: PlayerFigures) -> Iterator[str]:
+    """Yield what the exploitability of a player is based on, where it is not exact."""
+    if row.scored is not None:
+        unseen = number(row.scored.unseen)
+        yield (
+            f"{name}: certain bounds by log-probabilities, of which at most {unseen} are unseen in a situation; they "
+            "are no interval of confidence"
+        )
+    if (at := row.from_replies) is not None:
+        yield f"exploitability of {name} from {at.num_replies} replies in {at.num_questions} situations{_details(row)}"
+    if (bound := row.lower_bound) is not None:
+        deals = f"{bound.deals} deals"
+        if not bound.budget_unit:
+            yield f"lower bound for {name} by {bound.method}, {deals}: {text_of(bound.curve[-1].mean)}"
+        else:
+            points = ", ".join(f"{point.budget}: {text_of(point.mean)}" for point in bound.curve)
+            by = f"{bound.budget_unit} ({bound.method} against {bound.model}, {deals})"
+            yield f"lower bound for {name} by {by}: {points}"
+
+
+def _details(row: PlayerFigures) -> str:
+    """Return what limits an exploitability from replies: illegal replies, few replies, and copies."""
+    at = row.from_replies
+    assert at is not None
+    parts = ["; each limit holds with 95 %, both together with 90 %"]
+    if at.num_illegal:
+        alone = "" if at.legal_only is None else f"; {number(at.legal_only)} by the legal ones alone"
+        share = at.num_illegal / at.num_replies
+        parts.append(f", {share:.1%} of them illegal, which count as the game's own action{alone}")
+    if at.point is None:
+        parts.append(", too few for an estimate, which takes 8 a situation")
+    if not at.is_fresh:
+        parts.append(", the server gave earlier replies again word for word, so there is no lower limit")
+    return "".join(parts)
+
+
+def find_metrics(names: Sequence[str]) -> tuple[Figure, ...]:
+    """Return the figures of metrics; one that is no longer installed has its name alone."""
+    return tuple(map(find_figure, names))
+
+
+def _metric(row: PlayerFigures, figure: Figure) -> Value:
+    return row.metrics.get(figure.key)
+
+
+def _null(row: PlayerFigures, figure: Figure, scale: float | None) -> float | str | None:
+    """Return the level of the null hypothesis; empty where the figure has none, None where it is no number."""
+    key = _PAYOFF if figure.key == "payoff" else figure.key
+    null = row.nulls.get(key, "")
+    return null / scale if isinstance(null, float) and key == _PAYOFF and scale else null
+
+
+def _null_row(name: str, nulls: Sequence[float | str | None]) -> Row:
+    return Row((name, *nulls), "null")
+
+
+def _is_measured(row: PlayerFigures) -> bool:
+    return row.scored is not None or row.from_replies is not None
+
+
+def _positive(share: Estimate | None) -> bool:
+    return share is not None and share.mean > 0
+
+
+def _further(title: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> Table:
+    """Return a table that is printed with `--all` alone."""
+    return Table(title, tuple(columns), text_table("", columns, rows).rows, main=False)
