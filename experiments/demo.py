@@ -15,13 +15,13 @@ from result_tables import number
 from sepo_table import figures, over_seeds
 
 ROWS = {
-    "NashConv/2 before SEPO": ("SFT", "exact"),
-    "NashConv/2, chosen checkpoint": ("SEPO", "exact"),
-    "NashConv/2, last checkpoint": ("last", "exact"),
-    "pay, common scale, chosen checkpoint": ("SEPO", "pay"),
-    "pool exploit, common scale, chosen": ("SEPO", "exploit"),
+    "exploitability before SEPO": ("SFT", "exact"),
+    "exploitability, chosen checkpoint": ("SEPO", "exact"),
+    "exploitability, last checkpoint": ("last", "exact"),
+    "payoff, common scale, chosen checkpoint": ("SEPO", "pay"),
+    "pool advantage, common scale, chosen": ("SEPO", "exploit"),
 }
-"""Stage and figure of each row; pay and exploit are on the common scale, on which an ante is worth 3."""
+"""Stage and figure of each row; the last two are on the common scale, on which an ante is worth 3."""
 NEXT = (
     ("stratagem view runs/demo", "look at the run, its games and the words of the model"),
     ("stratagem play kuhn --players human run:runs/demo", "play against the model"),
@@ -45,8 +45,8 @@ def summary(own: Stages, others: Sequence[Stages]) -> str:
     before, after = (number(own[stage]["exact"]) for stage in ("SFT", "SEPO"))
     spread = over_seeds([stages["SEPO"]["exact"] for stages in others])
     return (
-        f"A best response wins {before} chips a hand against the model before SEPO, and {after} after it "
-        f"({len(others)} seeds: {spread}, random play: .458)."
+        f"What was learnt: a best response gains {before} chips a hand from the model before SEPO, and {after} "
+        f"after it ({len(others)} other seeds: {spread}; random play: .458)."
     )
 
 
@@ -55,17 +55,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("run", type=Path, help="the demo's run")
     parser.add_argument("results", type=Path, help="the JSON with the other seeds")
+    parser.add_argument("--all", action="store_true", help="print each figure beside those of the other seeds")
     arguments = parser.parse_args()
     runs = json.loads(arguments.results.read_text(encoding="utf-8"))["kuhn"]["tiny"]
-    rows = list(compared(figures(arguments.run), [run["stages"] for run in runs]))
-    heads = ("figure", "this run", f"{len(runs)} seeds", "least to most", "this run is")
+    if arguments.all:
+        print_table(list(compared(figures(arguments.run), [run["stages"] for run in runs])), len(runs))
+    print("Next, after `. .venv/bin/activate`:")
+    print("\n".join(f"  {command:<52}{meaning}" for command, meaning in NEXT))
+    print(f"\n{summary(figures(arguments.run), [run['stages'] for run in runs])}")
+
+
+def print_table(rows: Sequence[Sequence[str]], seeds: int) -> None:
+    """Print each figure of this run beside those of the other seeds."""
+    heads = ("figure", "this run", f"{seeds} seeds", "least to most", "this run is")
     widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
     for row in (heads, *rows):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    print("\nThe seeds were run on another machine. One run may well lie outside the range of a few.")
-    print(f"\n{summary(figures(arguments.run), [run['stages'] for run in runs])}")
-    print("\nNext, after `. .venv/bin/activate`:")
-    print("\n".join(f"  {command:<52}{meaning}" for command, meaning in NEXT))
+    print("\nThe seeds were run on another machine. One run may well lie outside the range of a few.\n")
 
 
 if __name__ == "__main__":

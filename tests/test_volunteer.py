@@ -52,7 +52,7 @@ def test_rules_conform_and_players_are_measured(tmp_path, capsys):
     assert command("verify-game", GAME, "--episodes", 10) == 0
     out = tmp_path / "figures.json"
     assert command("eval", GAME, "--player", "Rotating", "--episodes", 6, "--no-chance", "--out", out) == 0
-    assert "gain by seat" in capsys.readouterr().out
+    assert "exploitability" in capsys.readouterr().out
     (result,) = json.loads(out.read_text())["games"]
     assert set(result["players"][0]["metrics"]) >= {"pay", "exploit", "robust", "externality", "safety"}
 

@@ -8,6 +8,8 @@ from dataclasses import fields
 from chapters.markdown import code, definition, notes, page, table
 from stratagem.evaluation.evaluate import CHANCE
 from stratagem.evaluation.exact import Exact
+from stratagem.evaluation.figures.declared import DECLARED
+from stratagem.evaluation.figures.figure import Figure
 from stratagem.evaluation.metrics import METRICS, Metric
 from stratagem.evaluation.statistics import Difference, Estimate
 from stratagem.evaluation.suites import SUITES, Line, Suite
@@ -25,7 +27,10 @@ def metrics() -> str:
         "The null is the figure of a player without the measured quality. Evaluations print it in rows of its own. "
         "Metrics marked with * are also printed by seat, where seats have names, as the powers of Diplomacy, and with "
         "`--by-seat`. Tables by seat have no null.",
-        table(("metric", "better", "unit", "null", "definition"), (_metric(name, m) for name, m in ours.items())),
+        table(
+            ("metric", "heading", "better", "unit", "null", "definition"),
+            (_metric(name, m) for name, m in ours.items()),
+        ),
         "`honesty`, `kept`, `betrayal` and `messages` take a reader of free text: `--metric 'kept(reader=rules)'`. The "
         "evaluation then prints how often the reader is right: see "
         "[Reading free text](../explanation/talk.md#reading-free-text).",
@@ -38,6 +43,10 @@ def metrics() -> str:
         definition(Exact) + " They need a player that states its probabilities and a small game. Otherwise the "
         "evaluation prints the reason. [Exploitability](../explanation/exploitability.md) explains them.",
         table(("figure", "meaning"), _exact()),
+        "## Other figures",
+        "All figures that results and commands print beside the metrics. One whose unit is that of the game is a payoff a "
+        "round.",
+        table(("key", "heading", "better", "unit", "meaning"), map(_declared, DECLARED)),
         "## Fields of an estimate",
         definition(Estimate),
         table(("field", "meaning"), _fields(Estimate)),
@@ -47,9 +56,20 @@ def metrics() -> str:
     )
 
 
-def _metric(name: str, metric: Metric) -> tuple[str, str, str, str, str]:
+def _metric(name: str, metric: Metric) -> tuple[str, str, str, str, str, str]:
     mark = "*" if metric.by_seat else ""
-    return code(name) + mark, metric.better, metric.unit, metric.null_case, definition(type(metric))
+    return (
+        code(name) + mark,
+        metric.declaration().label,
+        metric.better,
+        metric.unit,
+        metric.null_case,
+        definition(type(metric)),
+    )
+
+
+def _declared(figure: Figure) -> tuple[str, str, str, str, str]:
+    return code(figure.key), figure.label, figure.better, figure.unit, figure.explanation
 
 
 def _exact() -> Iterator[tuple[str, str]]:

@@ -4,7 +4,7 @@ import pytest
 
 import stratagem as sg
 
-SCALED = "On the common scale, that of pay, pool advantage, robust, safety, mutual cooperation has payoff 3."
+SCALED = "On the common scale, that of payoff, pool advantage, robust, safety, mutual cooperation has payoff 3."
 NRA = "NRA: normalised relative advantage, from -1 to 1 (GTBench)."
 
 
@@ -17,7 +17,7 @@ def found():
 def test_only_the_figures_of_the_printed_tables_are_explained(found, everything, explained):
     legend = found.legend(found.tables() if everything else found.main_tables())
     assert [SCALED in legend, NRA in legend] == [explained, explained]
-    assert any(line.startswith("exploitability: what a best response gains") for line in legend)
+    assert any(line.startswith("exploitability: gain a round of a best response") for line in legend)
 
 
 def test_every_figure_of_a_table_has_its_line(found):

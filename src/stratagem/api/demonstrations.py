@@ -45,7 +45,7 @@ class Demonstrations(Result):
 
     def tables(self) -> list[Table]:
         title = f"{self.folder}   seed {self.manifest['seed']}, style {self.manifest['style']}"
-        figures = figures_of("train", "validation", "repeated", "episodes", "characters", "longest")
+        figures = figures_of("train", "held_out", "repeated", "episodes", "characters", "longest")
         rows = [(name, *_cells(game, row)) for name, game, row in self._games()]
         return [text_table(title, ("set", "game", *figures), rows)]
 

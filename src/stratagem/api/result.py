@@ -79,7 +79,12 @@ class Result(ABC):
         shown: list[RenderableType] = []
         for table in tables:
             shown += [terminal_table(table), *map(Text, sentences_of(table))]
-        return plain(*shown, *map(Text, wrap_lines(self.legend(tables))), *map(Text, self.remarks()))
+        return plain(*shown, *self._below(tables))
+
+    def _below(self, tables: Sequence[Table]) -> list[Text]:
+        """Return the legend and the remarks under an empty line."""
+        sentences = [*wrap_lines(self.legend(tables)), *self.remarks()]
+        return list(map(Text, ["", *sentences] if tables and sentences else sentences))
 
     def __repr__(self) -> str:
         return self.text()

@@ -98,17 +98,21 @@ def _row_json(result: GameResult, row: Row) -> Json:
         **({"from_replies": row.sampled.to_json()} if row.sampled else {}),
         **({"lower_bound": row.bound.to_json()} if row.bound else {}),
         "replies": row.validity and row.validity.to_json(),
-        "in_other_words": [_other_words_json(result.game, other) for other in row.in_other_words],
+        "in_other_words": [_other_words_json(result.game, row, other) for other in row.in_other_words],
         "opponents": [_bout_json(result.game, matchup) for matchup in row.matchups],
     }
 
 
-def _other_words_json(game: Game[Any], other: OtherWords) -> Json:
-    pay, replies = mean_pay(Sample(game, other.matchups), scaled=True), validity(other.matchups)
+def _other_words_json(game: Game[Any], row: Row, other: OtherWords) -> Json:
+    disguised, replies = Sample(game, other.matchups), validity(other.matchups)
+    pay, illegal = mean_pay(disguised, scaled=True), METRICS["illegal"].measure(disguised)
+    gap = METRICS["memorisation_gap"].measure(Sample(game, row.matchups, (other.matchups,)))
     return {
         "player": other.player,
         "proof": other.proof,
         "pay": pay and pay.to_json(),
+        "gap": gap and gap.to_json(),
+        "illegal": illegal and illegal.to_json(),
         "replies": replies and replies.to_json(),
     }
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from math import isnan
 
 from stratagem.evaluation.evaluate import CHANCE
-from stratagem.evaluation.figures.catalogue import figures_of, find_figure
+from stratagem.evaluation.figures.catalogue import figures_of, stored_figure
 from stratagem.evaluation.figures.figure import Figure
 from stratagem.evaluation.statistics import LEAST_FLIPPED, Estimate
 from stratagem.evaluation.validity import ENDS, KINDS
@@ -18,8 +18,8 @@ from stratagem.show.table import Column, Row, Table, Value, columns_of, text_tab
 
 LONGEST = 48
 """Number of characters from which a name is replaced by its number."""
-_PAYOFF, _THIRD_PARTY = "pay", ("safety", "collusion")
-_FIRST = ("win rate", "first", "sole first", "centres", "payoff", "exploitability", "safety", "illegal")
+_PAYOFF = "pay"
+_FIRST = ("win rate", "first", "sole first", "centres", "pay", "exploitability", "safety", "illegal")
 """Figures of the first screen in their order; further ones that were requested follow."""
 Milliseconds = Mapping[tuple[str, str], float]
 """Time of a decision by game and player, which no file has, since it differs between two equal evaluations."""
@@ -69,7 +69,8 @@ class GameTables:
     def tables(self) -> Iterator[Table]:
         """Yield the first screen, then the other tables that have figures."""
         yield self.main()
-        yield self._table("on the common scale" if self._scaled else "", find_metrics(self.metrics), _metric)
+        metrics = tuple(map(stored_figure, self.metrics))
+        yield self._table("on the common scale" if self._scaled else "", metrics, _metric)
         if any(row.exploitability is not None for row in self.players) or self._scaled or self._met("exploit"):
             yield self._table(f"unscaled, in {self.game.unit}", self._unscaled_figures(), self._unscaled)
         if any(row.replies for row in self.players):
@@ -116,11 +117,11 @@ class GameTables:
 
     def _main_figures(self) -> list[Figure]:
         """Return the figures of the first screen that are defined for somebody; safety where there is a third party."""
-        names = dict.fromkeys([*_FIRST, *(name for name in self.metrics if find_figure(name).main), *self.requested])
-        return [find_figure(name) for name in names if self._is_shown(name)]
+        names = dict.fromkeys([*_FIRST, *(name for name in self.metrics if stored_figure(name).main), *self.requested])
+        return [stored_figure(name) for name in names if self._is_shown(name)]
 
     def _is_shown(self, name: str) -> bool:
-        shown = [self._main_value(row, find_figure(name)) for row in self.players]
+        shown = [self._main_value(row, stored_figure(name)) for row in self.players]
         if name == "safety":
             return any(row.metrics.get("collusion") is not None for row in self.players) and any(shown)
         if name == "illegal":
@@ -128,7 +129,7 @@ class GameTables:
         return any(value is not None for value in shown)
 
     def _main_value(self, row: PlayerFigures, figure: Figure) -> Value:
-        if figure.key == "payoff":
+        if figure.key == _PAYOFF:
             return row.unscaled.pay
         return row.exploitability if figure.key == "exploitability" else row.metrics.get(figure.key)
 
@@ -156,30 +157,32 @@ class GameTables:
             yield from basis_of(self.name_of(row.player), row)
 
     def _difference(self, row: PlayerFigures, found: DifferenceFigures) -> str:
-        """Return the difference of a player's payoff to the first's: exact where both are, else on the same deals."""
+        """Return the difference of two payoffs in the game's unit: exact where both are, else on the same deals."""
         first = self.players[0]
         title = f"{self.name_of(row.player)} minus {self.name_of(first.player)}"
         own, base = row.metrics.get(_PAYOFF), first.metrics.get(_PAYOFF)
+        unit = 1.0 / (self.game.scale or 1.0)
         if own is not None and base is not None and own.exact and base.exact:
-            return f"{title}: payoff {number(own.mean - base.mean)} (exact)"
+            return f"{title}: payoff {number((own.mean - base.mean) * unit)} (exact)"
         if not found.estimate.n:
             return f"{title}: they have no deal in common"
         least = found.detectable
         why = "fewer than six deals" if found.estimate.n < LEAST_FLIPPED else "all deals differ alike"
-        shown = f"– ({why})" if least is None or isnan(least) else number(least)
+        shown = f"– ({why})" if least is None or isnan(least) else number(least * unit)
         many = found.holm_p is not None and len(self.evaluation.family.comparisons) > 1
         p = f"p = {found.p_value:.4f}" + (f", Holm p = {found.holm_p:.4f}" if many else "")
-        return f"{title} on the same deals: payoff {found.estimate}, {p}, minimum detectable difference {shown}"
+        estimate = found.estimate.times(unit)
+        return f"{title} on the same deals: payoff {estimate}, {p}, minimum detectable difference {shown}"
 
     # Further tables
 
     def _unscaled_figures(self) -> tuple[Figure, ...]:
-        return figures_of("payoff", "pool_advantage", "worst_advantage", "exploitability", "nash_conv", "value", "gain")
+        return figures_of(_PAYOFF, "exploit", "worst_advantage", "exploitability", "nash_conv", "value", "gain")
 
     def _unscaled(self, row: PlayerFigures, figure: Figure) -> Value:
         values: dict[str, Value] = {
-            "payoff": row.unscaled.pay,
-            "pool_advantage": row.unscaled.pool_advantage,
+            _PAYOFF: row.unscaled.pay,
+            "exploit": row.unscaled.pool_advantage,
             "worst_advantage": row.exact.worst_advantage,
             "exploitability": row.exploitability,
             "nash_conv": row.exact.nash_conv,
@@ -220,8 +223,9 @@ class GameTables:
                 (f"  {self.name_of(one.player)}", one.pay, one.gap, one.illegal, one.proof or None)
                 for one in row.in_other_words
             ]
-        columns = columns_of("player", *figures_of("payoff", "memorisation_gap", "illegal"), "the same game")
-        return _further(f"{self.game.game}, in other words", columns, rows)
+        columns = columns_of("player", *figures_of(_PAYOFF, "memorisation_gap", "illegal"), "the same game")
+        scale = ", on the common scale" if self._scaled else ""
+        return _further(f"{self.game.game}, in other words{scale}", columns, rows)
 
     def _opponents(self) -> Table:
         """Return each player's figures against each opponent, in the unit of the game."""
@@ -237,7 +241,7 @@ class GameTables:
             for row in self.players
             for one in row.opponents
         ]
-        columns = columns_of("player", "opponent", "pools", *figures_of("episodes", "payoff", "opponent_advantage"))
+        columns = columns_of("player", "opponent", "pools", *figures_of("episodes", _PAYOFF, "opponent_advantage"))
         return _further(f"{self.game.game}, by opponent, in {self.game.unit}", columns, rows)
 
     def _seats(self) -> Iterator[Table]:
@@ -249,7 +253,7 @@ class GameTables:
                 lines = [(seat.seat, seat.episodes, *(seat.metrics[name] for name in names)) for seat in seats]
                 title = f"{self.name_of(row.player)} by seat, against {self.name_of(opponent)}"
                 yield _further(
-                    f"{self.game.game}, {title}", ("seat", *figures_of("episodes"), *find_metrics(names)), lines
+                    f"{self.game.game}, {title}", ("seat", *figures_of("episodes"), *map(stored_figure, names)), lines
                 )
 
     # Names
@@ -312,20 +316,14 @@ def _details(row: PlayerFigures) -> str:
     return "".join(parts)
 
 
-def find_metrics(names: Sequence[str]) -> tuple[Figure, ...]:
-    """Return the figures of metrics; one that is no longer installed has its name alone."""
-    return tuple(map(find_figure, names))
-
-
 def _metric(row: PlayerFigures, figure: Figure) -> Value:
     return row.metrics.get(figure.key)
 
 
 def _null(row: PlayerFigures, figure: Figure, scale: float | None) -> float | str | None:
     """Return the level of the null hypothesis; empty where the figure has none, None where it is no number."""
-    key = _PAYOFF if figure.key == "payoff" else figure.key
-    null = row.nulls.get(key, "")
-    return null / scale if isinstance(null, float) and key == _PAYOFF and scale else null
+    null = row.nulls.get(figure.key, "")
+    return null / scale if isinstance(null, float) and figure.key == _PAYOFF and scale else null
 
 
 def _null_row(name: str, nulls: Sequence[float | str | None]) -> Row:

@@ -25,7 +25,8 @@ _MARKS = {
 def explain(tables: Iterable[Table]) -> list[str]:
     """Return a line for each figure of the tables that has an explanation, each once."""
     figures = {key: figure for table in tables for key, figure in table.figures.items()}
-    return [f"{figure.label}: {figure.explanation}." for figure in figures.values() if figure.explanation]
+    lines = (f"{figure.label}: {figure.explanation}." for figure in figures.values() if figure.explanation)
+    return list(dict.fromkeys(lines))
 
 
 def explain_marks(tables: Iterable[Table]) -> list[str]:

@@ -254,7 +254,7 @@ def test_figures_of_a_record_are_those_of_the_run(uninterrupted, capsys):
     assert metrics["metrics"]["pay"] == wanted[0]["pay"]
     assert metrics["metrics"]["pay"]["n"] == 6
     assert "not_computed" in metrics["exact"]
-    told = run(capsys, ["eval", "--from", str(folder), "--by-opponent"])[1]
+    told = run(capsys, ["eval", "--from", str(folder), "--all"])[1]
     assert "AlwaysBet" in told
     assert "TightPassive" in told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from stratagem.errors import UnknownName
+from stratagem.errors import StratagemError, UnknownName
 from stratagem.evaluation.figures.declared import DECLARED
 from stratagem.evaluation.figures.figure import Figure
 from stratagem.evaluation.metrics import METRICS
@@ -21,6 +21,17 @@ def find_figure(key: str) -> Figure:
     if key not in _BY_KEY:
         raise UnknownName("figure", key, [*_BY_KEY, *METRICS])
     return _BY_KEY[key]
+
+
+def stored_figure(key: str) -> Figure:
+    """Return the figure of a key in a file; one of another package or of a file of somebody's may have its key alone.
+
+    The key of a stranger loads no file.
+    """
+    try:
+        return find_figure(key) if ":" not in key or METRICS.is_made(key) else Figure(key, key)
+    except StratagemError:
+        return Figure(key, key)
 
 
 def figures_of(*keys: str) -> tuple[Figure, ...]:

@@ -10,7 +10,7 @@ OF_EXPLOITABILITY = (
         "exploitability",
         PAYOFF,
         "lower",
-        "what a best response gains over the player's own value a round, the mean over the seats; 0 in an equilibrium",
+        "gain a round of a best response, the mean over the seats; 0 in an equilibrium",
         main=True,
     ),
     Figure("nash_conv", "NashConv", PAYOFF, "lower", "sum over the seats of the gain of a best response"),
@@ -20,13 +20,6 @@ OF_EXPLOITABILITY = (
         PAYOFF,
         "lower",
         "largest mean advantage a round that any opponent can have over the player",
-    ),
-    Figure(
-        "pool_advantage",
-        "pool advantage",
-        PAYOFF,
-        "lower",
-        "mean advantage a round of a pool's adversaries over the player, each at least 0",
     ),
     Figure("value", "own value", PAYOFF, explanation="value a round of the player against itself, by seat"),
     Figure("best_response", "best response", PAYOFF, explanation="value a round of a best response, by seat"),
@@ -50,7 +43,6 @@ OF_REPLIES = (
     Figure("ms", "ms", "milliseconds a decision", digits=1),
 )
 OF_MATCHES = (
-    Figure("payoff", "payoff", PAYOFF, "higher", "mean payoff a round, the mean over the opponents", main=True),
     Figure("advantage", "advantage", PAYOFF, "higher", "payoff a round less that of the others"),
     Figure(
         "opponent_advantage",
@@ -73,7 +65,7 @@ OF_DATA = (
     Figure("advantageous", "advantageous", explanation="rows whose step reward is above the mean of their situation"),
     Figure("ratio", "ratio", explanation="advantageous rows to other rows", digits=2),
     Figure("train", "train", explanation="examples to train on"),
-    Figure("validation", "validation", explanation="examples that are held out"),
+    Figure("held_out", "validation", explanation="examples that are held out"),
     Figure("repeated", "repeated", explanation="examples that repeat a decision, where decisions are few"),
     Figure("episodes", "episodes", explanation="recorded episodes"),
     Figure("characters", "characters", explanation="median length of a reply", digits=0),

@@ -14,11 +14,13 @@ class Payoff(Metric):
     """Mean payoff a round against the training pool, each opponent counting the same (SEPO, section 5)."""
 
     name = "pay"
+    label = "payoff"
     better = "higher"
     unit = OF_PAYOFFS
     null_case = "the fixed sum of payoffs divided by the seats, which an equal of the opponents has"
     by_seat = True
     explanation = "mean payoff a round, each opponent counting the same"
+    main = True
 
     def measure(self, sample: Sample) -> Estimate | None:
         return mean_pay(sample, scaled=True)

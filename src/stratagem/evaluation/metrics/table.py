@@ -40,6 +40,10 @@ class MetricTable(MutableMapping[str, Metric]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    def is_made(self, name: str) -> bool:
+        """Return whether a metric was made before, so that its name loads no file."""
+        return name in self._made
+
     def measure(self, name: str, sample: Sample) -> Estimate | None:
         """Return the figure by the metric of this name; a metric of the user's own may return something else."""
         figure: object = self[name].measure(sample)
