@@ -44,7 +44,7 @@ def metrics() -> str:
         "evaluation prints the reason. [Exploitability](../explanation/exploitability.md) explains them.",
         table(("figure", "meaning"), _exact()),
         "## Other figures",
-        "All figures that results and commands print beside the metrics. One whose unit is that of the game is a payoff a "
+        "All figures that results and commands print beside the metrics. Those in the unit of the game are payoffs a "
         "round.",
         table(("key", "heading", "better", "unit", "meaning"), map(_declared, DECLARED)),
         "## Fields of an estimate",

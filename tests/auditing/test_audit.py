@@ -28,7 +28,7 @@ from stratagem.games import make_game
 from stratagem.play.store import read_episodes
 
 
-def card_of(agent, games=("kuhn",), decisions=900, out=None, seed=0):
+def card_of(agent, games=("kuhn",), decisions=1334, out=None, seed=0):
     return run_audit(plan_audit(agent, games, decisions, seed), out)
 
 
@@ -108,10 +108,10 @@ def test_the_cost_counts_every_question_in_other_words_too():
         asked.append(question)
         return question["choices"]["actions"][0]
 
-    card = card_of(player(act, "kuhn"), decisions=400)
+    card = card_of(player(act, "kuhn"), decisions=800)
     assert "/ask/disguise(" in card.by_name["kuhn.words"].episode
     assert card.cost.decisions == len(asked)
-    assert len(asked) <= 400 + 2 * 20  # the replay of the exploiting strategy
+    assert len(asked) <= 800 + 2 * 20  # the replay of the exploiting strategy
 
 
 def test_silence_counts_as_the_default_and_raises_an_alarm():
@@ -130,7 +130,7 @@ def test_an_agent_that_fails_at_every_question_passes_no_condition():
     def act(question):
         raise ValueError("boom")
 
-    card = card_of(player(act, "kuhn"), decisions=400)
+    card = card_of(player(act, "kuhn"), decisions=800)
     assert card.unanswered
     assert card.cost.failed == card.cost.calls > 100
     number = card.cost.calls
@@ -168,7 +168,7 @@ def test_a_server_that_fails_in_the_second_half_changes_nothing_of_the_agent():
             raise TimeoutError("away")
         return question["choices"]["actions"][0]
 
-    card = card_of(player(act, "kuhn"), decisions=400)
+    card = card_of(player(act, "kuhn"), decisions=800)
     assert card.cost.failed > 100
     assert card.by_name["kuhn.illegal"].value == 0.0
     assert card.by_name["kuhn.illegal"].n < 151
@@ -206,7 +206,7 @@ def test_a_card_without_a_count_of_failures_is_read(passive, tmp_path):
 
 
 def test_a_large_game_has_a_lower_bound():
-    card = card_of("random", ["tic-tac-toe"], 400)
+    card = card_of("random", ["tic-tac-toe"], 600)
     figure = card.by_name["tic-tac-toe.exploitability"]
     assert figure.alarm
     assert figure.lower > 0.3
@@ -273,7 +273,7 @@ def test_two_audits_of_one_agent_agree_and_of_two_agents_do_not(passive):
     assert other["kuhn.exploitability"].changed
     assert other["kuhn.exploitability"].upper < 0.0
     with pytest.raises(BadParameter, match="no figure in common"):
-        changes(card, card_of("random", ["tic-tac-toe"], 400))
+        changes(card, card_of("random", ["tic-tac-toe"], 600))
 
 
 @pytest.mark.parametrize(

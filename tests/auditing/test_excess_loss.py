@@ -23,7 +23,7 @@ from stratagem.players.kuhn import KuhnPlayer
 from stratagem.reports.numbers import number
 
 
-def card_of(agent, games=("kuhn",), decisions=600, seed=0):
+def card_of(agent, games=("kuhn",), decisions=889, seed=0):
     return run_audit(plan_audit(agent, games, decisions, seed))
 
 
@@ -64,7 +64,7 @@ def test_excess_of_equal_deals_allows_for_the_largest_payoff():
 
 
 def test_excess_loss_names_both_figures_of_an_agent_that_gives_up_in_play():
-    card = card_of(ByHistory())
+    card = card_of(ByHistory(), decisions=1500)
     figure, pay = card.by_name["kuhn.excess_loss"], card.by_name["kuhn.pay_random"]
     bound = card.by_name["kuhn.exploitability"]
     assert figure.alarm
@@ -177,7 +177,7 @@ def test_excess_loss_counts_a_deal_without_replies_as_the_best():
             question["choices"]["actions"][0]
         )  # fmt: skip
 
-    card = card_of(player(act, "kuhn"), decisions=500)
+    card = card_of(player(act, "kuhn"), decisions=740)
     assert card.cost.failed > 50
     assert "kuhn.pay_random" in card.by_name
     assert not card.by_name["kuhn.excess_loss"].alarm

@@ -69,7 +69,7 @@ def test_notes_are_about_replies_that_count_as_independent(other):
 
 def test_a_card_without_notes_is_read_and_compared(audited, tmp_path):
     data = json.loads((audited[0] / FILE).read_text())
-    assert data["card"] == VERSION == 2
+    assert data["card"] == VERSION == 3
     checks = ("kuhn.played", "kuhn.excess_loss")
     del data["notes"]
     old = {**data, "card": 1, "figures": [one for one in data["figures"] if one["name"] not in checks]}
@@ -81,6 +81,6 @@ def test_a_card_without_notes_is_read_and_compared(audited, tmp_path):
     assert not names & {*checks}
     both = {change.name: change for change in changes(audited[1], audited[1])}
     assert not both["kuhn.excess_loss"].changed
-    (tmp_path / FILE).write_text(json.dumps({**data, "card": 3}))
-    with pytest.raises(BadRecord, match="a card of version 3, and this program reads versions 1 and 2"):
+    (tmp_path / FILE).write_text(json.dumps({**data, "card": 4}))
+    with pytest.raises(BadRecord, match="a card of version 4, and this program reads versions 1 to 3"):
         read_card(tmp_path)

@@ -20,7 +20,7 @@ from stratagem.play.store import read_episodes
 from stratagem.players.base import Move
 
 
-def card_of(agent, games=("kuhn",), decisions=600, seed=0, out=None):
+def card_of(agent, games=("kuhn",), decisions=889, seed=0, out=None):
     return run_audit(plan_audit(agent, games, decisions, seed), out)
 
 

@@ -103,6 +103,7 @@ def plan_audit(
     decisions: int = DECISIONS,
     seed: int = 0,
     fail_if: str | Sequence[str] = (),
+    probes: str | Sequence[str] = (),
     out: str | Path | None = None,
     calls_per_second: float | None = None,
 ) -> PlannedAudit:
@@ -111,7 +112,7 @@ def plan_audit(
     Money needs the prices of the model: `with sg.servers(prices="prices.toml"): sg.plan_audit(...)`. The time needs a
     speed: `calls_per_second`, or what a started audit in the folder `out` has measured so far.
     """
-    plan, _ = checked_plan(player, games, decisions, seed, fail_if, against)
+    plan, _ = checked_plan(player, games, decisions, seed, fail_if, against, probes)
     baseline = None if plan.baseline is None else largest(plan.baseline)
     return PlannedAudit(plan, largest(plan), baseline, *_speed(out, calls_per_second))
 
@@ -134,13 +135,15 @@ def checked_plan(
     seed: int,
     fail_if: str | Sequence[str],
     against: PlayerLike | None = None,
+    probes: str | Sequence[str] = (),
 ) -> tuple[AuditPlan, list[Condition]]:
     """Check the parameters of an audit, and return its plan and its conditions."""
     check_seed(seed)
     agent, listed = as_player_or_name(player), several(games, "game")
     baseline = None if against is None else as_player_or_name(against)
-    allow_given(agent, baseline, *listed)
+    further = names_of(probes, "probe")
+    allow_given(agent, baseline, *listed, *further)
     conditions = [read_condition(text) for text in names_of(fail_if, "condition")]
-    plan = planned(agent, listed, decisions, seed, baseline)
+    plan = planned(agent, listed, decisions, seed, baseline, further)
     check_conditions(conditions, plan.names())
     return plan, conditions

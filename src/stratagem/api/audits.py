@@ -17,7 +17,7 @@ from stratagem.api.progress import counted
 from stratagem.api.result import Plotted, remarks_on
 from stratagem.api.serving import serving
 from stratagem.auditing.card import Card, read_card
-from stratagem.auditing.compare import Change, changes
+from stratagem.auditing.compare import Change, changes, left_out
 from stratagem.auditing.condition import Outcome
 from stratagem.auditing.figure import GROUPS, Group
 from stratagem.auditing.figure import Figure as CardFigure
@@ -186,7 +186,8 @@ class Comparison(Plotted):
     def remarks(self) -> list[str]:
         """Name the figures that changed beyond their limits."""
         changed = [change.name for change in self.changes if change.changed]
-        return [f"Changed: {', '.join(changed)}." if changed else "No figure changed beyond its limits."]
+        verdict = f"Changed: {', '.join(changed)}." if changed else "No figure changed beyond its limits."
+        return [verdict, *left_out(self.before, self.after)]
 
     def plot(self) -> Figure:
         """Draw the changes with their limits."""
@@ -208,6 +209,7 @@ def audit(
     seed: int = 0,
     out: str | Path | None = None,
     fail_if: str | Sequence[str] = (),
+    probes: str | Sequence[str] = (),
     engine: str | None = None,
     workers: int | None = None,
     ray: str | None = None,
@@ -216,14 +218,15 @@ def audit(
     """Measure how exploitable, safe, able and consistent an agent is, from its replies alone.
 
     `against` is a baseline that is asked the same with the same keys; the card then has the differences from it.
-    `decisions` is the number of decisions that each is asked for, shared by the games. `out` is a folder for the card,
-    its page and the records; the same call goes on with a stopped audit there, and asks nothing twice. `fail_if` are
-    conditions such as `kuhn.exploitability.lower > 0.1`; `outcomes` says which of them hold. `plan_audit` tells what is
-    asked, and its largest cost.
+    `decisions` is the number of decisions that each is asked for at most, shared by the games; of those of a game each
+    probe has its own share. `probes` are further probes, such as `own.py:Own`, with their shares on top. `out` is a
+    folder for the card, its page and the records; the same call goes on with a stopped audit there, and asks nothing
+    twice. `fail_if` are conditions such as `kuhn.exploitability.lower > 0.1`; `outcomes` says which of them hold.
+    `plan_audit` tells what is asked, and its largest cost.
     """
     folder = None if out is None else as_path(out, "folder")
     with serving(engine, workers, ray):
-        plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against)
+        plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against, probes)
         for line in warnings_of(plan):
             warnings.warn(line, stacklevel=3)
         with counted(plan.num_steps, shown=progress) as step:

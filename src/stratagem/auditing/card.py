@@ -16,9 +16,9 @@ from stratagem.files import parse_json, read_small
 from stratagem.games.base import Json
 
 FILE = "card.json"
-VERSION = 2
-READ = (1, VERSION)
-"""Versions that are read: cards of version 1 have no notes, and no figures of checks."""
+VERSION = 3
+READ = (1, 2, VERSION)
+"""Versions that are read: cards of version 1 have no notes and no figures of checks, and those of 2 no probes."""
 _MOST_FAILED = 0.5
 """Share of calls without a reply beyond which an agent counts as one that does not answer."""
 
@@ -63,6 +63,8 @@ class Card:
     """Agent that it is compared with; empty where it is compared with none."""
     notes: tuple[str, ...] = ()
     """Sentences on what the figures take for granted."""
+    probes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Decisions by game and probe, of those that applied; empty in cards of earlier versions."""
     requests: Mapping[str, Any] = field(default_factory=dict)
     """Number of requests by model, and how many had no reply, were refused or filtered, with their shares."""
 
@@ -108,6 +110,7 @@ class Card:
             "made_by": dict(self.made_by),
             "baseline": self.baseline,
             "notes": [*self.notes],
+            "probes": {game: dict(probes) for game, probes in self.probes.items()},
             "requests": dict(self.requests),
         }
 
@@ -119,7 +122,7 @@ def read_card(path: Path) -> Card:
         data = parse_json(read_small(file))
         if data["card"] not in READ:
             raise BadRecord(
-                f"{file} is a card of version {data['card']}, and this program reads versions 1 and {VERSION}."
+                f"{file} is a card of version {data['card']}, and this program reads versions 1 to {VERSION}."
             )
         return Card(
             agent=str(data["agent"]),
@@ -133,6 +136,7 @@ def read_card(path: Path) -> Card:
             made_by=dict(data["made_by"]),
             baseline=str(data.get("baseline", "")),
             notes=tuple(map(str, data.get("notes", ()))),
+            probes={str(game): dict(probes) for game, probes in data.get("probes", {}).items()},
             requests=dict(data.get("requests", {})),
         )
     except OSError as error:

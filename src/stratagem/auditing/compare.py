@@ -105,6 +105,24 @@ def changes(before: Card, after: Card) -> Sequence[Change]:
     return _corrected(shared)
 
 
+def left_out(before: Card, after: Card) -> list[str]:
+    """Return a sentence for each probe that only one of two audits made, and for different numbers of decisions."""
+    if not before.probes or not after.probes:  # of a card of an earlier version they are not known
+        return []
+    sentences = []
+    for game in [game for game in before.probes if game in after.probes]:
+        first, second = before.probes[game], after.probes[game]
+        for name in dict.fromkeys([*first, *second]):
+            if name not in second:
+                sentences.append(f"{game}: only the first audit made the probe {name}, so it is left out.")
+            elif name not in first:
+                sentences.append(f"{game}: only the second audit made the probe {name}, so it is left out.")
+            elif first[name] != second[name]:
+                asked = f"{first[name]} decisions in the first audit and {second[name]} in the second"
+                sentences.append(f"{game}: the probe {name} asked for {asked}, so their limits differ in width.")
+    return sentences
+
+
 def _is_measured(before: Figure, after: Figure) -> bool:
     return after.group != "against" and not (before.why_not and after.why_not)
 

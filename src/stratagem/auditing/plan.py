@@ -56,6 +56,8 @@ class AuditPlan:
     steps: tuple[Step, ...]
     baseline: AuditPlan | None = None
     """The same audit of another agent, which this one is compared with."""
+    probes: tuple[str, ...] = ()
+    """Names of further probes, of other packages or of files."""
 
     @property
     def num_steps(self) -> int:
@@ -74,7 +76,8 @@ class AuditPlan:
         agent = self.agent if isinstance(self.agent, str) else self.agent.name
         plan = {"command": "audit", "player": agent, "games": [*self.games]}
         against = {"against": self.baseline.to_json()["player"]} if self.baseline else {}
-        return plan | {"decisions": self.decisions, "seed": self.seed} | against
+        further = {"probes": [*self.probes]} if self.probes else {}  # without them, as in earlier audits
+        return plan | {"decisions": self.decisions, "seed": self.seed} | against | further
 
     def task(self, step: Step, out: Path | None, queue: Callable[[], RequestQueue] = Dispatcher) -> Task:
         """Return the task of a step, with a record in the folder of the audit."""
@@ -91,10 +94,11 @@ def plan_audit(
     decisions: int = DECISIONS,
     seed: int = 0,
     against: str | Player | None = None,
+    probes: Sequence[str] = (),
 ) -> AuditPlan:
-    """Plan an audit: each game gets the same number of decisions, shared by the probes that apply there.
+    """Plan an audit: each game gets the same number of decisions, of which each probe has a share of its own.
 
-    `against` is another agent, which gets as many decisions with the same keys.
+    `against` is another agent, which gets as many decisions with the same keys. `probes` are further ones, by name.
     """
     whole("An audit", "decisions", decisions, 1)
     texts = [describe(make_bounded_game(game)) for game in games]
@@ -102,22 +106,19 @@ def plan_audit(
         raise BadParameter(f"An audit has each game once, and {twice[0]} is there twice.")
     if not texts:
         raise BadParameter("An audit needs at least one game.")
-    steps = [step for text in texts for step in _steps(text, agent, decisions // len(texts))]
+    steps = [step for text in texts for step in _steps(text, agent, decisions // len(texts), probes)]
     if all(step.why_not for step in steps):
         raise BadParameter(f"Nothing can be measured with {decisions} decisions: {steps[0].why_not}")
-    baseline = None if against is None else plan_audit(against, games, decisions, seed)
-    return AuditPlan(agent, tuple(texts), decisions, seed, tuple(steps), baseline)
+    baseline = None if against is None else plan_audit(against, games, decisions, seed, probes=probes)
+    return AuditPlan(agent, tuple(texts), decisions, seed, tuple(steps), baseline, tuple(probes))
 
 
-def _steps(text: str, agent: str | Player, decisions: int) -> Iterator[Step]:
-    """Yield the probes of a game; those that do not apply leave their share to the others."""
-    reasons = {
-        probe: probe.why_not(_trial(text, agent, round(probe.weight * decisions)))
-        for probe in probes_of(make_bounded_game(text))
-    }
-    total = sum(probe.weight for probe, reason in reasons.items() if not reason)
-    for probe, reason in reasons.items():
-        yield Step(text, probe, 0 if reason else int(probe.weight / total * decisions), reason)
+def _steps(text: str, agent: str | Player, decisions: int, further: Sequence[str]) -> Iterator[Step]:
+    """Yield the probes of a game, each with its own share, so that one more probe moves the figures of no other."""
+    for probe in probes_of(make_bounded_game(text), further):
+        own = int(probe.share * decisions)
+        reason = probe.why_not(_trial(text, agent, own))
+        yield Step(text, probe, 0 if reason else own, reason)
 
 
 def _trial(text: str, agent: str | Player, decisions: int) -> Task:

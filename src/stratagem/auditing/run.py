@@ -18,6 +18,7 @@ from stratagem.auditing.figure import Figure, corrected
 from stratagem.auditing.notes import short_replies
 from stratagem.auditing.pace import Stopwatch
 from stratagem.auditing.plan import RECORDS, AuditPlan
+from stratagem.auditing.probes.catalogue import NAMES
 from stratagem.engines.outcomes import counting_outcomes
 from stratagem.errors import CannotCompute, StratagemError
 from stratagem.evaluation.resumable import PLAN, check_plan, was_in_vain, with_files
@@ -89,6 +90,10 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
         cost=cost_of([episode for one in results for episode in one.task.record.finished.values()], agent),
         made_by=provenance(),
         notes=short_replies(results),
+        probes={
+            game: {step.probe.name: step.decisions for step in plan.steps if step.game == game and not step.why_not}
+            for game in plan.games
+        },
         requests=outcomes.to_json(),
     )
 
@@ -105,7 +110,8 @@ def _checked(plan: AuditPlan, results: Sequence[ProbeResult]) -> tuple[list[Figu
     figures, reasons = list[Figure](), dict[str, str]()
     for game, check in product(plan.games, CHECKS):
         try:
-            figures.append(check.measure([result for result in results if result.task.text == game]))
+            ours = [result for result in results if result.task.text == game and result.probe in NAMES]
+            figures.append(check.measure(ours))  # a further probe moves no figure of ours
         except CannotCompute as error:
             reasons |= {f"{game}.{quantity}": str(error) for quantity in check.quantities}
     return figures, reasons

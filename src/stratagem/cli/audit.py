@@ -31,11 +31,18 @@ def audit(
         str | None, typer.Option(help="Baseline that is asked the same; the card has the differences from it.")
     ] = None,
     decisions: Annotated[
-        int, typer.Option(min=1, help="Decisions that the agent is asked for, shared by the games.")
+        int,
+        typer.Option(
+            min=1,
+            help="Decisions that the agent is asked for at most, shared by the games.",
+        ),
     ] = DECISIONS,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(help="Condition that fails the audit: 'kuhn.exploitability.lower > 0.1'. Repeatable."),
+    ] = None,
+    probe: Annotated[
+        list[str] | None, typer.Option(help="Further probe, such as own.py:Own, with decisions of its own. Repeatable.")
     ] = None,
     to: Annotated[
         Path | None,
@@ -60,7 +67,7 @@ def audit(
 ) -> None:
     """Audit an agent: exploitability with limits, safety, competence, consistency and cost."""
     asked: dict[str, Any] = {"games": games or GAMES, "against": against, "decisions": decisions, "seed": seed}
-    asked |= {"fail_if": fail_if or ()}
+    asked |= {"fail_if": fail_if or (), "probes": probe or ()}
     if dry:
         print_result(plan_audit(player, out=to, calls_per_second=calls_per_second, **asked), json=json)
         return

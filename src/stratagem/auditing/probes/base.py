@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from stratagem.auditing.figure import Figure
 from stratagem.engines.remote.terms import FEW
@@ -63,12 +63,16 @@ class Task:
         return decisions_an_episode(self.game)
 
 
+@runtime_checkable
 class Probe(Protocol):
     """Measurement of an agent in one game."""
 
     name: ClassVar[str]
-    weight: ClassVar[float]
-    """Share of a game's decisions, before those of probes that do not apply are given to the others."""
+    share: ClassVar[float]
+    """Share of a game's decisions that it asks for, whatever other probes there are.
+
+    So a further probe moves no figure. Those of ours that apply together sum to 1; in games with talk, to 1.4.
+    """
     quantities: ClassVar[Mapping[str, str]]
     """Group of figures by quantity, without the name of the game."""
 

@@ -30,7 +30,7 @@ class BoundProbe:
     """Gain of perfect play, or of search against recorded moves, over the agent itself on the same deals."""
 
     name: ClassVar[str] = "bound"
-    weight: ClassVar[float] = 0.6
+    share: ClassVar[float] = 0.45
     quantities: ClassVar[Mapping[str, str]] = {"exploitability": "exploitability"}
 
     def why_not(self, task: Task) -> str:

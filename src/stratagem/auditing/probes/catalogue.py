@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from stratagem.auditing.figure import GROUPS
 from stratagem.auditing.probes.base import Probe
 from stratagem.auditing.probes.bound import BoundProbe
 from stratagem.auditing.probes.injection import InjectionProbe
@@ -12,8 +14,10 @@ from stratagem.auditing.probes.replies import RepliesProbe
 from stratagem.auditing.probes.rules import RulesProbe
 from stratagem.auditing.probes.talking import TalkProbe
 from stratagem.auditing.probes.words import RepeatProbe, StyleProbe, WordsProbe
+from stratagem.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.talk import Talk
+from stratagem.registry import Registry, parse_call
 
 PROBES: tuple[Probe, ...] = (
     RepliesProbe(),
@@ -29,6 +33,32 @@ TALK_PROBES: tuple[Probe, ...] = (TalkProbe(), InjectionProbe())
 """Probes of games with talk alone."""
 
 
-def probes_of(game: Game[Any]) -> tuple[Probe, ...]:
-    """Return the probes that a game has, whether or not they apply to an agent."""
-    return (*PROBES, *TALK_PROBES) if isinstance(game, Talk) else PROBES
+_registry: Registry[Probe] = Registry("probe", {}, "stratagem.probes")
+"""Probes of other packages; ours are in the tables above."""
+
+
+def probes_of(game: Game[Any], further: Sequence[str] = ()) -> tuple[Probe, ...]:
+    """Return the probes that a game has, whether or not they apply to an agent, and further ones by their names."""
+    ours = (*PROBES, *TALK_PROBES) if isinstance(game, Talk) else PROBES
+    return (*ours, *(_made(name) for name in _registry.names()), *(_made(name) for name in further))
+
+
+def _made(name: str) -> Probe:
+    """Make a probe of another package or of a file; refused where it lacks a declaration."""
+    probe: object = _registry.make(parse_call(name))
+    lacking = [part for part in _DECLARED if not hasattr(probe, part)]
+    if lacking:
+        raise BadParameter(f"The probe {name} lacks {', '.join(lacking)}: it needs {', '.join(_DECLARED)}.")
+    assert isinstance(probe, Probe)
+    if not isinstance(probe.share, int | float) or not 0.0 < probe.share <= 1.0:
+        raise BadParameter(f"The probe {name} needs `share` as a number above 0, at most 1, not {probe.share!r}.")
+    if wrong := sorted({*probe.quantities.values()} - {*GROUPS}):
+        raise BadParameter(f"The probe {name} has the group {wrong[0]!r}: there are {', '.join(GROUPS)}.")
+    if taken := sorted({*probe.quantities} & _QUANTITIES) or (probe.name in NAMES and [probe.name]):
+        raise BadParameter(f"The probe {name} has the name {taken[0]}, which a probe of ours has.")
+    return probe
+
+
+_DECLARED = ("name", "share", "quantities", "why_not", "measure")
+NAMES = {probe.name for probe in (*PROBES, *TALK_PROBES)}
+_QUANTITIES = {quantity for probe in (*PROBES, *TALK_PROBES) for quantity in probe.quantities}

@@ -34,7 +34,7 @@ class InjectionProbe:
     """Rate at which the agent chooses what a message commands, less its rate after silence in the same situation."""
 
     name: ClassVar[str] = "injection"
-    weight: ClassVar[float] = 0.3
+    share: ClassVar[float] = 0.2
     quantities: ClassVar[Mapping[str, str]] = {"injection": "talk", "neutral_text": "talk"}
 
     def why_not(self, task: Task) -> str:

@@ -26,7 +26,7 @@ class MatchesProbe:
     """Pay against random and strong play, and the safety of SEPO where the game has pools."""
 
     name: ClassVar[str] = "matches"
-    weight: ClassVar[float] = 0.3
+    share: ClassVar[float] = 0.2
     quantities: ClassVar[Mapping[str, str]] = {
         "pay_random": "competence",
         "pay_strong": "competence",

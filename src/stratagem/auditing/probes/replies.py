@@ -64,7 +64,7 @@ class RepliesProbe:
     """Exploitability with limits, dominated and illegal replies, and changes in the course of the audit."""
 
     name: ClassVar[str] = "replies"
-    weight: ClassVar[float] = 0.6
+    share: ClassVar[float] = 0.45
     quantities: ClassVar[Mapping[str, str]] = {
         "exploitability": "exploitability",
         "dominated": "competence",

@@ -29,7 +29,7 @@ class RulesProbe:
     """Share of right answers to questions about the rules, each with four answers of which one is right."""
 
     name: ClassVar[str] = "rules"
-    weight: ClassVar[float] = 0.1
+    share: ClassVar[float] = 0.07
     quantities: ClassVar[Mapping[str, str]] = {
         "rules": "competence",
         **{f"rules_{kind}": "competence" for kind in RULE_KINDS},

@@ -35,7 +35,7 @@ class TalkProbe:
     """Honesty and promises of the agent, and its pay against a liar less that against the liar's silent self."""
 
     name: ClassVar[str] = "talk"
-    weight: ClassVar[float] = 0.3
+    share: ClassVar[float] = 0.2
     quantities: ClassVar[Mapping[str, str]] = {**dict.fromkeys(_TOLD, "talk"), "gullibility": "talk"}
 
     def why_not(self, task: Task) -> str:

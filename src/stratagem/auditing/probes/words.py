@@ -32,7 +32,7 @@ class AskedOtherwise(ABC):
     """Total variation between the replies of an agent in two settings, with a test that there is none."""
 
     name: ClassVar[str]
-    weight: ClassVar[float] = 0.2
+    share: ClassVar[float] = 0.15
     quantities: ClassVar[Mapping[str, str]]
     null: ClassVar[str]
 
@@ -86,7 +86,7 @@ class StyleProbe(AskedOtherwise):
     """Replies of a language model to prompts of its own style, and to those of another."""
 
     name: ClassVar[str] = "style"
-    weight: ClassVar[float] = 0.15
+    share: ClassVar[float] = 0.1
     quantities: ClassVar[Mapping[str, str]] = {"style": "consistency"}
     null: ClassVar[str] = "it plays alike when it is asked in another style"
 
@@ -102,7 +102,7 @@ class RepeatProbe:
     """Share of questions that always get the same action at temperature 0, from a model behind a server."""
 
     name: ClassVar[str] = "repeat"
-    weight: ClassVar[float] = 0.05
+    share: ClassVar[float] = 0.03
     quantities: ClassVar[Mapping[str, str]] = {"repeat": "consistency"}
 
     def why_not(self, task: Task) -> str:
