@@ -66,7 +66,7 @@ def differences():
     pair = [make_player(name, game) for name in ("honest(NashApprox)", "believer(NashApprox)")]
     table = TalkPlay(game, *pair, 0, Plan(episodes=1000, key=Key(11), replies=1, playouts=1))
     table._difference = seen.extend
-    table.gullibility()
+    table.loss_by_hearing()
     return seen
 
 
@@ -80,6 +80,6 @@ def test_a_sampled_gullibility_covers_19_times_in_20(differences, deals):
 def test_a_gullibility_that_was_never_seen_is_not_certain():
     game = make_game("talk(kuhn(hands=1), before=round, intents=[state])")
     pair = [make_player(name, game) for name in ("honest(NashApprox)", "NashApprox")]
-    found = TalkPlay(game, *pair, 0, Plan(episodes=20, key=Key(0), replies=1, playouts=1)).gullibility()
+    found = TalkPlay(game, *pair, 0, Plan(episodes=20, key=Key(0), replies=1, playouts=1)).loss_by_hearing()
     share = 4.0 * stats.binomtest(0, 20).proportion_ci(0.95, method="exact").high  # a return is from -2 to 2
     assert (found.mean, found.low, found.high) == (0.0, pytest.approx(-share), pytest.approx(share))
