@@ -79,7 +79,7 @@ def test_who_believes_a_liar_loses_by_it_and_who_believes_the_truth_gains(speake
     game = make_game(KUHN)
     pair = players(game, speaker, "believer(NashApprox)")
     assert exchange_figures(TalkTree(game, pair), 0).gullibility == pytest.approx(known)
-    found = TalkPlay(game, *pair, 0, Plan(episodes=300, key=Key(5), replies=1, playouts=1)).loss_by_hearing()
+    found = of.gullibility(TalkPlay(game, *pair, 0, Plan(episodes=300, key=Key(5), replies=1, playouts=1)))
     assert found.low <= known <= found.high
     assert found.low > 0.0 if known > 0.0 else found.high < 0.0
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from stratagem.evaluation.talk.information import information_on_action, mutual_information
-from stratagem.evaluation.talk.source import Commitment, F, ReaderMove, Shuffle, T, TalkSource, Utterance, Weighed
+from stratagem.evaluation.talk.source import Commitment, F, Pair, ReaderMove, Shuffle, T, TalkSource, Utterance, Weighed
 from stratagem.games.talk.language import Kind
 
 LEAST = 1e-9
@@ -120,6 +120,20 @@ def distance(move: ReaderMove) -> float:
 def variation(one: Mapping[Any, float], other: Mapping[Any, float]) -> float:
     """Return the total variation of two distributions: half the sum of the absolute differences."""
     return math.fsum(abs(one.get(action, 0.0) - other.get(action, 0.0)) for action in {**one, **other}) / 2.0
+
+
+def gullibility(source: TalkSource[F]) -> F | None:
+    """Return the readers' return if nothing of what the speaker says arrives, less their return.
+
+    The speaker remembers what it said.
+    """
+    lost = source.less("deaf", "talk")
+    return None if lost is None else lost[1]
+
+
+def worth(source: TalkSource[F]) -> Pair[F] | None:
+    """Return the worth of talk: the returns, less those of the same players with all channels jammed."""
+    return source.less("talk", "jammed")
 
 
 def share(source: TalkSource[F], items: Sequence[Weighed[T]], holds: Callable[[T], bool | None]) -> F | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stratagem.evaluation.talk.signalling import Deal, Known, Returns, Signalling
-from stratagem.evaluation.talk.source import C, Joint, Shuffle, T, TalkSource, Utterance, Weighed
+from stratagem.evaluation.talk.source import Arm, C, Joint, Shuffle, T, TalkSource, Utterance, Weighed
 from stratagem.games.talk.language import Kind
 
 
@@ -116,7 +116,9 @@ class SignallingSource(ExactSource):
         truths = [self.talk.value(said.known, other.message) for other in alike if other.truth]
         return difference(self.talk.value(said.known, said.message), truths)
 
-    def returns(self) -> Returns:
+    def returns(self, arm: Arm = "talk") -> Returns | None:
+        if arm != "talk":
+            return None
         values = [(p, self.talk.value(known, message)) for (known, message), p in self.talk.sent.items()]
         return math.fsum(p * own for p, (own, _) in values), math.fsum(p * other for p, (_, other) in values)
 

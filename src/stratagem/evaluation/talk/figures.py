@@ -57,13 +57,8 @@ class TalkFigures(Generic[F]):
     """The same if nothing that anybody says arrives, and each remembers silence."""
     gullibility: F | None
     """Return of the readers if nothing of what the speaker says arrives, less their return."""
-
-    @property
-    def worth(self: TalkFigures[float]) -> Pair[float] | None:
-        """Worth of talk for the speaker and the reader: their returns less those with all channels jammed."""
-        if self.returns is None or self.jammed is None:
-            return None
-        return self.returns[0] - self.jammed[0], self.returns[1] - self.jammed[1]
+    worth: Pair[F] | None
+    """Worth of talk for the speaker and the readers: their returns less those with all channels jammed."""
 
 
 def talk_figures(source: TalkSource[F]) -> TalkFigures[F]:
@@ -89,6 +84,7 @@ def talk_figures(source: TalkSource[F]) -> TalkFigures[F]:
         gain_by_table=source.gain("table"),
         gain_by_lie=source.gain("lie"),
         returns=source.returns(),
-        jammed=source.jammed(),
-        gullibility=source.loss_by_hearing(),
+        jammed=source.returns("jammed"),
+        gullibility=of.gullibility(source),
+        worth=of.worth(source),
     )

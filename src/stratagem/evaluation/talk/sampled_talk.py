@@ -21,7 +21,7 @@ from stratagem.evaluation.talk.definitions import variation
 from stratagem.evaluation.talk.instead import instead
 from stratagem.evaluation.talk.ledger import Bound, Ledger, Said, ledger
 from stratagem.evaluation.talk.recorded_games import Held, RecordedGames, SpokenEpisode
-from stratagem.evaluation.talk.source import GainArm, Pair, ReaderMove, Weighed
+from stratagem.evaluation.talk.source import Arm, GainArm, Pair, ReaderMove, Weighed
 from stratagem.games.base import Seat
 from stratagem.games.key import Key
 from stratagem.games.talk import MOVE, SILENT, Statement, Talk, TalkState
@@ -248,20 +248,29 @@ class TalkPlay(RecordedGames):
             for number in range(self.plan.playouts)
         ]
 
-    def returns(self) -> tuple[Estimate, Estimate]:
-        """Return the returns of the speaker and of its readers."""
+    def returns(self, arm: Arm = "talk") -> Pair[Estimate] | None:
+        if arm != "talk":
+            return None
         paid, bounds = [self._paid([episode]) for episode in self.episodes], self.game.spec.bounds
         return mean_of_deals([own for own, _ in paid], *bounds), mean_of_deals([other for _, other in paid], *bounds)
 
-    def loss_by_hearing(self) -> Estimate:
-        """Return the readers' return with jammed ears, less that without.
+    def less(self, one: Arm, other: Arm) -> Pair[Estimate] | None:
+        """Return a difference of returns deal by deal; jammed channels are not played.
 
         Most deals have a difference of 0, and few a large one: see `mean_of_deals` for the interval. A reader that
         does not listen has 0 in every deal, so its interval always covers.
         """
-        deaf = self._episodes("deaf", DeafTo(self.reader, self.seat))
-        pairs = zip(deaf, self.episodes, strict=True)
-        return self._difference([self._paid([jammed])[1] - self._paid([heard])[1] for jammed, heard in pairs])
+        if "jammed" in (one, other):
+            return None
+        arms = [self.episodes if arm == "talk" else self._deaf for arm in (one, other)]
+        pairs = [(self._paid([first]), self._paid([second])) for first, second in zip(*arms, strict=True)]
+        own, others = ([first[who] - second[who] for first, second in pairs] for who in (0, 1))
+        return self._difference(own), self._difference(others)
+
+    @cached_property
+    def _deaf(self) -> list[Episode]:
+        """The same deals with readers that hear nothing of the speaker."""
+        return self._episodes("deaf", DeafTo(self.reader, self.seat))
 
     def _difference(self, values: Sequence[float]) -> Estimate:
         """Estimate the mean difference of a seat's returns; no two returns differ by more than the bounds do."""

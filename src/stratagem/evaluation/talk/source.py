@@ -26,6 +26,8 @@ Policy = Mapping[str, float] | Mapping[str | None, float]
 """Probabilities of actions; None is no legal reply."""
 Joint = Mapping[tuple[Hashable, str], float]
 """Joint probability of what the speaker sees and of its message."""
+Arm = Literal["talk", "deaf", "jammed"]
+"""State of the channel: open; deaf readers, who hear nothing of the speaker; or jammed: all remember silence."""
 GainArm = Literal["reader", "table", "lie"]
 """Alternative to a message: silence in the readers' views, silence that all know of, or a true statement."""
 
@@ -168,14 +170,10 @@ class TalkSource(ABC, Generic[F]):
         """Return what a message adds to the returns, over what stands in its place; None where nothing is said."""
         return None
 
-    def returns(self) -> Pair[F] | None:
-        """Return the expected returns."""
+    def returns(self, arm: Arm = "talk") -> Pair[F] | None:
+        """Return the expected returns, as the channel is."""
         return None
 
-    def jammed(self) -> Pair[F] | None:
-        """Return the same if nothing that anybody says arrives, and each remembers silence."""
-        return None
-
-    def loss_by_hearing(self) -> F | None:
-        """Return the readers' return if nothing of what the speaker says arrives, less their return."""
+    def less(self, one: Arm, other: Arm) -> Pair[F] | None:
+        """Return the returns over one kind of channel, less those over another in the same deals."""
         return None

@@ -21,10 +21,10 @@ from stratagem.evaluation.talk.exchange import Exchange
 from stratagem.evaluation.talk.figures import TalkFigures, talk_figures
 from stratagem.evaluation.talk.signalling import Returns, Signalling
 from stratagem.evaluation.talk.source import (
+    Arm,
     Commitment,
     GainArm,
     Joint,
-    Pair,
     ReaderMove,
     Shuffle,
     Utterance,
@@ -196,14 +196,14 @@ class TreeSource(ExactSource):
         )
         return own, other
 
-    def returns(self) -> Pair[float]:
-        return self._pair(self.table.values[0])
+    def returns(self, arm: Arm = "talk") -> Returns:
+        if arm == "talk":
+            return self._pair(self.table.values[0])
+        return self._pair(self.table.jammed if arm == "jammed" else self.table.deaf(self.reader))
 
-    def jammed(self) -> Pair[float]:
-        return self._pair(self.table.jammed)
-
-    def loss_by_hearing(self) -> float:
-        return self._pair(self.table.deaf(self.reader))[1] - self.returns()[1]
+    def less(self, one: Arm, other: Arm) -> Returns:
+        (own, theirs), (own_there, theirs_there) = self.returns(one), self.returns(other)
+        return own - own_there, theirs - theirs_there
 
 
 def _shuffled(sent: Sequence[Sent]) -> Iterator[tuple[float, Sent, Sent]]:
