@@ -128,5 +128,6 @@ def channel_of(game: Game[Any], owner: str) -> Channel:
     if isinstance(game, Talk):
         return TalkChannel(game)
     raise BadParameter(
-        f"{owner} plays games with talk, such as talk({game.spec.name}) or sender-receiver, not {game.spec.name}."
+        f"{owner} needs a game in which seats speak, such as talk({game.spec.name}) or sender-receiver, not "
+        f"{game.spec.name}."
     )

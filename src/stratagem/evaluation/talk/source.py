@@ -113,7 +113,10 @@ class TalkSource(ABC, Generic[F]):
 
     @abstractmethod
     def commitments(self, kind: Kind) -> Sequence[Weighed[Commitment]]:
-        """Return the speaker's promises (`move`), or its requests of its readers (`ask`), that bound a decision."""
+        """Return the speaker's promises (`move`), or requests (`ask`), that bound a decision.
+
+        Requests are those of the speaker to its readers; in the metrics, those of others to the agent.
+        """
 
     @abstractmethod
     def shuffled(self, items: Sequence[Weighed[C]]) -> Iterable[Shuffle[C]]:
