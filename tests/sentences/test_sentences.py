@@ -130,7 +130,11 @@ def test_a_missing_key_or_an_unknown_field_is_refused_in_a_sentence():
     assert file.sentence("a.says", card="K") == "I have K."
     assert file.wordings("two") == file.texts("two") == ("a", "b")
     with pytest.raises(BadParameter, match=r"^x\.toml has \{card\} in `a\.says`, where the fields are \{suit\}\.$"):
-        file.sentence("a.says", suit="hearts")
+        file.wordings("a.says", suit="hearts")
+    with pytest.raises(BadParameter, match=r"^x\.toml has \{card\} in `a\.says`, where the fields are none\.$"):
+        file.sentence("a.says")
+    with pytest.raises(BadParameter, match=r"^x\.toml needs \{suit\} in `a\.says`\.$"):
+        file.sentence("a.says", card="K", suit="hearts")
     with pytest.raises(BadParameter, match=r"^x\.toml needs `a\.asks` as a sentence or a list of sentences\.$"):
         file.sentence("a.asks")
     with pytest.raises(BadParameter, match=r"^x\.toml needs `two` as one sentence, not 2\.$"):

@@ -63,10 +63,12 @@ class SentenceFile:
         return tuple(self._filled(key, text, words) for text in texts) if words else texts
 
     def sentence(self, key: str, **words: object) -> str:
-        """Return the one sentence of a key with words in its fields."""
+        """Return the one sentence of a key with words in its fields, each of which it needs."""
         first, *others = self.texts(key)
         if others:
             raise BadParameter(f"{self.name} needs `{key}` as one sentence, not {len(others) + 1}.")
+        if missing := sorted({*words} - {*_FIELD.findall(first)}):
+            raise BadParameter(f"{self.name} needs {{{missing[0]}}} in `{key}`.")
         return self._filled(key, first, words)
 
     def _filled(self, key: str, text: str, words: Mapping[str, object]) -> str:
