@@ -8,9 +8,9 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from stratagem.evaluation.policies import stated
+from stratagem.evaluation.talk.exact_source import Meaning, Meanings, SignallingSource
 from stratagem.evaluation.talk.figures import TalkFigures, talk_figures
 from stratagem.evaluation.talk.signalling import Deal, Returns, Signalling
-from stratagem.evaluation.talk.statements import Meanings, Statement
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.negotiation_v2 import ITEMS, VALUE_SPLITS, Bundle, bundle_of, fits, value_of
@@ -41,7 +41,7 @@ class Type(NamedTuple):
     example: Bundle
 
 
-def negotiation_figures(speaker: str) -> TalkFigures:
+def negotiation_figures(speaker: str) -> TalkFigures[float]:
     """Compute the figures of a speaker's message to a believer."""
     game = make_game(GAME)
     assert isinstance(game, Talk)
@@ -69,7 +69,7 @@ def negotiation_figures(speaker: str) -> TalkFigures:
         return own, deals * sum(count * gain for count, gain in zip(taken, gains, strict=True))
 
     talk = Signalling(prior, said, answers, returns, lambda deal: deal[:2], lambda deal: (deal[0], deal[2]))  # type: ignore[index]
-    return talk_figures(talk, meanings(prior))
+    return talk_figures(SignallingSource(talk, meanings(prior), (SILENT,)))
 
 
 def types(game: Talk) -> Mapping[int, Type]:
@@ -85,7 +85,7 @@ def types(game: Talk) -> Mapping[int, Type]:
 def meanings(prior: Mapping[Draw, float]) -> Meanings:
     """Return in which deals each statement is true."""
     return {
-        f"I value the {item} most": Statement(
+        f"I value the {item} most": Meaning(
             frozenset(deal for deal in prior if deal.values[place] == max(deal.values)), "most valued item"
         )
         for place, item in enumerate(ITEMS)

@@ -9,10 +9,11 @@ from statistics import fmean
 from press_negotiation import READER, negotiation_figures
 from result_tables import FinishedRun, Row, finished, markdown, merged, read_results, write_results
 
+from stratagem.api.talks import talk
 from stratagem.evaluation.family import Family
 from stratagem.evaluation.statistics import with_interval
-from stratagem.evaluation.talk.sender_receiver import sender_receiver_figures
 from stratagem.games.key import Key
+from stratagem.games.sender_receiver import SENDER
 from stratagem.provenance import provenance
 from stratagem.runs.metrics import read_metrics
 from stratagem.sweeps.paired import BySeed, PairedTest, paired, paired_tests, sign_flips
@@ -91,18 +92,18 @@ def figures(run: FinishedRun) -> Row:
     if kind == "items":
         of = negotiation_figures(player)
     else:
-        of = sender_receiver_figures(f"sender-receiver(bias={bias})", player, READERS[kind] or player)
-    told, lied = of.honesty.share or 0.0, of.deception
-    chance = of.honesty.chance or 0.0
+        of = talk(f"sender-receiver(bias={bias})", player, READERS[kind] or player).figures[SENDER]
+    told, chance = of.honesty or 0.0, of.honesty_by_chance or 0.0
+    returns = of.returns or (0.0, 0.0)
     return {
         "honesty": told,
         "chance": chance,
         LIFT: told - chance,
-        "silence": of.honesty.without,
+        "silence": 1.0 - (of.messages or 0.0),
         "information": of.state_information,
-        "deception": lied.rate if lied else 0.0,
-        "sender's return": of.returns[0],
-        "receiver's return": of.returns[1],
+        "deception": of.deception or 0.0,
+        "sender's return": returns[0],
+        "receiver's return": returns[1],
     }
 
 

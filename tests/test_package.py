@@ -39,11 +39,14 @@ def wheel(tmp_path_factory):
     return built
 
 
-def test_wheel_holds_every_recipe_of_the_repository_and_the_types(wheel):
+def test_wheel_holds_every_recipe_and_sentence_of_the_repository_and_the_types(wheel):
     with zipfile.ZipFile(wheel) as packed:
         held = {Path(name) for name in packed.namelist()}
     files = (path.relative_to(ROOT) for path in (ROOT / "recipes").rglob("*.toml"))
-    assert {path for path in held if path.suffix == ".toml"} == {Path("stratagem") / path for path in files}
+    sentences = {path.relative_to(ROOT / "src") for path in (ROOT / "src/stratagem/sentences").glob("*.toml")}
+    recipes = {Path("stratagem") / path for path in files}
+    assert len(sentences) == 4
+    assert {path for path in held if path.suffix == ".toml"} == recipes | sentences
     assert {Path("stratagem/py.typed"), Path("stratagem/__init__.pyi"), Path("stratagem/reports/page.js")} <= held
     code = {path.relative_to(ROOT / "src") for path in (ROOT / "src").rglob("*.py")}
     assert {path for path in held if path.suffix == ".py"} == code

@@ -31,7 +31,6 @@ from stratagem.api.runs import Run
 from stratagem.api.steps import StepTable
 from stratagem.api.sweeps import SweepComparison
 from stratagem.api.talks import TalkMeasure
-from stratagem.api.talks_by_play import SampledTalkMeasure
 from stratagem.api.tournaments import Tournament
 from stratagem.api.verification import Verification
 from stratagem.api.views import View
@@ -41,7 +40,7 @@ from stratagem.front import FUNCTIONS, function
 
 RESULTS = (
     *(MatchResult, Record, Evaluation, Exploitability, RepliesExploitability, Tournament),
-    *(TalkMeasure, SampledTalkMeasure, CollusionMeasure, Audit, PlannedAudit, Comparison, Ranking),
+    *(TalkMeasure, CollusionMeasure, Audit, PlannedAudit, Comparison, Ranking),
     *(Run, Runs, DryRun, SweepComparison, Report),
     *(Games, GameCard, Players, Recipes, Engines, Prompts, Verification, Demonstrations, StepTable, LabelScan),
 )

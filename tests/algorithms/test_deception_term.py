@@ -9,10 +9,9 @@ from stratagem.algorithms.sepo.checks import check_games
 from stratagem.algorithms.sepo.deception import deceptions
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.talk.deceptive import deceptive_statements
 from stratagem.evaluation.talk.exchange import Exchange
-from stratagem.evaluation.talk.exchange_figures import exchange_figures
 from stratagem.evaluation.talk.talk_tree import TalkTree
+from stratagem.evaluation.talk.tree_source import deceptive_statements, exchange_figures
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup

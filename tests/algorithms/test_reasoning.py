@@ -7,7 +7,6 @@ import pytest
 
 from stratagem.demonstrations.reasoning.base import draw_wording
 from stratagem.demonstrations.reasoning.catalogue import REASONERS, reasoning
-from stratagem.demonstrations.reasoning.negotiation_v1 import WORDS
 from stratagem.demonstrations.reasoning.negotiation_v2 import in_words
 from stratagem.demonstrations.scripted import decisions, planned_episodes
 from stratagem.games.auction import BIDS
@@ -17,7 +16,9 @@ from stratagem.games.safety.catalogue import SAFETY
 from stratagem.players.base import Ask
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import demonstrators
+from stratagem.sentences.reading import read_sentences
 
+WORDS = read_sentences("reasons").texts("negotiation-v1.numbers")
 SPELT = {word: number for number, word in enumerate(WORDS)}
 SPELT_OUT = "|".join(WORDS)
 ITEMS = ("books", "hats", "balls")

@@ -7,8 +7,8 @@ from stratagem.auditing.probes.base import Task
 from stratagem.auditing.probes.catalogue import probes_of
 from stratagem.auditing.probes.talking import LIAR, TalkProbe
 from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.talk.exchange_figures import exchange_figures
 from stratagem.evaluation.talk.talk_tree import TalkTree
+from stratagem.evaluation.talk.tree_source import exchange_figures
 from stratagem.games import Key, make_game
 from stratagem.play.dispatch import Dispatcher
 from stratagem.players.catalogue import make_player

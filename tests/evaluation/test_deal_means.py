@@ -6,6 +6,7 @@ from scipy import stats
 
 from stratagem.evaluation.deal_means import mean_of_deals
 from stratagem.evaluation.statistics import with_interval
+from stratagem.evaluation.talk.definitions import gullibility
 from stratagem.evaluation.talk.sampled_talk import Plan, TalkPlay
 from stratagem.games import Key, make_game
 from stratagem.players.catalogue import make_player
@@ -65,9 +66,10 @@ def differences():
     game, seen = make_game("talk(kuhn(hands=1), before=round, intents=[state])"), []
     pair = [make_player(name, game) for name in ("honest(NashApprox)", "believer(NashApprox)")]
     table = TalkPlay(game, *pair, 0, Plan(episodes=1000, key=Key(11), replies=1, playouts=1))
-    table._difference = seen.extend
-    table.gullibility()
-    return seen
+    table._difference = seen.append
+    table.less("deaf", "talk")
+    _, readers = seen
+    return readers
 
 
 @pytest.mark.parametrize("deals", [30, 60])
@@ -80,6 +82,6 @@ def test_a_sampled_gullibility_covers_19_times_in_20(differences, deals):
 def test_a_gullibility_that_was_never_seen_is_not_certain():
     game = make_game("talk(kuhn(hands=1), before=round, intents=[state])")
     pair = [make_player(name, game) for name in ("honest(NashApprox)", "NashApprox")]
-    found = TalkPlay(game, *pair, 0, Plan(episodes=20, key=Key(0), replies=1, playouts=1)).gullibility()
+    found = gullibility(TalkPlay(game, *pair, 0, Plan(episodes=20, key=Key(0), replies=1, playouts=1)))
     share = 4.0 * stats.binomtest(0, 20).proportion_ci(0.95, method="exact").high  # a return is from -2 to 2
     assert (found.mean, found.low, found.high) == (0.0, pytest.approx(-share), pytest.approx(share))

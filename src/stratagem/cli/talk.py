@@ -13,7 +13,9 @@ from stratagem.games.tree_walk import BUDGET
 
 
 def talk(
-    game: Annotated[str, typer.Argument(help="Game with talk, such as `talk(kuhn(hands=1), before=round)`.")],
+    game: Annotated[
+        str, typer.Argument(help="Game with talk: `talk(kuhn(hands=1), before=round)`, `sender-receiver`.")
+    ],
     speaker: Annotated[str, typer.Argument(help="Player whose messages are measured: `honest(NashApprox)`.")],
     reader: Annotated[str, typer.Argument(help="Player that reads them: `believer(NashApprox)`.")],
     exchange: Annotated[int, typer.Option(help="Number of the exchange, of those in which the speaker speaks.")] = 1,

@@ -6,7 +6,10 @@ import pytest
 
 from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
 from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.evaluation.talk.sender_receiver import sender_receiver_figures
+from stratagem.evaluation.talk.talk_tree import TalkTree
+from stratagem.evaluation.talk.tree_source import exchange_figures
+from stratagem.games import make_game
+from stratagem.players.catalogue import make_player
 from stratagem.players.tabular import TablePlayer
 from stratagem.runs.folder import RunFolder
 
@@ -58,4 +61,5 @@ def policies(run):
 
 def heard_by(policy):
     """The figures of an honest sender to this receiver."""
-    return sender_receiver_figures("sender-receiver", "Honest", TablePlayer(policy))
+    game = make_game("sender-receiver")
+    return exchange_figures(TalkTree(game, [make_player("Honest", game), TablePlayer(policy)]), 0)

@@ -6,8 +6,8 @@ from math import log
 import pytest
 
 from stratagem.errors import BadParameter
-from stratagem.evaluation.talk.exchange_figures import exchange_figures
 from stratagem.evaluation.talk.talk_tree import TalkTree
+from stratagem.evaluation.talk.tree_source import exchange_figures
 from stratagem.games import Key, make_game
 from stratagem.games.base import View
 from stratagem.games.talk import MOVE, SILENT, Promise

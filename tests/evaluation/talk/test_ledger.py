@@ -1,14 +1,16 @@
 """Ledger of recorded talk: truth, promises, and the kinds of breaches."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 
 from stratagem.api.matches import play
 from stratagem.errors import BadParameter
 from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.metrics.talk import shuffled
+from stratagem.evaluation.talk.definitions import by_chance
 from stratagem.evaluation.talk.ledger import ledger
+from stratagem.evaluation.talk.recorded_games import RecordedGames
+from stratagem.evaluation.talk.source import Weighed
 from stratagem.games import make_game
 from stratagem.games.public_goods import PublicGoods
 from stratagem.games.talk import MOVE, SILENT, Language, Plays, language_of
@@ -166,10 +168,22 @@ def test_a_liar_lies_at_its_rate_and_shuffled_statements_are_true_by_chance():
     assert METRICS["honesty"].null(taken) == pytest.approx(1 / 3, abs=0.05)
 
 
+@dataclass(frozen=True)
+class Named:
+    """Item of a public history."""
+
+    value: int
+    public: tuple = ()
+
+
 def test_shuffling_within_one_history_tells_nothing_about_singles():
-    assert shuffled([((), 1)], lambda what, where: True) is None
-    assert shuffled([((), 1), ((), 0)], lambda what, where: what == where) == 0.5
-    assert shuffled([((), 1), (((0, 0, "x"),), 0)], lambda what, where: what == where) is None
+    def chance(*items):
+        shuffles = RecordedGames(()).shuffled([Weighed(item) for item in items])
+        return by_chance(shuffles, lambda what, where: float(what.value == where.value))
+
+    assert chance(Named(1)) is None
+    assert chance(Named(1), Named(0)) == 0.5
+    assert chance(Named(1), Named(0, ((0, 0, "x"),))) is None
 
 
 def test_statements_are_shuffled_among_those_of_one_seat():

@@ -6,8 +6,7 @@ from stratagem.api.matches import play
 from stratagem.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.talk.ledger import ledger
-from stratagem.evaluation.talk.paraphrase_texts import HOSTILE, PARAPHRASES
-from stratagem.evaluation.talk.paraphrases import fields_of, source_of
+from stratagem.evaluation.talk.paraphrases import fields_of, source_of, texts_named, texts_of
 from stratagem.evaluation.talk.readers import Model, Reader, make_reader
 from stratagem.evaluation.talk.reading_accuracy import accuracy
 from stratagem.games import Key, make_game
@@ -89,7 +88,7 @@ def test_hostile_texts_are_read_in_a_moment(text):
 
 
 def test_held_out_texts_are_no_texts_of_the_rules():
-    for texts in [HOSTILE, *(texts for pairs in PARAPHRASES.values() for _, texts in pairs)]:
+    for texts in [texts_named("hostile"), *(texts for game in GAMES.values() for _, texts in texts_of(game))]:
         assert not set(texts.seen) & set(texts.held_out)
         assert texts.held_out
 

@@ -1,5 +1,6 @@
 """First exchange of a game with talk on its tree: known figures of players made for them."""
 
+from dataclasses import replace
 from math import log
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 from stratagem.api.talks import talk
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.exact import exact
+from stratagem.evaluation.talk.definitions import deceives
 from stratagem.evaluation.talk.exchange import Exchange
-from stratagem.evaluation.talk.exchange_figures import deceives, exchange_figures
 from stratagem.evaluation.talk.talk_tree import TalkTree
+from stratagem.evaluation.talk.tree_source import TreeSource, exchange_figures
 from stratagem.games import make_game
 from stratagem.players.catalogue import make_player
 
@@ -143,6 +145,7 @@ def test_the_effect_is_the_mean_over_what_is_said_and_leaves_silence_out():
 def test_a_statement_deceives_that_gains_at_the_readers_cost(lie, deceived):
     game = make_game(KUHN)
     tree = TalkTree(game, [make_player(f"liar({NASH})", game), make_player(NASH, game)])
-    sent = [one._replace(values=(0.0, 0.0)) for one in Exchange(tree, 0).sent]
-    false = next(one for one in sent if one.truth is False)
-    assert deceives(false._replace(values=lie), sent, 0) is deceived
+    source = TreeSource(Exchange(tree, 0))
+    source.exchange.sent = [replace(one, values=(0.0, 0.0)) for one in source.sent]
+    false = next(one for one in source.sent if one.truth is False)
+    assert deceives(source, replace(false, values=lie)) is deceived

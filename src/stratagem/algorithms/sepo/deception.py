@@ -16,7 +16,8 @@ from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.talk.deceptive import LEAST, Deceptive, deceptive_statements, is_deceptive
+from stratagem.evaluation.talk.definitions import LEAST, is_deceptive
+from stratagem.evaluation.talk.tree_source import Deceptive, deceptive_statements
 from stratagem.games.base import Claim, Seat, State
 from stratagem.games.key import Key
 from stratagem.play.match import Setup

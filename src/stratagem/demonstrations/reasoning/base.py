@@ -1,7 +1,8 @@
 """Parts of reasoning: a sequence of statements, each with several wordings, of which a key draws one.
 
-A wording contains nothing that its seat does not observe, and never contains a legal action as such ("cooperation", not
-"COOPERATE"): a reply that is cut short names no action, and a rule that stops at the first one does not stop early.
+The wordings are in `sentences/reasons.toml`. One contains nothing that its seat does not observe, and never contains a
+legal action as such ("cooperation", not "COOPERATE"): a reply that is cut short names no action, and a rule that stops
+at the first one does not stop early.
 """
 
 from __future__ import annotations
@@ -11,10 +12,9 @@ from typing import Any
 
 from stratagem.games.base import View
 from stratagem.games.key import Key
+from stratagem.sentences.reading import SentenceFile, Wordings, read_sentences
 
-Ways = tuple[str, ...]
-"""Wordings of one statement."""
-Reasons = tuple[Ways, ...]
+Reasons = tuple[Wordings, ...]
 """Statements of one reasoning, in order."""
 Reasoner = Callable[[View[Any], str], Reasons]
 """Function from a view and an action to the reasons of a demonstrator."""
@@ -27,23 +27,26 @@ def draw_wording(reasons: Reasons, key: Key) -> str:
     return " ".join(ways[key.at(index).integer(len(ways))] for index, ways in enumerate(reasons))
 
 
+def reason_file() -> SentenceFile:
+    """Return the wordings of all reasons."""
+    return read_sentences("reasons")
+
+
+def state(key: str, **words: object) -> Wordings:
+    """Return the wordings of a statement, with words in their fields."""
+    return reason_file().wordings(key, **words)
+
+
+def word(key: str, **words: object) -> str:
+    """Return a text that wordings have in a field."""
+    return reason_file().sentence(key, **words)
+
+
 def by_chance(outcome: str) -> Reasons:
     """Give reasons for a random action."""
-    return (
-        (
-            "I follow no plan here, so there is nothing to predict.",
-            "No pattern guides me, whatever was played before.",
-            "Nothing I have seen decides this turn of mine.",
-            "I like all my options equally well.",
-        ),
-        (
-            f"A fair draw settles it: {outcome}.",
-            f"Chance decides, and it says {outcome}.",
-            f"I let the dice choose, and they choose {outcome}.",
-        ),
-    )
+    return state("chance.no_plan"), state("chance.draw", outcome=outcome)
 
 
-def counted(number: int, thing: str) -> str:
+def counted_rounds(number: int) -> str:
     """`1 round`, `2 rounds`."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+    return word("count.round" if number == 1 else "count.rounds", number=number)

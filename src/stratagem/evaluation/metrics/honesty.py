@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from stratagem.evaluation.matchups import mean_signal
 from stratagem.evaluation.metrics.base import Sample
-from stratagem.evaluation.metrics.talk import Counts, TalkMetric, counted, shuffled
+from stratagem.evaluation.metrics.talk import TalkMetric
 from stratagem.evaluation.statistics import Estimate
-from stratagem.evaluation.talk.ledger import Ledger, Said
+from stratagem.evaluation.talk import definitions as of
 from stratagem.games.sender_receiver import SenderReceiver
-from stratagem.games.talk import Statement, Talk
+from stratagem.games.talk import Talk
 
 
 class Honesty(TalkMetric):
@@ -25,24 +25,11 @@ class Honesty(TalkMetric):
 
     def measure(self, sample: Sample) -> Estimate | None:
         if isinstance(sample.game, Talk):
-            return super().measure(sample)
+            return of.honesty(self.games(sample))
         return mean_signal(sample.matchups, "honest")
-
-    def counts(self, book: Ledger, agent: int) -> Counts:
-        return counted(said.truth for said in book.messages if said.seat == agent)
 
     def null(self, sample: Sample) -> float | None:
         game = sample.game
         if isinstance(game, SenderReceiver):
             return 1.0 / game.states if game.spec.signals else None
-        stated = (
-            ((agent, said.history), said)
-            for _, book, agent in self.books(sample)
-            for said in book.messages
-            if said.seat == agent and isinstance(said.intent, Statement)
-        )
-        return shuffled(stated, _truth_there)
-
-
-def _truth_there(what: Said, where: Said) -> bool | None:
-    return what.intent.truth(where.view) if isinstance(what.intent, Statement) else None
+        return of.honesty_by_chance(self.games(sample))

@@ -1,27 +1,24 @@
-"""Metrics of talk: messages sent, honesty, promises kept, and betrayal, from recorded games."""
+"""Metrics of talk: messages sent, promises kept, and betrayal, from recorded games."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
+from stratagem.errors import CannotCompute
 from stratagem.evaluation.matchups import Matchup
 from stratagem.evaluation.metrics.base import Metric, Sample
-from stratagem.evaluation.rates import rate
+from stratagem.evaluation.policies import Stated, stated
 from stratagem.evaluation.statistics import Estimate
-from stratagem.evaluation.talk.ledger import Bound, Ledger, ledger
+from stratagem.evaluation.talk import definitions as of
+from stratagem.evaluation.talk.ledger import Bound, ledger
 from stratagem.evaluation.talk.readers import EXACT, Reader, make_reader
 from stratagem.evaluation.talk.reading_accuracy import accuracy_in_words
+from stratagem.evaluation.talk.recorded_games import Held, RecordedGames, SpokenEpisode
 from stratagem.games.base import Game
-from stratagem.games.talk import Promise, Talk
+from stratagem.games.talk import Talk
+from stratagem.games.talk.language import Kind
 from stratagem.play.records import Episode
-
-T = TypeVar("T")
-Counts = tuple[float, float]
-"""Hits and tries."""
-_HELD = {"kept": True, "broken": False, "void": None, "open": None}
 
 
 class TalkMetric(Metric):
@@ -39,20 +36,9 @@ class TalkMetric(Metric):
         """Return the reader of the figure, and its measured accuracy."""
         return "" if self.reader == EXACT else accuracy_in_words(self.reader, game)
 
-    def books(self, sample: Sample) -> list[Book]:
-        """Return the episodes with their ledgers, as the reader understands them."""
-        return books(sample, self.reader)
-
-    def measure(self, sample: Sample) -> Estimate | None:
-        counts = {episode.id: (episode, self.counts(book, agent)) for episode, book, agent in self.books(sample)}
-        asked = [episode for episode, (_, tries) in counts.values() if tries]
-        if not asked:
-            return None
-        return rate(asked, lambda e: counts[e.id][1][0], lambda e: counts[e.id][1][1], lambda e: e.group)
-
-    @abstractmethod
-    def counts(self, book: Ledger, agent: int) -> Counts:
-        """Return the hits and the tries of an episode."""
+    def games(self, sample: Sample) -> RecordedGames:
+        """Return the games of a sample with what was said in them, as the reader understands it."""
+        return games_of(sample, self.reader)
 
 
 class Messages(TalkMetric):
@@ -62,9 +48,8 @@ class Messages(TalkMetric):
     better = "neither"
     unit = "share of occasions"
 
-    def counts(self, book: Ledger, agent: int) -> Counts:
-        occasions = [said for said in book.messages if said.seat == agent]
-        return sum(bool(said.text) for said in occasions), len(occasions)
+    def measure(self, sample: Sample) -> Estimate | None:
+        return of.messages(self.games(sample))
 
 
 class Kept(TalkMetric):
@@ -78,17 +63,13 @@ class Kept(TalkMetric):
     unit = "share of promises"
     null_case = "promises that are shuffled over decisions"
 
-    def counts(self, book: Ledger, agent: int) -> Counts:
-        return counted(_HELD[promise.outcome] for promise in book.promises if promise.said.seat == agent)
+    def measure(self, sample: Sample) -> Estimate | None:
+        games = self.games(sample)
+        return of.share(games, games.settled(), lambda one: one.bound.outcome == "kept")
 
     def null(self, sample: Sample) -> float | None:
-        bound = (
-            ((agent, promise.said.history), promise)
-            for _, book, agent in self.books(sample)
-            for promise in book.promises
-            if promise.said.seat == agent and _HELD[promise.outcome] is not None
-        )
-        return shuffled(bound, _kept_there)
+        games = self.games(sample)
+        return of.by_chance(games.shuffled(games.settled()), lambda what, where: what.kept_at(where))
 
 
 class Betrayal(TalkMetric):
@@ -102,58 +83,50 @@ class Betrayal(TalkMetric):
     better = "lower"
     unit = "share of promises"
 
-    def counts(self, book: Ledger, agent: int) -> Counts:
-        bound = [p for p in book.promises if p.said.seat == agent and _HELD[p.outcome] is not None]
-        return sum(promise.breach == "unilateral" for promise in bound), len(bound)
+    def measure(self, sample: Sample) -> Estimate | None:
+        games = self.games(sample)
+        return of.share(games, games.settled(), lambda one: one.bound.breach == "unilateral")
 
 
-Book = tuple[Episode, Ledger, int]
-"""Episode with its ledger and the agent's seat."""
+def games_of(sample: Sample, reader: Reader = EXACT) -> RecordedGames:
+    """Return the games of a sample as a source of talk, whose speaker is the agent."""
+    return sample.shared(f"games read by {reader.name}", lambda sample: _games(sample, reader))
 
 
-def books(sample: Sample, reader: Reader = EXACT) -> list[Book]:
-    """Return the episodes of a game with talk, with their ledgers and the agent's seat."""
-    return [book for _, found in books_by_matchup(sample, reader) for book in found]
+def _games(sample: Sample, reader: Reader) -> RecordedGames:
+    spoken = [(matchup, list(_spoken(sample.game, matchup, reader))) for matchup in sample.matchups]
+    return RecordedGames(
+        [one for _, found in spoken for one in found],
+        lambda kind: [held for matchup, found in spoken for held in _held(matchup, found, kind)],
+    )
 
 
-def books_by_matchup(sample: Sample, reader: Reader = EXACT) -> list[tuple[Matchup, list[Book]]]:
-    """Return the same by matchup."""
-    return sample.shared(f"books read by {reader.name}", lambda sample: _books(sample, reader))
-
-
-def _books(sample: Sample, reader: Reader) -> list[tuple[Matchup, list[Book]]]:
-    return [(matchup, list(_books_of(sample.game, matchup, reader))) for matchup in sample.matchups]
-
-
-def _books_of(game: Game[Any], matchup: Matchup, reader: Reader) -> Iterator[Book]:
+def _spoken(game: Game[Any], matchup: Matchup, reader: Reader) -> Iterator[SpokenEpisode]:
     if isinstance(game, Talk):
         for episode in matchup.episodes:
             if episode.decisions:
-                yield episode, ledger(episode, reader=reader), episode.seat_of(0)
+                yield SpokenEpisode(episode, ledger(episode, reader=reader), episode.seat_of(0))
 
 
-def counted(answers: Iterable[bool | None]) -> Counts:
-    """Count what is true, over what is true or false."""
-    known = Counter(answers)
-    return known[True], known[True] + known[False]
+def _held(matchup: Matchup, found: Sequence[SpokenEpisode], kind: Kind) -> list[Held]:
+    """Return the agent's promises, or what others asked of it, with its policy at the decisions that they bound.
 
-
-def shuffled(items: Iterable[tuple[Hashable, T]], judge: Callable[[T, T], bool | None]) -> float | None:
-    """Return the expected share of hits when what was said is shuffled among the items of equal public knowledge.
-
-    Public knowledge is the seat of the speaker and the public history. None where no two items share it.
+    The agent of a matchup is asked in one batch; nothing if it states no probabilities.
     """
-    groups: dict[Hashable, list[T]] = {}
-    for known, item in items:
-        groups.setdefault(known, []).append(item)
-    hits, tries = 0.0, 0.0
-    for group in groups.values():
-        yes, known = counted(judge(what, where) for what in group for where in group)
-        hits, tries = hits + yes / len(group), tries + known / len(group)
-    several = any(len(group) > 1 for group in groups.values())
-    return hits / tries if tries and several else None
+    if not matchup.seated or not matchup.seated[0].traits.exact or matchup.seated[0].traits.searches:
+        return []
+    bound = [item for one in found for item in _bound(one, kind)]
+    views = [view for _, one in bound for view in (one.seen, one.unheard)]
+    try:
+        mixes: Sequence[Stated] = stated(matchup.seated[0], views) if views else []
+    except CannotCompute:
+        return []
+    pairs = zip(mixes[::2], mixes[1::2], strict=True)
+    return [Held(episode, one, *mix) for (episode, one), mix in zip(bound, pairs, strict=True)]
 
 
-def _kept_there(what: Bound, where: Bound) -> bool | None:
-    intent = what.said.intent
-    return intent.kept(where.view, where.action) if isinstance(intent, Promise) and where.view is not None else None
+def _bound(spoken: SpokenEpisode, kind: Kind) -> Iterator[tuple[Episode, Bound]]:
+    episode, ledger, agent = spoken
+    for bound in ledger.promises if kind == "move" else ledger.requests:
+        if bound.seat == agent and bound.outcome in ("kept", "broken"):
+            yield episode, bound

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from stratagem.evaluation.policies import Stated, stated
-from stratagem.evaluation.talk.placebo import shares
 from stratagem.games.base import Seat
 from stratagem.games.key import Key
 from stratagem.games.talk import TalkState
@@ -44,7 +44,7 @@ class Asker:
         """Return its policy at each position; two arms have dice of their own."""
         if self.states:
             return stated(self.player, [position.state.view(position.seat) for position in positions])
-        return [_shares(drawn) for drawn in self.draws(positions, arm)]
+        return [shares(drawn) for drawn in self.draws(positions, arm)]
 
     def draws(self, positions: Sequence[Position], arm: str) -> list[list[str | None]]:
         """Return its replies to each position."""
@@ -75,9 +75,9 @@ class Asker:
         )
 
 
-def _shares(drawn: Sequence[str | None]) -> Mapping[str | None, float]:
-    found = shares(drawn)
-    return {action: p for action, p in found.items() if action is None or isinstance(action, str)}
+def shares(draws: Sequence[str | None]) -> dict[str | None, float]:
+    """Return the share of each action among some draws."""
+    return {action: count / len(draws) for action, count in Counter(draws).items()}
 
 
-__all__ = ["Asker", "Position"]
+__all__ = ["Asker", "Position", "shares"]

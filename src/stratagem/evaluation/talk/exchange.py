@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.errors import BadParameter
+from stratagem.evaluation.talk.source import Commitment
 from stratagem.evaluation.talk.talk_tree import Floats, Ints, Sent, TalkTree
 from stratagem.games.base import Seat
-from stratagem.games.talk import MOVE, SILENT, Promise, TalkState
-from stratagem.games.talk.language import Intent, Kind
+from stratagem.games.talk import Promise
+from stratagem.games.talk.language import Kind
 from stratagem.games.tree import TERMINAL
 from stratagem.players.base import Mix
 
 Bools = NDArray[np.bool_]
 
 
-class Binding(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Binding:
     """Information set whose decision a promise, or a request, binds."""
 
+    exchange: Exchange
     intent: Promise
     number: int
     """Number of the information set."""
     weight: float
     """Probability that it is reached and bound."""
-    history: int
+    public: int
     """Number of the public history before the message."""
+
+    def kept_at(self, other: Commitment) -> float | None:
+        """Return the probability that the decision of another one keeps this one."""
+        assert isinstance(other, Binding)
+        return self.exchange.kept(other.number, self.intent)
+
+    @property
+    def kept_after_silence(self) -> float | None:
+        """Probability of keeping with silence in its place."""
+        row = self.exchange.table.row(self.exchange.unheard(self.number))
+        return self.exchange.kept(self.number, self.intent, row)
 
 
 class Exchange:
@@ -44,7 +58,7 @@ class Exchange:
             count = max(places.values(), default=-1) + 1
             which = f"exchange {number + 1}" if number else "the first exchange"
             last = f": its last one is exchange {count}" if count else ""
-            raise BadParameter(f"Seat {speaker} says nothing in {which} of {table.talk.spec.name}{last}.")
+            raise BadParameter(f"Seat {speaker} says nothing in {which} of {table.game.spec.name}{last}.")
         self._spoken = np.zeros(len(table.sets), dtype=bool)
         self._spoken[self.numbers] = True
         self._follow()
@@ -88,8 +102,7 @@ class Exchange:
     def place(self, slot: int) -> int:
         """Return the number of messages that the position remembers before this one."""
         state = self.table.sets[int(self.table.tree.set_of_slot[slot])].state
-        assert isinstance(state, TalkState)
-        return len(state.messages) + state.to_act.index(self.speaker)
+        return self.table.channel.place(state, self.speaker)
 
     def remembers(self, number: int) -> bool:
         """Return whether an information set after a message still shows it."""
@@ -97,7 +110,7 @@ class Exchange:
         if slot < 0:
             return False
         spoken = self.table.sets[int(self.table.tree.set_of_slot[slot])].state
-        return not self.table.talk.forgets or spoken.round == self.table.sets[number].state.round
+        return self.table.channel.remembers(spoken, self.table.sets[number].state)
 
     def unheard(self, number: int) -> int:
         """Return the information set that has silence in the place of the message."""
@@ -114,10 +127,9 @@ class Exchange:
     def _history(self, number: int) -> Hashable:
         """Return what was said and done before, without what is chosen now; chance is no part of it."""
         state = self.table.sets[number].state
-        assert isinstance(state, TalkState)
         pending = state.to_act.index(self.speaker)
         paths = {self._path(int(node))[pending:] for node in self.table.nodes[number]}
-        return state.messages, min(paths) if len(paths) == 1 else ()
+        return self.table.channel.said(state), min(paths) if len(paths) == 1 else ()
 
     def _path(self, node: int) -> tuple[tuple[int, int], ...]:
         """Return the seats and choices that lead to a node, the last one first."""
@@ -142,15 +154,17 @@ class Exchange:
             tuple((share @ table.values[table.tree.first_child[nodes] + index]).tolist())
             for index in range(len(known.actions))
         ]
-        silence = after[known.actions.index(SILENT)]
+        silence = after[known.actions.index(table.game.silence(known.view.facts))]
+        view = table.channel.inner_view(known.view.facts)
         for index, line in enumerate(known.actions):
             p = float(reach.sum() * table.policy[table.tree.slots[number] + index])
-            yield Sent(known, line, p, after[index], silence, self.histories[number])
+            intent = table.channel.read(line)
+            yield Sent(known, line, p, after[index], silence, self.histories[number], intent, view)
 
     def first_moves(self, seat: Seat) -> Ints:
         """Return by node the slot of a seat's first move after the message; -1 before it."""
         tree = self.table.tree
-        moves = np.array([known.seat == seat and known.view.facts.exchange == MOVE for known in self.table.sets])
+        moves = np.array([known.seat == seat for known in self.table.sets]) & ~self.table.talks
         first: Ints = np.full(len(tree), -1, dtype=np.int64)
         for layer in list(tree.layers())[1:]:
             parent = tree.parent[layer]
@@ -183,11 +197,11 @@ class Exchange:
             node = self.table.nodes[number]
             if intent is not None and not settled[node[0]] and self.kept(number, intent) is not None:
                 weight = float(self.table.reach[node].sum())
-                found.append(Binding(intent, number, weight, self.history_of(number)))
+                found.append(Binding(self, intent, number, weight, self.history_of(number)))
         return found
 
     def _bound_by(self, slot: int, kind: Kind) -> Promise | None:
-        intent: Intent | None = self.table.talk.spoken_language.read(self.line(slot))
+        intent = self.table.channel.read(self.line(slot))
         return intent if isinstance(intent, Promise) and intent.kind == kind else None
 
     def _intent_at(self, number: int, seat: Seat, intents: dict[int, Promise | None]) -> Promise | None:
@@ -198,7 +212,7 @@ class Exchange:
 
     def _ends(self, number: int, intent: Promise) -> bool:
         facts = self.table.sets[number].view.facts
-        return self.kept(number, intent) is not None or intent.lapses(self.table.talk.inner_view(facts))
+        return self.kept(number, intent) is not None or intent.lapses(self.table.channel.inner_view(facts))
 
     def _settled(self, over: Bools) -> Bools:
         """Return by node whether what was said is settled before it."""
@@ -211,7 +225,7 @@ class Exchange:
 
     def kept(self, number: int, intent: Promise, row: Mix | None = None) -> float | None:
         """Return the probability of keeping a promise at an information set; None where its condition does not hold."""
-        inner = self.table.talk.inner_view(self.table.sets[number].view.facts)
+        inner = self.table.channel.inner_view(self.table.sets[number].view.facts)
         mix = self.table.row(number) if row is None else row
         judged = [(p, intent.kept(inner, action)) for action, p in mix.items()]
         known = [(p, kept) for p, kept in judged if kept is not None]

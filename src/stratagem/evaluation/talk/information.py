@@ -33,12 +33,7 @@ def mutual_information(joint: Mapping[tuple[X, Y], float]) -> float:
     return max(0.0, math.fsum(terms))
 
 
-def state_information(talk: Signalling) -> float:
-    """Return the mutual information of what the speaker sees and its message: log K for K states told apart."""
-    return mutual_information(talk.sent)
-
-
-def action_information(talk: Signalling) -> float:
+def information_on_action(talk: Signalling) -> float:
     """Return the information that the message has on the action, by intervention.
 
     The message is drawn as often as the speaker sends it, but independently of the deal (do(m)): what the receiver sees

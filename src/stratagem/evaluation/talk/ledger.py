@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from stratagem.errors import BadParameter
 from stratagem.evaluation.talk.instead import instead
 from stratagem.evaluation.talk.readers import EXACT, Reader
+from stratagem.evaluation.talk.source import Utterance
 from stratagem.games.base import Seat, State, View
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.talk import ALL, MOVE, SILENT, Promise, Statement, Talk, TalkFacts, TalkState
@@ -43,7 +44,17 @@ class Said:
     @property
     def truth(self) -> bool | None:
         """Truth of a statement by what its speaker knew; None where it was unknown, and for other sentences."""
-        return self.intent.truth(self.view) if isinstance(self.intent, Statement) else None
+        return self.truth_at(self)
+
+    def truth_at(self, other: Utterance) -> bool | None:
+        """Return the truth that it would have in the place of another message."""
+        assert isinstance(other, Said)
+        return self.intent.truth(other.view) if isinstance(self.intent, Statement) else None
+
+    @property
+    def public(self) -> Hashable:
+        """Public history before it, and its speaker."""
+        return self.seat, self.history
 
     def read_by(self, seat: Seat) -> bool:
         """Return whether another seat could read it."""

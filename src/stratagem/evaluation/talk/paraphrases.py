@@ -1,20 +1,25 @@
-"""Paraphrases: drawn texts of known meaning for the language of a game, with denied and hostile ones among them."""
+"""Paraphrases: drawn texts of known meaning for the language of a game, with denied and hostile ones among them.
+
+The texts are in `sentences/paraphrases.toml`. The phrases of the rules were written from those that are seen. Those
+that are held out were written afterwards, and the rules were not changed for them.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.talk.injections import drawn_text, neutral_texts
-from stratagem.evaluation.talk.paraphrase_texts import HOSTILE, OTHER_WORDS, PARAPHRASES, WORDS
-from stratagem.evaluation.talk.press_texts import Texts
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.games.talk import Intent, language_of, without_talk
 from stratagem.games.talk.language import Language
+from stratagem.games.talk.reading_rules import sentence_of
+from stratagem.sentences.reading import SentenceFile, read_sentences
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _RARE = 6
@@ -23,6 +28,15 @@ _NAME = 3
 """Letters up to which a word is a name, which is written in capitals."""
 _KINDS = ("plain", "plain", "plain", "denied", "hostile", "unrelated")
 """Kinds of texts, as often as they are drawn."""
+
+
+class Texts(NamedTuple):
+    """Texts of one sentence, with the fields of the sentence."""
+
+    seen: tuple[str, ...]
+    held_out: tuple[str, ...]
+    means: bool = True
+    """False for texts that only seem to mean it: denied, asked about or considered."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +53,7 @@ class Paraphrase:
 
 
 @dataclass(frozen=True)
-class Source:
+class TextSource:
     """Source of texts for one position of a game."""
 
     view: View[Any]
@@ -55,7 +69,8 @@ class Source:
             return Paraphrase(text, None, kind, text)
         if kind == "hostile":
             sentence = self._intents[key.at("intent").integer(len(self._intents))].text
-            form = _one(HOSTILE.held_out if self.held_out else HOSTILE.seen, key.at("form"))
+            hostile = texts_named("hostile")
+            form = _one(hostile.held_out if self.held_out else hostile.seen, key.at("form"))
             return Paraphrase(form.replace("{sentence}", sentence), None, kind, form)
         return self._meant(kind, key)
 
@@ -94,27 +109,53 @@ class Source:
         return _FIELD.sub(lambda field: spelt[field[1]], form)
 
     def _spelling(self, name: str, word: str, key: Key) -> str:
-        rare = OTHER_WORDS.get(word, ())
+        rare = _words("other_words", word)
         if self.held_out and rare and key.at("rare").integer(_RARE) == 0:
             return _one(rare, key.at("word"))
         plain = word.title() if name == "power" else word.lower() if len(word) > _NAME else word
-        return _one((word, plain, *WORDS.get(word, ())), key.at("word"))
+        return _one((word, plain, *_words("words", word)), key.at("word"))
 
 
 def texts_of(game: Game[Any]) -> tuple[tuple[str, Texts], ...]:
-    """Return the texts of a game's language; refused where there are none."""
-    family = without_talk(game).spec.family
-    if family not in PARAPHRASES:
-        raise CannotCompute(f"There are texts of known meaning for {', '.join(PARAPHRASES)}, and none for {family}.")
-    return PARAPHRASES[family]
+    """Return the texts of a game's language, each with the sentence that they mean or seem to mean.
+
+    Refused where there are none.
+    """
+    game = without_talk(game)
+    families, family = _file().table("games"), game.spec.family
+    if family not in families:
+        raise CannotCompute(f"There are texts of known meaning for {', '.join(families)}, and none for {family}.")
+    return _texts_of(family, language_of(game).key)
 
 
-def source_of(game: Game[Any], *, held_out: bool = True) -> Source:
+@lru_cache(maxsize=64)
+def _texts_of(family: str, language: str) -> tuple[tuple[str, Texts], ...]:
+    names = _file().texts(f"games.{family}")
+    return tuple((sentence_of(language, _file().table(f"texts.{n}").get("of", n)), texts_named(n)) for n in names)
+
+
+@lru_cache(maxsize=64)
+def texts_named(name: str) -> Texts:
+    """Return the texts of a name in the file."""
+    key = f"texts.{name}"
+    means = bool(_file().table(key).get("means", True))
+    return Texts(_file().texts(f"{key}.seen"), _file().texts(f"{key}.held_out"), means)
+
+
+def _words(table: str, word: str) -> tuple[str, ...]:
+    return _file().texts(f"{table}.{word}") if word in _file().table(table) else ()
+
+
+def _file() -> SentenceFile:
+    return read_sentences("paraphrases")
+
+
+def source_of(game: Game[Any], *, held_out: bool = True) -> TextSource:
     """Return the source of texts at the first position of a game."""
     texts_of(game)
     inner = without_talk(game)
     state = inner.start(Key(0))
-    return Source(state.view(state.to_act[0]), held_out)
+    return TextSource(state.view(state.to_act[0]), held_out)
 
 
 def fields_of(sentence: str, text: str) -> dict[str, str]:
@@ -130,4 +171,4 @@ def _one(items: tuple[str, ...] | list[str], key: Key) -> str:
     return items[key.integer(len(items))]
 
 
-__all__ = ["Paraphrase", "Source", "source_of", "texts_of"]
+__all__ = ["Paraphrase", "TextSource", "Texts", "source_of", "texts_named", "texts_of"]

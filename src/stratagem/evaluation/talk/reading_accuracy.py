@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.rates import rate
 from stratagem.evaluation.statistics import Estimate
-from stratagem.evaluation.talk.paraphrases import Paraphrase, Source, source_of
+from stratagem.evaluation.talk.paraphrases import Paraphrase, TextSource, source_of
 from stratagem.evaluation.talk.readers import Model, Reader
 from stratagem.games.base import Game
 from stratagem.games.key import Key
@@ -103,7 +103,7 @@ def accuracy_in_words(reader: Reader, game: Game[Any]) -> str:
     )
 
 
-def drawn(source: Source, number: int, key: Key) -> list[tuple[Any, Paraphrase]]:
+def drawn(source: TextSource, number: int, key: Key) -> list[tuple[Any, Paraphrase]]:
     """Return so many texts with the view in which they are said."""
     return [(source.view, source.draw(key.at("text", index))) for index in range(number)]
 

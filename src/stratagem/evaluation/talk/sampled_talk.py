@@ -17,13 +17,15 @@ from stratagem.evaluation.deal_means import mean_of_deals
 from stratagem.evaluation.statistics import Estimate, exactly
 from stratagem.evaluation.talk.asking import Asker, Position
 from stratagem.evaluation.talk.deaf import DeafTo, Missing
-from stratagem.evaluation.talk.effect import variation
+from stratagem.evaluation.talk.definitions import variation
 from stratagem.evaluation.talk.instead import instead
-from stratagem.evaluation.talk.ledger import Ledger, Said, ledger
-from stratagem.evaluation.talk.placebo import Arms, Effect, by_message, sampled_effect
+from stratagem.evaluation.talk.ledger import Bound, Ledger, Said, ledger
+from stratagem.evaluation.talk.recorded_games import Held, RecordedGames, SpokenEpisode
+from stratagem.evaluation.talk.source import Arm, GainArm, Pair, ReaderMove, Weighed
 from stratagem.games.base import Seat
 from stratagem.games.key import Key
 from stratagem.games.talk import MOVE, SILENT, Statement, Talk, TalkState
+from stratagem.games.talk.language import Kind
 from stratagem.play.dispatch import RequestQueue
 from stratagem.play.forks import steps
 from stratagem.play.match import Match, Setup
@@ -31,8 +33,6 @@ from stratagem.play.records import Decision, Episode
 from stratagem.play.scheduler import play
 from stratagem.players.base import Player
 
-Pair = tuple[Estimate | None, Estimate | None]
-"""Figures of the speaker and of its readers, the mean over them."""
 Steps = list[tuple[TalkState, list[Decision]]]
 
 
@@ -67,13 +67,19 @@ class Drawn(NamedTuple):
     """Positions after it."""
 
 
-class TalkPlay:
-    """Episodes of a speaker at one seat, with readers at all others."""
+class TalkPlay(RecordedGames):
+    """Games of a speaker at one seat, with readers at all others, and branches of them."""
 
     def __init__(self, game: Talk, speaker: Player, reader: Player, seat: Seat, plan: Plan) -> None:
+        super().__init__(())
         self.game, self.speaker, self.reader, self.seat, self.plan = game, speaker, reader, seat, plan
         self.others = [other for other in range(game.spec.seats) if other != seat]
         self.slots = tuple((other - seat) % game.spec.seats for other in range(game.spec.seats))
+
+    @property
+    def spoken(self) -> list[SpokenEpisode]:
+        rows = zip(self.episodes, self.books, strict=True)
+        return [SpokenEpisode(episode, book, self.seat) for episode, book in rows]
 
     def _match(self, reader: Player) -> Match:
         return Match(self.game, [self.speaker, *[reader] * len(self.others)])
@@ -112,21 +118,57 @@ class TalkPlay:
         state, rows = walked[number]
         yield Drawn(place, one, state, {row.seat: row.action for row in rows}, walked[number + 1 :])
 
-    def effect(self) -> Effect | None:
-        """Return the effect on the first move of the readers alone: in their views silence stands for the message."""
+    def reader_moves(self) -> list[Weighed[ReaderMove]]:
+        return self._moves
+
+    @cached_property
+    def _moves(self) -> list[Weighed[ReaderMove]]:
+        """First moves of each reader after the drawn messages; silence stands for the message in its view alone."""
         heard = [(drawn, list(self._answers(drawn))) for drawn in self.drawn]
         rows = [(number, position) for number, (_, positions) in enumerate(heard) for position in positions]
         if not rows:
-            return None
+            return []
         with_it = [position for _, position in rows]
         without = [_silenced(position, heard[number][0].said.place) for number, position in rows]
-        asker = Asker(self.reader, self.plan.key.at("effect", self.seat), self.plan.replies, self.plan.queue)
-        if not asker.states:
-            arms = (asker.draws(with_it, "message"), asker.draws(without, "silence"), asker.draws(with_it, "placebo"))
-            return sampled_effect([Arms(*row) for row in zip(*arms, strict=True)], [number for number, _ in rows])
-        mixes = zip(asker.mixes(with_it, "message"), asker.mixes(without, "silence"), strict=True)
-        apart = [variation(one, other) for one, other in mixes]
-        return Effect(by_message([number for number, _ in rows], apart), exactly(0.0))
+        asker = self._asker
+        arms = [asker.mixes(with_it, "message"), asker.mixes(without, "silence")]
+        arms += [] if asker.states else [asker.mixes(with_it, "placebo")]
+        moves = (ReaderMove(*mixes) for mixes in zip(*arms, strict=True))
+        return [Weighed(move, deal=number) for (number, _), move in zip(rows, moves, strict=True)]
+
+    @property
+    def _asker(self) -> Asker:
+        return Asker(self.reader, self.plan.key.at("effect", self.seat), self.plan.replies, self.plan.queue)
+
+    def placebo(self) -> Estimate | None:
+        if not self._moves or self._asker.states:
+            return exactly(0.0) if self._moves else None
+        again = [(one, one.item) for one in self._moves]
+        return self.mean_by_message([(one, variation(move.after_message, move.placebo or {})) for one, move in again])
+
+    def held(self, kind: Kind) -> list[Held]:
+        """Return what the speaker's promises, or its requests, have bound, with the policy of who is bound.
+
+        One that states no probabilities is asked about the drawn messages alone.
+        """
+        promised = kind == "move"
+        key, player = self.plan.key.at("held", self.seat, int(promised)), self.speaker if promised else self.reader
+        asker = Asker(player, key, self.plan.replies, self.plan.queue)
+        bound = list(self._bound(promised=promised, all_messages=asker.states))
+        if not bound:
+            return []
+        seen = [_position(one) for _, one in bound]
+        unheard = [_silenced(at, one.said.place) for at, (_, one) in zip(seen, bound, strict=True)]
+        mixes = zip(asker.mixes(seen, "message"), asker.mixes(unheard, "silence"), strict=True)
+        return [Held(episode, one, *mix) for (episode, one), mix in zip(bound, mixes, strict=True)]
+
+    def _bound(self, *, promised: bool, all_messages: bool) -> Iterator[tuple[Episode, Bound]]:
+        drawn = {id(one.said) for one in self.drawn}
+        for episode, book in zip(self.episodes, self.books, strict=True):
+            for one in book.promises if promised else book.requests:
+                mine = one.said.seat == self.seat and one.outcome in ("kept", "broken")
+                if mine and (all_messages or id(one.said) in drawn):
+                    yield episode, one
 
     def _answers(self, drawn: Drawn) -> Iterator[Position]:
         """Yield the first move of each reader after a message, as long as it is remembered."""
@@ -138,24 +180,25 @@ class TalkPlay:
                     yield Position(state, reader, rows[0].turn)
                     break
 
-    def gains(self) -> dict[str, Pair]:
+    def gain(self, arm: GainArm) -> Pair[Estimate] | None:
         """Return what a message adds to the returns of the speaker and its readers.
 
         `reader`: over silence in the readers' views alone. `table`: over silence to which all respond. `lie`: of a
         statement that its speaker knew to be false, over a true one of its form.
         """
-        branches = {(drawn.place, arm): setups for drawn in self.drawn for arm, setups in self._branches(drawn)}
-        found = self.plan.play([setup for setups in branches.values() for setup in setups])
-        paid = {where: self._paid([found[setup.id] for setup in setups]) for where, setups in branches.items()}
-        places = [drawn.place for drawn in self.drawn]
-        return {arm: self._gain(paid, places, arm) for arm in ("reader", "table", "lie")}
-
-    def _gain(self, paid: dict[tuple[int, str], tuple[float, float]], places: list[int], arm: str) -> Pair:
-        rows = [(paid[place, "said"], paid[place, arm]) for place in places if (place, arm) in paid]
+        paid = self._branch_returns
+        rows = [(paid[one.place, "said"], paid[one.place, arm]) for one in self.drawn if (one.place, arm) in paid]
         if not rows:
-            return None, None
+            return None
         own, other = ([said[who] - instead_of[who] for said, instead_of in rows] for who in (0, 1))
         return self._difference(own), self._difference(other)
+
+    @cached_property
+    def _branch_returns(self) -> dict[tuple[int, str], tuple[float, float]]:
+        """Mean returns of the speaker and its readers, by the episode of a message and the branch."""
+        branches = {(drawn.place, arm): setups for drawn in self.drawn for arm, setups in self._branches(drawn)}
+        found = self.plan.play([setup for setups in branches.values() for setup in setups])
+        return {where: self._paid([found[setup.id] for setup in setups]) for where, setups in branches.items()}
 
     def _paid(self, episodes: Sequence[Episode]) -> tuple[float, float]:
         """Return the mean return of the speaker, and of its readers."""
@@ -205,25 +248,39 @@ class TalkPlay:
             for number in range(self.plan.playouts)
         ]
 
-    def returns(self) -> tuple[Estimate, Estimate]:
-        """Return the returns of the speaker and of its readers."""
+    def returns(self, arm: Arm = "talk") -> Pair[Estimate] | None:
+        if arm != "talk":
+            return None
         paid, bounds = [self._paid([episode]) for episode in self.episodes], self.game.spec.bounds
         return mean_of_deals([own for own, _ in paid], *bounds), mean_of_deals([other for _, other in paid], *bounds)
 
-    def gullibility(self) -> Estimate:
-        """Return what the readers lose by hearing the speaker: their return with jammed ears less that without.
+    def less(self, one: Arm, other: Arm) -> Pair[Estimate] | None:
+        """Return a difference of returns deal by deal; jammed channels are not played.
 
         Most deals have a difference of 0, and few a large one: see `mean_of_deals` for the interval. A reader that
         does not listen has 0 in every deal, so its interval always covers.
         """
-        deaf = self._episodes("deaf", DeafTo(self.reader, self.seat))
-        pairs = zip(deaf, self.episodes, strict=True)
-        return self._difference([self._paid([jammed])[1] - self._paid([heard])[1] for jammed, heard in pairs])
+        if "jammed" in (one, other):
+            return None
+        arms = [self.episodes if arm == "talk" else self._deaf for arm in (one, other)]
+        pairs = [(self._paid([first]), self._paid([second])) for first, second in zip(*arms, strict=True)]
+        own, others = ([first[who] - second[who] for first, second in pairs] for who in (0, 1))
+        return self._difference(own), self._difference(others)
+
+    @cached_property
+    def _deaf(self) -> list[Episode]:
+        """The same deals with readers that hear nothing of the speaker."""
+        return self._episodes("deaf", DeafTo(self.reader, self.seat))
 
     def _difference(self, values: Sequence[float]) -> Estimate:
         """Estimate the mean difference of a seat's returns; no two returns differ by more than the bounds do."""
         least, most = self.game.spec.bounds
         return mean_of_deals(values, least - most, most - least)
+
+
+def _position(bound: Bound) -> Position:
+    assert bound.state is not None
+    return Position(bound.state, bound.seat, bound.turn)
 
 
 def _silenced(position: Position, place: int) -> Position:

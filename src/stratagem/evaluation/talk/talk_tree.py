@@ -1,11 +1,12 @@
-"""Game with talk of two seats as a tree, with the policies of its players, and what each would do after silence."""
+"""Game of two seats that speak as a tree, with the policies of its players, and what each would do after silence."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,11 @@ from numpy.typing import NDArray
 from stratagem.errors import BadParameter
 from stratagem.evaluation.exact import check_stated
 from stratagem.evaluation.prompts import prompts_of
+from stratagem.evaluation.talk.channels import channel_of
+from stratagem.evaluation.talk.source import Utterance
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
-from stratagem.games.base import Seat
-from stratagem.games.talk import MOVE, SILENT, Statement, Talk, TalkFacts
+from stratagem.games.base import Game, Seat, View
+from stratagem.games.talk import Intent, Statement
 from stratagem.games.tree import TERMINAL, GameTree, InformationSet
 from stratagem.games.tree_walk import BUDGET
 from stratagem.players.base import Mix, Player
@@ -24,7 +27,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Sent(NamedTuple):
+@dataclass(frozen=True)
+class Sent:
     """Message of the speaker in one of its information sets, with its probability and what it leads to."""
 
     known: InformationSet
@@ -33,41 +37,46 @@ class Sent(NamedTuple):
     """Joint probability of the information set and the message."""
     values: tuple[float, ...]
     """Expected returns of all seats after it."""
-    after_silence: tuple[float, ...] = ()
+    after_silence: tuple[float, ...]
     """Expected returns of all seats after silence in its place, to which all seats respond."""
-    history: int = 0
+    public: int
     """Number of the public history before it."""
+    intent: Intent | None
+    """Sentence that it is; None where it has no meaning."""
+    view: View[Any]
+    """View of the speaker without the messages."""
 
     @property
-    def statement(self) -> Statement | None:
-        """The statement that it is; None for other sentences and silence."""
-        talk = self.known.view.game
-        assert isinstance(talk, Talk)
-        intent = talk.spoken_language.read(self.line)
-        return intent if isinstance(intent, Statement) else None
+    def text(self) -> str:
+        """The message; empty for silence."""
+        return "" if self.line == self.known.view.game.silence(self.known.view.facts) else self.line
 
     @property
     def truth(self) -> bool | None:
         """Truth of a statement by what the speaker knows."""
-        talk, said = self.known.view.game, self.statement
-        assert isinstance(talk, Talk)
-        return None if said is None else said.truth(talk.inner_view(self.known.view.facts))
+        return self.truth_at(self)
+
+    def truth_at(self, other: Utterance) -> bool | None:
+        """Return the truth that it would have in the place of another message."""
+        assert isinstance(other, Sent)
+        return self.intent.truth(other.view) if isinstance(self.intent, Statement) else None
 
 
 class TalkTree:
-    """Tree of a game with talk, and the policies of the players at its seats."""
+    """Tree of a game in which seats speak, and the policies of the players at its seats."""
 
-    def __init__(self, talk: Talk, players: Sequence[Player], budget: int = BUDGET) -> None:
-        if talk.spec.seats != 2 or len(players) != 2:
-            name, seats = talk.spec.name, talk.spec.seats
+    def __init__(self, game: Game[Any], players: Sequence[Player], budget: int = BUDGET) -> None:
+        self.channel = channel_of(game, "A talk tree")
+        if game.spec.seats != 2 or len(players) != 2:
+            name, seats = game.spec.name, game.spec.seats
             raise BadParameter(
                 f"The exact figures of a message are for two seats, and {name} has {seats}: give `episodes` to measure "
                 "by play."
             )
         for player in players:
             check_stated(player)
-        self.talk = talk
-        self.tree: GameTree = oracle_of(talk, budget, one_round=False).tree
+        self.game = game
+        self.tree: GameTree = oracle_of(game, budget, one_round=False).tree
         self.sets = self.tree.information_sets
         self._seat_of_slot = np.array([known.seat for known in self.sets])[self.tree.set_of_slot]
         shown = [[known.view for known in self.sets if known.seat == seat] for seat in range(2)]
@@ -105,7 +114,7 @@ class TalkTree:
     @cached_property
     def talks(self) -> NDArray[np.bool_]:
         """By information set, whether its seat sends a message there."""
-        return np.array([known.view.facts.exchange != MOVE for known in self.sets])
+        return np.array([self.game.silence(known.view.facts) is not None for known in self.sets])
 
     def row(self, number: int, policy: Floats | None = None) -> Mix:
         """Return the policy at an information set."""
@@ -119,9 +128,11 @@ class TalkTree:
 
     def silenced(self, number: int, places: Sequence[int]) -> int:
         """Return the information set in which silence stands in the places of some messages; itself where none does."""
-        known = self.sets[number]
-        key = self.talk.info_key(quieted(known.view.facts, places))
-        return self._by_view[known.seat, key]
+        return self._by_view[self.sets[number].seat, self.key_without(number, places)]
+
+    def key_without(self, number: int, places: Sequence[int]) -> str:
+        """Return the key of an information set with silence in the places of some messages."""
+        return self.game.info_key(self.channel.quieted(self.sets[number].view.facts, places))
 
     def copied(self, twins: dict[int, int]) -> Floats:
         """Return the policy that plays at some information sets as it does at others."""
@@ -136,29 +147,21 @@ class TalkTree:
         silent = self.policy.copy()
         for number in map(int, np.flatnonzero(self.talks)):
             first, after = int(self.tree.slots[number]), int(self.tree.slots[number + 1])
-            silent[first:after] = [float(line == SILENT) for line in self.sets[number].actions]
+            known = self.sets[number]
+            silence = self.game.silence(known.view.facts)
+            silent[first:after] = [float(line == silence) for line in known.actions]
         expected: Floats = self.tree.expected(silent)[0]
         return expected
 
     def deaf(self, reader: Seat) -> Floats:
         """Return the expected returns where a reader hears nothing of what the other seat says, which remembers it."""
         twins = {
-            number: self.silenced(number, _places_of(known.view.facts, 1 - reader))
+            number: self.silenced(number, self.channel.places(known.view.facts, 1 - reader))
             for number, known in enumerate(self.sets)
             if known.seat == reader
         }
         expected: Floats = self.tree.expected(self.copied(twins))[0]
         return expected
-
-
-def quieted(facts: TalkFacts, places: Sequence[int]) -> TalkFacts:
-    """Put silence in the places of some messages, in a game where every seat reads all."""
-    messages = tuple(m._replace(text="") if place in places else m for place, m in enumerate(facts.messages))
-    return facts._replace(messages=messages)
-
-
-def _places_of(facts: TalkFacts, sender: Seat) -> list[int]:
-    return [place for place, message in enumerate(facts.messages) if message.sender == sender]
 
 
 def _joined(seat_of_slot: Ints, policies: Sequence[Floats]) -> Floats:

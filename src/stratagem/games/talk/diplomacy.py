@@ -19,7 +19,7 @@ from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import graph_of, province
 from stratagem.games.diplomacy.results import read_order
 from stratagem.games.talk.language import Intent, Language, Promise, Request
-from stratagem.games.talk.reading_rules import NATIONS, PRESS, Rule, spellings
+from stratagem.games.talk.reading_rules import spellings, spelt
 
 Holders = dict[str, str]
 """By province, the power that holds it."""
@@ -135,6 +135,7 @@ def _supported(order: str, board: Board) -> tuple[str, str] | None:
 class DiplomacyLanguage(Language[DiplomacyFacts]):
     """`Peace with X`, `Alliance against X`, `I will demilitarise P`, `I will` and `Please support X into P`."""
 
+    key = "diplomacy"
     rules = Diplomacy
     turn = "movement phase"
     game: Diplomacy
@@ -143,10 +144,7 @@ class DiplomacyLanguage(Language[DiplomacyFacts]):
         return {"power": self.game.powers, "province": self._places}
 
     def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {"power": spellings(self.game.powers, NATIONS), "province": spellings(self._places)}
-
-    def rules_of_reading(self) -> tuple[Rule, ...]:
-        return PRESS
+        return {"power": spellings(self.game.powers, spelt("nations")), "province": spellings(self._places)}
 
     @cached_property
     def _places(self) -> tuple[str, ...]:
@@ -169,23 +167,23 @@ class DiplomacyLanguage(Language[DiplomacyFacts]):
 
 
 def _peace(power: str) -> Peace:
-    return Peace(f"Peace with {power}", power)
+    return Peace(DiplomacyLanguage.say("peace", power=power), power)
 
 
 def _alliance(power: str) -> Alliance:
-    return Alliance(f"Alliance against {power}", power)
+    return Alliance(DiplomacyLanguage.say("alliance", power=power), power)
 
 
 def _demilitarised(place: str) -> Demilitarised:
-    return Demilitarised(f"I will demilitarise {place}", place)
+    return Demilitarised(DiplomacyLanguage.say("demilitarised", province=place), place)
 
 
 def _supports(power: str, place: str) -> Supports:
-    return Supports(f"I will support {power} into {place}", power, place)
+    return Supports(DiplomacyLanguage.say("supports", power=power, province=place), power, place)
 
 
 def _asks(power: str, place: str) -> AsksSupport:
-    return AsksSupport(f"Please support {power} into {place}", power, place)
+    return AsksSupport(DiplomacyLanguage.say("asks_support", power=power, province=place), power, place)
 
 
 @lru_cache(maxsize=512)

@@ -8,25 +8,25 @@ from dataclasses import dataclass
 from stratagem.games.auction import BIDS, VALUES, Auction, AuctionFacts
 from stratagem.games.base import View
 from stratagem.games.public_goods import PublicGoods, PublicGoodsFacts
-from stratagem.games.talk.group_rules import AUCTION, GOODS_WORDS
 from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
-from stratagem.games.talk.reading_rules import Rule, spellings
+from stratagem.games.talk.reading_rules import spellings, spelt
 
 
 class PublicGoodsLanguage(Language[PublicGoodsFacts]):
     """`I will CONTRIBUTE` and `Please CONTRIBUTE`, for every action; a reader is asked for its own."""
 
+    key = "public-goods"
     rules = PublicGoods
     game: PublicGoods
 
     def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {"action": spellings(self.game.all_actions(), GOODS_WORDS)}
+        return {"action": spellings(self.game.all_actions(), spelt("goods"))}
 
     def sentences(self) -> Iterator[Intent]:
         for action in self.game.all_actions():
-            yield Plays(f"I will {action}", action)
+            yield Plays(self.say("plays", action=action), action)
         for action in self.game.all_actions():
-            yield Asks(f"Please {action}", action)
+            yield Asks(self.say("asks", action=action), action)
 
 
 @dataclass(frozen=True)
@@ -65,19 +65,17 @@ class AuctionLanguage(Language[AuctionFacts]):
     A ring is a group of bidders that agree on bids (McAfee and McMillan 1992, "Bidding rings").
     """
 
+    key = "auction"
     rules = Auction
     game: Auction
 
     def sets(self) -> dict[str, tuple[str, ...]]:
         return {"action": BIDS, "bid": BIDS, "value": tuple(map(str, VALUES))}
 
-    def rules_of_reading(self) -> tuple[Rule, ...]:
-        return AUCTION
-
     def sentences(self) -> Iterator[Intent]:
         for value in VALUES:
-            yield ValuesAt(f"My value is {value}", value)
+            yield ValuesAt(self.say("value", value=value), value)
         for most, bid in enumerate(BIDS, 1):
-            yield BidsAtMost(f"I will bid at most {bid}", most)
+            yield BidsAtMost(self.say("bids", bid=bid), most)
         for most, bid in enumerate(BIDS, 1):
-            yield AsksToBid(f"Please bid at most {bid}", most)
+            yield AsksToBid(self.say("asks_bid", bid=bid), most)

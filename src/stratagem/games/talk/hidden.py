@@ -9,9 +9,8 @@ from stratagem.games.base import Seat, View
 from stratagem.games.resistance import CARDS, SEATS, VOTES, Resistance, ResistanceFacts, possible_spies
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.games.spiel.rules import SpielRules
-from stratagem.games.talk.group_rules import DICE, DICE_BIDS, RESISTANCE
 from stratagem.games.talk.language import Asks, Intent, Language, Plays, Statement
-from stratagem.games.talk.reading_rules import Rule, spellings
+from stratagem.games.talk.reading_rules import languages, spellings
 
 _SIDES, _DICE = 6, 2
 
@@ -29,25 +28,32 @@ class HasDie(Statement):
 class LiarsDiceLanguage(Language[SpielFacts]):
     """`My die is 5`, `I will bid 2x5` and `I will say liar`, for every die and bid."""
 
+    key = "liars-dice"
     rules = SpielRules
 
     def sets(self) -> dict[str, tuple[str, ...]]:
         dice = tuple(str(die) for die in range(1, _SIDES + 1))
-        return {**super().sets(), "die": dice, "bid": tuple(DICE_BIDS), "call": ("liar",)}
+        return {**super().sets(), "die": dice, "bid": tuple(_bids()), "call": ("liar",)}
 
     def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {**super().spellings(), "bid": spellings(tuple(DICE_BIDS), DICE_BIDS)}
-
-    def rules_of_reading(self) -> tuple[Rule, ...]:
-        return DICE
+        return {**super().spellings(), "bid": spellings(tuple(_bids()), _bids())}
 
     def sentences(self) -> Iterator[Intent]:
         for die in range(1, _SIDES + 1):
-            yield HasDie(f"My die is {die}", die)
-        for count in range(1, _DICE + 1):
-            for face in range(1, _SIDES + 1):
-                yield Plays(f"I will bid {count}x{face}", f"bid {count}x{face}")
-        yield Plays("I will say liar", "liar")
+            yield HasDie(self.say("die", die=die), die)
+        for bid in _bids():
+            yield Plays(self.say("bid", bid=bid), f"bid {bid}")
+        yield Plays(self.say("liar", call="liar"), "liar")
+
+
+def _bids() -> dict[str, tuple[str, ...]]:
+    """Return every bid with its number in figures and its face in words: a reader has written numbers so."""
+    faces = list(zip(languages().texts("dice.faces"), languages().texts("dice.face"), strict=True))
+    return {
+        f"{count}x{side}": (f"{count} {several}", f"{count} {one}")
+        for count in range(1, _DICE + 1)
+        for side, (several, one) in enumerate(faces, 1)
+    }
 
 
 @dataclass(frozen=True)
@@ -74,24 +80,22 @@ class ResistanceLanguage(Language[ResistanceFacts]):
     What a seat of the resistance says of another is true, false or unknown by what the missions so far tell it.
     """
 
+    key = "resistance"
     rules = Resistance
     game: Resistance
 
     def sets(self) -> dict[str, tuple[str, ...]]:
         return {**super().sets(), "seat": tuple(map(str, range(SEATS))), "vote": VOTES, "card": CARDS}
 
-    def rules_of_reading(self) -> tuple[Rule, ...]:
-        return RESISTANCE
-
     def sentences(self) -> Iterator[Intent]:
         for seat in range(SEATS):
-            yield IsSpy(f"Player {seat} is a spy", seat, True)
-            yield IsSpy(f"Player {seat} is loyal", seat, False)
+            yield IsSpy(self.say("spy", seat=seat), seat, True)
+            yield IsSpy(self.say("loyal", seat=seat), seat, False)
         for vote in VOTES:
-            yield Plays(f"I will {vote}", vote)
+            yield Plays(self.say("votes", vote=vote), vote)
         for card in CARDS:
-            yield Plays(f"I will play {card}", card)
+            yield Plays(self.say("cards", card=card), card)
         for vote in VOTES:
-            yield Asks(f"Please {vote}", vote)
+            yield Asks(self.say("asks_vote", vote=vote), vote)
         for card in CARDS:
-            yield Asks(f"Please play {card}", card)
+            yield Asks(self.say("asks_card", card=card), card)

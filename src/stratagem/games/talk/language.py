@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from stratagem.games.base import Game, View
 from stratagem.games.reading import by_plain, plain, unwrapped
-from stratagem.games.talk.reading_rules import Rule, asks, plays, spellings
+from stratagem.games.talk.reading_rules import Rule, languages, rules_of, spellings
 
 F = TypeVar("F")
 Kind = Literal["state", "move", "ask", "word"]
@@ -89,6 +89,8 @@ class Language(Generic[F]):
 
     rules: ClassVar[type[Any]] = object
     """Class of the games that it fits, where it is found by the family of a game."""
+    key: ClassVar[str] = "any"
+    """Name of its table in `sentences/languages.toml`."""
     turn: ClassVar[str] = "turn"
     """Name of the turns before which seats may talk."""
 
@@ -119,7 +121,12 @@ class Language(Generic[F]):
 
     def rules_of_reading(self) -> tuple[Rule, ...]:
         """Return the rules by which free text is read as a sentence; by default those of promised and asked actions."""
-        return (plays("play "), plays(""), asks("play "), asks(""))
+        return rules_of(self.key) or rules_of("any")
+
+    @classmethod
+    def say(cls, name: str, **words: object) -> str:
+        """Return a sentence of the language, with words in its fields."""
+        return languages().sentence(f"{cls.key}.{name}.sentence", **words)
 
     def read(self, text: str) -> Intent | None:
         """Return the sentence that a text is, exactly but for case, spaces and closing marks; None where it is none."""

@@ -12,31 +12,20 @@ from stratagem.games.matrix import MatrixFacts, MatrixGame
 from stratagem.games.negotiation_v1 import Pie, PieFacts
 from stratagem.games.negotiation_v2 import ITEMS, Division, DivisionFacts, bundle_of
 from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
-from stratagem.games.talk.reading_rules import (
-    AT_MOST,
-    CARD_NAMES,
-    DILEMMA_WORDS,
-    HAS_CARD,
-    KUHN_WORDS,
-    LEFT_ITEMS,
-    PLAYS_NO_OTHER,
-    Rule,
-    asks,
-    plays,
-    spellings,
-)
+from stratagem.games.talk.reading_rules import Rule, rules_of, spellings, spelt
 
 
 class MatrixLanguage(Language[MatrixFacts]):
     """`I will play C` and `Please play C`, for every action."""
 
+    key = "matrix"
     rules = MatrixGame
     game: MatrixGame
 
     def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """Return how actions are written; of two, not to play one, which is `other`, is to play the other."""
         labels = self.game.all_actions()
-        action = spellings(labels, DILEMMA_WORDS)
+        action = spellings(labels, spelt("dilemma"))
         if len(labels) != 2:
             return {"action": action}
         other = {one: action[two] for one, two in (labels, labels[::-1])}
@@ -44,14 +33,14 @@ class MatrixLanguage(Language[MatrixFacts]):
         return {"action": {one: (*hows, *denied[one]) for one, hows in action.items()}, "other": other}
 
     def rules_of_reading(self) -> tuple[Rule, ...]:
-        two = len(self.game.all_actions()) == 2
-        return plays("play "), asks("play "), *([PLAYS_NO_OTHER] if two else [])
+        rules = rules_of(self.key)
+        return rules if len(self.game.all_actions()) == 2 else rules[:-1]  # the last one is about the other of two
 
     def sentences(self) -> Iterator[Intent]:
         for label in self.game.all_actions():
-            yield Plays(f"I will play {label}", label)
+            yield Plays(self.say("plays", action=label), label)
         for label in self.game.all_actions():
-            yield Asks(f"Please play {label}", label)
+            yield Asks(self.say("asks", action=label), label)
 
     def intents(self, view: View[MatrixFacts]) -> tuple[Intent, ...]:
         """Return the promises of the seat's own actions, and the requests for the other's."""
@@ -78,6 +67,7 @@ class HasCard(Statement):
 class KuhnLanguage(Language[KuhnFacts]):
     """`My card is K` and `I will BET`, for every card and action."""
 
+    key = "kuhn"
     rules = Kuhn
     game: Kuhn
 
@@ -86,18 +76,15 @@ class KuhnLanguage(Language[KuhnFacts]):
 
     def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
         return {
-            "card": spellings(CARDS, CARD_NAMES),
-            "action": spellings(self.game.all_actions(), KUHN_WORDS),
+            "card": spellings(CARDS, spelt("cards")),
+            "action": spellings(self.game.all_actions(), spelt("kuhn")),
         }
-
-    def rules_of_reading(self) -> tuple[Rule, ...]:
-        return HAS_CARD, plays("")
 
     def sentences(self) -> Iterator[Intent]:
         for card in CARDS:
-            yield HasCard(f"My card is {card}", card)
+            yield HasCard(self.say("card", card=card), card)
         for action in self.game.all_actions():
-            yield Plays(f"I will {action}", action)
+            yield Plays(self.say("plays", action=action), action)
 
 
 @dataclass(frozen=True)
@@ -123,20 +110,18 @@ class Leaves(_AtMost, Request):
 class PieLanguage(Language[PieFacts]):
     """`I will demand at most 5` and `Please demand at most 5`, for every amount."""
 
+    key = "negotiation-v1"
     rules = Pie
     game: Pie
 
     def sets(self) -> dict[str, tuple[str, ...]]:
         return {"amount": tuple(map(str, range(self.game.pie + 1)))}
 
-    def rules_of_reading(self) -> tuple[Rule, ...]:
-        return AT_MOST
-
     def sentences(self) -> Iterator[Intent]:
         for most in range(self.game.pie + 1):
-            yield Demands(f"I will demand at most {most}", most)
+            yield Demands(self.say("at_most", amount=most), most)
         for most in range(self.game.pie + 1):
-            yield Leaves(f"Please demand at most {most}", most)
+            yield Leaves(self.say("asks_at_most", amount=most), most)
 
 
 @dataclass(frozen=True)
@@ -172,19 +157,17 @@ class AsksForAll(_NoneOf, Request):
 class DivisionLanguage(Language[DivisionFacts]):
     """`I value the books most`, `I will demand no books` and `Please demand no books`, for every item."""
 
+    key = "negotiation-v2"
     rules = Division
     game: Division
 
     def sets(self) -> dict[str, tuple[str, ...]]:
         return {"item": tuple(ITEMS)}
 
-    def rules_of_reading(self) -> tuple[Rule, ...]:
-        return LEFT_ITEMS
-
     def sentences(self) -> Iterator[Intent]:
         for index, item in enumerate(ITEMS):
-            yield ValuesMost(f"I value the {item} most", index)
+            yield ValuesMost(self.say("values", item=item), index)
         for index, item in enumerate(ITEMS):
-            yield LeavesAll(f"I will demand no {item}", index)
+            yield LeavesAll(self.say("leaves", item=item), index)
         for index, item in enumerate(ITEMS):
-            yield AsksForAll(f"Please demand no {item}", index)
+            yield AsksForAll(self.say("asks_for_all", item=item), index)
