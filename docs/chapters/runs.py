@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chapters.markdown import code, notes, page, table
+from stratagem.evaluation.figures.figure import Figure
+from stratagem.evaluation.figures.training import TRAINING
 from stratagem.learning.monitor import Finding
 from stratagem.models.run_models import FILE as MODELS
 from stratagem.models.run_models import DecodingSettings, RunModels
@@ -73,49 +75,6 @@ FILES = {
     ),
 }
 """Files of a run's folder: time of writing, and content."""
-RUN_METRICS = {
-    "sft/loss": "Loss of SFT: nats a token of the demonstrations.",
-    "sft/loss/nll": "Negative log-likelihood of the demonstrations, in nats a token.",
-    "sft/grad_norm": "L2 norm of its gradient, before clipping.",
-    "sft/learning_rate": "Its learning rate.",
-    "sft/entropy": "Entropy of the policy, in nats a token.",
-    "GAME/pay": "Payoff per round of this iteration's rollouts against the train pool, on the common scale.",
-    "GAME/externality": "Their externality, where it has a penalty.",
-    "GAME/probe/exploit/OPPONENT": "Payoff that the agent loses, compared with a passive opponent.",
-    "GAME/probe/collusion/OPPONENT": "Share of collusive rounds among those in which collusion can be observed.",
-    "GAME/best_response_gain": "Largest gain of a best response at one seat, a round, with more than two seats.",
-    "GAME/best_response_kl": "KL divergence of the policy to that of the last best response; no value where it is due.",
-    "GAME/validation/METRIC": "Mean of a [metric](metrics.md) over the deals of validation.",
-    "GAME/validation/worst_case": "Advantage of a best response on the common scale, where it can be computed.",
-    "GAME/exact/exploitability": "NashConv over the number of seats, in the game's own unit.",
-    "GAME/exact/worst_advantage": "Advantage of a best response, in the game's own unit.",
-    "GAME/replies/exploitability": "The same from replies, where a model states no probabilities, by `policy_replies`.",
-    "GAME/replies/LIMIT": "Its limits `lower` and `upper`, of 95 % each, 90 % together; the lower one may be missing.",
-    "GAME/deception": "Share of deceptive statements among those that the speaker knew to be true or false.",
-    "GAME/illegal_rate": "Share of decisions in validation without a legal reply.",
-    "checkpoint_metric": "Mean over games of the recipe's `checkpoint_metric`; it is highest at the best checkpoint.",
-    "loss": "SEPO's loss.",
-    "grad_norm": "L2 norm of its gradient, before clipping.",
-    "learning_rate": "The learning rate.",
-    "entropy": "Entropy of the policy before the step, in nats a token of what it may say.",
-    "loss/ratio": "Mean importance ratio to the policy before the step; 1 with one step per batch.",
-    "loss/ratio_min": "Its minimum.",
-    "loss/ratio_max": "Its maximum.",
-    "loss/approx_kl": "Approximate KL divergence from the policy before the step, in nats a token.",
-    "loss/clip_fraction": "Share of tokens whose gradient is removed by clipping.",
-    "loss/clip_fraction_low": "Share clipped at the lower bound.",
-    "loss/clip_fraction_high": "Share clipped at the upper bound.",
-    "loss/kl": "KL penalty to the reference policy before its coefficient, by `kl_estimator`, in nats a token.",
-    "loss/entropy": "Entropy over the allowed tokens, in nats a token.",
-    "advantage/SHARE": "What an advantage estimator counts, as a share. `no_variance`: groups without a gradient, of "
-    "equal rewards or of one rollout. `clipped`: advantages beyond `advantage_clip`. `double_negative`: rows that "
-    "`per_order` reinforces by a product of two negative numbers.",
-    "signal/TERM/dot": "Gradient signal of a reward term: dot product of the gradients over two halves of each group.",
-    "signal/TERM/noise": "Sum of the squared norms of these two gradients.",
-    "signal/TERM/ratio": "Twice the dot product over that sum: 1 where the halves agree, about 0 for noise.",
-    "checks/CHECK": "1 at each step at which the check found something.",
-}
-"""Every metric of a run of SEPO, by its name; words in capitals stand for names."""
 LABELS = {
     "base": "The recipe's model before training.",
     "start": "The model at the start of SEPO: the base after SFT, or `base` without SFT.",
@@ -144,7 +103,8 @@ def runs() -> str:
         "## Metrics",
         "A line has the `step`, counted over the whole run, and the metrics of that step. The steps of SFT come first. "
         "The first validation is at the last step of SFT. A value that is not a finite number is null.",
-        table(("metric", "meaning"), ((code(name), meant) for name, meant in RUN_METRICS.items())),
+        "`sft/` stands before the metrics of SFT, and the name of a learner before those of a league or of ShapeLLM.",
+        table(("metric", "title", "unit", "meaning"), map(_metric, TRAINING)),
         "## run.json",
         _fields(RunInfo),
         "## status.json",
@@ -158,6 +118,10 @@ def runs() -> str:
         "One entry per check, by its name.",
         table(("field", "meaning"), ((code(name), meant) for name, meant in _noted(Finding))),
     )
+
+
+def _metric(figure: Figure) -> tuple[str, str, str, str]:
+    return code(figure.key), figure.label, figure.unit, figure.explanation
 
 
 def _fields(cls: type) -> str:

@@ -1,18 +1,13 @@
 """Titles, descriptions and units of the metrics of training."""
 
 import re
-import sys
-from importlib import import_module
-from pathlib import Path
 
 import pytest
 
+from stratagem.evaluation.figures.training import TRAINING
 from stratagem.reports.facets import OF_GAME
 from stratagem.reports.metric_reading import unit_of
-from stratagem.reports.metric_titles import TITLES, Named, named, title_of
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs"))
-runs = import_module("chapters.runs")
+from stratagem.reports.metric_titles import Named, named, title_of
 
 
 @pytest.mark.parametrize(
@@ -33,14 +28,16 @@ def test_parts_of_a_name(metric, parts):
 
 def test_every_metric_of_training_on_the_page_of_runs_has_a_title():
     # those of games are lines of larger pictures, and those with capitals stand for several
-    single = [name for name in runs.RUN_METRICS if not re.search("[A-Z]{4}", name) and not OF_GAME.fullmatch(name)]
-    assert {"loss/clip_fraction", "sft/loss/nll", "checkpoint_metric"} <= set(single)
+    names = [figure.key for figure in TRAINING]
+    single = [name for name in names if not re.search("[A-Z]{4}", name) and not OF_GAME.fullmatch(name)]
+    assert {"loss/clip_fraction", "loss/nll", "checkpoint_metric"} <= set(single)
     assert [name for name in single if title_of(name)[0] == name] == []
 
 
 def test_titles():
-    assert title_of("naive/loss/value/clip_fraction") == ("Clip fraction, value", TITLES["loss/clip_fraction"][1])
-    assert title_of("one/learning_rate") == TITLES["learning_rate"]
+    clipped = "Terms whose gradient is removed by clipping."
+    assert title_of("naive/loss/value/clip_fraction") == ("Clip fraction, value", clipped)
+    assert title_of("one/learning_rate") == ("Learning rate", "Learning rate of the step.")
     assert title_of("one/of/a/package") == ("one/of/a/package", "")
 
 

@@ -11,11 +11,6 @@ OF_GAME = re.compile(
 """Pattern of the metrics that belong to a game."""
 
 
-def fits(pattern: str, metric: str) -> bool:
-    """Return whether a metric, without its game, is one of a picture's; a last `*` stands for any name."""
-    return metric.startswith(pattern[:-1]) if pattern.endswith("*") else metric == pattern
-
-
 class Facet(NamedTuple):
     """One picture: its title, its description, and its curves."""
 

@@ -4,56 +4,23 @@ from __future__ import annotations
 
 from stratagem.errors import StratagemError
 from stratagem.evaluation.evaluate import CHANCE
+from stratagem.evaluation.figures.figure import PAYOFF
+from stratagem.evaluation.figures.training import SCALED, SHARE, training_figure
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.metrics.base import OF_PAYOFFS
 from stratagem.evaluation.report import scale_of
 from stratagem.games.bounded import make_bounded_game
-from stratagem.reports.facets import OF_GAME, fits
+from stratagem.reports.facets import OF_GAME
 from stratagem.reports.metric_titles import named
 from stratagem.reports.run_data import SFT_PREFIXES, RunData
 from stratagem.show.evaluation_file import GameTable, PlayerFigures
 
-SCALED = "points a round, common scale"
-GAME = "unit of the game"
-SHARE, NATS = "share", "nats a token"
 _OWN_UNIT = "points a round"
 _OF_TRAINING = {
     **dict.fromkeys(("payoff", "parts", "outcome", "reward"), "return an episode"),
     "decisions": "decisions an episode",
 }
 """Units of the terms of a reward, and of other means over episodes of training."""
-_UNITS: tuple[tuple[str, str], ...] = (
-    ("exact/*", GAME),
-    ("replies/*", GAME),
-    ("validation/win_rate", SHARE),
-    ("validation/collusion", SHARE),
-    ("validation/externality", SHARE),
-    ("validation/nra*", "ratio"),
-    ("validation/*", SCALED),
-    ("probe/exploit/*", SCALED),
-    ("probe/collusion/*", SHARE),
-    ("pay", SCALED),
-    ("externality", SHARE),
-    ("illegal_rate", SHARE),
-    ("entropy", NATS),
-    ("loss/kl", NATS),
-    ("loss/entropy", NATS),
-    ("loss/approx_kl", NATS),
-    ("loss/nll", NATS),
-    ("loss/ratio*", "ratio"),
-    ("loss/reward_accuracy", SHARE),
-    ("kl", NATS),
-    ("advantage/*", SHARE),
-    ("undone", SHARE),
-    ("num_examples", "replies"),
-    ("num_asked", "tokens"),
-    ("num_read", "tokens"),
-    ("overlap/staleness", "updates"),
-    ("points", SHARE),
-    ("deception", SHARE),
-    ("null", SHARE),
-)
-"""Units by metric without its game; a last `*` stands for any name, and the first that fits counts."""
 
 
 def split(metric: str) -> tuple[str, str]:
@@ -74,11 +41,12 @@ def unit_of(data: RunData, metric: str) -> str:
     unit = _listed(name) or _listed(named(name).name) or _by_end(name)
     if unit == SCALED and (declared := _declared_unit(name)):
         return declared
-    return game_unit(data, game) if unit == GAME or (unit == SCALED and not _is_scaled(data, game)) else unit
+    return game_unit(data, game) if unit == PAYOFF or (unit == SCALED and not _is_scaled(data, game)) else unit
 
 
 def _listed(name: str) -> str:
-    return next((unit for pattern, unit in _UNITS if fits(pattern, name)), "")
+    figure = training_figure(name)
+    return figure.unit if figure else ""
 
 
 def _game_of_learner(data: RunData, name: str) -> str:

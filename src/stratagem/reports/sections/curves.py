@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.reports.facets import FACETS, OF_GAME, Facet, fits
+from stratagem.evaluation.figures.training import fits
+from stratagem.reports.facets import FACETS, OF_GAME, Facet
 from stratagem.reports.figure import NO_CHANCE, Reading, counted, label, picture
 from stratagem.reports.metric_reading import chance_of, unit_of
 from stratagem.reports.metric_titles import named, title_of

@@ -6,9 +6,10 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from stratagem.evaluation.figures.training import NATS, SHARE
 from stratagem.reports.figure import NO_CHANCE, Reading, counted, label, picture
 from stratagem.reports.files import ExploitabilityAtStep, LeagueMember, LeagueTable
-from stratagem.reports.metric_reading import NATS, SHARE, chance_of, game_unit, unit_of
+from stratagem.reports.metric_reading import chance_of, game_unit, unit_of
 from stratagem.reports.numbers import number, short
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, folded, missing, table

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from stratagem.evaluation.figures.training import NATS, SHARE
 from stratagem.reports.figure import NO_CHANCE, ONE_RUN, Reading, counted, label, picture
-from stratagem.reports.metric_reading import NATS, SHARE
 from stratagem.reports.run_data import RunData, finite
 from stratagem.reports.section import Section, missing
 from stratagem.reports.sections.curves import vertical_axis
