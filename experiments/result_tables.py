@@ -21,6 +21,7 @@ RECIPES = "recipes"
 DASH = "\u2013"
 _NAME = re.compile(r"(?P<stem>.+)-(?P<seed>\d+)")
 _OF_A_RUN = re.compile(r"run:(?:.*/)?(?P<name>[^/@]+)-\d+@")
+_IN_A_FOLDER = re.compile(r"dir:(?:.*/)?(?P<name>[^/@]+)-\d+$")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class FinishedRun:
         info, recipe = self.folder.info(), self.folder.config_data()
         recipe.pop("seed", None)
         if isinstance(model := recipe.get("model"), str):
-            recipe["model"] = _OF_A_RUN.sub(r"run:\g<name>-SEED@", model)
+            of_run = _OF_A_RUN.sub(r"run:\g<name>-SEED@", model)
+            recipe["model"] = _IN_A_FOLDER.sub(r"dir:\g<name>-SEED", of_run)
         return {"commit": info.commit, "command": info.command, "dirty": info.dirty, "recipe": recipe}
 
 
