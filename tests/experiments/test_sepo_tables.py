@@ -139,8 +139,8 @@ def test_the_demo_is_inside_or_outside_the_range_of_other_seeds():
     assert [row[-1] for row in rows] == ["outside"] * 3 + ["inside"] * 2
     assert rows[0][1:4] == (".040", ".020 \u00b1 .010", ".010 to .030")
     told = demo.summary(stages(0.04), [stages(0.01), stages(0.03)])
-    assert "wins .040 chips a hand against the model before SEPO" in told
-    assert "(2 seeds: .020 \u00b1 .010, random play: .458)" in told
+    assert "gains .040 chips a hand from the model before SEPO, and .040 after it" in told
+    assert "(2 other seeds: .020 \u00b1 .010; random play: .458)" in told
 
 
 def test_commands_that_the_demo_names_exist():
