@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from chapters.markdown import code, definition, notes, page, table
 from stratagem.evaluation.evaluate import CHANCE
-from stratagem.evaluation.exact import Exact
+from stratagem.evaluation.exploitability.exact import Exact
 from stratagem.evaluation.metrics import METRICS, Metric
 from stratagem.evaluation.statistics import Difference, Estimate
 from stratagem.evaluation.suites import SUITES, Line, Suite

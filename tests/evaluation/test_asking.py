@@ -8,10 +8,10 @@ import pytest
 
 from stratagem.engines.base import Answered, Call, Capabilities, PolicyId, Prompt, Request
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
+from stratagem.evaluation.exploitability.replies import sampled_exploitability
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.sampled.asking import Asker
-from stratagem.evaluation.sampled.exploitability import sampled_exploitability
 from stratagem.evaluation.sampled.questions import questions_of
 from stratagem.evaluation.tree_policy import oracle_of
 from stratagem.games import Key, make_game

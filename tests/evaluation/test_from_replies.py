@@ -7,7 +7,7 @@ from test_asking import Told
 
 import stratagem
 from stratagem.cli.exploit import replies_line
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games import make_game
 from stratagem.players.catalogue import make_player
 

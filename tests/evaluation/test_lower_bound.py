@@ -4,13 +4,13 @@ import pickle
 
 import pytest
 
-from stratagem.algorithms.tabular_exploiter import TabularExploiter, learned_bound
 from stratagem.api.bounds import bound_of
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.agent_model import AskedAgent, Frequencies, StatedPolicy, model_of
-from stratagem.evaluation.exact import exact
-from stratagem.evaluation.exploiter import Exploiter, considered
-from stratagem.evaluation.lower_bound import budgets, exploiter_of, player_bound, search_bound
+from stratagem.evaluation.exploitability.exact import exact
+from stratagem.evaluation.exploitability.learn import TabularExploiter, learned_bound
+from stratagem.evaluation.exploitability.lower_bound import budgets, exploiter_of, player_bound, search_bound
+from stratagem.evaluation.exploitability.search import Exploiter, considered
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup

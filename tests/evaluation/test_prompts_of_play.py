@@ -9,13 +9,13 @@ import pytest
 
 from stratagem.api.evaluations import evaluate
 from stratagem.errors import StratagemError
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
+from stratagem.evaluation.exploitability.replies import sampled_exploitability
+from stratagem.evaluation.exploitability.scored import scored_exact
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.prompts import AskedOnce, digest_of, prompts_of
 from stratagem.evaluation.sampled.asking import Asker
-from stratagem.evaluation.sampled.exploitability import sampled_exploitability
 from stratagem.evaluation.sampled.questions import questions_of
-from stratagem.evaluation.scored import scored_exact
 from stratagem.evaluation.tree_policy import oracle_of, policies_on, views_of
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key

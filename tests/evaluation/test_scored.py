@@ -11,8 +11,8 @@ import pytest
 import stratagem as sg
 from stratagem.engines.base import Alternative
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.exact import exact, of_policy
-from stratagem.evaluation.scored import of_scored, scored_exact
+from stratagem.evaluation.exploitability.exact import exact, of_policy
+from stratagem.evaluation.exploitability.scored import of_scored, scored_exact
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat

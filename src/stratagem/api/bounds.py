@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from stratagem.errors import BadParameter
-from stratagem.evaluation.lower_bound import Bound, exploiter_of, player_bound, search_bound
+from stratagem.evaluation.exploitability.lower_bound import Bound, exploiter_of, player_bound, search_bound
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.players.base import Player
@@ -32,7 +32,7 @@ def bound_of(budget: int | None, by: str | Player | None, deals: int, games: Seq
             raise BadParameter(f"`exploit_by={by!r}` needs `exploit_budget=`, such as 100.")
         return None
     if by == "learning":
-        from stratagem.algorithms.tabular_exploiter import learned_bound
+        from stratagem.evaluation.exploitability.learn import learned_bound
 
         return partial(learned_bound, budget=budget, deals=deals)
     return partial(search_bound, budget=budget, deals=deals)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from stratagem.api.player_like import PlayerLike
 from stratagem.errors import WrongKind
 from stratagem.evaluation.best_response import BUDGET
-from stratagem.evaluation.lower_bound import DEALS
+from stratagem.evaluation.exploitability.lower_bound import DEALS
 from stratagem.options import check_seed, whole
 from stratagem.players.given import GameLike
 

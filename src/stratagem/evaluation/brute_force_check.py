@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.best_response import best_response
-from stratagem.evaluation.exact import Exact, exact, of_policy
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.exploitability.exact import Exact, exact, of_policy
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.games.base import Game, Node, Twin, View
 from stratagem.games.catalogue import describe

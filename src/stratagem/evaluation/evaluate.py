@@ -10,13 +10,13 @@ from stratagem.errors import BadParameter, CannotCompute, StratagemError
 from stratagem.evaluation.agreement import disagreements
 from stratagem.evaluation.by_seat import SeatFigures, by_seat
 from stratagem.evaluation.common_deals import pay_on_common_deals
-from stratagem.evaluation.exact import Exact, exact
-from stratagem.evaluation.lower_bound import Bound, LowerBound, check_seats
+from stratagem.evaluation.exploitability.exact import Exact, exact
+from stratagem.evaluation.exploitability.lower_bound import Bound, LowerBound, check_seats
+from stratagem.evaluation.exploitability.replies import SampledExploitability, sampled_exploitability
+from stratagem.evaluation.exploitability.scored import ScoredExact, scored_exact
 from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.memorisation import OtherWords, Wrap, check_wraps, in_other_words
 from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.sampled.exploitability import SampledExploitability, sampled_exploitability
-from stratagem.evaluation.scored import ScoredExact, scored_exact
 from stratagem.evaluation.statistics import Difference, Estimate, paired_difference
 from stratagem.evaluation.suites import Line, Suite
 from stratagem.evaluation.validity import Validity, validity

@@ -15,7 +15,7 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
-from stratagem.evaluation.lower_bound import Bound
+from stratagem.evaluation.exploitability.lower_bound import Bound
 from stratagem.evaluation.prompts import AskedOnce, PromptSet
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import Array, Estimate, clustered, exactly, jackknife, mean_of, ratio

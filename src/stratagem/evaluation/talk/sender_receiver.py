@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from stratagem.errors import BadParameter
-from stratagem.evaluation.exact import check_stated
+from stratagem.evaluation.exploitability.exact import check_stated
 from stratagem.evaluation.policies import stated
 from stratagem.evaluation.talk.figures import TalkFigures, talk_figures
 from stratagem.evaluation.talk.signalling import Deal, Returns, Signalling

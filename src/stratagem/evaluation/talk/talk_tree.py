@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.errors import BadParameter
-from stratagem.evaluation.exact import check_stated
+from stratagem.evaluation.exploitability.exact import check_stated
 from stratagem.evaluation.prompts import prompts_of
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.games.base import Seat
