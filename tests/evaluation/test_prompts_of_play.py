@@ -111,9 +111,9 @@ def test_a_model_is_played_and_measured_in_the_same_prompts(mode):
 
 def test_all_figures_of_an_evaluation_name_their_prompts():
     (row, _) = evaluate("kuhn", ["tiny"], opponents=["random"], episodes=2).results[0].rows
-    assert row.exact.prompts.num == 12
+    assert row.exploitability.prompts.num == 12
     (matchup,) = row.matchups
-    assert matchup.prompts == row.exact.prompts
+    assert matchup.prompts == row.exploitability.prompts
 
 
 def test_figures_of_replies_and_scores_name_their_prompts():
@@ -121,7 +121,7 @@ def test_figures_of_replies_and_scores_name_their_prompts():
     views = [view for kind in views_of(oracle_of(game).tree) for view in kind.values()]
     known = prompts_of(player, views)
     assert sampled_exploitability(game, player, Key(0), 4).prompts == known
-    assert scored_exact(game, player).centre.prompts == known
+    assert scored_exact(game, player).prompts == known
     assert sampled_exploitability(game, make_player("random", game), Key(0), 4).prompts is None
 
 

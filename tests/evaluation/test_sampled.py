@@ -222,8 +222,8 @@ def test_legal_replies_alone_are_counted_as_often_as_they_were_given():
     ("game", "replies", "error", "says"),
     [
         ("quiz", 100, CannotCompute, "one seat"),
-        ("kuhn", 1, BadParameter, "`policy_replies` of at least 2"),
-        ("kuhn", 2.5, BadParameter, "policy_replies"),
+        ("kuhn", 1, BadParameter, "`effort` of at least 2"),
+        ("kuhn", 2.5, BadParameter, "effort"),
         ("negotiation-v1", 100, CannotCompute, "nodes"),
     ],
 )

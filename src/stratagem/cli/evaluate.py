@@ -17,12 +17,11 @@ from stratagem.cli import completion, options
 from stratagem.cli.broken_off import played
 from stratagem.cli.console import errors, out
 from stratagem.cli.evaluation_legend import legend
-from stratagem.cli.exploit import DEALS, Budget, By, Deals, Replies, curve_line, replies_cell, replies_line
+from stratagem.cli.exploit import Effort, Method, basis_line, exploitability_cell
 from stratagem.cli.other_words import in_other_words
 from stratagem.cli.output import cell, number, print_json, print_remarks, table, write_json
 from stratagem.cli.printed_names import name_lines, printed_name
 from stratagem.errors import BadParameter
-from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.comparisons import both_exact, holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row
 from stratagem.evaluation.metrics import METRICS
@@ -66,19 +65,13 @@ def evaluate_players(
         str | None,
         typer.Option(help="Number of disguises, or a file: the same deals in other words, and the memorisation gap."),
     ] = None,
-    exact_budget: Annotated[
-        int,
-        typer.Option(min=0, help="Situations that may be walked for an exact figure; trees may have 500,000 nodes."),
-    ] = BUDGET,
-    exploit_budget: Budget = None,
-    exploit_by: By = None,
-    exploit_deals: Deals = DEALS,
-    policy_replies: Replies = 0,
+    exploitability: Method = "auto",
+    effort: Effort = None,
     from_record: Annotated[
         Path | None,
         typer.Option(
             "--from",
-            help="Compute the figures of a record from its games and play nothing; none comes from --policy-replies.",
+            help="Compute the figures of a record from its games and play nothing; no exploitability is among them.",
         ),
     ] = None,
     write_to: options.Out = None,
@@ -111,11 +104,8 @@ def evaluate_players(
         metrics=metric or (),
         by_seat=by_seat,
         disguise=disguise,
-        exact_budget=exact_budget,
-        exploit_budget=exploit_budget,
-        exploit_by=exploit_by,
-        exploit_deals=exploit_deals,
-        policy_replies=policy_replies,
+        exploitability=exploitability,
+        effort=effort,
         record=record_to,
         resume=resume,
     )
@@ -211,7 +201,8 @@ def _figures(result: GameResult, metrics: Sequence[str]) -> Group:
     for row in result.rows:
         cells = [cell(row.metrics[name], METRICS[name].digits) for name in metrics]
         if "exploit" in metrics:
-            worst = None if row.exact is None or scale is None else exactly(row.exact.worst_advantage * scale)
+            advantage = row.exploitability.worst_advantage
+            worst = None if advantage is None or scale is None else exactly(advantage * scale)
             cells.insert(metrics.index("exploit") + 1, cell(worst))
         grid.add_row(_short(row.player, result), *cells)
     for name, nulls in _nulls(result):
@@ -239,7 +230,7 @@ def _null(value: float | None, digits: int) -> Text:
 def _is_plain(result: GameResult) -> bool:
     """Return whether payoffs are in the game's unit and no figure is exact: an unscaled table would add nothing."""
     pools = {pool for matchup in result.rows[0].matchups for pool in matchup.pools}
-    nothing = not any(row.exact or row.bound or row.scored or row.sampled for row in result.rows)
+    nothing = not any(row.exploitability.estimate for row in result.rows)
     return nothing and "exploit" not in pools and scale_of(result.game) == 1.0
 
 
@@ -262,29 +253,18 @@ def _plain(result: GameResult) -> Group:
 
 
 def _exploitability(row: Row, conv: str) -> dict[str, RenderableType]:
-    """Return the exact figures of a player by column, or their lower bounds."""
-    if row.exact is not None:
-        return {
-            "worst advantage": Text(number(row.exact.worst_advantage)),
-            conv: Text(number(row.exact.exploitability)),
-            "own value by seat": Text(" / ").join(Text(number(value)) for value in row.exact.values),
-            "gain by seat": Text(" / ").join(Text(number(gain)) for gain in row.exact.gains),
-        }
-    if row.scored is not None:
-        return {
-            conv: cell(row.scored.exploitability),
-            "own value by seat": Text(" / ").join(Text(number(value)) for value in row.scored.centre.values),
-            "gain by seat": Text(" / ").join(map(cell, row.scored.gains)),
-        }
-    if row.sampled is not None:
-        return {conv: replies_cell(row.sampled)}
-    if row.bound is not None:
-        return {
-            conv: Text("≥ ").append(cell(row.bound.exploitability)),
-            "own value by seat": Text(" / ").join(cell(value) for value in row.bound.values),
-            "gain by seat": Text(" / ").join(Text("≥ ").append(cell(gain)) for gain in row.bound.curve[-1].by_seat),
-        }
-    return {}
+    """Return the figures of a player by column, lower bounds with their sign."""
+    found = row.exploitability
+    if found.estimate is None:
+        return {}
+    sign = "≥ " if found.is_bound else ""
+    figures: dict[str, RenderableType] = {conv: Text(sign).append(exploitability_cell(found))}
+    if found.worst_advantage is not None:
+        figures["worst advantage"] = Text(number(found.worst_advantage))
+    if found.by_seat:
+        figures["own value by seat"] = Text(" / ").join(cell(seat.value) for seat in found.by_seat)
+        figures["gain by seat"] = Text(" / ").join(Text(sign).append(cell(seat.gain)) for seat in found.by_seat)
+    return figures
 
 
 def _replies(result: GameResult) -> Group:
@@ -333,8 +313,8 @@ def _remarks(result: GameResult, adjusted: Mapping[tuple[str, str], float]) -> N
         if row.player != CHANCE:
             holm = adjusted.get((result.text, row.player)) if len(adjusted) > 1 else None
             out.print(Text(f"  {_difference(result, row, holm)}"))
-    lacking = [row for row in result.rows if not (row.exact or row.scored or row.sampled)]
-    for reason in dict.fromkeys(f"no exact figure: {row.why_not_exact}" for row in lacking):
+    lacking = [row.exploitability for row in result.rows if row.exploitability.estimate is None]
+    for reason in dict.fromkeys(f"no exact figure: {found.why_not_exact}" for found in lacking):
         out.print(Text(f"  {reason}", style="dim"))
     _bases(result)
     for warning in result.warnings:
@@ -346,13 +326,8 @@ def _bases(result: GameResult) -> None:
     """Print what figures are based on that are not exact."""
     for row in result.rows:
         name = _short(row.player, result)
-        if row.scored is not None:
-            text = f"by log-probabilities, of which at most {number(row.scored.unseen)} are unseen in a situation"
-            out.print(Text(f"  {name}: bounds {text}", style="dim"))
-        if row.sampled is not None:
-            out.print(Text(f"  {replies_line(name, row.sampled)}", style="dim"))
-        if row.bound is not None:
-            out.print(Text(f"  {curve_line(name, row.bound)}"))
+        if line := basis_line(name, row.exploitability):
+            out.print(line)
 
 
 def _difference(result: GameResult, row: Row, holm: float | None) -> str:

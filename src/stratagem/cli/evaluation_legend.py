@@ -8,6 +8,7 @@ from textwrap import wrap
 from stratagem.api.tables import few_deals
 from stratagem.evaluation.comparisons import NAME
 from stratagem.evaluation.evaluate import GameResult, Row
+from stratagem.evaluation.exploitability.methods import BOUNDS
 from stratagem.evaluation.metrics import METRICS
 from stratagem.evaluation.metrics.base import OF_PAYOFFS
 from stratagem.evaluation.report import scale_of
@@ -31,14 +32,15 @@ _WIDTH = 100
 def legend(results: Sequence[GameResult], comparisons: int) -> str:
     """Explain the marks that occur in the tables."""
     caption = wrap(" ".join([_MARKS, *_of_columns(results)]), _WIDTH)
-    if any(row.scored for result in results for row in result.rows):
+    methods = {row.exploitability.method for result in results for row in result.rows}
+    if "scored" in methods:
         caption.append("Figures by log-probabilities have bounds a…b that hold for certain, no interval of confidence.")
     validities = [row.validity for result in results for row in result.rows if row.validity]
     if any(share.mean for validity in validities for share in validity.ends.values()):
         caption.append(f"{', '.join(ENDS)} are ends of replies, each a part of one of the kinds before them.")
-    if any(row.bound for result in results for row in result.rows):
+    if methods & set(BOUNDS):
         caption.append("≥ is a lower bound: the gain of an exploiter under a budget.")
-    if any(row.sampled for result in results for row in result.rows):
+    if "replies" in methods:
         caption.append("Of an exploitability from replies each end holds with 95 %, both together with 90 %.")
     caption += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(results).items()]
     caption += _metric_remarks(results)
@@ -58,8 +60,8 @@ def _estimates(row: Row) -> Iterator[Estimate | None]:
     yield from (estimate for seat in row.by_seat for estimate in seat.metrics.values())
     if row.validity:
         yield from (*row.validity.shares.values(), *row.validity.ends.values())
-    if row.bound:
-        yield from (row.bound.exploitability, *row.bound.values)
+    if row.exploitability.is_bound:
+        yield from (row.exploitability.estimate, *(seat.value for seat in row.exploitability.by_seat))
 
 
 def _of_columns(results: Sequence[GameResult]) -> Iterator[str]:
