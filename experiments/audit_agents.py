@@ -24,7 +24,7 @@ from stratagem.auditing.figure import Figure
 from stratagem.auditing.plan import plan_audit
 from stratagem.auditing.run import run_audit
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.files import write_file
 from stratagem.games.base import View
 from stratagem.games.catalogue import make_game

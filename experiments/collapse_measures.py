@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from stratagem.engines.base import Node, ScoreRequest
 from stratagem.engines.caches import reset_caches
-from stratagem.evaluation.exact import exact
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.policies import Stated, stated
 from stratagem.games.base import State, View
 from stratagem.games.catalogue import make_game

@@ -13,7 +13,7 @@ import re
 from collections import defaultdict
 from itertools import combinations
 
-from stratagem.evaluation.exact import of_policy
+from stratagem.evaluation.exploitability.exact import of_policy
 from stratagem.evaluation.tree_policy import Floats, oracle_of, policy_on
 from stratagem.games.catalogue import make_game
 from stratagem.games.tree import GameTree

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from stratagem.evaluation.exploitability.replies import legal_only
 from stratagem.evaluation.sampled.drawn import Drawn
-from stratagem.evaluation.sampled.exploitability import legal_only
 from stratagem.evaluation.sampled.gain import Gain
 from stratagem.evaluation.sampled.limits import Limits, Z, measured_limits, point, standard_error
 from stratagem.evaluation.sampled.questions import Floats, questions_of

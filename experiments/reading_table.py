@@ -16,7 +16,7 @@ from result_tables import DASH, FinishedRun, Row, finished, markdown, number, re
 from stratagem.algorithms.catalogue import recipe_of
 from stratagem.demonstrations.imitation import is_held_out
 from stratagem.engines.caches import reset_caches
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.policies import stated
 from stratagem.evaluation.rates import rate
 from stratagem.evaluation.statistics import Estimate, mean, with_interval

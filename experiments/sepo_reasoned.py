@@ -19,7 +19,7 @@ from experiment import seed_range
 from result_tables import FinishedRun, finished, markdown, number, read_results, table_command_line, write_results
 from sepo import REASONED, REASONED_MANY
 
-from stratagem.api.exploitabilities import RepliesExploitability, exploitability
+from stratagem.api.exploitabilities import exploitability
 from stratagem.play.store import read_episodes
 from stratagem.provenance import provenance
 
@@ -48,11 +48,10 @@ def player_of(run: FinishedRun, label: str) -> str:
 def measured(player: str, record: Path, replies: int) -> dict[str, Any]:
     """Ask a model in every situation, and return its exploitability with limits and how it answered."""
     record.parent.mkdir(parents=True, exist_ok=True)
-    found = exploitability(GAME, player, policy_replies=replies, record=record, resume=record.exists())
-    assert isinstance(found, RepliesExploitability)
+    found = exploitability(GAME, player, effort=replies, record=record, resume=record.exists())
     return {
         "commit": provenance()["commit"],
-        **found.sampled.to_json(),
+        **found.found.to_json(),
         "replies": answers(record),
         "named": named(record),
     }

@@ -8,7 +8,7 @@ import pytest
 from stratagem.cli.main import main
 from stratagem.consent.table import allow, commanding
 from stratagem.consent.trusted import trust_folder
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games.catalogue import make_game
 from stratagem.players.catalogue import make_player
 

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 from chapters.markdown import code, definition, notes, page, table
 from stratagem.evaluation.evaluate import CHANCE
-from stratagem.evaluation.exact import Exact
+from stratagem.evaluation.exploitability.result import Exploitability
 from stratagem.evaluation.figures.declared import DECLARED
 from stratagem.evaluation.figures.figure import Figure
 from stratagem.evaluation.metrics import METRICS, Metric
@@ -40,7 +40,8 @@ def metrics() -> str:
             ((family, *safety.weights) for family, safety in SAFETY.items() if safety.pools),
         ),
         "## Exact figures",
-        definition(Exact) + " They need a player that states its probabilities and a small game. Otherwise the "
+        "Exploitability of a player: NashConv divided by the number of seats, with its parts. "
+        "They need a player that states its probabilities and a small game. Otherwise the "
         "evaluation prints the reason. [Exploitability](../explanation/exploitability.md) explains them.",
         table(("figure", "meaning"), _exact()),
         "## Other figures",
@@ -73,9 +74,9 @@ def _declared(figure: Figure) -> tuple[str, str, str, str, str]:
 
 
 def _exact() -> Iterator[tuple[str, str]]:
-    yield from _fields(Exact)
-    for name in ("gains", "nash_conv", "exploitability"):
-        yield code(name), definition(getattr(Exact, name))
+    for name in ("exploitability", "nash_conv", "values", "best_responses", "gains"):
+        yield code(name), definition(getattr(Exploitability, name))
+    yield from (row for row in _fields(Exploitability) if row[0] == code("worst_advantage"))
 
 
 def _fields(cls: type) -> Iterator[tuple[str, str]]:

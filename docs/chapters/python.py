@@ -16,7 +16,7 @@ from stratagem.api.demonstrations import Demonstrations
 from stratagem.api.dry_runs import DryRun
 from stratagem.api.engines import Engines
 from stratagem.api.evaluations import Evaluation
-from stratagem.api.exploitabilities import Exploitability, RepliesExploitability
+from stratagem.api.exploitabilities import ExploitabilityTable
 from stratagem.api.games import GameCard, Games
 from stratagem.api.labels import LabelScan
 from stratagem.api.matches import MatchResult
@@ -39,7 +39,7 @@ from stratagem.endpoint.server import Server
 from stratagem.front import FUNCTIONS, function
 
 RESULTS = (
-    *(MatchResult, Record, Evaluation, Exploitability, RepliesExploitability, Tournament),
+    *(MatchResult, Record, Evaluation, ExploitabilityTable, Tournament),
     *(TalkMeasure, CollusionMeasure, Audit, PlannedAudit, Comparison, Ranking),
     *(Run, Runs, DryRun, SweepComparison, Report),
     *(Games, GameCard, Players, Recipes, Engines, Prompts, Verification, Demonstrations, StepTable, LabelScan),

@@ -5,14 +5,14 @@ import math
 
 import pytest
 
-from stratagem.algorithms.sepo.best_responder import best_responder, mean_kl
 from stratagem.algorithms.sepo.collector import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.best_response import best_response
-from stratagem.evaluation.exact import exact
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.exploitability.best_responder import best_responder, mean_kl
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.base import Move, Traits

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
-from stratagem.algorithms.sepo.best_responder import best_responder
 from stratagem.algorithms.sepo.checks import check_games
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.errors import CannotCompute, StratagemError
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.best_responder import best_responder
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.sampled.counted import Counted, stating
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.games import Key, make_game

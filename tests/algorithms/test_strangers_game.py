@@ -15,8 +15,8 @@ from stratagem.cli.main import main
 from stratagem.consent.table import commanding
 from stratagem.demonstrations.scripted import demonstrations
 from stratagem.errors import BadParameter
-from stratagem.evaluation.exact import exact
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.suites import SAFETY_METRICS, find_suite
 from stratagem.games.catalogue import make_game
 from stratagem.games.conformance.verify import verify

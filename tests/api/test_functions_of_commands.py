@@ -195,8 +195,8 @@ def test_a_function_is_a_player_wherever_a_player_is_expected():
     found = sg.evaluate("kuhn", bet, opponents=[bet], episodes=2, chance=False, progress=False)
     assert found.results[0].rows[0].player == f"{__name__}.bet"
     exact = sg.exploitability("kuhn", "AlwaysBet")
-    sampled = sg.exploitability("kuhn", bet, policy_replies=2)
-    assert sampled.sampled.lower <= float(exact) <= sampled.sampled.upper
+    sampled = sg.exploitability("kuhn", bet, effort=2)
+    assert sampled.found.estimate.low <= float(exact) <= sampled.found.estimate.high
     with pytest.raises(sg.StratagemError, match="not the class Random itself"):
         sg.play("kuhn", Random)
 
@@ -223,7 +223,7 @@ MISTAKES = [
     (lambda at: sg.data("sepo", at / "x", scale="x"), "`scale`"),
     (lambda at: sg.data(3, at / "x"), "An algorithm is given by its name, not int."),
     (lambda at: sg.play("kuhn", "random", engine=3), "An engine is a text such as `transformers(rows=16)`, not int."),
-    (lambda at: sg.exploitability("kuhn", "random", policy_replies="x"), "exploitability needs `policy_replies`"),
+    (lambda at: sg.exploitability("kuhn", "random", effort="x"), "exploitability needs `effort`"),
     (lambda at: sg.steps("/nowhere"), "no recorded episodes in /nowhere"),
     (lambda at: sg.steps(at / "nim", step_reward=3), "An advantage estimator is given by its name, not int."),
     (lambda at: sg.steps(at / "nim", step_reward="winrate"), "did you mean step_win_rate"),

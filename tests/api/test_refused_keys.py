@@ -19,12 +19,12 @@ KEYED = [
 CALLS = {
     "eval": lambda keyed, at: sg.evaluate("kuhn", keyed, episodes=2, record=at, progress=False),
     "eval, opponent": lambda keyed, at: sg.evaluate("kuhn", "random", opponents=keyed, record=at, progress=False),
-    "eval, exploiter": lambda keyed, at: sg.evaluate("kuhn", "random", exploit_by=keyed, record=at, progress=False),
+    "eval, exploiter": lambda keyed, at: sg.evaluate("kuhn", "random", exploitability=keyed, record=at, progress=False),
     "tournament": lambda keyed, at: sg.tournament("kuhn", keyed, episodes=2, record=at, progress=False),
     "play": lambda keyed, at: sg.play("kuhn", [keyed, "random"], record=at, progress=False),
     "audit": lambda keyed, at: sg.audit(keyed, games="kuhn", out=at, progress=False),
     "audit, baseline": lambda keyed, at: sg.audit("random", games="kuhn", against=keyed, out=at, progress=False),
-    "exploit": lambda keyed, at: sg.exploitability("kuhn", keyed, policy_replies=2, record=at),
+    "exploit": lambda keyed, at: sg.exploitability("kuhn", keyed, effort=2, record=at),
 }
 
 

@@ -22,7 +22,7 @@ from stratagem.auditing.run import run_audit
 from stratagem.auditing.words import sentence, told, verdict
 from stratagem.engines.base import Call, PolicyId, Prompt
 from stratagem.errors import BadParameter, BadRecord, StratagemError
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.statistics import Estimate, mean
 from stratagem.games import make_game
 from stratagem.play.store import read_episodes

@@ -7,13 +7,13 @@ from cheating_agents import ByHistory
 from flawed import Equilibrium, Passive
 
 from stratagem import player
-from stratagem.algorithms.sepo.best_responder import BestResponder
 from stratagem.auditing.checks.excess_loss import Excess, equal_share, excess
 from stratagem.auditing.plan import plan_audit
 from stratagem.auditing.probes.matches import MatchesProbe
 from stratagem.auditing.run import run_audit
 from stratagem.auditing.words import verdict
 from stratagem.errors import CannotCompute
+from stratagem.evaluation.exploitability.best_responder import BestResponder
 from stratagem.evaluation.statistics import Estimate, exactly
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.evaluation.tree_response import moves_of

@@ -277,7 +277,7 @@ def test_a_single_comparison_has_nothing_to_be_corrected_for(run):
 
 def test_a_lower_bound_stands_where_nothing_is_exact(run):
     command = ("eval", "tic-tac-toe", "--player", "mcts:2", "--opponents", "random", "--episodes", 2, "--no-chance")
-    command += ("--exploit-budget", 12, "--exploit-deals", 4)
+    command += ("--exploitability", "search(deals=4)", "--effort", 12)
     status, printed, _ = run(*command)
     assert status == 0
     assert "≥" in printed
@@ -286,11 +286,29 @@ def test_a_lower_bound_stands_where_nothing_is_exact(run):
     assert [point["budget"] for point in row["lower_bound"]["curve"]] == [10, 12]
     assert "not_computed" in row["exact"]
     for wrong in (0, -3):
-        assert "of at least 1" in run("eval", "kuhn", "--player", "random", "--exploit-budget", wrong)[2]
-    assert "one seat" in run("eval", "quiz", "--player", "random", "--exploit-budget", 3)[2]
-    assert "needs --exploit-budget" in run("eval", "kuhn", "--player", "random", "--exploit-by", "learning")[2]
-    assert "has its own" in run("eval", "kuhn", "--player", "random", "--exploit-by", "x", "--exploit-budget", 3)[2]
-    assert "no player of kuhn called 'x'" in run("eval", "kuhn", "--player", "random", "--exploit-by", "x")[2]
+        assert (
+            "of at least 1"
+            in run("eval", "kuhn", "--player", "random", "--exploitability", "search", "--effort", wrong)[2]
+        )
+    assert "one seat" in run("eval", "quiz", "--player", "random", "--exploitability", "search")[2]
+    assert "no player of kuhn called 'x'" in run("eval", "kuhn", "--player", "random", "--exploitability", "x")[2]
+
+
+@pytest.mark.parametrize(
+    ("option", "says"),
+    [
+        ("--exact-budget", "--exploitability exact with --effort"),
+        ("--exploit-budget", "--exploitability search or --exploitability learn with --effort"),
+        ("--exploit-by", "--exploitability, which takes search, learn or a player"),
+        ("--exploit-deals", "--exploitability 'search(deals=20)'"),
+        ("--policy-replies", "--exploitability replies with --effort"),
+    ],
+)
+def test_former_option_answers_with_the_present_words(run, option, says):
+    status, _, said = run("eval", "kuhn", "--player", "random", option, 3)
+    assert status == 2
+    assert said.startswith(f"{option} was replaced: ")
+    assert says in said
 
 
 @pytest.mark.parametrize("command", ["eval ipd --player TitForTat", "tournament ipd --players TitForTat Pavlov"])

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 import stratagem as sg
-from stratagem.algorithms.sepo.best_responder import best_responder
-from stratagem.algorithms.tabular_exploiter import learned_bound
-from stratagem.evaluation.lower_bound import player_bound, search_bound
+from stratagem.evaluation.exploitability.best_responder import best_responder
+from stratagem.evaluation.exploitability.learn import learned_bound
+from stratagem.evaluation.exploitability.lower_bound import player_bound, search_bound
+from stratagem.evaluation.exploitability.replies import sampled_exploitability
+from stratagem.evaluation.exploitability.scored import scored_exact
 from stratagem.evaluation.openings import opening_policy
 from stratagem.evaluation.sampled.counted import Counted
-from stratagem.evaluation.sampled.exploitability import sampled_exploitability
-from stratagem.evaluation.scored import scored_exact
 from stratagem.games import Key, make_game
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.talk import Talk

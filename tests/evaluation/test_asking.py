@@ -8,10 +8,10 @@ import pytest
 
 from stratagem.engines.base import Answered, Call, Capabilities, PolicyId, Prompt, Request
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
+from stratagem.evaluation.exploitability.replies import sampled_exploitability
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.sampled.asking import Asker
-from stratagem.evaluation.sampled.exploitability import sampled_exploitability
 from stratagem.evaluation.sampled.questions import questions_of
 from stratagem.evaluation.tree_policy import oracle_of
 from stratagem.games import Key, make_game
@@ -134,18 +134,18 @@ def test_player_that_always_plays_the_same_is_measured_exactly():
     player = Told(lambda ask: (bets.turn(ask).action, ""), stochastic=False, repeats=True)
     found = sampled_exploitability(KUHN, player, Key(1), 5)
     truth = exact(KUHN, bets).exploitability
-    assert [found.lower, found.point, found.upper] == [pytest.approx(truth)] * 3
-    assert (len(player.asked), found.num_replies, found.num_illegal) == (12, 12, 0)
-    moves = {move.info_key: move.action for move in found.exploiter}
+    assert [found.estimate.low, found.exploitability, found.estimate.high] == [pytest.approx(truth)] * 3
+    assert (len(player.asked), found.basis.num_replies, found.basis.num_illegal) == (12, 12, 0)
+    moves = {move.info_key: move.action for move in found.moves}
     assert {known: action for known, action in moves.items() if known[0] in "JK" and known[-1] == "B"}
 
 
 def test_sampled_limits_hold_the_exact_figure():
     uniform = make_player("random", KUHN)
     found = sampled_exploitability(KUHN, Told(lambda ask: (uniform.turn(ask).action, "")), Key(2), 25)
-    assert found.lower < exact(KUHN, uniform).exploitability < found.upper
-    assert found.legal_only == pytest.approx(found.point)
-    assert found.num_replies == 300
+    assert found.estimate.low < exact(KUHN, uniform).exploitability < found.estimate.high
+    assert found.basis.legal_only == pytest.approx(found.exploitability)
+    assert found.basis.num_replies == 300
 
 
 class Server:
@@ -195,7 +195,7 @@ def test_stopped_measurement_goes_on_and_asks_nothing_twice(tmp_path):
     found = sampled_exploitability(KUHN, player, Key(3), 10, record=record, queue=second)
     assert 30 < len(first.answered) < 120
     assert not set(first.answered) & set(second.answered)
-    assert len(first.answered) + len(second.answered) == found.num_replies == 120
+    assert len(first.answered) + len(second.answered) == found.basis.num_replies == 120
     third = Waiting(numbers)
     again = sampled_exploitability(
         KUHN, player, Key(3), 10, record=ResumableRecord(tmp_path, {}, resume=True), queue=third

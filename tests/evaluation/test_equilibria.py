@@ -3,7 +3,7 @@
 import pytest
 
 from stratagem.evaluation.equilibria import family_of
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.openings import opening_policy
 from stratagem.games.catalogue import make_game
 from stratagem.players.kuhn import NashApprox

@@ -308,8 +308,8 @@ def test_a_raising_player_is_a_warning_and_a_row(game, monkeypatch):
     assert "first-legal: a turn of raising failed: RuntimeError: no idea" in found.warnings
     row = found.rows[0]
     assert row.metrics["illegal"] is None, "no turn of it was answered"
-    assert row.exact is None
-    assert "raised 'RuntimeError: no idea' when asked for its probabilities" in row.why_not_exact
+    assert row.exploitability.estimate is None
+    assert "raised 'RuntimeError: no idea' when asked for its probabilities" in row.exploitability.why_not
     assert found.rows[1].metrics["illegal"].mean == 0.0
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from stratagem.errors import BadRecord, CannotCompute
 from stratagem.evaluation.best_response import best_response
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.games.catalogue import make_game

@@ -10,8 +10,8 @@ import pytest
 from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.best_response import best_response
-from stratagem.evaluation.exact import exact
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.policies import Policies, stated
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat

@@ -4,13 +4,14 @@ import pickle
 
 import pytest
 
-from stratagem.algorithms.tabular_exploiter import TabularExploiter, learned_bound
-from stratagem.api.bounds import bound_of
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.agent_model import AskedAgent, Frequencies, StatedPolicy, model_of
-from stratagem.evaluation.exact import exact
-from stratagem.evaluation.exploiter import Exploiter, considered
-from stratagem.evaluation.lower_bound import budgets, exploiter_of, player_bound, search_bound
+from stratagem.evaluation.exploitability.exact import exact
+from stratagem.evaluation.exploitability.learn import TabularExploiter, learned_bound
+from stratagem.evaluation.exploitability.lower_bound import budgets, exploiter_of, player_bound, search_bound
+from stratagem.evaluation.exploitability.measurement import check_exploiter
+from stratagem.evaluation.exploitability.methods import read_method
+from stratagem.evaluation.exploitability.search import Exploiter, considered
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.play.match import Match, Setup
@@ -32,17 +33,17 @@ def test_search_approaches_the_best_response_and_stays_within_its_interval(name,
     player = make_player(agent, game)
     figure = exact(game, player).exploitability
     bound = measure(game, player, Key(0), budget=budget, deals=40)
-    assert [point.budget for point in bound.curve] == budgets(budget)
-    for point in bound.curve:
+    assert [point.budget for point in bound.basis.curve] == budgets(budget)
+    for point in bound.basis.curve:
         assert point.mean.low <= figure
-    assert bound.exploitability.mean > least * figure
-    assert bound.nash_conv.mean == pytest.approx(2 * bound.exploitability.mean)
-    assert bound.model == StatedPolicy.kind
+    assert bound.exploitability > least * figure
+    assert bound.nash_conv == pytest.approx(2 * bound.exploitability)
+    assert bound.basis.model == StatedPolicy.kind
 
 
 def test_nothing_is_gained_from_an_equilibrium():
     game = make_game("kuhn")
-    bound = learned_bound(game, make_player("cfr:1000", game), Key(1), budget=1000, deals=200).exploitability
+    bound = learned_bound(game, make_player("cfr:1000", game), Key(1), budget=1000, deals=200).estimate
     assert bound.low <= 0.0 <= bound.high
 
 
@@ -52,7 +53,7 @@ def test_an_exploiter_gains_exactly_what_a_sure_thing_gains():
     for agent, gain in (("AlwaysDefect", 0.0), ("AlwaysCooperate", 2.0)):
         player = make_player(agent, game)
         expected = exact(game, player).exploitability
-        assert search_bound(game, player, Key(0), budget=20, deals=3).exploitability.mean == pytest.approx(expected)
+        assert search_bound(game, player, Key(0), budget=20, deals=3).exploitability == pytest.approx(expected)
         assert (expected > 0.0) == (gain > 0.0)
 
 
@@ -120,7 +121,7 @@ def test_an_agent_is_known_by_its_policy_else_by_its_moves_else_by_its_record():
     assert isinstance(model_of(game, make_player("ismcts:3", game)), AskedAgent)
     assert model_of(game, Talker()) is None
     bound = search_bound(game, Talker(), Key(0), budget=10, deals=4)
-    assert bound.model == Frequencies.kind
+    assert bound.basis.model == Frequencies.kind
 
 
 def test_frequencies_are_those_of_the_record():
@@ -185,11 +186,13 @@ def test_a_person_is_no_exploiter():
 @pytest.mark.parametrize(("by", "sentence"), [("mcts:2", "sees what is hidden"), ("human", "a human takes a seat")])
 def test_an_exploiter_is_refused_before_anything_is_played(by, sentence):
     with pytest.raises(BadParameter, match=sentence):
-        bound_of(None, by, 10, ["kuhn"])
+        check_exploiter(by, make_game("kuhn"))
 
 
 def test_methods_are_named_in_any_case():
-    assert bound_of(5, " Search ", 10, ["kuhn"]).func is search_bound
+    assert read_method(" Search ") == ("search", 100)
+    assert read_method("Learn(deals=7)") == ("learn", 7)
+    assert read_method("AlwaysBet") is None
 
 
 def test_a_tabular_exploiter_plays_its_table_and_else_as_the_agent():
@@ -206,5 +209,5 @@ def test_any_player_can_be_the_exploiter():
     """AlwaysBet gains from a player that folds too often, and less than the best response."""
     game = make_game("kuhn")
     bound = player_bound(game, make_player("TightPassive", game), Key(0), exploiter="AlwaysBet", deals=60)
-    assert bound.exploitability.mean > 0.0
-    assert bound.exploitability.low <= exact(game, make_player("TightPassive", game)).exploitability
+    assert bound.exploitability > 0.0
+    assert bound.estimate.low <= exact(game, make_player("TightPassive", game)).exploitability

@@ -9,13 +9,13 @@ import pytest
 
 from stratagem.api.evaluations import evaluate
 from stratagem.errors import StratagemError
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
+from stratagem.evaluation.exploitability.replies import sampled_exploitability
+from stratagem.evaluation.exploitability.scored import scored_exact
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.prompts import AskedOnce, digest_of, prompts_of
 from stratagem.evaluation.sampled.asking import Asker
-from stratagem.evaluation.sampled.exploitability import sampled_exploitability
 from stratagem.evaluation.sampled.questions import questions_of
-from stratagem.evaluation.scored import scored_exact
 from stratagem.evaluation.tree_policy import oracle_of, policies_on, views_of
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -111,9 +111,9 @@ def test_a_model_is_played_and_measured_in_the_same_prompts(mode):
 
 def test_all_figures_of_an_evaluation_name_their_prompts():
     (row, _) = evaluate("kuhn", ["tiny"], opponents=["random"], episodes=2).results[0].rows
-    assert row.exact.prompts.num == 12
+    assert row.exploitability.prompts.num == 12
     (matchup,) = row.matchups
-    assert matchup.prompts == row.exact.prompts
+    assert matchup.prompts == row.exploitability.prompts
 
 
 def test_figures_of_replies_and_scores_name_their_prompts():
@@ -121,7 +121,7 @@ def test_figures_of_replies_and_scores_name_their_prompts():
     views = [view for kind in views_of(oracle_of(game).tree) for view in kind.values()]
     known = prompts_of(player, views)
     assert sampled_exploitability(game, player, Key(0), 4).prompts == known
-    assert scored_exact(game, player).centre.prompts == known
+    assert scored_exact(game, player).prompts == known
     assert sampled_exploitability(game, make_player("random", game), Key(0), 4).prompts is None
 
 

@@ -5,9 +5,9 @@ import pytest
 
 from stratagem.auditing.compare import Change
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
+from stratagem.evaluation.exploitability.replies import legal_only, sampled_exploitability
 from stratagem.evaluation.sampled.drawn import Drawn
-from stratagem.evaluation.sampled.exploitability import legal_only, sampled_exploitability
 from stratagem.evaluation.sampled.gain import Gain
 from stratagem.evaluation.sampled.limits import Z, measured_limits, point, second_stage, upper_limit
 from stratagem.evaluation.sampled.questions import questions_of
@@ -222,8 +222,8 @@ def test_legal_replies_alone_are_counted_as_often_as_they_were_given():
     ("game", "replies", "error", "says"),
     [
         ("quiz", 100, CannotCompute, "one seat"),
-        ("kuhn", 1, BadParameter, "`policy_replies` of at least 2"),
-        ("kuhn", 2.5, BadParameter, "policy_replies"),
+        ("kuhn", 1, BadParameter, "`effort` of at least 2"),
+        ("kuhn", 2.5, BadParameter, "effort"),
         ("negotiation-v1", 100, CannotCompute, "nodes"),
     ],
 )

@@ -11,8 +11,8 @@ import pytest
 import stratagem as sg
 from stratagem.engines.base import Alternative
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.exact import exact, of_policy
-from stratagem.evaluation.scored import of_scored, scored_exact
+from stratagem.evaluation.exploitability.exact import exact, of_policy
+from stratagem.evaluation.exploitability.scored import of_scored, scored_exact
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat
@@ -75,7 +75,7 @@ def test_bounds_hold_whatever_the_unseen_part_is():
     """The exploitability of 200 completions at random, and of the extreme ones, is between the bounds."""
     with FakeServer(kuhn) as server:
         result = scored_exact(KUHN, player_at(server))
-    assert result.unseen == pytest.approx(0.1)
+    assert result.basis.unseen == pytest.approx(0.1)
     oracle = oracle_of(KUHN)
     sets = oracle.tree.information_sets
     known = [next(row for row in SHARES.values() if set(row) == set(one.actions)) for one in sets]
@@ -89,7 +89,7 @@ def test_bounds_hold_whatever_the_unseen_part_is():
             q = dict(zip(one.actions, (first, 1.0 - first), strict=True))
             policy += [shares[action] + rest * q[action] for action in one.actions]
         found.append(of_policy(oracle, np.array(policy)).exploitability)
-    low, high = result.exploitability.low, result.exploitability.high
+    low, high = result.estimate.low, result.estimate.high
     assert low <= min(found) < max(found) <= high
     assert high - low < 20 * (max(found) - min(found)), "bounds of some use"
 
@@ -100,15 +100,15 @@ def test_nothing_unseen_is_the_exact_figure_and_little_unseen_changes_little(mon
     views = {(one.seat, one.view.info_key): one.view for one in oracle.tree.information_sets}
     told = {key: Scored(player.policy(view), 0.0) for key, view in views.items()}
     result, truth = of_scored(oracle, told), exact(KUHN, player)
-    assert result.exploitability.low == result.exploitability.high == pytest.approx(truth.exploitability)
-    assert [gain.mean for gain in result.gains] == pytest.approx(truth.gains)
+    assert result.estimate.low == result.estimate.high == pytest.approx(truth.exploitability)
+    assert result.gains == pytest.approx(truth.gains)
     blurred = {key: Scored({a: p * 0.999 for a, p in mix.items()}, 0.001) for key, (mix, _) in told.items()}
     near = of_scored(oracle, blurred)
-    assert near.centre.exploitability == pytest.approx(truth.exploitability)
-    assert 0.0 < near.error < 4 * 2 * 0.001, "the range of payoffs, at most two decisions of the others"
-    assert near.error == pytest.approx(sum(_by_hand(oracle, seat) for seat in (0, 1)) / 2)
+    assert near.exploitability == pytest.approx(truth.exploitability)
+    assert 0.0 < near.basis.error < 4 * 2 * 0.001, "the range of payoffs, at most two decisions of the others"
+    assert near.basis.error == pytest.approx(sum(_by_hand(oracle, seat) for seat in (0, 1)) / 2)
     monkeypatch.setattr(oracle, "_pass", None)
-    assert of_scored(oracle, blurred).error == pytest.approx(near.error), "by OpenSpiel"
+    assert of_scored(oracle, blurred).basis.error == pytest.approx(near.basis.error), "by OpenSpiel"
 
 
 def _by_hand(oracle, seat):
@@ -132,9 +132,9 @@ def test_a_served_player_is_scored_as_it_states_itself(name):
     with sg.serve([name], KUHN, port=0) as server:
         result = scored_exact(KUHN, make_player(f"lm(api:{name}@{server.url}, mode=prefix)", KUHN))
     truth = exact(KUHN, make_player(name, KUHN))
-    assert result.unseen < 1e-5
-    assert result.centre.gains == pytest.approx(truth.gains, abs=1e-5)
-    assert result.exploitability.low - 1e-5 <= truth.exploitability <= result.exploitability.high + 1e-5
+    assert result.basis.unseen < 1e-5
+    assert result.gains == pytest.approx(truth.gains, abs=1e-5)
+    assert result.estimate.low - 1e-5 <= truth.exploitability <= result.estimate.high + 1e-5
 
 
 def test_noise_and_a_disguise_are_scored_around_a_scored_player():
@@ -142,7 +142,7 @@ def test_noise_and_a_disguise_are_scored_around_a_scored_player():
         text = f"lm(api:TightPassive@{server.url}, mode=prefix)"
         result = scored_exact(KUHN, make_player(f"noise({text}, p=0.2)", KUHN))
     truth = exact(KUHN, make_player("noise(TightPassive, p=0.2)", KUHN))
-    assert result.exploitability.mean == pytest.approx(truth.exploitability, abs=1e-4)
+    assert result.exploitability == pytest.approx(truth.exploitability, abs=1e-4)
     words = {}
 
     def disguised(exchange):
@@ -229,7 +229,7 @@ def test_other_forms_of_log_probabilities(form):
             with pytest.raises(CannotCompute, match="tells no log-probabilities"):
                 scored_exact(KUHN, player_at(server))
         else:
-            assert scored_exact(KUHN, player_at(server)).unseen == pytest.approx(0.1)
+            assert scored_exact(KUHN, player_at(server)).basis.unseen == pytest.approx(0.1)
 
 
 def test_what_cannot_be_scored_is_one_sentence():
@@ -259,7 +259,7 @@ def test_eval_prints_and_writes_the_bounds(capsys, tmp_path, monkeypatch):
         result = scored_exact(KUHN, player_at(server))
     figures = json.loads((tmp_path / "figures.json").read_text())["games"][0]["players"][0]
     assert figures["scored"]["unseen"] == pytest.approx(0.1)
-    assert figures["scored"]["exploitability_low"] == pytest.approx(result.exploitability.low)
+    assert figures["scored"]["exploitability_low"] == pytest.approx(result.estimate.low)
     assert "are unseen in a situation" in " ".join(capsys.readouterr().out.split())
 
 

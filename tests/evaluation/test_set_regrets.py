@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stratagem.evaluation.exact import of_policy
+from stratagem.evaluation.exploitability.exact import of_policy
 from stratagem.evaluation.set_regrets import action_regrets, set_regrets
 from stratagem.evaluation.tree_policy import Oracle, oracle_of, policy_on
 from stratagem.games.catalogue import make_game

@@ -7,7 +7,7 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import exploitability, fictitious_play
 
-from stratagem.evaluation.exact import of_policy
+from stratagem.evaluation.exploitability.exact import of_policy
 from stratagem.evaluation.tree_policy import advantages, mixed, oracle_of, policy_on
 from stratagem.evaluation.tree_response import is_layered
 from stratagem.games import make_game

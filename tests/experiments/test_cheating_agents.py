@@ -22,7 +22,7 @@ from cheating_agents import (
 from cheating_server import CheatingModel, above_zero, always, at_zero, facts_of, serving
 
 from stratagem.auditing.plan import plan_audit
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games import Key, make_game
 from stratagem.players.base import Ask, Scripted
 from stratagem.players.disguised import Disguised

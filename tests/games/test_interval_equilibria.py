@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import pytest
 
 from stratagem.errors import CannotCompute
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games import make_game
 from stratagem.games.interval_equilibria import (
     best_equilibrium,

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from stratagem.errors import BadParameter, IllegalAction
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games import Key, make_game
 from stratagem.players.catalogue import make_player
 from stratagem.prompting.catalogue import make_style

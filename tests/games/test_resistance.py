@@ -3,8 +3,8 @@
 import pytest
 
 from stratagem.errors import BadParameter, IllegalAction
-from stratagem.evaluation.exact import exact
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games import Key, make_game
 from stratagem.games.resistance import FAIL, PAIRS, SUCCESS, Resistance
 from stratagem.players.base import Scripted, Traits

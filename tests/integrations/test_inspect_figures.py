@@ -47,7 +47,7 @@ def test_opponents_have_the_same_deals_and_figures_of_their_own():
 
 
 def test_lower_bound_is_below_the_exact_exploitability():
-    exact = sg.exploitability("kuhn", "AlwaysBet").exact.exploitability
+    exact = sg.exploitability("kuhn", "AlwaysBet").found.exploitability
     found = estimates(rows_of(plan_of(opponents="CallingStation,TightValue", episodes=1000), "AlwaysBet"))
     assert 0.0 < found["exploitability_lower_bound_low"] < found["exploitability_lower_bound"] < exact
     assert found["exploitability_lower_bound"] == -found["pay"]

@@ -3,8 +3,8 @@
 import pytest
 
 from stratagem.errors import BadParameter
-from stratagem.evaluation.exact import exact
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games import View, make_game
 from stratagem.games.interval_equilibria import block_numbers
 from stratagem.games.sender_receiver import RECEIVER, SENDER, SILENT, SenderReceiverFacts

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from stratagem.auditing.card import Card, Cost
 from stratagem.auditing.figure import Figure
 from stratagem.errors import StratagemError
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games.catalogue import make_game
 from stratagem.play.forks import steps
 from stratagem.play.store import read_episodes, write_shard

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from stratagem.api.arguments import as_folder, names_of
-from stratagem.api.bounds import bound_of
 from stratagem.api.evaluation_legend import legend
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars
@@ -22,6 +21,7 @@ from stratagem.errors import UnknownName
 from stratagem.evaluation import evaluate as evaluating
 from stratagem.evaluation.comparisons import holm_p
 from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, num_rows, shortened
+from stratagem.evaluation.exploitability.methods import DEALS, read_method
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.memorisation import Wrap, wraps
 from stratagem.evaluation.metrics.memorisation import MemorisationGap
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
 _NONE = Estimate(float("nan"))
-_EXACT = ("exploitability", "nash_conv", "worst_advantage")
 
 __all__ = ["Evaluation", "EvaluationPlan", "EvaluationSettings", "evaluate", "plan_evaluation"]
 
@@ -148,14 +147,11 @@ def _unscaled(result: GameResult, row: Row) -> dict[str, Estimate | None]:
     """Return the figures in the unit of the game: payoff, and exploitability or its lower bound."""
     figures, (pay, _) = {}, unscaled(result, row)
     figures["unscaled_pay"] = pay
-    if row.exact:
-        figures |= {name: exactly(getattr(row.exact, name)) for name in _EXACT}
-    if row.scored:
-        figures["exploitability"] = row.scored.exploitability
-    if row.sampled:
-        figures["exploitability"] = row.sampled.estimate
-    if row.bound:
-        figures["exploitability_lower_bound"] = row.bound.exploitability
+    found = row.exploitability
+    if found.estimate is not None:
+        figures["exploitability_lower_bound" if found.is_bound else "exploitability"] = found.estimate
+    if found.worst_advantage is not None:
+        figures |= {name: exactly(getattr(found, name)) for name in ("nash_conv", "worst_advantage")}
     return figures
 
 
@@ -209,23 +205,21 @@ def plan_evaluation(settings: EvaluationSettings) -> EvaluationPlan:
     """Plan an evaluation, and open its record."""
     at = settings
     listed, against = players_of(at.players), players_of(at.opponents, least=0)
-    metrics, by = names_of(at.metrics, "metric"), None if at.exploit_by is None else as_player_or_name(at.exploit_by)
-    allow_given(at.suite, by, *listed, *against, *metrics)
+    metrics, method = names_of(at.metrics, "metric"), as_player_or_name(at.exploitability)
+    name, deals = read_method(method) or (method, DEALS)
+    allow_given(at.suite, None if read_method(method) else method, *listed, *against, *metrics)
     disguises = wraps(str(at.disguise)) if at.disguise is not None else []
     further = [*metrics, *([MemorisationGap.name] if disguises else [])]
     chosen = with_metrics(find_suite(at.suite, tuple(against)), further)
     number = shortened(Evaluator(), at.episodes, chosen).episodes
-    bound = bound_of(at.exploit_budget, by, at.exploit_deals, [line.game for line in chosen.lines])
     # before the record is opened: the text of a player that is refused may hold a key
-    evaluating.checked_games(chosen, listed, chance=at.chance, bounded=bool(bound), disguises=disguises)
+    evaluating.checked_games(chosen, listed, chance=at.chance, exploiter=name, disguises=disguises)
     plan: dict[str, Any] = {"command": "eval", "suite": _text(at.suite), "players": [*map(named, listed)]}
     plan |= {"opponents": [*map(named, against)], "chance": at.chance}
     plan |= {"disguise": str(at.disguise)} if at.disguise else {}  # without one, as in earlier records
-    plan |= {"policy_replies": at.policy_replies} if at.policy_replies else {}
+    plan |= {"policy_replies": at.effort} if at.effort and name in ("auto", "replies") else {}  # as in earlier records
     kept = ResumableRecord(as_folder(at.record), plan | {"episodes": number, "seed": at.seed}, resume=at.resume)
-    evaluator = Evaluator(
-        number, Key(at.seed), record=kept, exact_budget=at.exact_budget, bound=bound, policy_replies=at.policy_replies
-    )
+    evaluator = Evaluator(number, Key(at.seed), record=kept, exploitability=name, effort=at.effort, deals=deals)
     return EvaluationPlan(at, evaluator, kept, chosen, tuple(listed), tuple(disguises))
 
 

@@ -8,6 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from stratagem.errors import StratagemError
 from stratagem.files import failed_write
+from stratagem.renamed.arguments import refuse_replaced
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -19,6 +20,7 @@ def one_sentence(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
+            refuse_replaced(function.__name__, kwargs)
             return function(*args, **kwargs)
         except StratagemError as error:
             raise error.with_traceback(None) from None

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from stratagem.api.player_like import PlayerLike
 from stratagem.errors import WrongKind
-from stratagem.evaluation.best_response import BUDGET
-from stratagem.evaluation.lower_bound import DEALS
+from stratagem.evaluation.exploitability.methods import check_effort
 from stratagem.options import check_seed, whole
 from stratagem.players.given import GameLike
 
@@ -64,36 +63,24 @@ class EvaluationSettings(PlaySettings):
     """True for figures by seat, too; where seats have names they are always there."""
     disguise: str | int | None = None
     """Number of disguises, or a file: the same deals in other words, and the memorisation gap."""
-    exact_budget: int = BUDGET
-    """Number of situations that may be walked for an exact figure.
+    exploitability: PlayerLike = "auto"
+    """Method of exploitability: `auto`, `exact`, `scored`, `replies`, `search`, `learn`, or a player that exploits.
 
-    The tree of a game of hidden information may have 500,000 nodes, or this number where it is larger.
+    `auto` is exact, or scored where a server tells probabilities; with an effort, else from replies. The gain of an
+    exploiter is a lower bound. `search(deals=20)` sets the number of deals, each played at every seat.
     """
-    exploit_budget: int | None = None
-    """Budget of an exploiter where no figure is exact: simulations a decision of a search, or episodes of learning.
+    effort: int | None = None
+    """Effort of the method; by default its own.
 
-    The gain of the exploiter is a lower bound on exploitability.
-    """
-    exploit_by: PlayerLike | None = None
-    """Exploiter of that bound: `search` (the default), `learning`, or any player."""
-    exploit_deals: int = DEALS
-    """Number of deals of that bound, each played at every seat."""
-    policy_replies: int = 0
-    """Mean number of replies a situation that tell the policy of a player without probabilities.
-
-    Its exploitability is measured by them; 0 measures none.
+    Exact and scored: situations that may be walked. Replies and auto: replies a situation. Search: simulations a
+    decision. Learn: episodes at each seat. A player: deals.
     """
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.episodes is not None and type(self.episodes) is not int:
             whole("evaluate", "episodes", self.episodes, 1)
-        whole("evaluate", "exact_budget", self.exact_budget, 0)
-        whole("evaluate", "exploit_deals", self.exploit_deals, 2)
-        if self.exploit_budget is not None:
-            whole("evaluate", "exploit_budget", self.exploit_budget, 1)
-        if self.policy_replies != 0:
-            whole("evaluate", "policy_replies", self.policy_replies, 2)
+        check_effort("evaluate", self.exploitability, self.effort)
         if self.disguise is not None and type(self.disguise) not in (int, str):
             raise WrongKind("disguise", "a number of disguises, or a file", self.disguise)
 

@@ -17,6 +17,7 @@ from typer.main import get_command
 from stratagem.cli.console import errors
 from stratagem.consent.table import ALLOWING
 from stratagem.errors import BadParameter
+from stratagem.renamed.arguments import refuse_replaced
 
 SEVERAL = ("--players", "--opponents")
 """Options that take several values, as in `--players random mcts:100`."""
@@ -188,6 +189,12 @@ def _permitted(
     """Declare the options."""
 
 
+def _option_names(given: Sequence[str]) -> list[str]:
+    """Return the parameters of the options among words."""
+    words = (one.partition("=")[0] for one in given if one.startswith("--"))
+    return [one.removeprefix("--").replace("-", "_") for one in words]
+
+
 class LoadedCommand(TyperCommand):
     """Command with its options: what they opened is closed, and a shell completes further words as values of one."""
 
@@ -196,6 +203,7 @@ class LoadedCommand(TyperCommand):
         with ExitStack() as refused:
             refused.callback(ctx.close)  # the command does not begin, so nobody else ends it
             given = list(args)  # the parser takes words from the list
+            refuse_replaced(next(iter(CALLED.get(str(self.name), ())), ""), _option_names(given))
             rest = super().parse_args(ctx, args)
             self._check_paths(ctx, given)
             refused.pop_all()

@@ -12,10 +12,9 @@ from stratagem.api.records import read_record
 from stratagem.cli import completion, options
 from stratagem.cli.broken_off import played
 from stratagem.cli.console import errors, out
-from stratagem.cli.exploit import DEALS, Budget, By, Deals, Replies
+from stratagem.cli.exploit import Effort, Method
 from stratagem.cli.output import print_result, write_json
 from stratagem.errors import BadParameter
-from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.suites import SUITES
 
 MORE = "More figures, by opponent and by seat: --all."
@@ -54,19 +53,13 @@ def evaluate_players(
         str | None,
         typer.Option(help="Number of disguises, or a file: the same deals in other words, and the memorisation gap."),
     ] = None,
-    exact_budget: Annotated[
-        int,
-        typer.Option(min=0, help="Situations that may be walked for an exact figure; trees may have 500,000 nodes."),
-    ] = BUDGET,
-    exploit_budget: Budget = None,
-    exploit_by: By = None,
-    exploit_deals: Deals = DEALS,
-    policy_replies: Replies = 0,
+    exploitability: Method = "auto",
+    effort: Effort = None,
     from_record: Annotated[
         Path | None,
         typer.Option(
             "--from",
-            help="Compute the figures of a record from its games and play nothing; none comes from --policy-replies.",
+            help="Compute the figures of a record from its games and play nothing; no exploitability is among them.",
         ),
     ] = None,
     write_to: options.Out = None,
@@ -99,11 +92,8 @@ def evaluate_players(
         metrics=metric or (),
         by_seat=by_seat,
         disguise=disguise,
-        exact_budget=exact_budget,
-        exploit_budget=exploit_budget,
-        exploit_by=exploit_by,
-        exploit_deals=exploit_deals,
-        policy_replies=policy_replies,
+        exploitability=exploitability,
+        effort=effort,
         record=record_to,
         resume=resume,
     )

@@ -12,8 +12,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.evaluation.best_response import best_response
-from stratagem.evaluation.exact import Exact, exact, of_policy
 from stratagem.evaluation.expectation import expected
+from stratagem.evaluation.exploitability.exact import exact, of_policy
+from stratagem.evaluation.exploitability.result import Exploitability
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.games.base import Game, Node, Twin, View
 from stratagem.games.catalogue import describe
@@ -155,15 +156,15 @@ def _exact(game: Game[Any], policy: RandomPolicy, whole: Whole) -> Iterator[Comp
         found, length = exact(game, policy, _MANY), whole.rounds
         yield Compared("exact: sum of the values", sum(whole.returns) / length, sum(found.values))
         yield Compared("exact: sum of the best responses", sum(whole.payoffs) / length, sum(found.best_responses))
-        yield Compared("exact: worst advantage", whole.worst_advantage, found.worst_advantage)
+        yield Compared("exact: worst advantage", whole.worst_advantage, found.worst_advantage or 0.0)
 
 
-def _figures(method: str, found: Exact, whole: Whole) -> Iterator[Compared]:
+def _figures(method: str, found: Exploitability, whole: Whole) -> Iterator[Compared]:
     """Compare figures a round, seat by seat."""
     for seat, (value, best) in enumerate(zip(found.values, found.best_responses, strict=True)):
         yield Compared(f"{method}: value of seat {seat}", whole.returns[seat] / whole.rounds, value)
         yield Compared(f"{method}: best response of seat {seat}", whole.payoffs[seat] / whole.rounds, best)
-    yield Compared(f"{method}: worst advantage", whole.worst_advantage, found.worst_advantage)
+    yield Compared(f"{method}: worst advantage", whole.worst_advantage, found.worst_advantage or 0.0)
 
 
 def _spiels(twin: Twin, policy: RandomPolicy, whole: Whole) -> Iterator[Compared]:

@@ -6,24 +6,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stratagem.errors import BadParameter, CannotCompute, StratagemError
+from stratagem.errors import BadParameter, StratagemError
 from stratagem.evaluation.agreement import disagreements
 from stratagem.evaluation.by_seat import SeatFigures, by_seat
 from stratagem.evaluation.common_deals import pay_on_common_deals
-from stratagem.evaluation.exact import Exact, exact
-from stratagem.evaluation.lower_bound import Bound, LowerBound, check_seats
+from stratagem.evaluation.exploitability.measurement import ExploitabilitySettings, check_exploiter, exploitability
+from stratagem.evaluation.exploitability.methods import BOUNDS
+from stratagem.evaluation.exploitability.result import Exploitability
 from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.evaluation.memorisation import OtherWords, Wrap, check_wraps, in_other_words
 from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.sampled.exploitability import SampledExploitability, sampled_exploitability
-from stratagem.evaluation.scored import ScoredExact, scored_exact
 from stratagem.evaluation.statistics import Difference, Estimate, paired_difference
 from stratagem.evaluation.suites import Line, Suite
 from stratagem.evaluation.validity import Validity, validity
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.catalogue import describe
-from stratagem.games.key import Key
 from stratagem.games.safety.base import POOLS
 from stratagem.garbage import rare_collection
 from stratagem.models.reference import placeless
@@ -44,8 +42,8 @@ class Row:
 
     player: str
     metrics: dict[str, Estimate | None]
-    exact: Exact | None
-    why_not_exact: str
+    exploitability: Exploitability
+    """Exploitability, or the reason why there is none."""
     matchups: tuple[Matchup, ...]
     errors: tuple[str, ...]
     """Messages of errors that players raised, each once."""
@@ -57,16 +55,6 @@ class Row:
     """Figures seat by seat, where seats have names or it was requested."""
     in_other_words: tuple[OtherWords, ...] = ()
     """The player under disguises, where they were requested."""
-    bound: LowerBound | None = None
-    """Lower bound on exploitability, where it was requested and there is no exact figure."""
-    why_no_bound: str = ""
-    """Reason why a lower bound that was requested is missing."""
-    scored: ScoredExact | None = None
-    """Figures with bounds, where a server tells the probabilities of the player's replies."""
-    sampled: SampledExploitability | None = None
-    """Exploitability from replies, where it was requested and no probabilities can be had."""
-    why_not_sampled: str = ""
-    """Reason why an exploitability from replies that was requested is missing."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +84,7 @@ def evaluate(
 
     With `disguises` each player but the chance level also plays in other words.
     """
-    made = checked_games(suite, players, chance=chance, bounded=bool(evaluator.bound), disguises=disguises)
+    made = checked_games(suite, players, chance=chance, exploiter=evaluator.exploitability, disguises=disguises)
     wanted = _agents(players, chance)
     return [
         _game(suite, line, game, wanted, evaluator, progress, seats=seats, disguises=disguises) for line, game in made
@@ -108,15 +96,14 @@ def checked_games(
     players: Sequence[str | Player],
     *,
     chance: bool = True,
-    bounded: bool = False,
+    exploiter: str | Player = "auto",
     disguises: Sequence[Wrap] = (),
 ) -> list[tuple[Line, Game[Any]]]:
     """Return the games of a suite, in each of which every player and opponent was made and can play."""
     made = [(line, make_bounded_game(line.game)) for line in suite.lines]
     _check_each_once([describe(game) for _, game in made])
     for line, game in made:
-        if bounded:
-            check_seats(game)
+        check_exploiter(exploiter, game)
         agents = _players(_agents(players, chance), game)
         check_wraps(game, agents, disguises)
         seated = each_once([*agents, *(player for player, _ in _opponents(line, game))])
@@ -195,9 +182,7 @@ def _game(
     warnings = [overlap_warning(game, names_of)] if "train" in line.pools else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
     warnings += [str(found) for found in disagreements(game, [(row.player, row.matchups) for row in rows])]
-    warnings += [f"{row.player} has no lower bound: {row.why_no_bound}" for row in rows if row.why_no_bound]
-    missing = [row for row in rows if row.why_not_sampled]
-    warnings += [f"{row.player} has no exploitability from replies: {row.why_not_sampled}" for row in missing]
+    warnings += [sentence for row in rows for sentence in _missing(row)]
     return GameResult(game, line.text, tuple(rows), differences(rows, evaluator), tuple(filter(None, warnings)))
 
 
@@ -217,46 +202,29 @@ def measured(
     progress(f"{line.text}: {agent.name} against {len(opponents)} opponents")
     matchups = evaluator.matchups(game, agent, opponents)
     others = in_other_words(game, agent, opponents, disguises, evaluator, matchups)
-    by_name = _exact(game, agent, evaluator.exact_budget)
-    row = row_of(game, agent.name, matchups, suite.metrics, by_name, seats=seats, others=others)
-    if row.exact is None and agent.traits.scored:
-        row = replace(row, **_scored(game, agent, evaluator))
-    if not agent.traits.exact and not row.scored and evaluator.policy_replies:
-        row = replace(row, **_sampled(game, agent, evaluator))
-    if evaluator.bound is None:
-        return row
-    if row.exact:
-        return row if agent.name == CHANCE else replace(row, why_no_bound="its exploitability is exact")
-    return replace(row, **_bounded(game, agent, evaluator.bound, evaluator.key))
+    found = exploitability(game, agent, _how(evaluator, agent))
+    return row_of(game, agent.name, matchups, suite.metrics, found, seats=seats, others=others)
 
 
-def _bounded(game: Game[Any], agent: Player, bound: Bound, key: Key) -> dict[str, Any]:
-    """Return the lower bound on exploitability, or the reason why there is none."""
-    try:
-        return {"bound": bound(game, agent, key.at("exploit", placeless(agent.name)))}
-    except CannotCompute as error:
-        return {"why_no_bound": str(error)}
+def _how(evaluator: Evaluator, agent: Player) -> ExploitabilitySettings:
+    """Return the way to measure an exploitability; the chance level's is exact where that can be."""
+    how = ExploitabilitySettings(
+        method=evaluator.exploitability,
+        effort=evaluator.effort,
+        key=evaluator.key,
+        budget=evaluator.exact_budget,
+        deals=evaluator.deals,
+        record=evaluator.record,
+        queue=evaluator.queue(),
+    )
+    return replace(how, method="auto", effort=None) if agent.name == CHANCE else how
 
 
-def _scored(game: Game[Any], agent: Player, evaluator: Evaluator) -> dict[str, Any]:
-    """Return figures by scored probabilities, or the reason why there are none."""
-    try:
-        return {"scored": scored_exact(game, agent, evaluator.exact_budget, evaluator.record)}
-    except CannotCompute as error:
-        return {"why_not_exact": str(error)}
-
-
-def _sampled(game: Game[Any], agent: Player, evaluator: Evaluator) -> dict[str, Any]:
-    """Return the exploitability from replies, or the reason why there is none."""
-    key = evaluator.key.at("replies", placeless(agent.name))
-    replies, budget = evaluator.policy_replies, evaluator.exact_budget
-    try:
-        found = sampled_exploitability(
-            game, agent, key, replies, budget=budget, record=evaluator.record, queue=evaluator.queue()
-        )
-        return {"sampled": found}
-    except CannotCompute as error:
-        return {"why_not_sampled": str(error)}
+def _missing(row: Row) -> list[str]:
+    """Return a sentence for each method that was asked for and gave no figure."""
+    names = {"replies": "exploitability from replies"} | dict.fromkeys(BOUNDS, "lower bound")
+    reasons = row.exploitability.tried.items()
+    return [f"{row.player} has no {names[method]}: {why}" for method, why in reasons if method in names]
 
 
 def row_of(
@@ -264,26 +232,19 @@ def row_of(
     player: str,
     matchups: Sequence[Matchup],
     wanted: Sequence[str],
-    by_name: tuple[Exact | None, str],
+    found: Exploitability,
     *,
     seats: bool = False,
     others: Sequence[OtherWords] = (),
 ) -> Row:
-    """Return a player's figures by these metrics, with the exact figures or the reason why there are none."""
+    """Return a player's figures by these metrics, with the exploitability or the reason why there is none."""
     sample = Sample(game, tuple(matchups), tuple(other.matchups for other in others))
     metrics = {name: METRICS.measure(name, sample) for name in wanted}
     nulls = {name: null for name in wanted if (null := METRICS.null(name, sample)) is not None}
     seat_rows = by_seat(game, matchups, wanted) if seats or game.spec.seat_names else ()
     errors = raised([*matchups, *(matchup for other in others for matchup in other.matchups)])
     replies = validity(matchups)
-    return Row(player, metrics, *by_name, sample.matchups, errors, replies, nulls, seat_rows, tuple(others))
-
-
-def _exact(game: Game[Any], agent: Player, budget: int) -> tuple[Exact | None, str]:
-    try:
-        return exact(game, agent, budget), ""
-    except CannotCompute as error:
-        return None, str(error)
+    return Row(player, metrics, found, sample.matchups, errors, replies, nulls, seat_rows, tuple(others))
 
 
 def raised(matchups: Sequence[Matchup]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.best_response import BUDGET
 from stratagem.evaluation.expectation import SCALE, Expectation, expected
-from stratagem.evaluation.lower_bound import Bound
+from stratagem.evaluation.exploitability.methods import DEALS
 from stratagem.evaluation.prompts import AskedOnce, PromptSet
 from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.evaluation.statistics import Array, Estimate, clustered, exactly, jackknife, mean_of, ratio
@@ -233,11 +233,12 @@ class Evaluator:
     """Number of situations that an exact expectation may walk."""
     exact_budget: int = BUDGET
     """Number of situations that the exact exploitability may walk."""
-    bound: Bound | None = None
-    """Measurement of a lower bound on exploitability, where nothing is exact."""
-    policy_replies: int = 0
-    """Mean number of replies a situation, by which the exploitability of a player is measured that states no
-    probabilities; 0 measures none."""
+    exploitability: str | Player = "auto"
+    """Method of exploitability, or the player that exploits."""
+    effort: int | None = None
+    """Effort of the method; with `auto` replies a situation, where a player states no probabilities."""
+    deals: int = DEALS
+    """Number of deals on which an exploiter plays, each at every seat."""
 
     def matchup(self, game: Game[Any], agent: Player, opponent: Player, pools: Sequence[str]) -> Matchup:
         """Play one agent against one opponent."""

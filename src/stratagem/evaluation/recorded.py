@@ -11,6 +11,7 @@ from typing import Any
 
 from stratagem.errors import BadRecord, StratagemError
 from stratagem.evaluation.evaluate import CHANCE, GameResult, differences, row_of
+from stratagem.evaluation.exploitability.measurement import missing
 from stratagem.evaluation.matchups import Evaluator, Matchup, swapped_slots
 from stratagem.evaluation.memorisation import OtherWords
 from stratagem.evaluation.resumable import read_plan
@@ -24,7 +25,8 @@ from stratagem.play.records import Episode
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player, named
 
-WHY = "figures from a record are sampled"
+WHY = missing({"exact": "figures from a record are sampled"})
+"""Exploitability of a record: none."""
 _DISGUISED = re.compile(r"""disguise\((.*), (?:seed=\d+|file=(?:'(?:[^'\\]|\\.)*'|"[^"]*"))\)""")
 """Name of a player under a disguise."""
 Pair = tuple[str, str]
@@ -101,7 +103,7 @@ def _game(text: str, episodes: list[Episode], reading: Reading) -> GameResult:
     by_agent = _by_agent(game, line, _pairs(episodes, crossed=reading.crossed), reading)
     others = _others(by_agent) if reading.disguised else {}
     rows = [
-        row_of(game, agent, matchups, suite.metrics, (None, WHY), seats=reading.seats, others=others.get(agent, ()))
+        row_of(game, agent, matchups, suite.metrics, WHY, seats=reading.seats, others=others.get(agent, ()))
         for agent, matchups in by_agent.items()
         if plain_name(agent) not in others or agent in others
     ]

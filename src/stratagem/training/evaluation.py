@@ -75,12 +75,11 @@ class Validation:
     def _score(self, game: Game[Any], row: Row) -> float:
         metric, name = self.recipe.checkpoint_metric, game.spec.name
         if metric == "exploitability":
-            if row.exact is not None:
-                return -row.exact.exploitability
-            if row.sampled is None or row.sampled.point is None:
-                why = row.why_not_sampled or row.why_not_exact
+            figure = row.exploitability.estimate
+            if figure is None or math.isnan(figure.mean):
+                why = row.exploitability.tried.get("replies") or row.exploitability.why_not_exact
                 raise CannotCompute(f"`checkpoint_metric` cannot be exploitability in {name}: {why}")
-            return -row.sampled.point
+            return -figure.mean
         estimate = row.metrics.get(metric)
         if estimate is None and metric in row.metrics and _has_illegal(row):
             return -math.inf  # only null actions are left, for which some metrics are not defined
@@ -90,21 +89,16 @@ class Validation:
 
 
 def _evaluator(recipe: PolicyRecipe, episodes: int, key: Key) -> Evaluator:
-    return Evaluator(episodes, key, exact_budget=recipe.exact_budget, policy_replies=recipe.policy_replies)
+    return Evaluator(episodes, key, exact_budget=recipe.exact_budget, effort=recipe.policy_replies or None)
 
 
 def _metrics(game: Game[Any], row: Row) -> dict[str, float]:
     name = game.spec.name
     means = {metric.replace(" ", "_"): value.mean for metric, value in row.metrics.items() if value is not None}
     metrics = {f"{name}/validation/{metric}": mean for metric, mean in means.items()}
-    if row.exact is not None:
-        metrics[f"{name}/exact/exploitability"] = row.exact.exploitability
-        metrics[f"{name}/exact/worst_advantage"] = row.exact.worst_advantage
-        if (scale := scale_of(game)) is not None:
-            metrics[f"{name}/validation/worst_case"] = scale * row.exact.worst_advantage
-    if row.sampled is not None:
-        limits = {"exploitability": row.sampled.point, "lower": row.sampled.lower, "upper": row.sampled.upper}
-        metrics |= {f"{name}/replies/{metric}": value for metric, value in limits.items() if value is not None}
+    metrics |= {f"{name}/{metric}": value for metric, value in row.exploitability.metrics().items()}
+    if (worst := row.exploitability.worst_advantage) is not None and (scale := scale_of(game)) is not None:
+        metrics[f"{name}/validation/worst_case"] = scale * worst
     if row.validity is not None:
         metrics[f"{name}/illegal_rate"] = row.validity.shares["illegal"].mean
     return metrics

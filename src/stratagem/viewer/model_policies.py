@@ -15,7 +15,7 @@ import numpy as np
 from stratagem import __version__
 from stratagem.cache import cache_folder
 from stratagem.errors import CannotCompute, StratagemError, UnknownName
-from stratagem.evaluation.exact import check_stated
+from stratagem.evaluation.exploitability.exact import check_stated
 from stratagem.evaluation.tree_policy import Floats, Oracle, policy_on
 from stratagem.files import parse_json, read_small, write_file
 from stratagem.games.base import Json

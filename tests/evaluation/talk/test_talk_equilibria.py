@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games import make_game
 from stratagem.games.talk import MOVE
 from stratagem.players.base import Move, Traits

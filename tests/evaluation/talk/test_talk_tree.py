@@ -7,7 +7,7 @@ import pytest
 
 from stratagem.api.talks import talk
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.talk.definitions import deceives
 from stratagem.evaluation.talk.exchange import Exchange
 from stratagem.evaluation.talk.talk_tree import TalkTree

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.algorithms.sepo.best_responder import best_responder
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.algorithms.sepo.terms import missing_terms
 from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.best_responder import best_responder
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.metrics.safety import POOL_OF
 from stratagem.evaluation.tree_policy import Floats
 from stratagem.games.base import Game, View

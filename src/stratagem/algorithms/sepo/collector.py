@@ -25,12 +25,12 @@ from functools import partial
 from itertools import chain, islice
 from typing import Any
 
-from stratagem.algorithms.sepo.best_responder import BestResponder, StatedPolicy, best_responder, mean_kl
 from stratagem.algorithms.sepo.deception import Deceptions, deceptions
 from stratagem.algorithms.sepo.penalties import colluded, mean_pay, paid, penalty, shortfall, signalled, told
 from stratagem.algorithms.sepo.settings import SEPOSettings
 from stratagem.evaluation.best_response import BUDGET
-from stratagem.evaluation.exact import exact
+from stratagem.evaluation.exploitability.best_responder import BestResponder, StatedPolicy, best_responder, mean_kl
+from stratagem.evaluation.exploitability.exact import exact
 from stratagem.evaluation.openings import opening_policy
 from stratagem.evaluation.sampled.counted import stating
 from stratagem.games.base import Game, Seat

@@ -12,7 +12,7 @@ from stratagem.auditing.probes.replies import askable
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.agent_model import Frequencies, model_of
 from stratagem.evaluation.bounded_mean import lower_mean
-from stratagem.evaluation.exploiter import Exploiter
+from stratagem.evaluation.exploitability.search import Exploiter
 from stratagem.evaluation.matchups import Evaluator, Matchup, payoff_of
 from stratagem.games.base import Game
 from stratagem.play.records import Episode

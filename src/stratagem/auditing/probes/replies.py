@@ -16,10 +16,10 @@ from stratagem.auditing.probes.base import Measured, Task
 from stratagem.auditing.probes.strategy import replayed, strategy
 from stratagem.errors import CannotCompute
 from stratagem.evaluation.dominance import Dominated, dominated_actions
+from stratagem.evaluation.exploitability.replies import is_certain
 from stratagem.evaluation.rates import wilson
 from stratagem.evaluation.resumable import is_unanswered
 from stratagem.evaluation.sampled.asking import Asker
-from stratagem.evaluation.sampled.exploitability import is_certain
 from stratagem.evaluation.sampled.gain import Gain
 from stratagem.evaluation.sampled.limits import FEW, Limits, certain_limits, measured_limits
 from stratagem.evaluation.sampled.questions import Questions, questions_of

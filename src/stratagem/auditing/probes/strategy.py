@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stratagem.algorithms.sepo.best_responder import BestResponder
 from stratagem.auditing.probes.base import StrategyLine, Task
+from stratagem.evaluation.exploitability.best_responder import BestResponder
 from stratagem.evaluation.matchups import Evaluator
 from stratagem.evaluation.sampled.gain import Gain
 from stratagem.evaluation.sampled.limits import Limits

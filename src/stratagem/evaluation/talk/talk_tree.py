@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.errors import BadParameter
-from stratagem.evaluation.exact import check_stated
+from stratagem.evaluation.exploitability.exact import check_stated
 from stratagem.evaluation.prompts import prompts_of
 from stratagem.evaluation.talk.channels import channel_of
 from stratagem.evaluation.talk.source import Utterance
