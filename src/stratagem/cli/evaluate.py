@@ -259,8 +259,7 @@ def _exploitability(row: Row, conv: str) -> dict[str, RenderableType]:
         return {}
     sign = "≥ " if found.is_bound else ""
     figures: dict[str, RenderableType] = {conv: Text(sign).append(exploitability_cell(found))}
-    if found.worst_advantage is not None:
-        figures["worst advantage"] = Text(number(found.worst_advantage))
+    figures["worst advantage"] = cell(found.figures().get("worst_advantage"))
     if found.by_seat:
         figures["own value by seat"] = Text(" / ").join(cell(seat.value) for seat in found.by_seat)
         figures["gain by seat"] = Text(" / ").join(Text(sign).append(cell(seat.gain)) for seat in found.by_seat)
