@@ -15,22 +15,21 @@ SRC = Path(stratagem.__file__).parent
 PACKAGES = ("cli", "api", "evaluation", "reports")
 FIGURES = ("exploitability", "nash_conv", "nash_exploitability")
 """Members by which a class is a result of exploitability; so is a class with the word in its name."""
-OPTIONAL = ("exact", "scored", "sampled", "bound", "why_not_exact")
-"""Optional fields of a `row` of an evaluation."""
+OPTIONAL = ("exact", "scored", "sampled", "bound", "why_not_exact", "estimate", "worst_advantage", "by_seat", "method")
+"""Optional fields of a `row` of an evaluation, of its `exploitability`, or of a figure that was `found`."""
 
 WORDS = {
     "exploitability": (
         ("command", "cli/evaluate.py", "NashConv/2"),
         ("command", "cli/evaluate.py", "NashConv/n"),
-        ("JSON", "evaluation/exploitability/exact.py", "exploitability"),
+        ("JSON", "evaluation/exploitability/result.py", "exploitability"),
         ("JSON", "evaluation/exploitability/scored.py", "exploitability_low"),
         ("JSON", "evaluation/exploitability/scored.py", "exploitability_high"),
-        ("JSON", "evaluation/report.py", "from_replies"),
-        ("JSON", "evaluation/report.py", "lower_bound"),
+        ("JSON", "evaluation/exploitability/replies.py", "from_replies"),
+        ("JSON", "evaluation/exploitability/lower_bound.py", "lower_bound"),
         ("Python", "api/evaluations.py", "exploitability"),
         ("Python", "api/evaluations.py", "exploitability_lower_bound"),
-        ("Python", "evaluation/exploitability/replies.py", "point"),
-        ("Python", "evaluation/exploitability/replies.py", "estimate"),
+        ("Python", "evaluation/exploitability/result.py", "estimate"),
         ("report", "reports/headline.py", "exact exploitability"),
         ("report", "reports/facets.py", "Exact exploitability"),
         ("report", "reports/facets.py", "Exploitability from replies"),
@@ -40,14 +39,14 @@ WORDS = {
     "gain of a best response at a seat": (
         ("command", "cli/evaluate.py", "gain by seat"),
         ("JSON", "evaluation/exploitability/lower_bound.py", "by_seat"),
-        ("Python", "evaluation/exploitability/exact.py", "gains"),
+        ("Python", "evaluation/exploitability/result.py", "gains"),
         ("Python", "api/exploitabilities.py", "gain"),
         ("report", "reports/metric_titles.py", "best_response_gain"),
     ),
     "advantage of the best responder": (
         ("command", "cli/evaluate.py", "worst case"),
         ("command", "cli/evaluate.py", "worst advantage"),
-        ("Python", "evaluation/exploitability/exact.py", "worst_advantage"),
+        ("Python", "evaluation/exploitability/result.py", "worst_advantage"),
         ("report", "reports/facets.py", "best responder"),
         ("report", "reports/facets.py", "validation/worst_case"),
         ("report", "reports/sections/results.py", "worst case"),
@@ -71,7 +70,7 @@ WORDS = {
     ),
     "value of a player against itself": (
         ("command", "cli/evaluate.py", "own value by seat"),
-        ("Python", "evaluation/exploitability/exact.py", "values"),
+        ("Python", "evaluation/exploitability/result.py", "values"),
         ("Python", "api/exploitabilities.py", "value"),
     ),
 }
@@ -90,14 +89,26 @@ def result_types() -> list[str]:
         f"{path.relative_to(SRC)}:{node.name}"
         for path, tree in trees()
         for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef) and ("Exploitability" in node.name or members(node) & set(FIGURES))
+        if isinstance(node, ast.ClassDef) and not node.name.endswith("Settings")
+        if "Exploitability" in node.name or members(node) & set(FIGURES)
     ]
 
 
 def members(node: ast.ClassDef) -> set[str]:
     """Return the names of the fields and methods of a class."""
-    fields = {at.target.id for at in node.body if isinstance(at, ast.AnnAssign) and isinstance(at.target, ast.Name)}
+    fields = {
+        at.target.id
+        for at in node.body
+        if isinstance(at, ast.AnnAssign) and isinstance(at.target, ast.Name) and not is_of_other_type(at.annotation)
+    }
     return fields | {at.name for at in node.body if isinstance(at, ast.FunctionDef)}
+
+
+def is_of_other_type(annotation: ast.expr) -> bool:
+    """Return whether a field holds a result of another class, or the name of a method or player."""
+    return any(
+        isinstance(at, ast.Name) and at.id in ("Exploitability", "Player", "PlayerLike") for at in ast.walk(annotation)
+    )
 
 
 def switches() -> list[str]:
@@ -121,8 +132,11 @@ def conditions(tree: ast.Module) -> Iterator[ast.expr]:
 
 def is_optional(node: ast.AST) -> bool:
     """Return whether an expression reads an optional field."""
-    of_row = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "row"
-    return of_row and node.attr in OPTIONAL
+    if not isinstance(node, ast.Attribute) or node.attr not in OPTIONAL:
+        return False
+    of = node.value
+    name = of.id if isinstance(of, ast.Name) else of.attr if isinstance(of, ast.Attribute) else ""
+    return name in ("row", "found", "exploitability")
 
 
 def synonyms(figure: str) -> list[str]:

@@ -60,7 +60,7 @@ def test_a_figure_that_was_not_measured_has_a_reason(run, tmp_path, monkeypatch)
     (tmp_path / "mute.py").write_text(
         "def act(question):\n    question['facts']['card']\n    return question['choices']['actions'][0]\n"
     )
-    status, printed, _ = run("audit", "mute.py:act", *OF_KUHN)
+    status, printed, _ = run("audit", "mute.py:act", "--games", "kuhn", "--decisions", 600)
     text = " ".join(printed.split())
     assert status == 0
     assert "kuhn.rules: not measured. It gave no reply to 2 such questions: The agent mute.py:act raised" in text

@@ -75,6 +75,7 @@ def test_metric_of_a_file_is_a_figure_under_its_name(tmp_path, monkeypatch):
     assert stored_figure("own.py:Own") == figure
     assert (figure.key, figure.label, figure.digits) == ("own.py:Own", "own.py:Own", 1)
     assert figure.explanation == "the square of nothing"
+    del METRICS["own.py:Own"]
 
 
 def test_unknown_figure_is_named_with_the_known_ones():

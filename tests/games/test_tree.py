@@ -103,7 +103,8 @@ def test_a_tree_beyond_the_budget_is_refused():
     ):
         walk(make_game("connect-four"))
     with pytest.raises(
-        CannotCompute, match=r"beyond the budget of 9,000: raise `exact_budget`, or make the game smaller"
+        CannotCompute,
+        match=r"beyond the budget of 9,000: raise the `effort` of the method exact .*, or make the game smaller",
     ):
         walk(make_game("leduc"), budget=9_000)
 

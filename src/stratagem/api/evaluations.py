@@ -28,7 +28,7 @@ from stratagem.evaluation.metrics.memorisation import MemorisationGap
 from stratagem.evaluation.recorded import Reading, recorded
 from stratagem.evaluation.report import evaluation_json, units_of_metrics, unscaled
 from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.statistics import Estimate, exactly
+from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.suites import Suite, find_suite, with_metrics
 from stratagem.files import finite
 from stratagem.games.base import Json
@@ -147,12 +147,7 @@ def _unscaled(result: GameResult, row: Row) -> dict[str, Estimate | None]:
     """Return the figures in the unit of the game: payoff, and exploitability or its lower bound."""
     figures, (pay, _) = {}, unscaled(result, row)
     figures["unscaled_pay"] = pay
-    found = row.exploitability
-    if found.estimate is not None:
-        figures["exploitability_lower_bound" if found.is_bound else "exploitability"] = found.estimate
-    if found.worst_advantage is not None:
-        figures |= {name: exactly(getattr(found, name)) for name in ("nash_conv", "worst_advantage")}
-    return figures
+    return figures | row.exploitability.figures()
 
 
 @dataclass(frozen=True)

@@ -170,8 +170,8 @@ class Policies:
 
     def _too_large(self) -> CannotCompute:
         return CannotCompute(
-            f"{self.game.spec.name} between these players is too large to be computed exactly: raise `exact_budget`, "
-            "or make the game smaller by its options."
+            f"{self.game.spec.name} between these players is too large to be computed exactly: raise the "
+            "`effort` of the method exact (in recipes `exact_budget`), or make the game smaller by its options."
         )
 
 

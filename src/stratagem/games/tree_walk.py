@@ -274,6 +274,6 @@ def _evenly(tree: GameTree) -> list[float]:
 
 def _too_large(game: Game[Any], size: str, budget: int) -> str:
     return (
-        f"The tree of {game.spec.name} has {size} nodes, beyond the budget of {budget:,}: raise "
-        "`exact_budget`, or make the game smaller by its options."
+        f"The tree of {game.spec.name} has {size} nodes, beyond the budget of {budget:,}: raise the "
+        "`effort` of the method exact (in recipes `exact_budget`), or make the game smaller by its options."
     )
