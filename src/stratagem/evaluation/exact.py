@@ -19,6 +19,7 @@ from stratagem.evaluation.prompts import AskedOnce, PromptSet, prompts_of
 from stratagem.evaluation.tree_policy import Floats, KindPolicy, Oracle, oracle_of, policies_on, views_of
 from stratagem.games.base import Game, Json
 from stratagem.players.base import Player
+from stratagem.players.members import members_of
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,12 @@ def exact(game: Game[Any], player: Player, budget: int = BUDGET) -> Exact:
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
     whole = not game.spec.private_information and not game.spec.independent_rounds
-    if whole and not hasattr(player, "on_tree"):
+    if whole and members_of(player).on_tree is None:
         return _by_induction(game, player, budget)
     try:
         oracle = oracle_of(game, budget)
     except CannotCompute:
-        if not merges(game, player) or hasattr(player, "on_tree"):
+        if not merges(game, player) or members_of(player).on_tree is not None:
             raise
         return _by_induction(game, player, budget)
     views = [view for of_kind in views_of(oracle.tree) for view in of_kind.values()]

@@ -14,6 +14,7 @@ from stratagem.evaluation.tree_response import BestResponse, moves_of
 from stratagem.games.base import Game, View
 from stratagem.games.tree import GameTree
 from stratagem.players.base import Mix, Player, Scripted, Traits
+from stratagem.players.members import members_of
 
 StatedPolicy = Mapping[str, Mapping[str, float]]
 """Probabilities of the legal actions, by information set."""
@@ -44,7 +45,7 @@ def best_responder(game: Game[Any], player: Player, budget: int = BUDGET) -> Bes
     """
     seats = range(game.spec.seats)
     whole = not game.spec.private_information and not game.spec.independent_rounds
-    if whole and not hasattr(player, "on_tree"):
+    if whole and members_of(player).on_tree is None:
         tables = [worst_actions(game, player, seat, budget) for seat in seats]
     else:
         oracle = oracle_of(game, budget)
