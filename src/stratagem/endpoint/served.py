@@ -27,6 +27,7 @@ from stratagem.games.key import Key
 from stratagem.players.base import Player
 from stratagem.players.begun import begun
 from stratagem.players.human import at_keyboard
+from stratagem.players.members import ModelUse, layers, members_of
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.prompting.base import Style
@@ -46,8 +47,8 @@ class Served:
             raise BadParameter(f"{player.name} answers at this keyboard and cannot be served.")
         self.player = player
         self.game = game
-        self._speaker: Speaker | None = getattr(player, "speaker", None)
-        self._has_model = _has_model(player)
+        self._model_use = members_of(player).model_use()
+        self._has_model = any(members_of(layer).model_use() is not None for layer in layers(player))
         self._desk = desk
         self._threads = threads
         self._indices = [PromptIndex(self.game, styles, by_state_key=self._plays_by_state_key)]
@@ -63,7 +64,7 @@ class Served:
         """True if states that look the same now are the same to the player."""
         traits, spec = self.player.traits, self.game.spec
         searches = (traits.sees_hidden or traits.searches) and not spec.private_information
-        return spec.markov and (traits.memory == 0 or searches or self._speaker is not None)
+        return spec.markov and (traits.memory == 0 or searches or self._model_use is not None)
 
     def find(self, asked: Asked) -> Future[Place | None]:
         """Begin to find the position that a request is about; None is for a free reply."""
@@ -86,7 +87,7 @@ class Served:
         places = [one for one in known if position is None or one.view.seat == position.seat]
         if places:
             return self._shown_place(places)
-        if self._speaker is not None and position is None:
+        if self._model_use is not None and position is None:
             return None
         why = self._indices[0].obstacle or "These messages are no prompt of the game in the styles of this server."
         raise Refused(
@@ -116,8 +117,8 @@ class Served:
 
     def _is_one(self, places: Sequence[Place]) -> bool:
         """Return whether the player does the same in all of these positions."""
-        if self._speaker is not None:
-            style = self._speaker.style
+        if self._model_use is not None:
+            style = self._model_use.speaker.style
             return len({tuple(style.messages(place.view)) for place in places}) == 1
         if self._has_model:
             return False
@@ -129,8 +130,8 @@ class Served:
 
     def _turn(self, asked: Asked, place: Place | None, key: Key) -> Turn:
         if place is None:
-            assert self._speaker is not None
-            return self._reply(self._speaker, asked, key)
+            assert self._model_use is not None
+            return self._reply(self._model_use.speaker, asked, key)
         return self._decision(asked, place, key)
 
     def _decision(self, asked: Asked, place: Place, key: Key) -> Turn:
@@ -151,9 +152,9 @@ class Served:
 
     def _with_sampling(self, temperature: float | None, top_p: float | None, max_tokens: int | None) -> Player:
         """Return the player under the sampling that a request asks for."""
-        if self._speaker is not None:
-            speaker = _sampled(self._speaker, temperature, top_p, max_tokens)
-            return ModelPlayer(name=self.player.name, speaker=speaker, mode=self._mode(self._speaker))
+        if self._model_use is not None:
+            speaker = _sampled(self._model_use.speaker, temperature, top_p, max_tokens)
+            return ModelPlayer(name=self.player.name, speaker=speaker, mode=_mode(self._model_use))
         for option, value in (("temperature", temperature), ("top_p", top_p)):
             if value not in (None, 1.0) and self.player.traits.stochastic:
                 raise Refused(
@@ -163,13 +164,15 @@ class Served:
                 )
         return self.player
 
-    def _mode(self, speaker: Speaker) -> str:
-        return getattr(self.player, "mode", "") or ("direct" if speaker.engine.capabilities.masks else "free")
-
     def _run(self, turn: Turn) -> Answer:
         """Run a turn in this thread, and the rest of it at the desk if it asks a model."""
         rest = begun(turn)
         return rest if isinstance(rest, Answer) else self._desk.start(lambda: rest).result()
+
+
+def _mode(use: ModelUse) -> str:
+    """Return the mode of a player; one without answers directly where its engine can be held to the actions."""
+    return use.mode or ("direct" if use.speaker.engine.capabilities.masks else "free")
 
 
 def _sampled(speaker: Speaker, temperature: float | None, top_p: float | None, max_tokens: int | None) -> Speaker:
@@ -182,15 +185,6 @@ def _sampled(speaker: Speaker, temperature: float | None, top_p: float | None, m
         sampling=sampling,
         max_new_tokens=speaker.max_new_tokens if max_tokens is None else max_tokens,
     )
-
-
-def _has_model(player: object) -> bool:
-    """Return whether a player, or one inside it, asks a model."""
-    while player is not None:
-        if hasattr(player, "speaker"):
-            return True
-        player = getattr(player, "player", None)
-    return False
 
 
 def _listed(turn: Callable[[], Turn]) -> Generator[Request, Call, list[Answer]]:

@@ -24,6 +24,7 @@ from stratagem.games.conformance.report import Check, raised, shortened
 from stratagem.games.key import Key
 from stratagem.games.tree_size import estimated_size
 from stratagem.players.base import Ask, Mix, Move, Traits, draw
+from stratagem.players.members import PlayerBase
 
 NAME = "brute-force"
 TOLERANCE = 1e-9
@@ -36,10 +37,9 @@ _UNPLAYED = 0.25
 
 
 @dataclass(frozen=True)
-class RandomPolicy:
+class RandomPolicy(PlayerBase):
     """Player with random probabilities at each information set, or at each state key, and none for some actions."""
 
-    family: ClassVar[str] = "any"
     name: ClassVar[str] = "random policy"
     key: Key
     by_state: bool = False

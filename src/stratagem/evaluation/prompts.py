@@ -15,6 +15,7 @@ from stratagem.engines.base import Chat
 from stratagem.games.base import Json, View
 from stratagem.games.choices import Choices
 from stratagem.players.base import Ask, Mix, Player, Traits, Turn, prompts_by, stated_by
+from stratagem.players.members import WrapperPlayer
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def _words(view: View[Any]) -> Chat:
     return ("rules", view.rules), ("situation", view.situation), ("choices", view.choices.summary())
 
 
-class AskedOnce:
+class AskedOnce(WrapperPlayer):
     """Player that is asked in each prompt once, however many situations show it."""
 
     def __init__(self, player: Player) -> None:

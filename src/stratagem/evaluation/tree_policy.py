@@ -21,6 +21,7 @@ from stratagem.games.spiel.tree_game import set_names, spiel_game
 from stratagem.games.tree import GameTree
 from stratagem.games.tree_walk import BUDGET, walk
 from stratagem.players.base import Player
+from stratagem.players.members import members_of
 
 Floats = NDArray[np.float64]
 SetKey = tuple[Seat, str]
@@ -51,7 +52,7 @@ def policies_on(tree: GameTree, player: Player) -> list[KindPolicy]:
     It is asked once about each view of each kind, about all in one batch. A player that knows its policy on a whole
     tree has a method `on_tree` beside `policy`.
     """
-    if (on_tree := getattr(player, "on_tree", None)) is not None:
+    if (on_tree := members_of(player).on_tree) is not None:
         return [KindPolicy(1.0, on_tree(tree))]
     views = views_of(tree)
     check_price(tree, player, len(views[0]))

@@ -18,9 +18,10 @@ from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.play.table import Table
 from stratagem.players.base import Ask, Mix, Move, Player, Traits
+from stratagem.players.members import PlayerBase
 
 
-class ExternalAgent:
+class ExternalAgent(PlayerBase):
     """Player whose moves come from outside: its turn waits until it is given one."""
 
     name = "external"

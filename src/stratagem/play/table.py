@@ -24,7 +24,8 @@ from stratagem.play.results import (
     wrong_result,
 )
 from stratagem.play.rows import Row, Rows
-from stratagem.players.base import Ask, Move, Recall
+from stratagem.players.base import Ask, Move
+from stratagem.players.protocol import Recall
 from stratagem.prompting.past import NOTHING
 
 _FAULTS = (Exception, SystemExit)

@@ -24,6 +24,7 @@ from stratagem.games.base import Game, View
 from stratagem.models.reference import hidden, is_address
 from stratagem.options import whole, within
 from stratagem.players.base import Ask, Mix, Move, Player, Scripted, Traits, shown
+from stratagem.players.members import PlayerBase, innermost
 from stratagem.players.modes import read
 from stratagem.players.question import question
 
@@ -31,10 +32,9 @@ _WHO = "An agent"
 
 
 @dataclass(frozen=True)
-class AgentPlayer:
+class AgentPlayer(PlayerBase):
     """Agent that is asked in JSON: a process, a server, or a function."""
 
-    family: ClassVar[str] = "any"
     traits: ClassVar[Traits] = Traits(stochastic=True, memory=None, reads_words=True, exact=False, repeats=False)
 
     agent: str | Function
@@ -159,8 +159,7 @@ def each_once(players: Iterable[Player]) -> list[Player]:
 
 def untold_options(player: Player) -> tuple[tuple[str, str], ...]:
     """Return the plain attributes of a scripted player that is no dataclass, whose name has no options."""
-    while (inner := getattr(player, "player", None)) is not None:  # noise and the like name the player inside
-        player = inner
+    player = innermost(player)  # noise and the like name the player inside
     if not isinstance(player, Scripted) or is_dataclass(player):
         return ()
     plain = (str, int, float, tuple, NoneType)

@@ -35,6 +35,7 @@ from stratagem.players.base import Player
 from stratagem.players.disguised import disguised
 from stratagem.players.hearers import SPEAKERS
 from stratagem.players.human import keyboard
+from stratagem.players.members import ANY_FAMILY, family_of, members_of
 from stratagem.players.patterns import FAMILIES, PATTERNS
 from stratagem.players.resistance import CABALS
 from stratagem.players.rings import RINGS
@@ -204,9 +205,6 @@ PREFIXES |= {kind: partial(_transport, kind) for kind in TRANSPORTS}
 
 NOBODY: Mapping[str, Player] = {}
 """No players made elsewhere."""
-ANY = "any"
-"""Family of the players of any game."""
-
 WRAPPERS = ("noise", "delay", "disguise", "search", *SPEAKERS)
 """Players that take other players as arguments, by name."""
 
@@ -269,7 +267,7 @@ def make_player(text: str | Player, game: Game[Any], known: Mapping[str, Player]
         function = None if call.args or call.kwargs else _function(key)
         player = _registry.make(call) if function is None else _agent(function)
         if split_name(key):
-            _check_family(key, getattr(player, "family", ANY), game)
+            _check_family(key, members_of(player).family, game)
     player = heard(player, game)
     check_player(player, game)
     return player
@@ -286,7 +284,7 @@ def named(player: str | Player) -> str:
 
 def _seated(player: Player, game: Game[Any]) -> Player:
     """Return a player that was made elsewhere; refused where it is none, or plays other games."""
-    _check_family(named(player), getattr(player, "family", ANY), game)
+    _check_family(named(player), members_of(player).family, game)
     player = heard(player, game)
     check_player(player, game)
     return player
@@ -350,7 +348,7 @@ def names_beside(game: Game[Any]) -> list[str]:
     if found is None:
         return []
     classes = classes_of(found[0], Player)
-    return [name for name, made in classes.items() if getattr(made, "family", ANY) == game.spec.family]
+    return [name for name, made in classes.items() if family_of(made) == game.spec.family]
 
 
 def _in_file_of(game: Game[Any], name: str) -> str | None:
@@ -368,10 +366,10 @@ def _in_file_of(game: Game[Any], name: str) -> str | None:
 
 def _admitted(key: str, game: Game[Any]) -> str:
     family, slash, _ = key.rpartition("/")
-    _check_family(key, family if slash else ANY, game)
+    _check_family(key, family if slash else ANY_FAMILY, game)
     return key
 
 
 def _check_family(key: str, family: str, game: Game[Any]) -> None:
-    if family not in (ANY, game.spec.family):
+    if family not in (ANY_FAMILY, game.spec.family):
         raise BadParameter(f"{key} plays {FAMILIES.get(family, family)}, not {game.spec.name}.")

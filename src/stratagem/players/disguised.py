@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn, Protocol, runtime_checkable
+from typing import Any, NoReturn, Protocol, runtime_checkable
 
 from stratagem.consent.table import check_read
 from stratagem.engines.base import Call, Chat, Request
@@ -28,6 +28,7 @@ from stratagem.players.base import (
     scores_of,
     stated_by,
 )
+from stratagem.players.members import WrapperPlayer
 from stratagem.players.wrappers import Delayed, Noisy, check_player
 from stratagem.prompting.past import Past
 
@@ -70,10 +71,9 @@ def _refuse() -> NoReturn:
 
 
 @dataclass(frozen=True)
-class Disguised:
+class Disguised(WrapperPlayer):
     """Plays as another player does that sees the game in other words; players that read no words see it as it is."""
 
-    family: ClassVar[str] = "any"
     player: Player
     seed: int = 0
     """Seed of the generated words."""

@@ -15,6 +15,7 @@ from stratagem.games.base import View
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
 from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.disguised import Disguised
+from stratagem.players.members import PlayerBase
 from stratagem.players.wrappers import Delayed, Noisy
 from stratagem.visible import visible
 
@@ -103,7 +104,7 @@ class Menu(NamedTuple):
         return action, f"That is no choice: type one{' or its number' * self.numbered}, or ? to see all."
 
 
-class Human:
+class Human(PlayerBase):
     """A person at the keyboard, in any game: types an action or its number, `?` for help, `q` to leave."""
 
     name: ClassVar[str] = "human"

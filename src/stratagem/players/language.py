@@ -21,6 +21,7 @@ from stratagem.models.run_models import decoding_options, pinned
 from stratagem.models.unloaded import NotLoaded
 from stratagem.options import whole, within
 from stratagem.players.base import Ask, Asking, Mix, Scored, Traits, Turn, shown
+from stratagem.players.members import ModelUse, PlayerBase
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import MODES, check_style
 from stratagem.players.speaker import Speaker
@@ -30,7 +31,7 @@ _WHO = "A language model"
 
 
 @dataclass(frozen=True)
-class LanguagePlayer:
+class LanguagePlayer(PlayerBase):
     """Language model that is asked in a prompt style and answers in a mode."""
 
     model: str
@@ -131,6 +132,10 @@ class LanguagePlayer:
     @cached_property
     def _sampling(self) -> Sampling:
         return Sampling(self.temperature, self.top_k, self.top_p)
+
+    def model_use(self) -> ModelUse:
+        """Return the model with its style and mode; it is loaded on first use."""
+        return ModelUse(self.speaker, self.mode, self.model)
 
     def check(self, game: Game[Any]) -> None:
         """Refuse a mode that the model, the style or the game does not admit, before it is played."""

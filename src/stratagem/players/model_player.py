@@ -11,6 +11,7 @@ from stratagem.errors import CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.players.base import Ask, Asking, Mix, Scored, Traits, Turn
+from stratagem.players.members import ModelUse, PlayerBase
 from stratagem.players.modes import MODES, check_mode
 from stratagem.players.scoring import scored_policies
 from stratagem.players.speaker import Speaker
@@ -22,7 +23,7 @@ PRICE = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class ModelPlayer:
+class ModelPlayer(PlayerBase):
     """Player that asks its engine for every move; `LanguagePlayer` makes one from a text, a trainer from its policy."""
 
     name: str
@@ -41,6 +42,9 @@ class ModelPlayer:
             repeats=self.speaker.engine.capabilities.repeats,
             price=PRICE,
         )
+
+    def model_use(self) -> ModelUse:
+        return ModelUse(self.speaker, self.mode)
 
     def check(self, game: Game[Any]) -> None:
         """Refuse a mode that the model, the style or the game does not admit, before it is played."""

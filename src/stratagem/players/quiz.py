@@ -8,9 +8,10 @@ from stratagem.errors import CannotCompute
 from stratagem.games.base import View
 from stratagem.games.questions import LETTERS, QuizState
 from stratagem.players.base import Ask, Mix, Move, Traits
+from stratagem.players.members import PlayerBase
 
 
-class AnswerKey:
+class AnswerKey(PlayerBase):
     """Gives the right answer to every question of a quiz, which it reads in the true state."""
 
     family: ClassVar[str] = "quiz"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from stratagem.engines.base import Call, Request
 from stratagem.errors import BadParameter, CannotCompute
@@ -21,6 +21,7 @@ from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
 from stratagem.players.begun import begun
 from stratagem.players.edits import changed
 from stratagem.players.human import at_keyboard
+from stratagem.players.members import PlayerBase
 from stratagem.players.rollouts import Rollouts
 from stratagem.players.wrappers import check_player
 
@@ -30,14 +31,13 @@ Searching = Generator[Request, Call, Move]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RolloutSearch:
+class RolloutSearch(PlayerBase):
     """Plays the best of what other players propose, by rollouts that see no more than its seat does.
 
     Candidates are drawn from the players in turn. Then single lines of the best sheet so far are changed, or other
     legal actions are tried. If candidates are equally good, it plays what the first player would have played.
     """
 
-    family: ClassVar[str] = "any"
     players: tuple[Player, ...]
     """Players that propose candidates."""
     num_candidates: int = 8

@@ -16,6 +16,7 @@ from stratagem.games.key import Key
 from stratagem.games.spiel.engine import first_line
 from stratagem.games.spiel.state import SpielState
 from stratagem.players.base import Ask, Mix, Move, Traits
+from stratagem.players.members import PlayerBase
 from stratagem.registry import Call, parse_call
 
 Bot = Any
@@ -42,7 +43,7 @@ class _Position(NamedTuple):
     """Our name of each legal action."""
 
 
-class SpielBot:
+class SpielBot(PlayerBase):
     """Plays as a bot of OpenSpiel, which is given the true state, as OpenSpiel gives it.
 
     Where the bot states its probabilities the action is drawn from them by key. Otherwise the bot draws, from a seed

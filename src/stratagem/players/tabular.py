@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 from zlib import crc32
 
 from stratagem.errors import BadRecord, CannotCompute
@@ -17,6 +17,7 @@ from stratagem.files import read_small, write_file
 from stratagem.games.base import View
 from stratagem.options import is_number
 from stratagem.players.base import Ask, Mix, Move, Traits, draw, is_probability
+from stratagem.players.members import PlayerBase
 from stratagem.players.uniform import uniform
 
 SCHEMA_VERSION = 1
@@ -27,10 +28,8 @@ Table = Mapping[str, Mix]
 _SHAPE = '{"schema_version": 1, "missing": "refuse" or "uniform", "policy": {situation: {action: probability}}}'
 
 
-class TablePlayer:
+class TablePlayer(PlayerBase):
     """Plays the mixture of its table; a missing situation is refused, or played uniformly if the table says so."""
-
-    family: ClassVar[str] = "any"
 
     def __init__(self, table: Table, *, missing: Missing = "refuse", label: str = "unsaved") -> None:
         if missing not in ("refuse", "uniform"):

@@ -17,6 +17,7 @@ from stratagem.games.talk import MOVE, SILENT, Promise, Statement, Talk, TalkFac
 from stratagem.games.text_parts import drawn
 from stratagem.options import within
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn, draw, shown, stated_by
+from stratagem.players.members import ANY_FAMILY, WrapperPlayer, members_of
 from stratagem.players.uniform import LISTABLE
 from stratagem.players.wrappers import check_player
 
@@ -25,10 +26,9 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
-class Talker(ABC):
+class Talker(WrapperPlayer, ABC):
     """Says what its rule tells it, and moves as another player does that hears nothing."""
 
-    family: ClassVar[str] = "any"
     label: ClassVar[str]
     """Name of the wrapper."""
     player: Player
@@ -186,7 +186,8 @@ def check_game(owner: str, game: Game[Any], known: Mapping[str, type[Game[Any]]]
 
 def heard(player: Player, game: Game[Any]) -> Player:
     """Return a player that can play a game: one of the family of a game without talk stays silent in it."""
-    spoken = getattr(player, "family", "any") == "any" or getattr(player, "talks", False)
+    members = members_of(player)
+    spoken = members.family == ANY_FAMILY or members.talks
     return player if spoken or not isinstance(game, Talk) else Silent(player)
 
 

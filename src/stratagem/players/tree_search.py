@@ -12,6 +12,7 @@ from stratagem.games.base import Game, State, Twin, View
 from stratagem.games.key import Key
 from stratagem.options import whole
 from stratagem.players.base import Ask, Move, Traits
+from stratagem.players.members import PlayerBase
 from stratagem.players.search_state import Search, listed
 
 _EXPLORATION = 2.0
@@ -19,7 +20,7 @@ _MEMORY_MB = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Searcher(ABC):
+class _Searcher(PlayerBase, ABC):
     """Player that searches by simulations."""
 
     kind: ClassVar[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from stratagem.engines.base import Call, Chat, Request
 from stratagem.errors import BadParameter
@@ -16,6 +16,7 @@ from stratagem.games.negotiation_v1 import Pie, PieFacts
 from stratagem.games.negotiation_v2 import Division, DivisionFacts
 from stratagem.options import whole, within
 from stratagem.players.base import Ask, Asking, Mix, Move, Player, Scored, Traits, Turn, prompts_by, scores_of, shown
+from stratagem.players.members import WrapperPlayer
 from stratagem.players.uniform import uniform
 
 _MOST_DRAWS = 64
@@ -37,10 +38,9 @@ def check_player(player: Player, game: Game[Any]) -> None:
 
 
 @dataclass(frozen=True)
-class Noisy:
+class Noisy(WrapperPlayer):
     """Plays as another player, but with probability `p` a legal action that the other did not choose, uniformly."""
 
-    family: ClassVar[str] = "any"
     player: Player
     p: float = 0.1
 
@@ -112,10 +112,9 @@ def _other(choices: Choices, action: str, key: Key) -> str:
 
 
 @dataclass(frozen=True)
-class Delayed:
+class Delayed(WrapperPlayer):
     """Plays as another player would have with the history as it stood `rounds` rounds ago."""
 
-    family: ClassVar[str] = "any"
     player: Player
     rounds: int = 1
 

@@ -7,10 +7,11 @@ from typing import Any
 
 from stratagem.games.base import View
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
+from stratagem.players.members import WrapperPlayer
 
 
 @dataclass(frozen=True)
-class Forced:
+class Forced(WrapperPlayer):
     """Plays as another player, but with a given action at one turn; it has the name of the other."""
 
     player: Player

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from stratagem.decoding.guides import OneToken
 from stratagem.engines.remote.budget import largest_cost
@@ -13,6 +13,7 @@ from stratagem.games.base import Json, Seat
 from stratagem.games.key import Key
 from stratagem.models.reference import parse_model
 from stratagem.players.base import Player
+from stratagem.players.members import innermost, members_of
 from stratagem.viewer.positions import Position
 
 _SPARE = 2
@@ -64,9 +65,8 @@ def price_of(position: Position, seats: Iterable[tuple[Seat, Player]], times: in
 
 def calls_models(player: Player) -> bool:
     """Return whether a player, or the one that it goes around, asks a model or a program outside."""
-    while (inner := getattr(player, "player", None)) is not None:
-        player = inner
-    return hasattr(player, "speaker") or not player.traits.repeats
+    player = innermost(player)
+    return members_of(player).model_use() is not None or not player.traits.repeats
 
 
 def _decisions(position: Position, seat: Seat) -> int:
@@ -90,17 +90,16 @@ def _total(counts: Sequence[int], costs: Sequence[_Cost], players: tuple[str, ..
     )
 
 
-def _cost(position: Position, seat: Seat, player: Any) -> _Cost:
+def _cost(position: Position, seat: Seat, player: Player) -> _Cost:
     """Return the cost of a decision like the one that a seat made here, or makes next."""
-    while (inner := getattr(player, "player", None)) is not None:
-        player = inner
-    speaker = getattr(player, "speaker", None)
-    if speaker is None:
+    use = members_of(innermost(player)).model_use()
+    if use is None:
         return _Cost(0.0, None, "", server=True)
     to_act = position.state.to_act
+    speaker = use.speaker
     prompt = speaker.prompt(position.state.view(seat if seat in to_act else to_act[0]))
     cost = largest_cost(speaker.ask(prompt, OneToken(), Key(0), speaker.max_new_tokens))
-    ref = parse_model(player.model) if hasattr(player, "model") else None
+    ref = parse_model(use.model) if use.model else None
     if ref is None or ref.kind != "api":
         return _Cost(len(prompt.tokens) + cost.reply, None, "", server=False)
     prices = prices_of(ref.where)

@@ -19,6 +19,7 @@ from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 from stratagem.players.base import Ask, Mix, Player, Turn
 from stratagem.players.catalogue import make_player
+from stratagem.players.members import WrapperPlayer
 from stratagem.players.model_player import ModelPlayer
 from stratagem.prompting.base import Message
 from stratagem.workers.shards import played
@@ -33,8 +34,10 @@ class Block:
     episodes: range
 
 
-class Remembering:
+class Remembering(WrapperPlayer):
     """Policy as it stands, asked once about each prompt: the rollouts of a search ask about few of them, often."""
+
+    player: ModelPlayer
 
     def __init__(self, learner: ModelPlayer) -> None:
         self.player = learner

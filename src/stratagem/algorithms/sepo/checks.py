@@ -21,6 +21,7 @@ from stratagem.games.safety.catalogue import weights_of
 from stratagem.games.tree import GameTree
 from stratagem.learning.monitor import TrainingWarning
 from stratagem.players.base import Ask, Mix, Move, Traits
+from stratagem.players.members import PlayerBase
 from stratagem.players.model_player import PRICE
 from stratagem.players.modes import MODES
 from stratagem.players.pools import pools
@@ -41,7 +42,7 @@ _LEGAL = 0.9
 
 
 @dataclass(frozen=True)
-class StandIn:
+class StandIn(PlayerBase):
     """Uniform player with the model's traits and cost of a query, by which the budget of exact figures is checked."""
 
     traits: Traits

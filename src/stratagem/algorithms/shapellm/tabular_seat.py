@@ -28,6 +28,7 @@ from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixFacts
 from stratagem.play.forks import steps
 from stratagem.players.base import Ask, Mix, Move, Traits, draw
+from stratagem.players.members import PlayerBase
 from stratagem.prompting.base import Style
 from stratagem.prompting.catalogue import make_style
 from stratagem.prompting.past import NOTHING, Past
@@ -39,7 +40,7 @@ _KEY = Key(0)
 
 
 @dataclass
-class TabularLearner:
+class TabularLearner(PlayerBase):
     """Player with a softmax policy; a new row has the initial probability of the first action."""
 
     style: Style

@@ -15,10 +15,11 @@ from stratagem.games.base import View
 from stratagem.games.key import Key
 from stratagem.games.tree import GameTree
 from stratagem.players.base import Ask, Mix, Player, Traits, Turn
+from stratagem.players.members import WrapperPlayer
 
 
 @dataclass(frozen=True)
-class Counted:
+class Counted(WrapperPlayer):
     """Another player, of whose replies the same number is counted in each situation of a tree.
 
     The exploitability of these shares is biased upwards, the more the fewer replies there are.

@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 from stratagem.games.base import Seat, View
 from stratagem.games.talk import SILENT, Message, Talk, TalkFacts
 from stratagem.players.base import Ask, Mix, Player, Traits, Turn
+from stratagem.players.members import WrapperPlayer
 
 
 @dataclass(frozen=True)
-class Jammed(ABC):
+class Jammed(WrapperPlayer, ABC):
     """Player that another one is, but for what it hears."""
 
-    family: ClassVar[str] = "any"
     talks: ClassVar[bool] = True
     player: Player
 

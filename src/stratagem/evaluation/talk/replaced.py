@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from stratagem.games.base import View
 from stratagem.games.talk import MOVE, SILENT
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
+from stratagem.players.members import WrapperPlayer
 
 
 @dataclass(frozen=True)
-class Replaced:
+class Replaced(WrapperPlayer):
     """Moves as another player, and says the line that is given for a turn; without one, or an illegal one, nothing.
 
     With no lines at every seat the channel is jammed: nothing arrives, and each seat remembers silence.
     """
 
-    family: ClassVar[str] = "any"
     player: Player
     lines: Mapping[int, str] = field(default_factory=dict)
 

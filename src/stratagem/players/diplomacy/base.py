@@ -13,6 +13,7 @@ from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.key import Key
 from stratagem.players.base import Ask, Move, Traits
+from stratagem.players.members import PlayerBase
 
 
 class Dice:
@@ -35,7 +36,7 @@ class Dice:
         return order
 
 
-class Commander(ABC):
+class Commander(PlayerBase, ABC):
     """Player of Diplomacy whose whole rule is the lines that it writes."""
 
     family: ClassVar[str] = "diplomacy"
