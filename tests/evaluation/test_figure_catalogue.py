@@ -69,8 +69,8 @@ def test_metric_of_a_file_is_a_figure_under_its_name(tmp_path, monkeypatch):
         "    name, better, digits = 'own', 'lower', 1\n"
         "    def measure(self, sample):\n        return None\n"
     )
-    assert stored_figure("own.py:Own") == Figure("own.py:Own", "own.py:Own"), "no file is loaded for a stored name"
     sg.allow(tmp_path / "own.py")
+    assert stored_figure("own.py:Own") == Figure("own.py:Own", "own.py:Own"), "no file is loaded for a stored name"
     figure = find_figure("own.py:Own")
     assert stored_figure("own.py:Own") == figure
     assert (figure.key, figure.label, figure.digits) == ("own.py:Own", "own.py:Own", 1)

@@ -22,8 +22,10 @@ from stratagem.show.console import Text
 
 FAILED, INCONCLUSIVE = 1, 3
 """Exit status where a condition holds, and where one could not be judged."""
+MAX_FAILED = {"max_failed": Annotated[float | None, options.max_failed(INCONCLUSIVE)]}
 
 
+@options.with_options(options.LOCAL, options.WORK, options.SERVERS, MAX_FAILED)
 def audit(
     player: Annotated[str, typer.Argument(help="Agent: a player, a run, api:MODEL@URL, cmd:PROGRAM, http:URL.")],
     games: Annotated[list[str] | None, typer.Option("--games", help=f"Games; by default {', '.join(GAMES)}.")] = None,
@@ -52,17 +54,7 @@ def audit(
     calls_per_second: Annotated[
         float | None, typer.Option(min=0.0, help="Speed of the server, for the time that --dry-run prints.")
     ] = None,
-    engine: options.Engine = None,
-    workers: options.Workers = None,
-    ray: options.Ray = None,
     seed: options.Seed = 0,
-    timeout: options.Timeout = None,
-    tries: options.Tries = None,
-    concurrency: options.Concurrency = None,
-    max_failures: options.MaxFailures = None,
-    max_failed: Annotated[float | None, options.max_failed(INCONCLUSIVE)] = None,
-    budget: options.Budget = None,
-    prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
     """Audit an agent: exploitability with limits, safety, competence, consistency and cost."""

@@ -22,6 +22,7 @@ FROM = ("from_record", "metric", "everything", "by_seat", "seed", "write_to", "p
 """Parameters that have an effect on the figures of a record."""
 
 
+@options.with_options(options.LOCAL, options.WORK, options.SERVERS)
 def evaluate_players(
     context: typer.Context,
     suite: Annotated[
@@ -35,9 +36,6 @@ def evaluate_players(
         typer.Option(help="Opponents, in place of those of the suite.", autocompletion=completion.players),
     ] = None,
     episodes: Annotated[int | None, typer.Option(help="Episodes per opponent; by default that of the suite.")] = None,
-    engine: options.Engine = None,
-    workers: options.Workers = None,
-    ray: options.Ray = None,
     seed: options.Seed = 0,
     chance: Annotated[bool, typer.Option(help="Measure random play, too, as the chance level.")] = True,
     metric: Annotated[
@@ -65,13 +63,6 @@ def evaluate_players(
     write_to: options.Out = None,
     record_to: options.Record = None,
     resume: options.Resume = False,
-    timeout: options.Timeout = None,
-    tries: options.Tries = None,
-    concurrency: options.Concurrency = None,
-    max_failures: options.MaxFailures = None,
-    max_failed: options.MaxFailed = None,
-    budget: options.Budget = None,
-    prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
     """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""

@@ -16,6 +16,7 @@ from stratagem.players.given import as_game, as_player
 from stratagem.players.human import at_keyboard
 
 
+@options.with_options(options.LOCAL, options.SERVERS)
 def play_match(
     game: Annotated[
         str, typer.Argument(help="Game, such as `kuhn` or `ipd(rounds=20)`.", autocompletion=completion.games)
@@ -27,16 +28,8 @@ def play_match(
         ),
     ],
     episodes: Annotated[int, typer.Option(min=1, help="Number of episodes; seats rotate between them.")] = 1,
-    engine: options.Engine = None,
     seed: options.Seed = 0,
     record_to: options.Record = None,
-    timeout: options.Timeout = None,
-    tries: options.Tries = None,
-    concurrency: options.Concurrency = None,
-    max_failures: options.MaxFailures = None,
-    max_failed: options.MaxFailed = None,
-    budget: options.Budget = None,
-    prices: options.PriceList = None,
     shown: Annotated[int, typer.Option("--show", min=0, help="Number of episodes to print turn by turn.")] = 1,
     json: options.Json = False,
 ) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -151,3 +154,41 @@ MaxFailures = Annotated[
         help="Maximum share of failed requests of a server (0.05). Fewer than 3 failures never stop, unless it is 0.",
     ),
 ]
+SERVERS: Mapping[str, Any] = {
+    "timeout": Timeout,
+    "tries": Tries,
+    "concurrency": Concurrency,
+    "max_failures": MaxFailures,
+    "max_failed": MaxFailed,
+    "budget": Budget,
+    "prices": PriceList,
+}
+"""Options of a command that asks models behind servers."""
+WORK: Mapping[str, Any] = {"workers": Workers, "ray": Ray}
+"""Options of a command whose work is shared."""
+LOCAL: Mapping[str, Any] = {"engine": Engine}
+"""Option of a command that plays local models."""
+
+
+def with_options(*blocks: Mapping[str, Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of several blocks, which act by their callbacks; they stand before `--json`."""
+    added = {name: kind for block in blocks for name, kind in block.items()}
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        hints, signature = get_type_hints(command, include_extras=True), inspect.signature(command)
+        own = [one.replace(annotation=hints[name]) for name, one in signature.parameters.items()]
+        more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind) for name, kind in added.items()]
+        last = [one for one in own if one.name == "json"]
+        first = [one for one in own if one.name != "json"]
+        every = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in (*first, *more, *last)]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            command(**{name: value for name, value in given.items() if name not in added})
+
+        vars(run).pop("__wrapped__")  # its signature is that of the command with the options
+        run.__annotations__ = {**{one.name: one.annotation for one in every}, "return": None}
+        vars(run)["__signature__"] = signature.replace(parameters=every)
+        return run
+
+    return decorate

@@ -14,6 +14,7 @@ from stratagem.cli.output import print_result
 from stratagem.reproduction.published import MOST_SEEDS, ScaleName
 
 
+@options.with_options(options.WORK, options.SERVERS)
 def reproduce(
     table: Annotated[
         str, typer.Argument(help="PAPER:TABLE as in sepo:5, or PAPER for all its tables. Without it, all are listed.")
@@ -33,15 +34,6 @@ def reproduce(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan, and run nothing.")] = False,
     any_tree: Annotated[bool, typer.Option("--any-tree", help="Permit uncommitted changes of the program.")] = False,
-    workers: options.Workers = None,
-    ray: options.Ray = None,
-    timeout: options.Timeout = None,
-    tries: options.Tries = None,
-    concurrency: options.Concurrency = None,
-    max_failures: options.MaxFailures = None,
-    max_failed: options.MaxFailed = None,
-    budget: options.Budget = None,
-    prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
     """Make the runs of a published table, and print its figures beside theirs. An interrupted one can be resumed.

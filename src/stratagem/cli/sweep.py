@@ -14,20 +14,12 @@ from stratagem.cli.console import out
 from stratagem.cli.output import print_result
 
 
+@options.with_options(options.WORK, options.SERVERS)
 def sweep(
     file: Annotated[str, typer.Argument(help="Sweep in TOML: hypothesis, arms, metric and expectation.")],
     into: Annotated[Path | None, typer.Option("--out", help="Folder of the runs; by default runs/NAME.")] = None,
     compare: Annotated[bool, typer.Option("--compare", help="Compare the existing runs and start none.")] = False,
     any_tree: Annotated[bool, typer.Option("--any-tree", help="Permit uncommitted changes of the program.")] = False,
-    workers: options.Workers = None,
-    ray: options.Ray = None,
-    timeout: options.Timeout = None,
-    tries: options.Tries = None,
-    concurrency: options.Concurrency = None,
-    max_failures: options.MaxFailures = None,
-    max_failed: options.MaxFailed = None,
-    budget: options.Budget = None,
-    prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
     """Run every arm of a sweep with every seed, and test its hypothesis. An interrupted sweep can be resumed."""

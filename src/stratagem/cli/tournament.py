@@ -13,6 +13,7 @@ from stratagem.cli.evaluate import EvaluationOutput
 from stratagem.cli.output import print_result, write_json
 
 
+@options.with_options(options.LOCAL, options.WORK, options.SERVERS)
 def play_tournament(
     game: Annotated[str, typer.Argument(help="Game.", autocompletion=completion.games)],
     players: Annotated[
@@ -21,20 +22,10 @@ def play_tournament(
     ] = None,
     episodes: Annotated[int, typer.Option(min=1, help="Episodes per pair.")] = 20,
     chance: Annotated[bool, typer.Option(help="Include random play as the chance level.")] = True,
-    engine: options.Engine = None,
-    workers: options.Workers = None,
-    ray: options.Ray = None,
     seed: options.Seed = 0,
     write_to: options.Out = None,
     record_to: options.Record = None,
     resume: options.Resume = False,
-    timeout: options.Timeout = None,
-    tries: options.Tries = None,
-    concurrency: options.Concurrency = None,
-    max_failures: options.MaxFailures = None,
-    max_failed: options.MaxFailed = None,
-    budget: options.Budget = None,
-    prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
     """Play all pairs of players and print the cross-play matrix of payoffs."""

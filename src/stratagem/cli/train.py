@@ -21,6 +21,7 @@ from stratagem.errors import BadParameter, StratagemError
 from stratagem.runs.trackers.tracks import track_urls
 
 
+@options.with_options(options.WORK, options.SERVERS)
 def train(
     recipes: Annotated[
         list[str],
@@ -67,8 +68,6 @@ def train(
             help="With --dry-run: memory of the device of the run, in GiB; by default that of this machine.",
         ),
     ] = 0.0,
-    workers: options.Workers = None,
-    ray: options.Ray = None,
     track: Annotated[
         list[str] | None,
         typer.Option(
@@ -76,13 +75,6 @@ def train(
             autocompletion=completion.trackers,
         ),
     ] = None,
-    timeout: options.Timeout = None,
-    tries: options.Tries = None,
-    concurrency: options.Concurrency = None,
-    max_failures: options.MaxFailures = None,
-    max_failed: options.MaxFailed = None,
-    budget: options.Budget = None,
-    prices: options.PriceList = None,
     json: options.Json = False,
 ) -> None:
     """Train a model by one or more recipes; continue a stopped run with --resume."""

@@ -13,6 +13,7 @@ REPLACED: Mapping[str, Mapping[str, str]] = {
         "exploit_by": "`exploitability=`, which takes search, learn or a player",
         "exploit_deals": "`exploitability='search(deals=20)'`",
         "policy_replies": "`exploitability='replies'` with `effort=`",
+        "by_opponent": "--all",
     },
     "exploitability": {
         "exact_budget": "`how='exact'` with `effort=`",
