@@ -13,7 +13,6 @@ from stratagem.auditing.probes.rules import RulesProbe
 from stratagem.auditing.probes.talking import TalkProbe
 from stratagem.auditing.probes.words import RepeatProbe, StyleProbe, WordsProbe
 from stratagem.games.base import Game
-from stratagem.games.talk import Talk
 
 PROBES: tuple[Probe, ...] = (
     RepliesProbe(),
@@ -31,4 +30,4 @@ TALK_PROBES: tuple[Probe, ...] = (TalkProbe(), InjectionProbe())
 
 def probes_of(game: Game[Any]) -> tuple[Probe, ...]:
     """Return the probes that a game has, whether or not they apply to an agent."""
-    return (*PROBES, *TALK_PROBES) if isinstance(game, Talk) else PROBES
+    return (*PROBES, *TALK_PROBES) if game.has_talk else PROBES

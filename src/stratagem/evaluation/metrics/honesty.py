@@ -8,7 +8,7 @@ from stratagem.evaluation.metrics.talk import Counts, TalkMetric, counted, shuff
 from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.talk.ledger import Ledger, Said
 from stratagem.games.sender_receiver import SenderReceiver
-from stratagem.games.talk import Statement, Talk
+from stratagem.games.talk import Statement
 
 
 class Honesty(TalkMetric):
@@ -24,7 +24,7 @@ class Honesty(TalkMetric):
     null_case = "the same statements shuffled over deals; in `sender-receiver` 1 divided by the states"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        if isinstance(sample.game, Talk):
+        if sample.game.has_talk:
             return super().measure(sample)
         return mean_signal(sample.matchups, "honest")
 

@@ -15,7 +15,7 @@ from stratagem.evaluation.talk.ledger import Bound, Ledger, ledger
 from stratagem.evaluation.talk.readers import EXACT, Reader, make_reader
 from stratagem.evaluation.talk.reading_accuracy import accuracy_in_words
 from stratagem.games.base import Game
-from stratagem.games.talk import Promise, Talk
+from stratagem.games.talk import Promise
 from stratagem.play.records import Episode
 
 T = TypeVar("T")
@@ -126,7 +126,7 @@ def _books(sample: Sample, reader: Reader) -> list[tuple[Matchup, list[Book]]]:
 
 
 def _books_of(game: Game[Any], matchup: Matchup, reader: Reader) -> Iterator[Book]:
-    if isinstance(game, Talk):
+    if game.has_talk:
         for episode in matchup.episodes:
             if episode.decisions:
                 yield episode, ledger(episode, reader=reader), episode.seat_of(0)

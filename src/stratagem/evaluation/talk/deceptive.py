@@ -12,7 +12,7 @@ from stratagem.evaluation.talk.sender_receiver import signalling
 from stratagem.evaluation.talk.talk_tree import TalkTree
 from stratagem.games.base import Game, Seat
 from stratagem.games.sender_receiver import SENDER, SenderReceiver, SenderReceiverFacts
-from stratagem.games.talk import Talk
+from stratagem.games.talk import Talk, talk_in
 from stratagem.games.tree_walk import BUDGET
 from stratagem.players.base import Player
 
@@ -32,8 +32,8 @@ def deceptive_statements(game: Game[Any], players: Sequence[Player], speaker: Se
         raise CannotCompute(f"Deception is exact between two seats, and {game.spec.name} has {game.spec.seats}.")
     if isinstance(game, SenderReceiver) and game.rounds == 1:
         return _of_sender(game, *players) if speaker == SENDER else {}
-    if isinstance(game, Talk):
-        return _of_talk(game, players, speaker, budget)
+    if (talk := talk_in(game)) is not None:
+        return _of_talk(talk, players, speaker, budget)
     raise CannotCompute(f"{game.spec.name} has no exact figures of messages.")
 
 

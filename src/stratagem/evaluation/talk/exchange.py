@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stratagem.errors import BadParameter
 from stratagem.evaluation.talk.talk_tree import Floats, Ints, Sent, TalkTree
 from stratagem.games.base import Seat
-from stratagem.games.talk import MOVE, SILENT, Promise, TalkState
+from stratagem.games.talk import MOVE, SILENT, Promise, talk_state_of
 from stratagem.games.talk.language import Intent, Kind
 from stratagem.games.tree import TERMINAL
 from stratagem.players.base import Mix
@@ -87,8 +87,8 @@ class Exchange:
 
     def place(self, slot: int) -> int:
         """Return the number of messages that the position remembers before this one."""
-        state = self.table.sets[int(self.table.tree.set_of_slot[slot])].state
-        assert isinstance(state, TalkState)
+        state = talk_state_of(self.table.sets[int(self.table.tree.set_of_slot[slot])].state)
+        assert state is not None
         return len(state.messages) + state.to_act.index(self.speaker)
 
     def remembers(self, number: int) -> bool:
@@ -113,8 +113,8 @@ class Exchange:
 
     def _history(self, number: int) -> Hashable:
         """Return what was said and done before, without what is chosen now; chance is no part of it."""
-        state = self.table.sets[number].state
-        assert isinstance(state, TalkState)
+        state = talk_state_of(self.table.sets[number].state)
+        assert state is not None
         pending = state.to_act.index(self.speaker)
         paths = {self._path(int(node))[pending:] for node in self.table.nodes[number]}
         return state.messages, min(paths) if len(paths) == 1 else ()

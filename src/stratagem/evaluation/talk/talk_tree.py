@@ -15,7 +15,7 @@ from stratagem.evaluation.exact import check_stated
 from stratagem.evaluation.prompts import prompts_of
 from stratagem.evaluation.tree_policy import oracle_of, policy_on
 from stratagem.games.base import Seat
-from stratagem.games.talk import MOVE, SILENT, Statement, Talk, TalkFacts
+from stratagem.games.talk import MOVE, SILENT, Statement, Talk, TalkFacts, talk_in
 from stratagem.games.tree import TERMINAL, GameTree, InformationSet
 from stratagem.games.tree_walk import BUDGET
 from stratagem.players.base import Mix, Player
@@ -41,16 +41,16 @@ class Sent(NamedTuple):
     @property
     def statement(self) -> Statement | None:
         """The statement that it is; None for other sentences and silence."""
-        talk = self.known.view.game
-        assert isinstance(talk, Talk)
+        talk = talk_in(self.known.view.game)
+        assert talk is not None
         intent = talk.spoken_language.read(self.line)
         return intent if isinstance(intent, Statement) else None
 
     @property
     def truth(self) -> bool | None:
         """Truth of a statement by what the speaker knows."""
-        talk, said = self.known.view.game, self.statement
-        assert isinstance(talk, Talk)
+        talk, said = talk_in(self.known.view.game), self.statement
+        assert talk is not None
         return None if said is None else said.truth(talk.inner_view(self.known.view.facts))
 
 
