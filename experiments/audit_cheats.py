@@ -1,7 +1,7 @@
 """Audits in Kuhn poker of agents that are built to cheat audits, and of honest ones: the share with an alarm.
 
 `python experiments/audit_cheats.py RUNS` writes docs/results/audit-cheats.json and prints the table of the page. Each
-audit is one file in the folder, so a stopped study goes on. An audit has 600 decisions. The agents are in
+audit is one file in the folder, so a stopped study goes on. An audit has 889 decisions. The agents are in
 `cheating_agents.py` and `cheating_server.py`.
 """
 
@@ -40,7 +40,7 @@ from stratagem.players.base import Player
 from stratagem.provenance import provenance
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "audit-cheats.json"
-DECISIONS = 600
+DECISIONS = 889
 GAME = "kuhn"
 
 

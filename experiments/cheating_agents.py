@@ -181,7 +181,7 @@ class FirstCalls(Cheat):
     """Takes its first calls for questions."""
 
     number: int = 400
-    """Number of calls; an audit of 600 decisions asks 400 questions."""
+    """Number of calls; an audit of 889 decisions asks 400 questions."""
     calls: list[str] = field(default_factory=list, compare=False)
 
     def is_question(self, ask: Ask) -> bool:

@@ -17,7 +17,6 @@ from stratagem.games.bounded import make_bounded_game
 from stratagem.games.catalogue import describe
 from stratagem.games.safety.base import POOLS, Pools
 from stratagem.games.safety.catalogue import SAFETY, signal_names
-from stratagem.games.talk import Talk
 from stratagem.named_files import find_file, split_name
 from stratagem.players.base import Player
 from stratagem.players.pools import NONE, has_pools, pools
@@ -124,7 +123,7 @@ def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...
         if split_name(named) or (error.kind, error.name) != ("game", named):  # of an option, or a game within
             raise
         raise UnknownName("suite or game", error.name, [*suite_names(), *error.known], file=True) from None
-    talk = TALK_METRICS if isinstance(game, Talk) else ()
+    talk = TALK_METRICS if game.has_talk else ()
     if not opponents and has_pools(game):
         return with_metrics(safety_suite(text, game), talk)
     line = _contest(text, *(opponents or _usual_opponents(game)))

@@ -126,6 +126,10 @@ class Game(ABC, Generic[F]):
     """
     language: ClassVar[type[Any] | None] = None
     """Subclass of `games.talk.Language` with the sentences of the game's talk; None takes that of its family."""
+    inner: Game[Any] | None = None
+    """Game that this one goes around; None of a game that is no wrapper."""
+    has_talk: ClassVar[bool] = False
+    """True of a game whose seats also send messages before its turns: `games.talk.talk_in` returns its talk."""
     largest: ClassVar[Mapping[str, float]] = {}
     """Largest value of each parameter that is a number, and largest number of elements of one that is a list.
 

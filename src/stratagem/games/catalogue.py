@@ -26,7 +26,7 @@ from stratagem.games.rules_quiz import RulesQuiz, split_kind
 from stratagem.games.sender_receiver import SenderReceiver
 from stratagem.games.spec import GameSpec
 from stratagem.games.spiel import SPIEL_GAMES, spiel
-from stratagem.games.talk import Talk
+from stratagem.games.talk import Talk, talk_in
 from stratagem.named_files import find_file, split_name
 from stratagem.registry import Call, Registry, parse_call
 
@@ -170,9 +170,9 @@ def describe(game: Game[Any]) -> str:
         name = "matrix"
     if name.partition(":")[0] in PREFIXES and ":" in name:
         return name
-    if isinstance(game, Talk):
-        named = [f"{option}={value!r}" for option, value in game.options.items()]
-        return f"talk({', '.join([describe(game.game), *named])})"
+    if (talk := talk_in(game)) is not None:
+        named = [f"{option}={value!r}" for option, value in talk.options.items()]
+        return f"talk({', '.join([describe(talk.game), *named])})"
     usual = usual_of(name)
     options = [
         f"{field.name}={_written(field, value)}"

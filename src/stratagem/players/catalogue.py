@@ -13,7 +13,7 @@ from stratagem.file_modules import classes_of, file_name_of
 from stratagem.games.auction import Auction
 from stratagem.games.base import Game
 from stratagem.games.resistance import Resistance
-from stratagem.games.talk import Talk
+from stratagem.games.talk import without_talk
 from stratagem.models.reference import KINDS, NAMED
 from stratagem.named_files import split_name
 from stratagem.players import (
@@ -240,9 +240,9 @@ def patterns(game: Game[Any]) -> list[str]:
         "ismcts:100": not searchable(game, hidden=game.twin() is None),
         "cfr:1000": not (duel and spec.private_information),
         "openspiel:uniform_random": game.twin() is None,
-        **{f"{talker}(PLAYER)": not isinstance(game, Talk) for talker in SPEAKERS},
-        **{f"{ring}(PLAYER)": not (isinstance(game, Talk) and isinstance(game.game, Auction)) for ring in RINGS},
-        **{f"{cabal}(PLAYER)": not (isinstance(game, Talk) and isinstance(game.game, Resistance)) for cabal in CABALS},
+        **{f"{talker}(PLAYER)": not game.has_talk for talker in SPEAKERS},
+        **{f"{ring}(PLAYER)": not (game.has_talk and isinstance(without_talk(game), Auction)) for ring in RINGS},
+        **{f"{cabal}(PLAYER)": not (game.has_talk and isinstance(without_talk(game), Resistance)) for cabal in CABALS},
     }
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 

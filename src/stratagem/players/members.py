@@ -110,7 +110,8 @@ def family_of(kind: type[Any]) -> str:
 
 def layers(player: Player) -> Iterator[Player]:
     """Yield a player, the player that it goes around, and so on to the innermost."""
-    layer: object = player
+    yield player
+    layer: object = members_of(player).inner
     while isinstance(layer, Player):  # a stranger's field of this name may hold anything
         yield layer
         layer = members_of(layer).inner

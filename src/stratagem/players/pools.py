@@ -18,6 +18,7 @@ from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.games.safety.base import POOLS, Mixture, Pools, Safety
 from stratagem.games.safety.catalogue import safety_of
+from stratagem.games.talk import without_talk
 from stratagem.players.base import Player
 from stratagem.players.catalogue import NOBODY as NO_PLAYERS
 from stratagem.players.catalogue import SYNONYMS, make_player
@@ -76,7 +77,7 @@ def naming_safety(game: Game[Any]) -> Safety[Any] | None:
     safety = safety_of(game)
     if safety is not None:
         names = [*safety.demonstrators, *(name for some in safety.pools.values() for name in some)]
-        if (path := path_of(type(getattr(game, "game", game)))) is not None:  # talk(GAME) has its game within
+        if (path := path_of(type(without_talk(game)))) is not None:
             note_named(path, names)
     return safety
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
-from stratagem.games.talk import MOVE, SILENT, Promise, Statement, Talk, TalkFacts
+from stratagem.games.talk import MOVE, SILENT, Promise, Statement, Talk, TalkFacts, talk_in
 from stratagem.games.text_parts import drawn
 from stratagem.options import within
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn, draw, shown, stated_by
@@ -171,9 +171,9 @@ TALKERS: dict[str, type[Talker]] = {talker.label: talker for talker in (Silent, 
 
 def talk_of(game: Game[Any], owner: str) -> Talk:
     """Return a game that has talk; refused where it has none."""
-    if not isinstance(game, Talk):
+    if (talk := talk_in(game)) is None:
         raise BadParameter(f"{owner} plays games with talk, such as talk({game.spec.name}), not {game.spec.name}.")
-    return game
+    return talk
 
 
 def check_game(owner: str, game: Game[Any], known: Mapping[str, type[Game[Any]]]) -> None:
@@ -188,7 +188,7 @@ def heard(player: Player, game: Game[Any]) -> Player:
     """Return a player that can play a game: one of the family of a game without talk stays silent in it."""
     members = members_of(player)
     spoken = members.family == ANY_FAMILY or members.talks
-    return player if spoken or not isinstance(game, Talk) else Silent(player)
+    return player if spoken or not game.has_talk else Silent(player)
 
 
 def even(texts: Sequence[str]) -> Mix:

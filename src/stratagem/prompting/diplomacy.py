@@ -21,7 +21,7 @@ from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import Graph, graph_of, province
 from stratagem.games.open_text import OpenText
-from stratagem.games.talk import MOVE, SILENT, Talk
+from stratagem.games.talk import MOVE, SILENT, Talk, talk_in
 from stratagem.prompting.base import Message, Style
 from stratagem.prompting.past import NOTHING, Past
 
@@ -46,7 +46,7 @@ class OrderSheets(Style):
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[Message]:
         facts = view.facts  # refused under a disguise, whatever the game
-        talk = view.game if isinstance(view.game, Talk) else None
+        talk = talk_in(view.game)
         inner = view if talk is None else talk.inner_view(facts)
         if not isinstance(inner.game, Diplomacy):
             raise BadParameter(f"The style diplomacy-{self.shows} tells of diplomacy, not of {view.game.spec.name}.")

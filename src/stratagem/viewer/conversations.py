@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from stratagem.evaluation.talk.ledger import Bound, Said, ledger
 from stratagem.games.base import Json
 from stratagem.games.bounded import make_bounded_game
-from stratagem.games.talk import ALL, Statement, Talk
+from stratagem.games.talk import ALL, Statement
 from stratagem.play.records import Episode
 
 
@@ -16,7 +16,7 @@ def conversation(episode: Episode, parents: Mapping[str, Episode]) -> list[Json]
 
     Position k of a replay is after its turn k. A promise or request names the position after the turn that decided it.
     """
-    if not isinstance(make_bounded_game(episode.game), Talk):
+    if not make_bounded_game(episode.game).has_talk:
         return []
     book = ledger(episode, parents)
     places = _places(episode)

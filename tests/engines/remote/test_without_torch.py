@@ -52,5 +52,5 @@ def test_an_evaluation_behind_a_server_needs_no_torch(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "NashConv/2" in done.stdout
+    assert "exploitability" in done.stdout
     assert "are unseen in a situation" in done.stdout

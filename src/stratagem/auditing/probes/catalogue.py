@@ -16,7 +16,6 @@ from stratagem.auditing.probes.talking import TalkProbe
 from stratagem.auditing.probes.words import RepeatProbe, StyleProbe, WordsProbe
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game
-from stratagem.games.talk import Talk
 from stratagem.registry import Registry, parse_call
 
 PROBES: tuple[Probe, ...] = (
@@ -39,7 +38,7 @@ _registry: Registry[Probe] = Registry("probe", {}, "stratagem.probes")
 
 def probes_of(game: Game[Any], further: Sequence[str] = ()) -> tuple[Probe, ...]:
     """Return the probes that a game has, whether or not they apply to an agent, and further ones by their names."""
-    ours = (*PROBES, *TALK_PROBES) if isinstance(game, Talk) else PROBES
+    ours = (*PROBES, *TALK_PROBES) if game.has_talk else PROBES
     return (*ours, *(_made(name) for name in _registry.names()), *(_made(name) for name in further))
 
 

@@ -11,7 +11,7 @@ from stratagem.evaluation.statistics import mean, students_p
 from stratagem.evaluation.talk.injections import commands, drawn_text, neutral_texts
 from stratagem.games.base import State
 from stratagem.games.key import Key
-from stratagem.games.talk import MOVE, SILENT, Talk
+from stratagem.games.talk import MOVE, SILENT, Talk, talk_in
 from stratagem.play.match import Match, Setup
 from stratagem.play.records import Episode
 
@@ -38,8 +38,8 @@ class InjectionProbe:
     quantities: ClassVar[Mapping[str, str]] = {"injection": "talk", "neutral_text": "talk"}
 
     def why_not(self, task: Task) -> str:
-        game = task.game
-        if not isinstance(game, Talk) or game.limit < _ROOM:
+        game = talk_in(task.game)
+        if game is None or game.limit < _ROOM:
             return f"{task.text} has no open text of at least {_ROOM} characters."
         if game.spec.seats != 2 or len(game.who) != 2:
             return f"{task.text} has not two seats that speak."
@@ -77,20 +77,19 @@ _MESSAGE = {"command": "a message that commands the action", "neutral": "a messa
 
 def case(task: Task, place: int) -> Case:
     """Draw a situation of the agent after the first talk, with the three messages in it."""
-    assert isinstance(task.game, Talk)
+    talk = talk_in(task.game)
+    assert talk is not None
     key = task.key.at("injection", place)
     seat = place % 2
-    bare = _situation(task.game, seat, SILENT, key)
+    bare = _situation(talk, seat, SILENT, key)
     choices = list(bare.view(seat).choices)
     action = choices[key.at("action").integer(len(choices))]
     texts = {
         "silent": SILENT,
-        "neutral": drawn_text(neutral_texts(task.game.limit), key.at("text")),
-        "command": drawn_text(commands(action, task.game.limit), key.at("text")),
+        "neutral": drawn_text(neutral_texts(talk.limit), key.at("text")),
+        "command": drawn_text(commands(action, talk.limit), key.at("text")),
     }
-    setups = {
-        arm: _setup(task, place, arm, seat, _situation(task.game, seat, text, key)) for arm, text in texts.items()
-    }
+    setups = {arm: _setup(task, place, arm, seat, _situation(talk, seat, text, key)) for arm, text in texts.items()}
     return Case(action, setups)
 
 

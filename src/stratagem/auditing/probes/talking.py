@@ -13,7 +13,7 @@ from stratagem.evaluation.matchups import Matchup, payoff_of
 from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.evaluation.statistics import Estimate, mean, students_p
 from stratagem.games.key import Key
-from stratagem.games.talk import Talk
+from stratagem.games.talk import talk_in
 from stratagem.play.match import Match
 from stratagem.play.records import Episode
 from stratagem.play.seating import rotated
@@ -39,8 +39,8 @@ class TalkProbe:
     quantities: ClassVar[Mapping[str, str]] = {**dict.fromkeys(_TOLD, "talk"), "gullibility": "talk"}
 
     def why_not(self, task: Task) -> str:
-        game = task.game
-        if not isinstance(game, Talk) or game.spec.seats != 2 or len(game.who) != 2:
+        game = talk_in(task.game)
+        if game is None or game.spec.seats != 2 or len(game.who) != 2:
             return f"{task.text} has not two seats that speak."
         state = game.game.start(Key(0))
         kinds = {intent.kind for seat in game.who for intent in game.sayable(state.view(seat))}

@@ -8,7 +8,6 @@ from stratagem.evaluation.metrics.talk import TalkMetric
 from stratagem.evaluation.statistics import Estimate
 from stratagem.evaluation.talk import definitions as of
 from stratagem.games.sender_receiver import SenderReceiver
-from stratagem.games.talk import Talk
 
 
 class Honesty(TalkMetric):
@@ -24,7 +23,7 @@ class Honesty(TalkMetric):
     null_case = "the same statements shuffled over deals; in `sender-receiver` 1 divided by the states"
 
     def measure(self, sample: Sample) -> Estimate | None:
-        if isinstance(sample.game, Talk):
+        if sample.game.has_talk:
             return of.honesty(self.games(sample))
         return mean_signal(sample.matchups, "honest")
 

@@ -16,7 +16,6 @@ from stratagem.evaluation.talk.readers import EXACT, Reader, make_reader
 from stratagem.evaluation.talk.reading_accuracy import accuracy_in_words
 from stratagem.evaluation.talk.recorded_games import Held, RecordedGames, SpokenEpisode
 from stratagem.games.base import Game
-from stratagem.games.talk import Talk
 from stratagem.games.talk.language import Kind
 from stratagem.play.records import Episode
 
@@ -102,7 +101,7 @@ def _games(sample: Sample, reader: Reader) -> RecordedGames:
 
 
 def _spoken(game: Game[Any], matchup: Matchup, reader: Reader) -> Iterator[SpokenEpisode]:
-    if isinstance(game, Talk):
+    if game.has_talk:
         for episode in matchup.episodes:
             if episode.decisions:
                 yield SpokenEpisode(episode, ledger(episode, reader=reader), episode.seat_of(0))

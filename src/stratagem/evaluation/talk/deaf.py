@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stratagem.games.base import Seat, View
-from stratagem.games.talk import SILENT, Message, Talk, TalkFacts
+from stratagem.games.talk import SILENT, Message, TalkFacts, talk_in
 from stratagem.players.base import Ask, Mix, Player, Traits, Turn
 from stratagem.players.members import WrapperPlayer
 
@@ -38,8 +38,8 @@ class Jammed(WrapperPlayer, ABC):
         return self.player.policy(self._heard(view))
 
     def _heard(self, view: View[Any]) -> View[TalkFacts]:
-        talk, facts = view.game, view.facts
-        assert isinstance(talk, Talk)
+        talk, facts = talk_in(view.game), view.facts
+        assert talk is not None
         heard = (talk.message(m.round, m.sender, SILENT) if self.jams(m) else m for m in facts.messages)
         seen = tuple(message for message in heard if message.seen_by(view.seat))
         return View(talk, view.seat, facts._replace(messages=seen))

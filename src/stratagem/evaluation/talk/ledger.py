@@ -12,7 +12,18 @@ from stratagem.evaluation.talk.readers import EXACT, Reader
 from stratagem.evaluation.talk.source import Utterance
 from stratagem.games.base import Seat, State, View
 from stratagem.games.bounded import make_bounded_game
-from stratagem.games.talk import ALL, MOVE, SILENT, Promise, Statement, Talk, TalkFacts, TalkState
+from stratagem.games.talk import (
+    ALL,
+    MOVE,
+    SILENT,
+    Promise,
+    Statement,
+    Talk,
+    TalkFacts,
+    TalkState,
+    talk_in,
+    talk_state_of,
+)
 from stratagem.games.talk.language import Intent
 from stratagem.play.forks import steps
 from stratagem.play.records import Decision, Episode
@@ -114,9 +125,9 @@ def ledger(episode: Episode, parents: Mapping[str, Episode] | None = None, reade
     `parents` are the episodes from which it was forked.
     """
     game = make_bounded_game(episode.game)
-    if not isinstance(game, Talk):
+    if (talk := talk_in(game)) is None:
         raise BadParameter(f"{episode.game} has no talk, so nothing was said in {episode.id}.")
-    return _Keeper(game, reader).read(steps(episode, parents), finished=episode.finished)
+    return _Keeper(talk, reader).read(steps(episode, parents), finished=episode.finished)
 
 
 class _Keeper:
@@ -133,8 +144,9 @@ class _Keeper:
 
     def read(self, turns: Iterable[tuple[State[Any], list[Decision]]], *, finished: bool) -> Ledger:
         """Read all turns."""
-        for state, decisions in turns:
-            assert isinstance(state, TalkState)
+        for reached, decisions in turns:
+            state = talk_state_of(reached)
+            assert state is not None
             if self.game.forgets and state.round != self._round:
                 self._close()
             self._round = state.round

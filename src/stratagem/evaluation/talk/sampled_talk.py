@@ -24,7 +24,7 @@ from stratagem.evaluation.talk.recorded_games import Held, RecordedGames, Spoken
 from stratagem.evaluation.talk.source import Arm, GainArm, Pair, ReaderMove, Weighed
 from stratagem.games.base import Seat
 from stratagem.games.key import Key
-from stratagem.games.talk import MOVE, SILENT, Statement, Talk, TalkState
+from stratagem.games.talk import MOVE, SILENT, Statement, Talk, TalkState, talk_state_of
 from stratagem.games.talk.language import Kind
 from stratagem.play.dispatch import RequestQueue
 from stratagem.play.forks import steps
@@ -113,7 +113,7 @@ class TalkPlay(RecordedGames):
         if not said:
             return
         one = said[self.plan.key.at("message", self.seat, place).integer(len(said))]
-        walked = [(state, rows) for state, rows in steps(self.episodes[place]) if isinstance(state, TalkState)]
+        walked = [(said_at, rows) for state, rows in steps(self.episodes[place]) if (said_at := talk_state_of(state))]
         number = next(n for n, (_, rows) in enumerate(walked) if rows and rows[0].turn == one.turn)
         state, rows = walked[number]
         yield Drawn(place, one, state, {row.seat: row.action for row in rows}, walked[number + 1 :])

@@ -15,7 +15,7 @@ from stratagem.games.safety.matrix import IPDSafety, MatrixSafety
 from stratagem.games.safety.negotiation_v1 import PieSafety
 from stratagem.games.safety.negotiation_v2 import DivisionSafety
 from stratagem.games.safety.talk import TalkSafety
-from stratagem.games.talk import Talk
+from stratagem.games.talk import talk_in
 from stratagem.registry import Call, Registry
 
 SAFETY: dict[str, type[Safety[Any]]] = {
@@ -34,9 +34,9 @@ _registry: Registry[Safety[Any]] = Registry("safety", SAFETY, "stratagem.safety"
 @lru_cache(maxsize=1024)
 def safety_of(game: Game[Any]) -> Safety[Any] | None:
     """Return the safety of a game; None where neither the game nor its family has one."""
-    if isinstance(game, Talk):
-        inner = safety_of(game.game)
-        return None if inner is None else TalkSafety(game, inner)
+    if (talk := talk_in(game)) is not None:
+        inner = safety_of(talk.game)
+        return None if inner is None else TalkSafety(talk, inner)
     if game.safety is not None:
         return checked_safety(_made(game), game)
     family = game.spec.family

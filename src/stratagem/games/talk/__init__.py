@@ -5,7 +5,7 @@ from stratagem.games.talk.game import Talk
 from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
 from stratagem.games.talk.message import ALL, MOVE, SILENT, Message, TalkFacts
 from stratagem.games.talk.state import TalkState
-from stratagem.games.talk.within import moving, without_talk
+from stratagem.games.talk.within import moving, talk_in, talk_state_of, without_talk
 
 __all__ = [
     "ALL",
@@ -24,5 +24,7 @@ __all__ = [
     "TalkState",
     "language_of",
     "moving",
+    "talk_in",
+    "talk_state_of",
     "without_talk",
 ]

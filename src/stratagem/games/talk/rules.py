@@ -31,6 +31,7 @@ _FEW = 200
 class TalkRules(Game[TalkFacts], ABC):
     """Options of a talk, and its messages."""
 
+    has_talk = True
     largest: ClassVar = {"rounds": 20, "interval": 10_000, "limit": LONGEST, "templates": 16}
 
     game: Game[Any]
@@ -57,6 +58,10 @@ class TalkRules(Game[TalkFacts], ABC):
     """Further sentences with fields, such as `I will play {action}`; a field is a set of the language or `{yes|no}`."""
     schema: str = ""
     """JSON schema of further messages; empty for none."""
+
+    @property
+    def inner(self) -> Game[Any]:  # type: ignore[override]  # a property may not replace an attribute that can be set
+        return self.game
 
     def __post_init__(self) -> None:
         if isinstance(self.game, TalkRules):

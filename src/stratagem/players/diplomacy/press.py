@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from stratagem.games.base import Game
 from stratagem.games.choices import Sheet
-from stratagem.games.talk import MOVE, Talk
+from stratagem.games.talk import MOVE, talk_in, without_talk
 from stratagem.options import within
 from stratagem.players.base import Ask, Move, shown
 from stratagem.players.diplomacy.base import Dice
@@ -40,12 +40,12 @@ class DumbBotPress(DumbBot):
 
     def check(self, game: Game[Any]) -> None:
         """Refuse any other game than Diplomacy, with talk or without."""
-        super().check(game.game if isinstance(game, Talk) else game)
+        super().check(without_talk(game))
 
     def turn(self, ask: Ask) -> Move:
         """Say a line, or write the sheet."""
-        talk, facts = ask.view.game, ask.view.facts
-        if not isinstance(talk, Talk):
+        talk, facts = talk_in(ask.view.game), ask.view.facts
+        if talk is None:
             return super().turn(ask)
         talks = Negotiation(talk, facts, self.appraisal)
         if facts.exchange != MOVE:

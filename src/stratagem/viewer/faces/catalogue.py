@@ -9,7 +9,7 @@ from typing import Any
 from stratagem.errors import StratagemError
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
-from stratagem.games.talk import Talk
+from stratagem.games.talk import talk_in, without_talk
 from stratagem.registry import Call, Registry
 from stratagem.viewer.faces.base import STATIC, GameFace
 from stratagem.viewer.faces.boards import GRIDS, GridFace, NimFace
@@ -62,9 +62,9 @@ class BrokenFace(StratagemError):
 
 def face_of(game: Game[object]) -> GameFace:
     """Return the face of a game; its texts where neither the game nor its family has one."""
-    if isinstance(game, Talk):
-        within = face_of(game.game)
-        return TextFace(game) if isinstance(within, TextFace) else TalkFace(game, within)
+    if (talk := talk_in(game)) is not None:
+        within = face_of(talk.game)
+        return TextFace(talk) if isinstance(within, TextFace) else TalkFace(talk, within)
     if game.drawn_by is not None:
         return _checked(game, game.drawn_by)
     for name in dict.fromkeys((game.spec.name, game.spec.family)):
@@ -86,7 +86,7 @@ def is_ours(face: GameFace) -> bool:
 def is_strange(text: str) -> bool:
     """Return whether the game of a text is made by another package or file, which may fail in any way."""
     game: Game[Any] = make_bounded_game(text)
-    rules = type(game.game if isinstance(game, Talk) else game).__module__
+    rules = type(without_talk(game)).__module__
     return not rules.startswith(f"{_PACKAGE}.")
 
 

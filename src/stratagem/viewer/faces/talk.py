@@ -6,8 +6,7 @@ from typing import Any
 
 from stratagem.games.base import Game, Json, State
 from stratagem.games.sender_receiver import SenderReceiver, SenderReceiverState
-from stratagem.games.talk import moving
-from stratagem.games.talk.state import TalkState
+from stratagem.games.talk import moving, talk_state_of
 from stratagem.viewer.faces.base import STATIC, Actions, GameFace
 
 
@@ -23,15 +22,16 @@ class TalkFace(GameFace):
         return self._within.board()
 
     def frame(self, state: State[Any]) -> Json:
-        assert isinstance(state, TalkState)
-        return self._within.frame(state.inner)
+        talking = talk_state_of(state)
+        assert talking is not None
+        return self._within.frame(talking.inner)
 
     def after(self, before: State[Any], after: State[Any], actions: Actions) -> Json:
-        assert isinstance(after, TalkState)
-        moved = moving(before)
+        talked, moved = talk_state_of(after), moving(before)
+        assert talked is not None
         if moved is None:
             return {**self.frame(after), "talked": True}
-        return self._within.after(moved, after.inner, actions)
+        return self._within.after(moved, talked.inner, actions)
 
 
 class SenderReceiverFace(GameFace):
