@@ -22,7 +22,7 @@ from stratagem.evaluation.talk.tree_source import exchange_figures
 from stratagem.games.base import Game, Json, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.games.talk import Talk
+from stratagem.games.talk import talk_in
 from stratagem.games.tree_walk import BUDGET
 from stratagem.options import whole
 from stratagem.players.base import Player
@@ -140,16 +140,16 @@ def talk(
             trees = {seat: TalkTree(made, players[::-1] if seat else players, exact_budget) for seat in seats}
             spoken = {seat: exchange_figures(tree, seat, exchange - 1) for seat, tree in trees.items()}
         except CannotCompute as error:
-            by_play = " Or give `episodes`, such as 200, for estimates by play." if isinstance(made, Talk) else ""
+            by_play = " Or give `episodes`, such as 200, for estimates by play." if made.has_talk else ""
             raise CannotCompute(f"{error}{by_play}") from error
         prompts = {seat: (tree.prompts[seat], tree.prompts[1 - seat]) for seat, tree in trees.items()}
         return TalkMeasure(*_named(made, players), spoken, exchange, prompts=prompts, outcomes=outcomes)
 
 
 def _by_play(game: Game[Any], players: tuple[Player, Player], plan: Plan) -> TalkMeasure:
-    if not isinstance(game, Talk):
+    if (talked := talk_in(game)) is None:
         raise BadParameter(f"The figures of {game.spec.name} are exact: leave `episodes` out.")
-    found = {seat: talk_figures(TalkPlay(game, *players, seat, plan)) for seat in game.who}
+    found = {seat: talk_figures(TalkPlay(talked, *players, seat, plan)) for seat in talked.who}
     return TalkMeasure(*_named(game, players), found, episodes=plan.episodes)
 
 

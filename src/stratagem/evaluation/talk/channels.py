@@ -10,7 +10,7 @@ from typing import Any
 from stratagem.errors import BadParameter
 from stratagem.games.base import Game, Seat, State, View
 from stratagem.games.sender_receiver import SENDER, SILENT, SenderReceiver, SenderReceiverFacts, SenderReceiverState
-from stratagem.games.talk import Intent, Statement, Talk, TalkFacts, TalkState
+from stratagem.games.talk import Intent, Statement, Talk, TalkFacts, talk_in, talk_state_of
 
 
 class Channel(ABC):
@@ -62,12 +62,14 @@ class TalkChannel(Channel):
         return self.talk.inner_view(facts)
 
     def said(self, state: State[Any]) -> Hashable:
-        assert isinstance(state, TalkState)
-        return state.messages
+        spoken = talk_state_of(state)
+        assert spoken is not None
+        return spoken.messages
 
     def place(self, state: State[Any], speaker: Seat) -> int:
-        assert isinstance(state, TalkState)
-        return len(state.messages) + state.to_act.index(speaker)
+        spoken = talk_state_of(state)
+        assert spoken is not None
+        return len(spoken.messages) + state.to_act.index(speaker)
 
     def places(self, facts: TalkFacts, sender: Seat) -> list[int]:
         return [place for place, message in enumerate(facts.messages) if message.sender == sender]
@@ -125,8 +127,8 @@ def channel_of(game: Game[Any], owner: str) -> Channel:
     """Return the channel of a game in which seats speak; refused where they do not."""
     if isinstance(game, SenderReceiver):
         return SenderChannel(game)
-    if isinstance(game, Talk):
-        return TalkChannel(game)
+    if (talk := talk_in(game)) is not None:
+        return TalkChannel(talk)
     raise BadParameter(
         f"{owner} needs a game in which seats speak, such as talk({game.spec.name}) or sender-receiver, not "
         f"{game.spec.name}."
