@@ -110,7 +110,7 @@ class PageTables(HTMLParser):
             text, self._text = " ".join("".join(self._text).split()), None
             (self.lines if self._cells is None else self._cells).append(text)
         elif tag == "tr" and self._cells is not None:
-            self.lines.append(" | ".join(self._cells))
+            self.lines.append(" ".join(" | ".join(self._cells).split()))
             self._cells = None
 
 
