@@ -63,7 +63,7 @@ def copied(league, tmp_path):
 
 def test_the_frozen_pool_stands_on_top(league):
     page = Page(report_html(league))
-    assert page.sections[:3] == ["pool", "scores", "population"]
+    assert page.sections[:3] == ["pool", "results", "population"]
     pay, exact = page.traces_of("pool")
     assert pay["x"] == exact["x"] == [0, 1, 2]
     assert "The first learner against random." in page.texts["pool"]
@@ -123,8 +123,8 @@ def test_members_are_told_with_ratings_and_shares(league):
 
 def test_the_base_has_one_name_and_one_figure_in_every_table(league, copied):
     page = Page(report_html(league))
-    (scores,), members = page.tables_of("scores"), page.tables_of("population")[0]
-    alone = {row[0]: row[-1] for row in scores[1:]}
+    results, members = page.tables_of("results")[0], page.tables_of("population")[0]
+    alone = {row[0]: row[results[0].index("exploitability \u2193")] for row in results[1:]}
     among = {row[0]: row[-1] for row in members[1:]}
     assert alone["Base"] == among["Base"]
     assert "Base" in copied(cycles=[["base", "b", "c"]]).texts["population"].partition("beats b")[0][-8:]
@@ -144,7 +144,7 @@ def test_the_chosen_checkpoint_is_the_same_in_every_table(league):
                and label[0].isdecimal()]  # fmt: skip
     chosen = [row for row in page.tables_of("population")[0] if row[1] == "main, chosen"]
     assert [row[0] for row in chosen] == [f"main-{step:06d}"]
-    assert any(row[0] == f"League (step {step})" for row in page.tables_of("scores")[0])
+    assert any(row[0] == f"League (step {step})" for row in page.tables_of("results")[0])
 
 
 def test_the_way_of_a_learner_stands_beside_its_average(league, copied):
@@ -206,7 +206,7 @@ def test_copies_and_outsiders_stand_where_more_than_two_sit(copied, league):
 @pytest.mark.parametrize("changes", [{"pay": 3}, {"members": [{"role": "x"}]}, {"elo": "none"}])
 def test_a_broken_table_leaves_the_rest(copied, changes):
     page = copied(**changes)
-    assert page.sections[:3] == ["pool", "scores", "population"]
+    assert page.sections[:3] == ["pool", "results", "population"]
     assert not page.tables_of("population")
 
 
@@ -218,10 +218,10 @@ def test_short_columns_are_gaps(copied):
 def test_a_run_of_grpo_has_a_table_of_every_stage(tmp_path):
     recipe = GRPORecipe.read({**SMALL, "grpo": {**STEPS, "signal_every": 0}})
     page = Page(report_html(trained(tmp_path / "run", recipe, GRPOAlgorithm)))
-    assert page.sections[0] == "scores"
-    (rows,) = page.tables_of("scores")
+    assert page.sections[0] == "results"
+    rows = page.tables_of("results")[0]
     assert rows[1][0] == "Base"
     assert any(row[0].startswith("GRPO") for row in rows)
     (null,) = (row for row in rows if row[0] == "null")
-    assert null[rows[0].index("win rate")] == "0.500"
-    assert rows[0][-1] == "exploitability (exact)"
+    assert null[rows[0].index("win rate \u2191")] == "0.500"
+    assert "exploitability \u2193" in rows[0]

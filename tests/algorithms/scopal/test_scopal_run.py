@@ -171,7 +171,7 @@ def test_later_iterations_play_against_the_earlier_policy(tmp_path):
     assert len(judged["rows"]) == len(judged["evaluation"]["games"][0]["players"]) == 1
     page = report_html(run)
     (row,) = judged["rows"].values()
-    assert re.search(rf"kuhn\(hands=1\): {re.escape(row)} has exact exploitability \d", page)
+    assert re.search(rf"kuhn\(hands=1\): {re.escape(row)} has exploitability \d", page)
     players = {}
     for episode in read_episodes(run.record):
         players.setdefault(episode.id.partition("/")[0], set()).add(tuple(sorted(episode.players)))

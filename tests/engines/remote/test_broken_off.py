@@ -182,7 +182,7 @@ def evaluation(server, model, folder):
 
 
 def audit(server, model, folder):
-    return ["audit", f"api:{model}@{server.http.url}", "--games", "kuhn", "--decisions", "200", "--out", str(folder)]
+    return ["audit", f"api:{model}@{server.http.url}", "--games", "kuhn", "--decisions", "297", "--out", str(folder)]
 
 
 @pytest.mark.parametrize(
