@@ -56,6 +56,12 @@ def test_requested_metric_is_on_the_first_screen():
     assert heading_of(screen("NashApprox", metrics="nra-of-sums").columns[-1]) == "NRA of sums"
 
 
+def test_metric_that_is_requested_of_a_record_is_on_the_first_screen(tmp_path):
+    sg.play("kuhn", ["NashApprox", "random"], episodes=4, record=tmp_path / "record", progress=False)
+    table = sg.read_record(tmp_path / "record").evaluate("nra-of-sums").tables()[0]
+    assert heading_of(table.columns[-1]) == "NRA of sums"
+
+
 def test_lower_bound_has_its_sign():
     table = screen("first-legal", game="nim", opponents=["random"], exploitability="search(deals=4)", effort=4)
     found = column(table, "exploitability")["first-legal"]

@@ -193,7 +193,8 @@ class EvaluationPlan(Plan[EvaluationSettings, Evaluation, Evaluation]):
             self.suite, seats=at.by_seat, seed=at.seed, chance_last=not requested, disguised=bool(self.disguises)
         )
         results = recorded(episodes, reading)
-        return Evaluation(tuple(results), self.suite.name, at.seed, self.evaluator.episodes, broken_off=True)
+        further, number = tuple(names_of(at.metrics, "metric")), self.evaluator.episodes
+        return Evaluation(tuple(results), self.suite.name, at.seed, number, broken_off=True, requested=further)
 
 
 def plan_evaluation(settings: EvaluationSettings) -> EvaluationPlan:

@@ -49,7 +49,7 @@ class Record(Episodes):
         with counting_outcomes() as outcomes:
             count_outcomes(call for episode in self.episodes for row in episode.decisions for call in row.calls)
             results = recorded(self.episodes, reading_of(self.folder, names, seats=by_seat, seed=seed))
-        return Evaluation(tuple(results), self.folder.name, seed, outcomes=outcomes)
+        return Evaluation(tuple(results), self.folder.name, seed, outcomes=outcomes, requested=tuple(names))
 
     def listed(self, first: int = _LISTED) -> Table:
         """Return the table of the first episodes."""

@@ -65,13 +65,6 @@ def cell(figure: Estimate | None) -> Html:
     return element("td", number(figure.mean), element("small", below) if below else "", title=tip)
 
 
-def exact_cell(value: float | None, why: str = "") -> Html:
-    """Format an exact figure, or the reason why there is none."""
-    if value is None:
-        return element("td", _MISSING, class_="none", title=why or "Not computed.")
-    return element("td", number(value), title="computed exactly")
-
-
 def differs(first: Estimate | None, second: Estimate | None) -> bool | None:
     """Return whether two figures differ by more than their errors explain (5 %); None where that is unknown.
 

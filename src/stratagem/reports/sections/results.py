@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stratagem.engines.outcomes import outcomes_of
-from stratagem.errors import StratagemError
 from stratagem.evaluation.evaluate import CHANCE
-from stratagem.games.bounded import make_bounded_game
-from stratagem.games.spec import GameSpec
 from stratagem.reports.files import EvaluationFile
 from stratagem.reports.run_data import RunData
 from stratagem.reports.section import Section, folded, missing
@@ -76,17 +73,3 @@ def _title(player: str) -> str:
 def chosen_of(stages: Sequence[str]) -> str:
     """Return the chosen stage: the last that is not called last, since that one is never chosen by default."""
     return next((name for name in reversed(stages) if ", last" not in name), stages[-1])
-
-
-def zero_sum(game: str) -> bool:
-    """Return whether it is a zero-sum game of two; False for a game that is not installed."""
-    spec = _spec(game)
-    return spec is not None and spec.utility == "zero-sum" and spec.seats == 2
-
-
-def _spec(game: str) -> GameSpec | None:
-    """Return the declaration of a game; None for one that is not installed."""
-    try:
-        return make_bounded_game(game).spec
-    except StratagemError:
-        return None
