@@ -192,4 +192,10 @@ class Final:
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)
         del data["made_by"]["command"]  # it names folders, and may be that of a resume; `run.json` has the first
         rows = {own_name(label): title for label, title in titles.items()}
-        return {"rows": rows, "evaluation": data, "requests": outcomes.to_json()}
+        requests = {_within(run, model): counts for model, counts in outcomes.to_json().items()}
+        return {"rows": rows, "evaluation": data, "requests": requests}
+
+
+def _within(run: RunFolder, model: str) -> str:
+    """Name a model of the run by its path in the folder, so that two equal runs have equal files."""
+    return model.replace(f"{run.path.resolve()}/", "").replace(f"{run.path}/", "")
