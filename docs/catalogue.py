@@ -1,8 +1,13 @@
-"""Write the reference pages from the code, and refresh the outputs that the other pages show: `make docs`."""
+"""Write the reference pages from the code, and refresh the outputs that the other pages show: `make docs`.
+
+The pages of the reference are not committed: `catalogue.py reference` writes them alone, for the site.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from chapters.command_line import command_line
@@ -11,9 +16,10 @@ from chapters.extensions import extensions
 from chapters.figures import metrics, suites
 from chapters.games import games
 from chapters.grpo import grpo
+from chapters.homes import homes
 from chapters.language import language
 from chapters.league import league
-from chapters.learning import advantages, checks, losses
+from chapters.learning import advantages, checks, losses, matchmakers, optimizers
 from chapters.manual import manual
 from chapters.players import players
 from chapters.python import python
@@ -47,9 +53,12 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "league": league,
     "engines": engines,
     "losses": losses,
+    "matchmakers": matchmakers,
+    "optimizers": optimizers,
     "advantages": advantages,
     "checks": checks,
     "runs": runs,
+    "map": homes,
 }
 """The pages of `docs/reference`, by name."""
 
@@ -57,13 +66,21 @@ REFERENCE: dict[str, Callable[[], str]] = {
 def written_by_hand() -> list[Path]:
     """Every page that people write; the outputs in them are refreshed, the words are left alone."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("**/*.md"))]
-    return [page for page in pages if page.parent != DOCS / "reference"]
+    return [page for page in pages if page.parent != DOCS / "reference" or page.stem not in REFERENCE]
 
 
-def main() -> None:
+@cache
+def reference_page(name: str) -> str:
+    """Return the text of a page of the reference, written once in a process."""
+    return REFERENCE[name]()
+
+
+def main(*, only_reference: bool) -> None:
     """Write every page that has changed, and say which."""
-    for name, write in REFERENCE.items():
-        _update(DOCS / "reference" / f"{name}.md", write())
+    for name in REFERENCE:
+        _update(DOCS / "reference" / f"{name}.md", reference_page(name))
+    if only_reference:
+        return
     _update(MANUAL, manual())
     for path in written_by_hand():
         _update(path, refreshed(path.read_text("utf-8")))
@@ -76,4 +93,4 @@ def _update(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(only_reference="reference" in sys.argv[1:])

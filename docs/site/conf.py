@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+from moved import MOVED, TEMPLATE
+from reference import lead_to_pages
 from sequence import drawn
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +30,8 @@ html_theme = "furo"
 html_title = f"Stratagem {version}"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
-html_additional_pages = {"index": "landing.html"}
+html_additional_pages = {"index": "landing.html"} | dict.fromkeys(MOVED, TEMPLATE)
+html_context = {"moved": MOVED}
 html_copy_source = False
 html_use_index = False
 html_show_copyright = False
@@ -65,7 +68,7 @@ def _table(caption: str, pages: list[str]) -> str:
 
 
 def _prepared(app: Any, document: str, source: list[str]) -> None:
-    source[0] = drawn(source[0])
+    source[0] = lead_to_pages(drawn(source[0]), document)
     if document == root_doc:
         source[0] += contents(source[0])
 
