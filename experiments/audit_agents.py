@@ -20,19 +20,19 @@ from typing import Any, ClassVar
 import stdin_agent
 from served import MODEL, PORTS, address, served
 
-from stratagem.auditing.figure import Figure
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.run import run_audit
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.files import write_file
+from stratagem.base.errors import CannotCompute
+from stratagem.base.files import write_file
+from stratagem.base.provenance import provenance
 from stratagem.games.base import View
 from stratagem.games.catalogue import make_game
 from stratagem.games.kuhn import KuhnFacts
+from stratagem.measure.audit.measurement import Measurement
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.run import run_audit
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.base import Mix, Player, Scripted, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.players.given import allow_given
-from stratagem.provenance import provenance
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "audit-agents.json"
 SAID = "max_new_tokens=6, temperature=0.4, style=brief, system='Answer with the last word of the question.'"
@@ -102,7 +102,7 @@ def behind(name: str, folder: Path, vllm: Path) -> AbstractContextManager[None]:
     return served(server, folder.absolute(), vllm) if server in PORTS else nullcontext()
 
 
-def _row(figure: Figure) -> dict[str, Any]:
+def _row(figure: Measurement) -> dict[str, Any]:
     row = figure.to_json()
     return {name: row[name] for name in ("value", "lower", "upper", "p", "holm_p", "n", "chance", "why_not", "example")}
 

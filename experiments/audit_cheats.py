@@ -31,13 +31,13 @@ from flawed_agents import Equilibrium
 from result_tables import markdown
 
 from stratagem.api.servers import servers
-from stratagem.auditing.card import Card
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.run import run_audit
-from stratagem.evaluation.rates import wilson
-from stratagem.files import write_file
+from stratagem.base.files import write_file
+from stratagem.base.provenance import provenance
+from stratagem.measure.audit.card import Card
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.run import run_audit
+from stratagem.measure.rates import wilson
 from stratagem.players.base import Player
-from stratagem.provenance import provenance
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "audit-cheats.json"
 DECISIONS = 889

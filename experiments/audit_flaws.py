@@ -14,11 +14,11 @@ from typing import Any
 
 from flawed_agents import FLAWS, Equilibrium
 
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.run import run_audit
-from stratagem.evaluation.rates import wilson
-from stratagem.files import write_file
-from stratagem.provenance import provenance
+from stratagem.base.files import write_file
+from stratagem.base.provenance import provenance
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.run import run_audit
+from stratagem.measure.rates import wilson
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "audit-flaws.json"
 AGENTS: dict[str, type[Equilibrium]] = {agent.__name__: agent for agent in (Equilibrium, *FLAWS)}

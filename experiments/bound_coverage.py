@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from stratagem.evaluation.bounded_mean import lower_mean
-from stratagem.evaluation.statistics import mean
-from stratagem.files import write_file
+from stratagem.base.files import write_file
+from stratagem.base.provenance import provenance
 from stratagem.games.key import Key
-from stratagem.provenance import provenance
+from stratagem.measure.deal_means import lower_mean
+from stratagem.measure.statistics import mean
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "bound-coverage.json"
 DEALS = (5, 15, 50, 200)

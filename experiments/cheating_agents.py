@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 from flawed_agents import Equilibrium
 
-from stratagem.auditing.plan import plan_audit
 from stratagem.games.base import View
 from stratagem.games.disguise.disguise import DisguisedView
 from stratagem.games.kuhn import Kuhn
+from stratagem.measure.audit.plan import plan_audit
 from stratagem.players.base import Ask, Move, Traits, draw
 
 GIVE_UP = ("PASS", "FOLD")

@@ -17,8 +17,8 @@ from typing import Any
 from stratagem.games.base import View
 from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn, KuhnFacts
+from stratagem.games.kuhn.players import NashApprox
 from stratagem.players.base import draw
-from stratagem.players.kuhn import NashApprox
 
 _STATE = re.compile(r"State: ([JQK]):([PBCF]*)")
 _CARD = re.compile(r"Your card is ([JQK])\.")

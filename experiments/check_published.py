@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from stratagem.reproduction.published import (
+from stratagem.sweeps.reproduction.published import (
     PublishedPaper,
     PublishedRow,
     PublishedTable,

@@ -20,11 +20,11 @@ from collapse_picture import picture
 from experiment import command_line, run
 from result_tables import DASH, FinishedRun, Row, finished, interval, markdown, number, read_results, write_results
 
-from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import with_interval
-from stratagem.models.run_models import read_run_models
-from stratagem.provenance import provenance
-from stratagem.sweeps.paired import BySeed, PairedTest, paired, paired_tests, students
+from stratagem.base.provenance import provenance
+from stratagem.language.models.run_models import read_run_models
+from stratagem.measure.comparisons import Family
+from stratagem.measure.statistics import with_interval
+from stratagem.sweeps.comparison import BySeed, PairedTest, pair_seeds, paired_tests, students
 from stratagem.sweeps.planned_run import PlannedRun
 
 ARMS: Mapping[str, str] = {
@@ -35,13 +35,32 @@ ARMS: Mapping[str, str] = {
     "pfsp": "half against all copies, by PFSP",
     "entropy": "entropy bonus",
 }
-"""Arms with their names on the page; each is a recipe."""
+"""Arms with their names on the page."""
+CHANGES: Mapping[str, Mapping[str, str]] = {
+    "self": {},
+    "role-baseline": {"league.advantage.ema_decay": "0.95"},
+    "ema": {
+        "reference": '{ type = "ema", ema_decay = 0.95 }',
+        "league.loss.kl_estimator": "k3",
+        "league.loss.kl_coef": "0.3",
+    },
+    "frozen": {
+        "learners.main.match": '{ rule = "pfsp", weighting = "uniform", self_play = 0.5 }',
+        "league.max_snapshots": "1",
+    },
+    "pfsp": {
+        "with_base": "true",
+        "learners.main.match": '{ rule = "pfsp", weighting = "squared", self_play = 0.5 }',
+    },
+    "entropy": {"league.loss.entropy_coef": "0.1"},
+}
+"""Settings of each arm that differ from plain self-play; those of `ema` are also recipes/collapse/ema.toml."""
 CONTROL, START = "self", "start-model"
 CHANCE = "random play (chance level)"
 POINTS = ("end", "worst")
 STEPS = range(20, 101, 20)
 """Iterations whose policies are measured."""
-RECIPES = Path("recipes/collapse")
+RECIPE = Path("recipes/collapse/self.toml")
 OUT = Path("docs/results/collapse.json")
 TESTS = {f"{arm}, {point}": (arm, point) for arm in ARMS if arm != CONTROL for point in POINTS}
 FAMILY = Family("arms less plain self-play, in regret", tuple(TESTS))
@@ -49,12 +68,11 @@ FAMILY = Family("arms less plain self-play, in regret", tuple(TESTS))
 
 def runs(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """Plan the model after SFT, and then all arms of every seed."""
-    control = RECIPES / f"{CONTROL}.toml"
-    yield PlannedRun(f"{START}-0", (control,), {"league.iterations": "1"}, first=True)
+    yield PlannedRun(f"{START}-0", (RECIPE,), {"league.iterations": "1"}, first=True)
     begin = {"model": f"run:{folder}/{START}-0@start", "sft.epochs": "0"}
     for seed in seeds:
         for arm in ARMS:
-            yield PlannedRun(f"{arm}-{seed}", (RECIPES / f"{arm}.toml",), {**begin, "seed": str(seed)})
+            yield PlannedRun(f"{arm}-{seed}", (RECIPE,), {**begin, "seed": str(seed), **CHANGES[arm]})
 
 
 def measured(folder: Path) -> dict[str, Row]:
@@ -105,7 +123,7 @@ def tested(rows: Mapping[str, Row]) -> dict[str, PairedTest]:
     differences = {
         name: gap
         for name, (arm, point) in TESTS.items()
-        if len(gap := paired(at(rows, arm, point), at(rows, CONTROL, point))) > 1
+        if len(gap := pair_seeds(at(rows, arm, point), at(rows, CONTROL, point))) > 1
     }
     return paired_tests(FAMILY, differences, students)
 
@@ -162,7 +180,7 @@ def _tested_row(rows: Mapping[str, Row], tests: Mapping[str, PairedTest], arm: s
     cells = [ARMS[arm], str(len(at(rows, arm, "end")))]
     for point in POINTS:
         own, test = at(rows, arm, point), tests.get(f"{arm}, {point}")
-        less = {} if arm == CONTROL else paired(own, at(rows, CONTROL, point))
+        less = {} if arm == CONTROL else pair_seeds(own, at(rows, CONTROL, point))
         cells += [_mean([*own.values()]), _mean([*less.values()]), number(test.holm_p if test else None)]
     return cells
 

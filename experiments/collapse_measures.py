@@ -13,15 +13,15 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from stratagem.engines.base import Node, ScoreRequest
-from stratagem.engines.caches import reset_caches
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.policies import Stated, stated
 from stratagem.games.base import State, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.solver import solve
+from stratagem.language.engines.base import PolicyNode, ScoreRequest
+from stratagem.language.engines.caches import reset_caches
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.policies import Stated, stated_policies
 from stratagem.players.base import Ask, Mix, Player, Traits, Turn
 from stratagem.players.catalogue import make_player
 from stratagem.players.language import LanguagePlayer
@@ -113,7 +113,10 @@ def views_of(found: Mapping[str, Position]) -> list[View[Any]]:
 def spoken(speaker: Speaker, views: Sequence[View[Any]]) -> list[Mix]:
     """Return the probability that a free reply of two tokens names each legal square."""
     letters, digits = (tuple(speaker.engine.vocabulary.encode(mark)[0] for mark in marks) for marks in (COLUMNS, ROWS))
-    nodes = (Node((), letters, masked=False), *(Node((letter,), digits, masked=False) for letter in letters))
+    nodes = (
+        PolicyNode((), letters, masked=False),
+        *(PolicyNode((letter,), digits, masked=False) for letter in letters),
+    )
     asked = [
         ScoreRequest(prompt=speaker.prompt(view), nodes=nodes, adapter=speaker.adapter, sampling=speaker.sampling)
         for view in views
@@ -138,7 +141,7 @@ def uniform() -> Table:
 def figures(table: Table, start: Table) -> Figures:
     """Return the exact figures of a table; `start` is that of the model after SFT."""
     found, game = positions(), make_game(GAME)
-    mixes = dict(zip(found, stated(table, views_of(found)), strict=True))
+    mixes = dict(zip(found, stated_policies(table, views_of(found)), strict=True))
     whole = exact(game, table, SITUATIONS)
     regrets = {key: sum(p * found[key].regrets[action] for action, p in mix.items()) for key, mix in mixes.items()}
     return {
@@ -155,7 +158,7 @@ def figures(table: Table, start: Table) -> Figures:
 def against(table: Table, other: Player) -> float:
     """Return the mean payoff against a player, over both seats."""
     pairs, game = ((table, other), (other, table)), make_game(GAME)
-    return sum(expected(game, pair, SITUATIONS).per_round(seat) for seat, pair in enumerate(pairs)) / len(pairs)
+    return sum(expected_payoffs(game, pair, SITUATIONS).per_round(seat) for seat, pair in enumerate(pairs)) / len(pairs)
 
 
 def self_play(mixes: Mapping[str, Stated], table: Table, regrets: Mapping[str, float]) -> Figures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 
-from stratagem.evaluation.statistics import with_interval
+from stratagem.measure.statistics import with_interval
 
 Line = Sequence[tuple[int, float]]
 Curves = Mapping[int, Line]

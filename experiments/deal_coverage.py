@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.evaluation.deal_means import mean_of_deals
-from stratagem.evaluation.rates import rate, wilson
-from stratagem.evaluation.statistics import Estimate, students_quantile, with_interval
-from stratagem.evaluation.talk.deaf import DeafTo
-from stratagem.files import write_file
+from stratagem.base.files import write_file
+from stratagem.base.provenance import provenance
 from stratagem.games import Key, make_game
 from stratagem.games.talk import Talk
-from stratagem.play.match import Match, Setup
+from stratagem.measure.deal_means import mean_of_deals
+from stratagem.measure.rates import rate, wilson
+from stratagem.measure.statistics import Estimate, students_quantile, with_interval
+from stratagem.measure.talk.interventions import DeafTo
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "deal-coverage.json"
 REPETITIONS = 2_000
@@ -84,7 +84,7 @@ def gullibility(speaker: str, reader: str, seat: int) -> list[float]:
     for arm in (DeafTo(players[1], seat), players[1]):
         match, slots = Match(game, [players[0], arm]), tuple((other - seat) % 2 for other in range(2))
         setups = [Setup(id=str(n), match=match, slots=slots, key=Key(11).at("deal", n)) for n in range(POOL)]
-        paid = {episode.id: episode.payoffs[1 - seat] for episode in played(setups)}
+        paid = {episode.id: episode.payoffs[1 - seat] for episode in play_setups(setups)}
         arms.append([paid[str(n)] for n in range(POOL)])
     return [jammed - heard for jammed, heard in zip(*arms, strict=True)]
 

@@ -28,12 +28,12 @@ from result_tables import (
     write_results,
 )
 
-from stratagem.evaluation.family import Family
-from stratagem.evaluation.metrics.orders import SUPPORTS, ordered
-from stratagem.evaluation.statistics import with_interval
 from stratagem.games.key import Key
-from stratagem.play.store import read_episodes
-from stratagem.sweeps.paired import by_seed, paired, paired_tests, sign_flips
+from stratagem.measure.comparisons import Family
+from stratagem.measure.metrics.orders import SUPPORTS, orders_of
+from stratagem.measure.statistics import with_interval
+from stratagem.playing.store import read_episodes
+from stratagem.sweeps.comparison import by_seed, pair_seeds, paired_tests, sign_flips
 
 CONTROL = "none"
 FIGURES = ("pay", "first", "centres", "effective")
@@ -63,7 +63,7 @@ def shares(run: FinishedRun) -> Row:
     """Return the shares of holds, of supports, and of void ones among these, in the last iterations' rollouts."""
     size = RECENT * rollouts(run)
     episodes = (one for one in read_episodes(run.path / "record", calls=False) if one.purpose == "train")
-    kinds = [part.kind for episode in deque(episodes, maxlen=size) for part, _ in ordered(episode)]
+    kinds = [part.kind for episode in deque(episodes, maxlen=size) for part, _ in orders_of(episode)]
     supports = [kind for kind in kinds if kind in SUPPORTS]
     return {
         "holds": kinds.count("hold") / len(kinds) if kinds else None,
@@ -100,7 +100,7 @@ def tests(runs: Runs) -> Iterator[list[str]]:
     """A row for each declared comparison whose arms share a seed."""
     last = {arm: by_seed((run["seed"], run["after"]["pay"]) for run in own) for arm, own in runs.items()}
     for family in FAMILIES:
-        shared = {arm: paired(last.get(arm, {}), last.get(CONTROL, {})) for arm in family.comparisons}
+        shared = {arm: pair_seeds(last.get(arm, {}), last.get(CONTROL, {})) for arm in family.comparisons}
         differences = {arm: found for arm, found in shared.items() if found}
         for name, test in paired_tests(family, differences, sign_flips(Key(0))).items():
             gap = mean([*test.by_seed.values()])

@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable
 from functools import partial
 from pathlib import Path
 
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
+from stratagem.playing.workers.base import InProcess
+from stratagem.playing.workers.plan import working
+from stratagem.playing.workers.processes import Processes
+from stratagem.playing.workers.threads import available_threads, use_threads
 from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.sweeps.run_maker import make_runs
-from stratagem.workers.base import InProcess
-from stratagem.workers.plan import working
-from stratagem.workers.processes import Processes
-from stratagem.workers.threads import available_threads, use_threads
 
 
 def seed_range(text: str) -> range:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from stratagem.games.base import View
+from stratagem.games.kuhn.players import NashApprox
 from stratagem.games.matrix import MatrixFacts
 from stratagem.players.base import Ask, Mix, Move, Scripted, Traits, draw
 from stratagem.players.catalogue import make_player
-from stratagem.players.kuhn import NashApprox
 
 SWERVE = 6 / 7
 """Probability of swerving in the mixed equilibrium of a round of chicken, with payoffs 2, 1, 3 and -5."""

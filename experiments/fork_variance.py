@@ -18,15 +18,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stratagem.base.provenance import provenance
 from stratagem.games.base import Game, State
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
-from stratagem.play.forks import last_asked, replay
-from stratagem.play.match import Match, Setup
 from stratagem.players.base import Ask, Move, Player
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance
-from stratagem.workers.shards import played
+from stratagem.playing.forks import last_asked, replay
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
 
 
 class Begun:
@@ -56,7 +56,7 @@ def situations(game: Game[Any], other: Player, count: int, turns: int, key: Key)
         Setup(id=str(n), match=match, slots=tuple(range(seats)), key=key.at("warm up", n), turns=n % turns)
         for n in range(count)
     ]
-    for number, parent in enumerate(played(setups)):
+    for number, parent in enumerate(play_setups(setups)):
         agent = number % seats
         turn = last_asked(parent, agent)
         yield Situation(replay(parent, turn), turn, tuple((seat - agent) % seats for seat in range(seats)))
@@ -72,7 +72,7 @@ def replies(players: tuple[Player, Player], found: Sequence[Situation], count: i
         for n, at in enumerate(found)
         for k in range(count)
     ]
-    said = [next(row.action for row in e.decisions if row.slot == 0) for e in played(setups)]
+    said = [next(row.action for row in e.decisions if row.slot == 0) for e in play_setups(setups)]
     return np.array(said, dtype=object).reshape(len(found), count)
 
 
@@ -88,7 +88,7 @@ def paid(
             own, shared = key.at("own", n).at(k).at(d), key.at("others", n).at(d)
             dice = (own, *[shared] * (game.spec.seats - 1))
             setups.append(_setup(f"{n}/{k}/{d}", match, found[n], own, horizon, dice=dice, counted=True))
-    pay = [episode.payoffs[episode.seat_of(0)] for episode in played(setups)]
+    pay = [episode.payoffs[episode.seat_of(0)] for episode in play_setups(setups)]
     return np.array(pay).reshape(*said.shape, draws)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from stratagem.models.fused_norms import FusedNorm, FusedNormPlusOne, fuse_norms
+from stratagem.language.models.fused_norms import FusedNorm, FusedNormPlusOne, fuse_norms
 
 
 class _StoredNorm(torch.autograd.Function):

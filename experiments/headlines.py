@@ -1,4 +1,4 @@
-"""Headlines of README as a published table, written from the stored results: `python experiments/headlines.py`.
+"""Headlines of README and of its results pages as a published table: `python experiments/headlines.py`.
 
 It writes `experiments/headlines/published.toml`. `make headlines` makes one seed of each run at the head, prints its
 figures beside the printed ones, and fails where one is outside of its range. That range is the one of the stored seeds,
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from scipy.stats import t
 
-from stratagem.runs.config_file import toml_value
+from stratagem.training.runs.config_file import toml_value
 
 RESULTS = Path("docs/results")
 TARGET = Path("experiments/headlines/published.toml")

@@ -25,23 +25,35 @@ WAYS = {
 """Settings of the main learner's training, by game, and in kuhn with SmolLM2-135M."""
 RECIPE_NAMES = {"smollm2": "kuhn-smollm2"}
 """Names of the recipes of games that are not those of the games."""
-POPULATIONS = ("ipd-population", "ipd-population-safe")
-RUNS: Mapping[str, tuple[Path, ...]] = {
-    **{
-        f"{game}-{way}": (RECIPES / f"{RECIPE_NAMES.get(game, game)}.toml", RECIPES / "learners" / f"{way}.toml")
-        for game, ways in WAYS.items()
-        for way in ways
-    },
-    **{name: (RECIPES / f"{name}.toml",) for name in POPULATIONS},
+WAY_CHANGES: Mapping[str, Mapping[str, str]] = {
+    "fixed": {"learners.main.match": '{ rule = "fixed", opponent = "base" }'},
 }
-"""Recipes of every run, by its name."""
+"""Ways that are settings of a game's recipe; the others are recipes of their own."""
+POPULATIONS: Mapping[str, Mapping[str, str]] = {
+    "ipd-population": {},
+    "ipd-population-safe": {"league.reward_weights": "{ payoff = 1.0, externality = -1.8, collusion = -1.0 }"},
+}
+"""Populations, with the settings that differ. The weights are those that SEPO gives the dilemma (its table 1)."""
+
+
+def recipes(game: str, way: str) -> tuple[Path, ...]:
+    """Recipes of a game and a way."""
+    own = RECIPES / f"{RECIPE_NAMES.get(game, game)}.toml"
+    return (own,) if way in WAY_CHANGES else (own, RECIPES / "learners" / f"{way}.toml")
+
+
+RUNS: Mapping[str, tuple[tuple[Path, ...], Mapping[str, str]]] = {
+    **{f"{game}-{way}": (recipes(game, way), WAY_CHANGES.get(way, {})) for game, ways in WAYS.items() for way in ways},
+    **{name: ((RECIPES / "ipd-population.toml",), changes) for name, changes in POPULATIONS.items()},
+}
+"""Recipes and changed settings of every run, by its name."""
 
 
 def jobs(seeds: Iterable[int]) -> Iterator[PlannedRun]:
     """Plan a seed of everything before the next one of anything."""
     for seed in seeds:
-        for name, recipes in RUNS.items():
-            yield PlannedRun(f"{name}-{seed}", recipes, {"seed": str(seed)})
+        for name, (parts, changes) in RUNS.items():
+            yield PlannedRun(f"{name}-{seed}", parts, {"seed": str(seed), **changes})
 
 
 def main() -> None:

@@ -19,21 +19,21 @@ from typing import Any, NamedTuple
 
 from result_tables import markdown, write_results
 
-from stratagem.algorithms.grpo.collector import GRPOCollector, Lineup
-from stratagem.algorithms.league.booking import MatchScore, baseline, group_points
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.errors import StratagemError
-from stratagem.evaluation.statistics import Estimate, clustered, students
+from stratagem.base.errors import StratagemError
+from stratagem.base.provenance import provenance, source
 from stratagem.games import Key, make_game
-from stratagem.league.matchmaking import PFSP, Situation
-from stratagem.league.member import Member, Population
-from stratagem.league.results import Results
+from stratagem.measure.statistics import Estimate, clustered_mean, students
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance, source
+from stratagem.playing.workers.shards import play_setups
 from stratagem.sweeps.run_maker import check_clean
+from stratagem.training.branched_rollouts import BranchedRollouts, Lineup, Opponents
+from stratagem.training.opponents.booking import MatchScore, baseline, group_points
+from stratagem.training.opponents.matchmaking import PFSP, Situation
+from stratagem.training.opponents.member import Member, Population
+from stratagem.training.opponents.results import Results
 from stratagem.training.recipe_file import recipe_data
-from stratagem.workers.shards import played
 
 RECIPE = Path("recipes/league/diplomacy.toml")
 OUT = Path("docs/results/league-booking.json")
@@ -70,7 +70,7 @@ class Pair(NamedTuple):
     """Points of the seat that stood better."""
 
 
-class Drawn:
+class Drawn(Opponents):
     """Opponents from some players, each seat for itself."""
 
     def __init__(self, players: Mapping[str, Player], others: int) -> None:
@@ -99,10 +99,10 @@ class Bench:
     def _groups(self, learner: str, players: Mapping[str, Player], number: int) -> Iterator[tuple[int, Any, Any, Any]]:
         """Position, group, its state and its rollouts."""
         others = Drawn(players, self.game.spec.seats - 1)
-        collector = GRPOCollector(self.settings, self.game, self.players[learner], self.key, others, learner)
+        collector = BranchedRollouts(self.settings, self.game, self.players[learner], self.key, others, learner)
         groups, size = collector.groups(number), self.settings.group_size
         setups = list(collector.setups(groups))
-        episodes = played(setups)
+        episodes = play_setups(setups)
         for place, group in enumerate(groups):
             rollouts = slice(place * size, (place + 1) * size)
             yield number * len(groups) + place, group, setups[rollouts][0].begin(), episodes[rollouts]
@@ -144,7 +144,7 @@ def rates(rows: Sequence[Row], pairs: Sequence[Pair]) -> dict[str, dict[str, Est
     table["any stronger, where it stood worse"] = _means([part for row in oriented for part in _where(row, -1.0)])
     table["a member above its equal"] = _means([row for row in rows if row.learner == row.opponent])
     table["equals that keep the order of their standings"] = {
-        score: students(clustered(pairs, lambda pair, s=score: pair.kept[s], lambda pair: pair.position))
+        score: students(clustered_mean(pairs, lambda pair, s=score: pair.kept[s], lambda pair: pair.position))
         for score in SCORES
     }
     return table
@@ -168,7 +168,7 @@ def _where(row: Row, sign: float) -> Iterator[Row]:
 
 def _means(rows: Sequence[Row]) -> dict[str, Estimate]:
     return {
-        score: students(clustered(rows, lambda row, s=score: _share(row.points[s]), lambda row: row.position))
+        score: students(clustered_mean(rows, lambda row, s=score: _share(row.points[s]), lambda row: row.position))
         for score in SCORES
     }
 
@@ -210,7 +210,7 @@ def matches(iterations: Sequence[Sequence[Row]]) -> dict[str, dict[str, Any]]:
 
 
 def _by_iteration(values: Sequence[tuple[int, float]]) -> Estimate:
-    return students(clustered(values, lambda value: value[1], lambda value: value[0]))
+    return students(clustered_mean(values, lambda value: value[1], lambda value: value[0]))
 
 
 def needed(rate: Estimate) -> float:

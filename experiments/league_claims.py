@@ -21,11 +21,11 @@ from league_tests import gaps, summary
 from result_tables import write_results
 
 from league import jobs
-from stratagem.errors import StratagemError
-from stratagem.evaluation.family import Family
+from stratagem.base.errors import StratagemError
+from stratagem.base.provenance import provenance
 from stratagem.games.key import Key
-from stratagem.provenance import provenance
-from stratagem.sweeps.paired import BySeed, paired_tests, sign_flips
+from stratagem.measure.comparisons import Family
+from stratagem.sweeps.comparison import BySeed, paired_tests, sign_flips
 
 GAME, LEAGUE, SELF = "kuhn", "league", "self"
 SEEDS = range(5, 21)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from stratagem.runs.metrics import Curve
+from stratagem.training.runs.metrics import Curve
 
 COLOURS = {
     "self": "#c2571a",

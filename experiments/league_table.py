@@ -23,10 +23,10 @@ from open_spiel.python.algorithms import cfr, exploitability, fictitious_play
 from result_tables import FinishedRun, finished, read_results, table_command_line, write_results
 
 from league import POPULATIONS, WAYS
-from stratagem.evaluation.statistics import Estimate, with_interval
+from stratagem.base.provenance import provenance
 from stratagem.games.catalogue import make_game
-from stratagem.provenance import provenance
-from stratagem.runs.metrics import Curve, read_metrics
+from stratagem.measure.statistics import Estimate, with_interval
+from stratagem.training.runs.metrics import Curve, read_metrics
 
 SPIEL = {"kuhn": "kuhn_poker", "leduc": "leduc_poker", "smollm2": "kuhn_poker"}
 DIGITS = {"kuhn": 3, "leduc": 2, "smollm2": 3}

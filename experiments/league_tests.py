@@ -13,9 +13,9 @@ from typing import Any
 
 from result_tables import DASH, markdown
 
-from stratagem.evaluation.family import Family
-from stratagem.runs.metrics import Curve
-from stratagem.sweeps.paired import PairedTest, paired, paired_tests, students
+from stratagem.measure.comparisons import Family
+from stratagem.sweeps.comparison import PairedTest, pair_seeds, paired_tests, students
+from stratagem.training.runs.metrics import Curve
 
 Ways = Mapping[str, Mapping[int, Curve]]
 FIGURES = ("last", "second half")
@@ -45,7 +45,7 @@ def pairs(ways: Sequence[str]) -> dict[str, tuple[str, str]]:
 def gaps(first: Mapping[int, Curve], second: Mapping[int, Curve], figure: str) -> dict[int, float]:
     """Return the differences of two ways to train in every common seed."""
     own, other = ({seed: figures(curve)[figure] for seed, curve in curves.items()} for curves in (first, second))
-    return paired(own, other)
+    return pair_seeds(own, other)
 
 
 def differences(ways: Ways, declared: Sequence[str]) -> dict[str, dict[str, Any]]:

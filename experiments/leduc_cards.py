@@ -13,10 +13,10 @@ import re
 from collections import defaultdict
 from itertools import combinations
 
-from stratagem.evaluation.exploitability.exact import of_policy
-from stratagem.evaluation.tree_policy import Floats, oracle_of, policy_on
 from stratagem.games.catalogue import make_game
 from stratagem.games.tree import GameTree
+from stratagem.measure.exploitability.exact import of_policy
+from stratagem.measure.tree_policy import Floats, oracle_of, policy_on
 from stratagem.players.catalogue import make_player
 
 CARD = re.compile(r"\[Private: (\d)\]")

@@ -19,17 +19,17 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.evaluation.exploitability.replies import legal_only
-from stratagem.evaluation.sampled.drawn import Drawn
-from stratagem.evaluation.sampled.gain import Gain
-from stratagem.evaluation.sampled.limits import Limits, Z, measured_limits, point, standard_error
-from stratagem.evaluation.sampled.questions import Floats, questions_of
-from stratagem.evaluation.sampled.tally import Tally, frequencies
-from stratagem.evaluation.tree_policy import oracle_of, policy_on
+from stratagem.base.provenance import provenance, source
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.measure.exploitability.replies import legal_only
+from stratagem.measure.sampled.drawn import ReplySource
+from stratagem.measure.sampled.gain import ResponseGain
+from stratagem.measure.sampled.limits import ExploitabilityLimits, Z, measured_limits, point, standard_error
+from stratagem.measure.sampled.questions import Floats, questions_of
+from stratagem.measure.sampled.tally import ReplyTally, frequencies
+from stratagem.measure.tree_policy import oracle_of, policy_on
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance, source
 
 KUHN = (
     "NashApprox",
@@ -91,16 +91,16 @@ class Known:
         oracle = oracle_of(game)
         player = make_player(name, game)
         self.questions = questions_of(oracle.tree, player)
-        self.gain = Gain(oracle, self.questions)
+        self.gain = ResponseGain(oracle, self.questions)
         self.rows = np.zeros(int(self.questions.slots[-1]))
         self.rows[self.questions.in_tree] = policy_on(oracle.tree, player)
         self.study = study
         self.truth = self.value(self.source(Key(0)).played)
 
-    def source(self, key: Key) -> Drawn:
+    def source(self, key: Key) -> ReplySource:
         """Return a source of replies."""
         study = self.study
-        return Drawn(self.questions, self.rows, key, illegal_rate=study.illegal_rate, cache_rate=study.cache_rate)
+        return ReplySource(self.questions, self.rows, key, illegal_rate=study.illegal_rate, cache_rate=study.cache_rate)
 
     def value(self, rows: Floats) -> float:
         """Return the exploitability of a policy."""
@@ -121,7 +121,7 @@ def repetition(known: Known, replies: int, key: Key, *, bootstrapped: bool) -> d
     return figures
 
 
-def _others(known: Known, limits: Limits) -> dict[str, float]:
+def _others(known: Known, limits: ExploitabilityLimits) -> dict[str, float]:
     """Return the lower limits of procedures that are not offered, on the same replies."""
     gain, tally = known.gain, limits.tally
     rows = frequencies(known.questions, tally.counts)
@@ -133,7 +133,7 @@ def _others(known: Known, limits: Limits) -> dict[str, float]:
     return {"plug_in": value, "plug_in_lower": value - Z * error, "cross_fit_lower": crossed - Z * error}
 
 
-def _bootstrap(known: Known, tally: Tally, key: Key) -> dict[str, float]:
+def _bootstrap(known: Known, tally: ReplyTally, key: Key) -> dict[str, float]:
     """Return the percentiles of the plug-in of resampled replies."""
     generator, slots = np.random.default_rng(key.at("bootstrap").value), known.questions.slots
     totals = known.questions.sums(tally.counts).astype(int)

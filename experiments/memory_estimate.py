@@ -22,19 +22,19 @@ from gpu_kernels import use_gpu_dropout, use_gpu_norms
 from memory_meter import MemoryMeter
 
 from stratagem.algorithms.catalogue import read_any
-from stratagem.algorithms.estimates import estimated
-from stratagem.learning.example import Example
-from stratagem.learning.learner import Learner
-from stratagem.learning.logprobs import chunk_size
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.load import load
-from stratagem.models.quiet import quietly
-from stratagem.models.small import small_folder
-from stratagem.training.estimate import Memory
+from stratagem.algorithms.estimates import estimate_run
+from stratagem.language.models.adapters import adapter_parameters, add_adapter
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
+from stratagem.language.models.quiet import quietly
+from stratagem.language.models.small import small_folder
+from stratagem.learn.example import Example
+from stratagem.learn.learner import Learner
+from stratagem.learn.logprobs import chunk_size
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
+from stratagem.training.estimate import ProcessMemory
 from stratagem.training.shipped import recipe_path
 
 MIB = 2.0**20
@@ -113,10 +113,12 @@ def made_model(config: str, size: Size, folder: Path, **sizes: Any) -> Path:
     return folder
 
 
-def preset(name: str, folder: Path, dtype: str = "bf16", **changes: object) -> dict[str, tuple[Memory, list[Example]]]:
+def preset(
+    name: str, folder: Path, dtype: str = "bf16", **changes: object
+) -> dict[str, tuple[ProcessMemory, list[Example]]]:
     """Return the estimates of a recipe with the model of a folder, each with the examples of its step."""
     settings = {"model": f"dir:{folder}+dtype={dtype}", "max_tokens_per_microbatch": MICROBATCH, **changes}
-    estimate = estimated(read_any([recipe_path(part) for part in RECIPES[name][1]], settings))
+    estimate = estimate_run(read_any([recipe_path(part) for part in RECIPES[name][1]], settings))
     assert estimate is not None
     assert not estimate.unknown
     return {
@@ -137,7 +139,7 @@ class Measured:
     peak: int
 
 
-def measure(folder: Path, memory: Memory, examples: Sequence[Example]) -> Measured:
+def measure(folder: Path, memory: ProcessMemory, examples: Sequence[Example]) -> Measured:
     """Take an optimizer step as the estimate describes it, after a short one that allocates AdamW's state."""
     lm = load(f"dir:{folder}", dtype=memory.dtype)
     if memory.on_gpu:
@@ -153,16 +155,16 @@ def measure(folder: Path, memory: Memory, examples: Sequence[Example]) -> Measur
     batch = [_with_columns(_in_vocabulary(example), index) for index, example in enumerate(examples)]
     weights = MemoryMeter(known).known
     for learner in learners:
-        learner.step(batch[:1])
+        learner.update_once(batch[:1])
         known += _state(learner.optimizer)
     gc.collect()
     meter = MemoryMeter(known)
     with meter:
-        learners[0].step(batch)
+        learners[0].update_once(batch)
     return Measured(weights, meter.known, meter.peak)
 
 
-def _learner(lm: LanguageModel, memory: Memory, name: str) -> Learner:
+def _learner(lm: LanguageModel, memory: ProcessMemory, name: str) -> Learner:
     if memory.adapter is None:
         trained = list(lm.model.requires_grad_(True).parameters())
     else:
@@ -170,7 +172,7 @@ def _learner(lm: LanguageModel, memory: Memory, name: str) -> Learner:
         add_adapter(lm, name, own.rank, own.lora_alpha, own.targets or None, dropout=own.dropout)
         trained = adapter_parameters(lm, name)
     optimizer = Optimizer(trained, OptimizerSettings(), 10)
-    for group in optimizer._adam.param_groups:  # noqa: SLF001 - as torch chooses on a GPU
+    for group in optimizer._method.param_groups:  # noqa: SLF001 - as torch chooses on a GPU
         group["foreach"] = memory.on_gpu if group["foreach"] is None else group["foreach"]
     policy = Policy(
         lm,
@@ -189,7 +191,7 @@ def _tensors(lm: LanguageModel) -> Iterator[torch.Tensor]:
 
 def _state(optimizer: Optimizer) -> Iterator[torch.Tensor]:
     yield from optimizer._long  # noqa: SLF001 - master copies, which are the weights themselves in fp32
-    for state in optimizer._adam.state.values():  # noqa: SLF001
+    for state in optimizer._method.state.values():  # noqa: SLF001
         yield from (value for value in state.values() if isinstance(value, torch.Tensor))
 
 
@@ -205,7 +207,7 @@ class Row(dict[str, Any]):
     """One comparison."""
 
 
-def compare(folder: Path, what: Mapping[str, object], memory: Memory, examples: Sequence[Example]) -> Row:
+def compare(folder: Path, what: Mapping[str, object], memory: ProcessMemory, examples: Sequence[Example]) -> Row:
     """Compare an estimate with what is measured; the parts of keys and values are those of play."""
     parts, found = memory.parts(), measure(folder, memory, examples)
     play_free = replace(memory, rows=0)

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 from result_tables import interval, markdown, write_results
 
-from stratagem.evaluation.statistics import Estimate, clustered, students
-from stratagem.play.records import Episode
-from stratagem.play.store import read_episodes
-from stratagem.provenance import provenance
+from stratagem.base.provenance import provenance
+from stratagem.measure.statistics import Estimate, clustered_mean, students
+from stratagem.playing.records import Episode
+from stratagem.playing.store import read_episodes
 
 FIGURES = ("share", "centres", "first")
 CENTRES = 34
@@ -49,7 +49,7 @@ def figures(rows: Sequence[Seated]) -> dict[str, dict[str, Estimate]]:
     for row in rows:
         by_player.setdefault(row.player, []).append(row)
     found = {
-        player: {name: students(clustered(own, attrgetter(name), attrgetter("deal"))) for name in FIGURES}
+        player: {name: students(clustered_mean(own, attrgetter(name), attrgetter("deal"))) for name in FIGURES}
         for player, own in by_player.items()
     }
     return dict(sorted(found.items(), key=lambda item: -item[1]["share"].mean))

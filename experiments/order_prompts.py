@@ -19,16 +19,16 @@ from typing import Any, NamedTuple
 
 from dots import Dot, picture
 
-from stratagem.evaluation.metrics.orders import is_effective, of_sheet
-from stratagem.evaluation.rates import wilson
+from stratagem.base.provenance import provenance, source
 from stratagem.games.base import State
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Sheet
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.key import Key
+from stratagem.measure.metrics.orders import is_effective, of_sheet
+from stratagem.measure.rates import wilson
 from stratagem.players.base import Ask, Move, Player
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance, source
 
 PROMPTS = ("verbose", "compact", "minimal", "windows", "counts")
 MODES = ("free", "constrained")

@@ -21,23 +21,23 @@ from typing import Any, ClassVar
 
 import torch
 
-from stratagem.algorithms.sepo.collector import SEPOCollector
+from stratagem.algorithms.sepo.algorithm import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.openings import opening_policy
+from stratagem.base.provenance import provenance
 from stratagem.games.base import Game, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.example import Example, example_from_call
-from stratagem.learning.gradient_signal import gradients
-from stratagem.models.load import load
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example, example_from_call
+from stratagem.learn.gradient_signal import gradients
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.openings import opening_policy
 from stratagem.players.base import Mix, Player, Scripted, Traits
 from stratagem.players.pools import pools
-from stratagem.provenance import provenance
-from stratagem.runs.folder import RunFolder
 from stratagem.training.collector import RolloutBatch, merge
 from stratagem.training.online import policy_of
 from stratagem.training.policy import TrainablePolicy
+from stratagem.training.runs.folder import RunFolder
 
 CREDITS = ("shared", "rollout", "probe")
 PLAYED = 20
@@ -84,8 +84,8 @@ def exact_worths(game: Game[Any], policy: Table, adversaries: Iterable[Player]) 
 
 def _value(game: Game[Any], agent: Player, other: Player) -> float:
     """Compute the agent's payoff per round over both seats, on the common scale."""
-    first = expected(game, [agent, other]).per_round(0, scaled=True)
-    return (first + expected(game, [other, agent]).per_round(1, scaled=True)) / 2.0
+    first = expected_payoffs(game, [agent, other]).per_round(0, scaled=True)
+    return (first + expected_payoffs(game, [other, agent]).per_round(1, scaled=True)) / 2.0
 
 
 def exact_examples(batches: Iterable[RolloutBatch], worths: Mapping[tuple[str, str], float]) -> list[Example]:

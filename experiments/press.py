@@ -35,8 +35,8 @@ WEIGHTS = {"without": "0", "with": "2"}
 """Weights of the penalty for deception, by arm."""
 CREDITS: Mapping[str, Changes] = {
     "episode": {"grpo.advantage": "group_mean(normalize_std=False)", "grpo.group_size": "8"},
-    "silence": {"grpo.advantage": "message_effect(instead=silence)"},
-    "alternatives": {"grpo.advantage": "message_effect(instead=alternatives)", "grpo.message_alternatives": "1"},
+    "silence": {"grpo.advantage": "message_effect(counterfactual=silence)"},
+    "alternatives": {"grpo.advantage": "message_effect(counterfactual=alternatives)", "grpo.message_alternatives": "1"},
 }
 """Changes of each arm of the third result."""
 

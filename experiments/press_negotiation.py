@@ -7,17 +7,17 @@ from itertools import product
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from stratagem.evaluation.policies import stated
-from stratagem.evaluation.talk.exact_source import Meaning, Meanings, SignallingSource
-from stratagem.evaluation.talk.figures import TalkFigures, talk_figures
-from stratagem.evaluation.talk.signalling import Deal, Returns, Signalling
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.negotiation_v2 import ITEMS, VALUE_SPLITS, Bundle, bundle_of, fits, value_of
+from stratagem.games.negotiation_v2.players import ranked
 from stratagem.games.talk import SILENT, Talk, TalkState
+from stratagem.measure.policies import stated_policies
+from stratagem.measure.talk.exact_source import Meaning, Meanings, SignallingSource
+from stratagem.measure.talk.figures import TalkFigures, talk_figures
+from stratagem.measure.talk.signalling import Deal, Returns, Signalling
 from stratagem.players.base import Mix
 from stratagem.players.catalogue import make_player
-from stratagem.players.negotiation_v2 import ranked
 
 MOST = 2
 GAME = f"talk(negotiation-v2(rounds=1, most={MOST}), before=round, intents=[state])"
@@ -110,7 +110,7 @@ def after(game: Talk, pool: Bundle, values: Bundle, line: str, theirs: Bundle = 
 
 def policies(game: Talk, player: str, views: list[Any]) -> Iterator[Mix]:
     """Yield a player's policy in each view."""
-    for mix in stated(make_player(player, game), views):
+    for mix in stated_policies(make_player(player, game), views):
         yield {action: p for action, p in mix.items() if action is not None}
 
 

@@ -10,13 +10,13 @@ from press_negotiation import READER, negotiation_figures
 from result_tables import FinishedRun, Row, finished, markdown, merged, read_results, write_results
 
 from stratagem.api.talks import talk
-from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import with_interval
+from stratagem.base.provenance import provenance
 from stratagem.games.key import Key
 from stratagem.games.sender_receiver import SENDER
-from stratagem.provenance import provenance
-from stratagem.runs.metrics import read_metrics
-from stratagem.sweeps.paired import BySeed, PairedTest, paired, paired_tests, sign_flips
+from stratagem.measure.comparisons import Family
+from stratagem.measure.statistics import with_interval
+from stratagem.sweeps.comparison import BySeed, PairedTest, pair_seeds, paired_tests, sign_flips
+from stratagem.training.runs.metrics import read_metrics
 
 OUT = Path("docs/results/press.json")
 READERS = {"self": "", "untrained": "", "believer": "Honest", "sepo": "Honest", "items": READER}
@@ -132,7 +132,7 @@ def tested(rows: Sequence[Row]) -> Iterator[tuple[str, PairedTest]]:
         family, differences = Family(name, tuple(pairs)), {}
         for test, (arm, control, figure) in pairs.items():
             own = by_seed(rows, arm, figure) if arm else {}
-            gap = paired(own, by_seed(rows, control, figure)) if control else own
+            gap = pair_seeds(own, by_seed(rows, control, figure)) if control else own
             if len(gap) > 1:
                 differences[test] = gap
         tests = paired_tests(family, differences, sign_flips(Key(0).at("experiments", "press", name)))

@@ -12,13 +12,13 @@ import time
 from pathlib import Path
 from typing import Any
 
-from stratagem.evaluation.statistics import Estimate
-from stratagem.evaluation.talk.readers import make_reader
-from stratagem.evaluation.talk.reading_accuracy import Accuracy, accuracy
-from stratagem.files import write_file
+from stratagem.base.files import write_file
+from stratagem.base.provenance import provenance
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.provenance import provenance
+from stratagem.measure.statistics import Estimate
+from stratagem.measure.talk.readers import make_reader
+from stratagem.measure.talk.reading_accuracy import Accuracy, accuracy
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "readers.json"
 GAMES = (

@@ -10,19 +10,19 @@ import time
 from reading import SIZES
 from result_tables import markdown
 
-from stratagem.demonstrations.imitation import Imitated, teacher_decisions
-from stratagem.engines.open import open_engine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.cross_entropy import CrossEntropy
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.load import load
-from stratagem.prompting.catalogue import make_style
-from stratagem.training.sft import demonstrated
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.demonstrations.imitation import ImitatedPlayer, teacher_decisions
+from stratagem.learn.example import Example
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.cross_entropy import CrossEntropy
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
+from stratagem.training.sft import example_of_demonstration
 
 GAMES = {"nim": 27, "tic-tac-toe": 27, "kuhn-spiel": 10}
 STEPS = 3
@@ -34,9 +34,9 @@ def examples(lm: LanguageModel, style: str) -> list[Example]:
     units = (
         unit
         for name, count in GAMES.items()
-        for unit in teacher_decisions(make_game(name), Imitated("random"), count, Key(0), styles)
+        for unit in teacher_decisions(make_game(name), ImitatedPlayer("random"), count, Key(0), styles)
     )
-    return [demonstrated(engine, one.messages, one.reply) for unit in units for one in unit]
+    return [example_of_demonstration(engine, one.messages, one.reply) for unit in units for one in unit]
 
 
 def row(model: str, style: str) -> list[str]:
@@ -45,9 +45,9 @@ def row(model: str, style: str) -> list[str]:
     weights = list(lm.model.requires_grad_(True).parameters())
     batch, settings = examples(lm, style), OptimizerSettings()
     learner = Learner(Policy(lm), CrossEntropy(), Optimizer(weights, settings, STEPS + 1), adapter=None, key=Key(0))
-    learner.step(batch)
+    learner.update_once(batch)
     start = time.process_time()
-    reports = [learner.step(batch) for _ in range(STEPS)]
+    reports = [learner.update_once(batch) for _ in range(STEPS)]
     seconds = (time.process_time() - start) / STEPS
     texts = sum(len(example.tokens) for example in batch)
     per_second = (len(batch) / seconds, reports[0].num_read / seconds, texts / seconds)

@@ -14,23 +14,23 @@ from typing import Any, NamedTuple
 from result_tables import DASH, FinishedRun, Row, finished, markdown, number, read_results, write_results
 
 from stratagem.algorithms.catalogue import recipe_of
-from stratagem.demonstrations.imitation import is_held_out
-from stratagem.engines.caches import reset_caches
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.policies import stated
-from stratagem.evaluation.rates import rate
-from stratagem.evaluation.statistics import Estimate, mean, with_interval
+from stratagem.base.provenance import provenance
 from stratagem.games.base import State, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.solver import solve
-from stratagem.play.match import Match, Setup
-from stratagem.play.records import Episode
-from stratagem.play.scheduler import play
+from stratagem.language.engines.caches import reset_caches
+from stratagem.learn.demonstrations.imitation import is_held_out
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.policies import stated_policies
+from stratagem.measure.rates import rate
+from stratagem.measure.statistics import Estimate, mean, with_interval
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance
-from stratagem.runs.metrics import read_metrics
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.records import Episode
+from stratagem.playing.scheduler import play
+from stratagem.training.runs.metrics import read_metrics
 
 OUT = Path("docs/results/reading.json")
 HELD_OUT = {"nim": 0.1, "tic-tac-toe": 0.1}
@@ -80,7 +80,7 @@ def situations(name: str, *, held_out: bool) -> list[State[Any]]:
 def regret(player: Player, name: str, *, held_out: bool) -> Estimate:
     """Measure the mean regret of the player's mixtures, where a win counts 1 and a draw one half."""
     values, states = solve(make_game(name)), situations(name, held_out=held_out)
-    mixes = stated(player, [state.view(state.to_act[0]) for state in states])
+    mixes = stated_policies(player, [state.view(state.to_act[0]) for state in states])
     lost = [values.regrets(state) for state in states]
     return with_interval([sum(p * each[str(a)] for a, p in mix.items()) for mix, each in zip(mixes, lost, strict=True)])
 
@@ -91,7 +91,7 @@ def bets(player: Player) -> dict[str, float]:
     for deal in range(40):
         view = game.start(Key(deal)).view(0)
         views.setdefault(view.situation.partition(".")[0][-1], view)
-    mixes = stated(player, [views[card] for card in "JQK"])
+    mixes = stated_policies(player, [views[card] for card in "JQK"])
     return {card: mix.get("BET", 0.0) for card, mix in zip("JQK", mixes, strict=True)}
 
 

@@ -24,14 +24,14 @@ from experiment import command_line, run
 from result_tables import Row, finished, markdown, write_results
 
 from stratagem.api.json_file import finite
-from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import detectable, mean
+from stratagem.base.provenance import provenance
 from stratagem.games.key import Key
-from stratagem.provenance import provenance
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
-from stratagem.sweeps.paired import BySeed, PairedTest, paired, paired_tests, sign_flips
+from stratagem.measure.comparisons import Family
+from stratagem.measure.statistics import detectable, mean
+from stratagem.sweeps.comparison import BySeed, PairedTest, pair_seeds, paired_tests, sign_flips
 from stratagem.sweeps.planned_run import PlannedRun
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 ARMS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "reinforce": ("reinforce", {}),
@@ -113,7 +113,7 @@ def by_seed(rows: Sequence[Row], game: str, metric: str, arm: str) -> BySeed:
 def tested(rows: Sequence[Row]) -> list[Row]:
     """Test REINFORCE less each control, where at least two seeds have both."""
     arms = {name: [by_seed(rows, *test[:2], arm) for arm in ("reinforce", test[2])] for name, test in TESTS.items()}
-    differences = {name: gap for name, (own, other) in arms.items() if len(gap := paired(own, other)) > 1}
+    differences = {name: gap for name, (own, other) in arms.items() if len(gap := pair_seeds(own, other)) > 1}
     tests = paired_tests(FAMILY, differences, sign_flips(Key(0).at("experiments", "reinforce")))
     return [_row(test, *arms[name]) for name, test in tests.items()]
 

@@ -12,11 +12,10 @@ from itertools import islice
 from pathlib import Path
 
 from stratagem.games.diplomacy.fast.compiled import is_compiled
-from stratagem.games.diplomacy.scoring import sum_of_squares
-from stratagem.games.diplomacy.state import DiplomacyState
-from stratagem.play.forks import steps
-from stratagem.play.records import Episode
-from stratagem.play.store import read_episodes
+from stratagem.games.diplomacy.state import DiplomacyState, sum_of_squares
+from stratagem.playing.forks import steps
+from stratagem.playing.records import Episode
+from stratagem.playing.store import read_episodes
 
 
 def differences(episode: Episode) -> int:

@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stratagem.evaluation.statistics import Estimate
-from stratagem.runs.config_file import recipe_digest
-from stratagem.runs.folder import RunFolder, find_runs
+from stratagem.measure.statistics import Estimate
+from stratagem.training.runs.config_file import recipe_digest
+from stratagem.training.runs.folder import RunFolder, find_runs
 
 Row = dict[str, Any]
 """Figures of one run, with its seed, commit, command, `dirty` and recipe."""
+Layout = Callable[[Mapping[str, Any]], str]
+"""Text of the JSON of results."""
 RECIPES = "recipes"
 """Folder beside the results, with the resolved recipe of each run as DIGEST.json, without its seed."""
 DASH = "\u2013"
@@ -47,12 +49,17 @@ class FinishedRun:
         `write_results` puts the digest of the recipe in its place, and the recipe into a file. A model of another run
         beside this one is named without the folder and the seed, so that all seeds of an arm have one recipe.
         """
-        info, recipe = self.folder.info(), self.folder.config_data()
-        recipe.pop("seed", None)
-        if isinstance(model := recipe.get("model"), str):
-            of_run = _OF_A_RUN.sub(r"run:\g<name>-SEED@", model)
-            recipe["model"] = _IN_A_FOLDER.sub(r"dir:\g<name>-SEED", of_run)
+        info, recipe = self.folder.info(), seedless(self.folder.config_data())
         return {"commit": info.commit, "command": info.command, "dirty": info.dirty, "recipe": recipe}
+
+
+def seedless(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a recipe without its seed, in the name of its model, too."""
+    same = {key: value for key, value in recipe.items() if key != "seed"}
+    if isinstance(model := same.get("model"), str):
+        of_run = _OF_A_RUN.sub(r"run:\g<name>-SEED@", model)
+        same["model"] = _IN_A_FOLDER.sub(r"dir:\g<name>-SEED", of_run)
+    return same
 
 
 def finished(folder: Path) -> Iterator[FinishedRun]:
@@ -85,16 +92,26 @@ def read_results(path: Path) -> dict[str, Any]:
     return data
 
 
-def write_results(path: Path, data: Mapping[str, Any]) -> None:
+def indented(data: Mapping[str, Any]) -> str:
+    """Format as JSON, a line for each value."""
+    return json.dumps(data, indent=1) + "\n"
+
+
+def run_lines(data: Mapping[str, Sequence[Row]]) -> str:
+    """Format as JSON, a line for each run."""
+    blocks = {name: ",\n".join(json.dumps(run, allow_nan=False) for run in runs) for name, runs in data.items()}
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: [\n{lines}\n]" for name, lines in blocks.items()) + "\n}\n"
+
+
+def write_results(path: Path, data: Mapping[str, Any], layout: Layout = indented) -> None:
     """Write the JSON of results, and the recipes of its runs into files beside it.
 
     A run that is not in the file yet is refused without its recipe: its command alone is lost with the next renaming.
     """
     known = {row["command"] for row in _runs(read_results(path))}
-    if lacking := [row["command"] for row in _runs(data) if "recipe" not in row and row["command"] not in known]:
+    if lacking := [row["command"] for row in _runs(data) if row.get("recipe") is None and row["command"] not in known]:
         raise ValueError(f"{path} would lack the recipe of `{lacking[0]}`: take the row from `FinishedRun.provenance`.")
-    text = json.dumps(_with_digests(data, path.parent / RECIPES), indent=1) + "\n"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(layout(_with_digests(data, path.parent / RECIPES)), encoding="utf-8")
 
 
 def _runs(data: object) -> Iterator[Mapping[str, Any]]:
@@ -117,10 +134,16 @@ def _with_digests(data: Any, folder: Path) -> Any:
         return data
     inside = {name: value if name == "recipe" else _with_digests(value, folder) for name, value in data.items()}
     if "command" in data and isinstance(recipe := data.get("recipe"), Mapping):
-        inside["recipe"] = recipe_digest(recipe)
-        folder.mkdir(exist_ok=True)
-        (folder / f"{inside['recipe']}.json").write_text(json.dumps(recipe, indent=1) + "\n", encoding="utf-8")
+        inside["recipe"] = store_recipe(recipe, folder)
     return inside
+
+
+def store_recipe(recipe: Mapping[str, Any], folder: Path) -> str:
+    """Write a recipe as DIGEST.json, and return its digest."""
+    digest = recipe_digest(recipe)
+    folder.mkdir(exist_ok=True)
+    (folder / f"{digest}.json").write_text(indented(recipe), encoding="utf-8")
+    return digest
 
 
 def markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

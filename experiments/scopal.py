@@ -21,8 +21,8 @@ from experiment import command_line, run
 from step_labels import relabel
 
 from stratagem.algorithms.scopal.policy import STAGES
-from stratagem.errors import StratagemError
-from stratagem.models.run_models import read_run_models
+from stratagem.base.errors import StratagemError
+from stratagem.language.models.run_models import read_run_models
 from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPE = Path("recipes/scopal/tiny.toml")
@@ -32,9 +32,17 @@ STARTS = {
     "mixed": Path("recipes/scopal/tiny-start.toml"),
     "search": Path("recipes/scopal/tiny-search.toml"),
     "rules": Path("recipes/scopal/tiny-rules.toml"),
-    "small": Path("recipes/scopal/small-start.toml"),
+    "small": Path("recipes/scopal/tiny-start.toml"),
     "board": Path("recipes/reading/board.toml"),
 }
+START_CHANGES: Mapping[str, Mapping[str, str]] = {
+    "small": {
+        "model": "small",
+        "interaction.teachers": '{ random = 1, "mcts:10" = 1, "mcts:100" = 1 }',
+        "samples.max_samples": "48000",
+    }
+}
+"""Settings that a start changes in its recipe."""
 MAIN = "self"
 DIRECT = "direct"
 """The run of recipes/scopal/smollm2.toml, which begins from the model as it is."""
@@ -180,10 +188,10 @@ def num_samples(run: Path) -> dict[str, float]:
     return counts
 
 
-def runs(analyses: Sequence[str], folder: Path, seeds: Iterable[int], start_recipe: Path) -> Iterator[PlannedRun]:
+def runs(analyses: Sequence[str], folder: Path, seeds: Iterable[int], start: str) -> Iterator[PlannedRun]:
     """Plan every run once, in the order in which they need one another."""
-    yield PlannedRun("start", (start_recipe,), first=True)
-    start = {"model": f"run:{folder}/start@last"}
+    yield PlannedRun("start", (STARTS[start],), START_CHANGES.get(start, {}), first=True)
+    begin = {"model": f"run:{folder}/start@last"}
     variants = dict.fromkeys(variant for name in analyses for variant in ANALYSES[name])
     for seed in seeds:
         for variant in variants:
@@ -194,8 +202,8 @@ def runs(analyses: Sequence[str], folder: Path, seeds: Iterable[int], start_reci
                 reason = "since an earlier run that it needs is not finished"
                 print(f"{variant}-{seed} is skipped, {reason}: {error}", file=sys.stderr)
                 continue
-            recipe = GRPO if variant == FRESH else BOARD if start_recipe == STARTS["board"] else RECIPE
-            settings = {"seed": str(seed), **start, **own, **stages}
+            recipe = GRPO if variant == FRESH else BOARD if start == "board" else RECIPE
+            settings = {"seed": str(seed), **begin, **own, **stages}
             yield PlannedRun(f"{variant}-{seed}", (recipe,), settings, first=variant in NEEDED)
 
 
@@ -208,7 +216,7 @@ def main() -> None:
     parser.add_argument("--start", choices=STARTS, default="mixed", help="the teacher of the SFT")
     arguments = parser.parse_args()
     wanted = list(ANALYSES) if "every" in arguments.analyses else arguments.analyses
-    run(runs(wanted, arguments.folder, arguments.seeds, STARTS[arguments.start]), arguments)
+    run(runs(wanted, arguments.folder, arguments.seeds, arguments.start), arguments)
 
 
 if __name__ == "__main__":

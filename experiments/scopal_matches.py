@@ -21,19 +21,19 @@ from result_tables import Row, markdown, read_results, write_results
 from scopal import MAIN
 
 from stratagem.algorithms.scopal.recipe import SIX
-from stratagem.evaluation.family import Family
-from stratagem.evaluation.matchups import Evaluator, Matchup
-from stratagem.evaluation.metrics.win_rate import won
-from stratagem.evaluation.statistics import Difference, mean, paired_difference
-from stratagem.evaluation.suites import SUITES, Line
+from stratagem.base.provenance import provenance
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.measure.comparisons import Family
+from stratagem.measure.matchups import Evaluator, Matchup
+from stratagem.measure.metrics.win_rate import share_of_win
+from stratagem.measure.statistics import Difference, mean, paired_difference
+from stratagem.measure.suites import SUITES, SuiteLine
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance
 
 VARIANTS = (MAIN, "winning", "spag", "kto", "joint", "bc-dpo", "bc-grpo")
 """Whose models meet, as far as they are there; of the main run every stage, of the others the last."""
-UNSEEN: tuple[Line, ...] = tuple(line for line in SUITES["gtbench"].lines if line.game not in SIX)
+UNSEEN: tuple[SuiteLine, ...] = tuple(line for line in SUITES["gtbench"].lines if line.game not in SIX)
 """Games of GTBench that no model was trained on."""
 
 
@@ -51,7 +51,7 @@ def models(folder: Path, seed: int) -> dict[str, str]:
 
 def rates(matchups: Sequence[Matchup]) -> list[float]:
     """Return the agent's payoff in every deal, in an order that does not depend on the players."""
-    return [rate for matchup in matchups for rate in matchup.by_deal(won).values()]
+    return [rate for matchup in matchups for rate in matchup.by_deal(share_of_win).values()]
 
 
 def head_to_head(named: Mapping[str, str], evaluator: Evaluator) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from result_tables import Row, markdown
 
-from stratagem.evaluation.equilibria import kuhn_family
+from stratagem.measure.equilibria import kuhn_family
 
 PLAYED = ("samples", "valid", "rows", "unique_actions", "advantageous", "ratio")
 HEADS = ("samples", "valid", "rows", "actions", "advantageous", "ratio")
@@ -40,7 +40,7 @@ def policies(path: Path, stages: Sequence[str]) -> dict[str, Any]:
 
 def _against(policy: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     alpha = kuhn_family().nearest(policy)
-    bets = {place.label: place.played(policy) for place in OPENING}
+    bets = {place.label: place.probability_in(policy) for place in OPENING}
     return {
         **{card: bet for card, bet in bets.items() if bet is not None},
         "alpha": alpha,

@@ -34,9 +34,9 @@ from scopal import ANALYSES as TRAINED
 from scopal_play import by_game, kuhn, played, policies, samples
 from step_labels import label_table, labels
 
-from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import Estimate, mean, with_interval
-from stratagem.sweeps.paired import BySeed, paired, paired_tests, students
+from stratagem.measure.comparisons import Family
+from stratagem.measure.statistics import Estimate, mean, with_interval
+from stratagem.sweeps.comparison import BySeed, pair_seeds, paired_tests, students
 
 ANALYSES = {**TRAINED, "smollm2": (DIRECT,)}
 WITH_CHANCE = {"main": MAIN, "smollm2": DIRECT}
@@ -155,7 +155,9 @@ def stage_tests(runs: Sequence[Row]) -> str:
     """Compare each stage with each earlier one, paired by seed: the p of Student's t-test, and Holm's."""
     names = [name for name in runs[0]["stages"] if name != CHANCE]
     rates = {name: {run["seed"]: won(run["stages"][name]).mean for run in runs} for name in names}
-    gaps = {f"{later} less {sooner}": paired(rates[later], rates[sooner]) for sooner, later in combinations(names, 2)}
+    gaps = {
+        f"{later} less {sooner}": pair_seeds(rates[later], rates[sooner]) for sooner, later in combinations(names, 2)
+    }
     return _tests(Family("stages of a run", tuple(gaps)), gaps)
 
 
@@ -201,7 +203,7 @@ def _end_tests(family: str, data: Mapping[str, Sequence[Row]], methods: Sequence
     named = {name for name in (*methods, *others) if name != "base"}
     ends = {name: {run["seed"]: won(run["stages"][_ends(run)[1]]).mean for run in data[name]} for name in named}
     ends["base"] = {run["seed"]: won(run["stages"][_ends(run)[0]]).mean for run in data[MAIN]}
-    gaps = {f"{one} less {other}": paired(ends[one], ends[other]) for one in methods for other in others}
+    gaps = {f"{one} less {other}": pair_seeds(ends[one], ends[other]) for one in methods for other in others}
     return _tests(Family(family, tuple(gaps)), gaps)
 
 

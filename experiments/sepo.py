@@ -26,17 +26,26 @@ import numpy as np
 from experiment import command_line, run
 from safetensors.numpy import load_file, save_file
 
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
 from stratagem.games.key import Key
-from stratagem.runs.files import new_folder
 from stratagem.sweeps.planned_run import PlannedRun
+from stratagem.training.runs.files import new_folder
 
 RECIPES, MODELS = Path("recipes/sepo"), Path("recipes/models")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
 LEDUC, DICE, SMOLLM2 = "leduc", "dice", "kuhn-smollm2"
 REASONED, REASONED_MANY = "kuhn-reasoned", "kuhn-reasoned-many"
-GAME_CHANGES: Mapping[str, Mapping[str, str]] = {"ipd": {"games": '["ipd(rounds=4)"]'}}
-"""The games of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
+GAME_CHANGES: Mapping[str, Mapping[str, str]] = {
+    "ipd": {"games": '["ipd(rounds=4)"]'},
+    REASONED_MANY: {
+        "engine": '{ type = "transformers", rows = 256 }',
+        "max_tokens_per_microbatch": "8192",
+        "sepo.groups_per_batch": "24",
+    },
+}
+"""Settings of the arms; the exact best response in ipd walks all histories, so that game is shorter."""
+RECIPE_NAMES = {REASONED_MANY: REASONED}
+"""Names of the recipes of games that are not those of the games."""
 CREDITS: Mapping[str, Mapping[str, str]] = {
     "none": {"sepo.penalty_credit": "none"},
     "rollout": {"sepo.penalty_credit": "rollout", "sepo.penalty_source": "pool"},
@@ -69,8 +78,9 @@ FRONT: Mapping[str, tuple[str, str, tuple[str, ...]]] = {
 
 def recipes(game: str, model: str) -> tuple[Path, ...]:
     """Recipes of a game and a model: one of their own, or the game's and the model's."""
-    both = RECIPES / f"{game}-{model}.toml"
-    return (both,) if both.exists() else (RECIPES / f"{game}.toml", MODELS / f"{model}.toml")
+    name = RECIPE_NAMES.get(game, game)
+    both = RECIPES / f"{name}-{model}.toml"
+    return (both,) if both.exists() else (RECIPES / f"{name}.toml", MODELS / f"{model}.toml")
 
 
 def main_runs(folder: Path, seeds: Iterable[int], model: str = "tiny") -> Iterator[PlannedRun]:

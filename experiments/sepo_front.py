@@ -14,7 +14,7 @@ from result_tables import Row, markdown, read_results
 from sepo import FRONT
 from sepo_table import COMPARED, Pick, compared, differences, over_seeds
 
-from stratagem.evaluation.family import Family
+from stratagem.measure.comparisons import Family
 
 PENALISED = {"kuhn": "exact", "ipd": "externality"}
 """Figure that the weight of a game acts on."""

@@ -1,4 +1,4 @@
-"""SEPO's printed figures (its tables of main results), for the comparison rows of docs/results/sepo.md."""
+"""SEPO's printed figures (its tables of main results), which experiments/sepo_table.py prints beside ours."""
 
 from __future__ import annotations
 

@@ -20,8 +20,8 @@ from result_tables import FinishedRun, finished, markdown, number, read_results,
 from sepo import REASONED, REASONED_MANY
 
 from stratagem.api.exploitabilities import exploitability
-from stratagem.play.store import read_episodes
-from stratagem.provenance import provenance
+from stratagem.base.provenance import provenance
+from stratagem.playing.store import read_episodes
 
 GAME = "kuhn(hands=1)"
 STAGES: Mapping[str, tuple[str, str]] = {

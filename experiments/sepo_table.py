@@ -28,15 +28,15 @@ from result_tables import (
 from sepo import ARMS, DICE, GAMES, LEDUC, RESPONSE_ARMS, SMOLLM2
 from sepo_paper import PAPER, PRINTED
 
-from stratagem.evaluation.family import Family
-from stratagem.evaluation.report import scale_of
-from stratagem.evaluation.statistics import Estimate, mean
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoiseTracker
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
-from stratagem.sweeps.paired import BySeed, by_seed, paired, paired_tests, sign_flips
+from stratagem.learn.signal_to_noise import GradientSignal, SignalToNoiseTracker
+from stratagem.measure.comparisons import Family
+from stratagem.measure.report import scale_of
+from stratagem.measure.statistics import Estimate, mean
+from stratagem.sweeps.comparison import BySeed, by_seed, pair_seeds, paired_tests, sign_flips
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 Pick = Callable[[Row], float | None]
 Games = Mapping[str, Mapping[str, Sequence[Row]]]
@@ -81,6 +81,7 @@ HEADLINE_COLUMNS = (
     "exact, less the control",
     "Holm p",
 )
+CLAIM_COLUMNS = ("arm", "seeds", "exact, last", "direction", "less its control", "Holm p")
 RESPONSE_COLUMNS = (
     "policy",
     "seeds",
@@ -179,7 +180,7 @@ def _stage_row(title: str, runs: Sequence[Mapping[str, Mapping[str, float]]], st
 def differences(runs: Sequence[Row], control: Sequence[Row], pick: Pick) -> dict[int, float]:
     """Return a figure less that of the control, by seed."""
     own, other = (by_seed((run["seed"], pick(run)) for run in rows) for rows in (runs, control))
-    return paired(own, other)
+    return pair_seeds(own, other)
 
 
 def compared(family: Family, gaps: Mapping[str, BySeed]) -> Iterator[list[str]]:
@@ -226,6 +227,15 @@ def arm_differences(runs: Mapping[str, Sequence[Row]]) -> dict[str, dict[int, fl
         for arm, control in ARM_CONTROLS.items()
         if arm in runs and control in runs
     }
+
+
+def claim_rows(runs: Mapping[str, Sequence[Row]], family: Family = ARM_FAMILY) -> Iterator[list[str]]:
+    """A row for each arm: exploitability at the end, the direction of the penalty, the difference from its control."""
+    tests = paired_tests(family, arm_differences(runs), sign_flips(Key(0).at("sepo")))
+    for name, seeds, _, last, *_, direction, _ in arm_rows(runs):
+        test = tests.get(f"{name} less {ARM_CONTROLS.get(name)}")
+        gap = _difference(test.estimate, test.holm_p) if test else (DASH, DASH)
+        yield [f"`{name}`", seeds, last, direction, *gap]
 
 
 def headline_rows(runs: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
@@ -289,6 +299,8 @@ def print_game(game: str, runs: Mapping[str, Sequence[Row]]) -> None:
             print(f"{markdown(RESPONSE_COLUMNS, response_rows(game, runs))}\n")
         heads = ["difference, exact, last", *COMPARED]
         family = FAMILIES.get(game, ARM_FAMILY)
+        if game not in RESPONSE_FAMILIES:
+            print(f"{markdown(CLAIM_COLUMNS, claim_rows(runs, family))}\n")
         print(f"{markdown(heads, compared(family, arm_differences(runs)))}\n")
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from stratagem.models.load import load
-from stratagem.models.merging import write_base
+from stratagem.language.models.load import load
+from stratagem.language.models.merging import write_base
 
 MODEL = "smollm2"
 PORTS = {"transformers": 8765, "vllm": 8766}

@@ -25,9 +25,9 @@ from typing import Any
 from result_tables import interval, markdown
 from shapellm_table import pays
 
-from stratagem.evaluation.family import Family
 from stratagem.games.key import Key
-from stratagem.sweeps.paired import BySeed, paired, paired_tests, sign_flips
+from stratagem.measure.comparisons import Family
+from stratagem.sweeps.comparison import BySeed, pair_seeds, paired_tests, sign_flips
 
 GAMES = ("ipd", "imp", "icg", "c-ipd", "ish")
 LEARNERS = {"tables, slow": "tabular/{}-slow", "tables, fast": "tabular/{}-fast", "tiny": "tiny/{}"}
@@ -64,7 +64,7 @@ def effects(data: Runs, other: str = "episode") -> dict[str, BySeed]:
     for learner, game, start in product(LEARNERS, GAMES, STARTS):
         stem = LEARNERS[learner].format(game)
         trial, episode = (advantages(data, f"{stem}-{schedule}-{start}") for schedule in ("trial", other))
-        gaps[f"{learner}, {game}, {start}"] = paired(trial, episode)
+        gaps[f"{learner}, {game}, {start}"] = pair_seeds(trial, episode)
     return {name: gap for name, gap in gaps.items() if gap}
 
 

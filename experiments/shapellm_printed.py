@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from stratagem.registry import parse_call
-from stratagem.reproduction.published import file_of, read_paper
+from stratagem.base.registry import parse_call
+from stratagem.sweeps.reproduction.published import file_of, read_paper
 
 Pay = tuple[float, float]
 

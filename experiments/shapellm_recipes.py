@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-RECIPES = Path("recipes/shapellm")
+RECIPES, PAPER = Path("recipes/shapellm"), Path("recipes/papers/shapellm")
 GAMES = ("ipd", "icg", "imp", "c-ipd", "ish")
 SHAPERS = ("lola", "sos", "mfos", "advantage-alignment")
 """Kinds of learners that shape an opponent by exact values."""
@@ -14,6 +15,10 @@ VARIED = ("ipd", "icg", "imp")
 """Games in which the paper varies opponents, memory and prompts."""
 VARIANTS = {"25": "25-shaper", "50": "50-shaper", "75": "75-shaper", "switched": "switched", "table": "table"}
 """Variants of a game, with the ends of their names here."""
+STYLE_OPTIONS = {"switched": "switched=True", "table": "payoffs=matrix"}
+"""Options of the prompts of a variant; in the others the second seat has labels of its own."""
+ENRICHED_LABELS = "enriched-labels"
+"""Variant of chicken between two naive learners (appendix A.4)."""
 ABLATIONS: Mapping[str, Mapping[str, str]] = {
     "episode-only": {"seats.shaper.memory": "episode"},
     "state-only": {"seats.shaper.memory": "last", "seats.shaper.style": "shapellm-state"},
@@ -48,17 +53,17 @@ def start(game: str, *, reciprocal: bool, together: bool = True) -> str:
     counts = f"{game}-reciprocal" if reciprocal else even
     seats = (0,) if game in ("ipd", "icg", "ish") else (0, 1)
     if counts == even and together:
-        first = f'{{ policy = "{even}", seat = 0, styles = ["shapellm-state", "shapellm-occurrence"] }}'
+        first = _target(even, 0, "shapellm-state", "shapellm-occurrence")
         return f"[{', '.join([first, *_aims(even, seats[1:])])}]"
     return f"[{', '.join([*_aims(even, seats), _aim(counts)])}]"
 
 
 def _aims(policy: str, seats: tuple[int, ...]) -> list[str]:
-    return [f'{{ policy = "{policy}", seat = {seat} }}' for seat in seats]
+    return [_target(policy, seat) for seat in seats]
 
 
 def _aim(policy: str) -> str:
-    return f'{{ policy = "{policy}", seat = 0, styles = ["shapellm-occurrence"] }}'
+    return _target(policy, 0, "shapellm-occurrence")
 
 
 def _model(game: str, model: str) -> Path:
@@ -73,8 +78,36 @@ def of_pair(game: str, pair: str, model: str, changes: Mapping[str, str] | None 
     return Composed(parts, changes or {})
 
 
-def _variant(game: str, name: str, model: str) -> Composed:
-    return Composed((RECIPES / "variants" / f"{game}-{name}.toml", _model(game, model)))
+def of_variant(game: str, name: str, model: str) -> Composed:
+    """Compose a variant of the paper and a model, in the prompts of the other runs, and without dropout."""
+    option = f"({STYLE_OPTIONS.get(name, 'own_labels=True')})"
+    first = "enriched" if name == ENRICHED_LABELS else "shaper"
+    changes = {
+        "target_policies": _variant_targets(game, name),
+        f"seats.{first}.style": f"shapellm-occurrence{option}",
+        "seats.naive.style": f"shapellm-state{option}",
+        **{f"seats.{seat}.adapter.dropout": "0.0" for seat in (first, "naive") if model != "gemma"},
+    }
+    return Composed((PAPER / f"{game}-{name}.toml", _model(game, model)), changes)
+
+
+def _variant_targets(game: str, name: str) -> str:
+    """Target policies of a variant: those of the game, and of a naive seat with own labels its own."""
+    even = f"{game}-cooperative" if game == "ipd" else f"{game}-even"
+    counts = even if game == "icg" else f"{game}-reciprocal"
+    if name == ENRICHED_LABELS:
+        return f"[{_target(even, 0, 'shapellm-state', 'shapellm-occurrence')}, {_target('icg-50', 1)}]"
+    if option := STYLE_OPTIONS.get(name):
+        state, occurrence = (f"shapellm-{prompt}({option})" for prompt in ("state", "occurrence"))
+        evens = [_target(even, seat, state) for seat in ((0, 1) if game == "imp" else (0,))]
+        return f"[{', '.join([*evens, _target(counts, 0, occurrence)])}]"
+    evens = [_target(even, 0)] if game == "imp" else []
+    return f"[{', '.join([_target(f'{game}-{name}', 1), *evens, _target(counts, 0, 'shapellm-occurrence')])}]"
+
+
+def _target(policy: str, seat: int, *styles: str) -> str:
+    told = f", styles = {json.dumps(styles)}" if styles else ""
+    return f'{{ policy = "{policy}", seat = {seat}{told} }}'
 
 
 def _paper(model: str) -> Iterator[tuple[str, Composed]]:
@@ -85,8 +118,8 @@ def _paper(model: str) -> Iterator[tuple[str, Composed]]:
     for game in VARIED:
         yield f"{game}-enriched", of_pair(game, "enriched", model)
         for name, end in VARIANTS.items():
-            yield f"{game}-{end}", _variant(game, name, model)
-    yield "icg-enriched-labels", _variant("icg", "enriched-labels", model)
+            yield f"{game}-{end}", of_variant(game, name, model)
+    yield f"icg-{ENRICHED_LABELS}", of_variant("icg", ENRICHED_LABELS, model)
     for name, changes in ABLATIONS.items():
         yield f"ipd-{name}", of_pair("ipd", "shaper", model, changes)
 

@@ -29,16 +29,17 @@ from result_tables import (
     markdown,
     merged,
     read_results,
+    run_lines,
     table_command_line,
+    write_results,
 )
 from shapellm_recipes import SHAPERS
-from shapellm_table import written
 
-from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import Estimate, with_interval
 from stratagem.games.key import Key
-from stratagem.reports.run_data import RunData
-from stratagem.sweeps.paired import PairedTest, by_seed, paired, paired_tests, sign_flips
+from stratagem.measure.comparisons import Family
+from stratagem.measure.statistics import Estimate, with_interval
+from stratagem.show.reports.run_data import RunData
+from stratagem.sweeps.comparison import PairedTest, by_seed, pair_seeds, paired_tests, sign_flips
 
 GAMES = ("ipd", "imp", "icg", "c-ipd", "ish")
 NAIVE = "exact"
@@ -94,10 +95,10 @@ def effects(data: Runs) -> dict[str, dict[int, float]]:
         control = data.get(f"{game}-{NAIVE}-{NAIVE}", ())
         for shaper in AGAINST_NAIVE:
             own = data.get(f"{game}-{shaper}-{NAIVE}", ())
-            found[f"{game} {shaper}"] = paired(_ends(own, 0), _ends(control, 0))
+            found[f"{game} {shaper}"] = pair_seeds(_ends(own, 0), _ends(control, 0))
         for shaper in SHAPERS:
             own = data.get(f"{game}-{shaper}-{shaper}", ())
-            found[f"{game} {shaper} twice"] = paired(_ends(own), _ends(control))
+            found[f"{game} {shaper} twice"] = pair_seeds(_ends(own), _ends(control))
     return {name: own for name, own in found.items() if own}
 
 
@@ -153,6 +154,22 @@ def _tested(test: PairedTest | None) -> list[str]:
     return [f"{round(test.estimate.mean, 2) + 0.0:+.2f} {interval(test.estimate)}".rstrip(), p]
 
 
+def effect_rows(data: Runs, ending: str = "") -> list[list[str]]:
+    """Return a row of effects for each game; `*` marks a Holm p below .05. With ` twice`, a shaper meets itself."""
+    found, shapers = tests(data), SHAPERS if ending else AGAINST_NAIVE
+    return [[game, *(_marked(found.get(f"{game} {shaper}{ending}")) for shaper in shapers)] for game in GAMES]
+
+
+def effect_heads(ending: str = "") -> list[str]:
+    """Return the heads of the rows of effects."""
+    return ["game", *map(_called, SHAPERS if ending else AGAINST_NAIVE)]
+
+
+def _marked(test: PairedTest | None) -> str:
+    significant = test is not None and test.holm_p is not None and test.holm_p < 0.05
+    return f"{_tested(test)[0]}{'*' if significant else ''}"
+
+
 def _called(kind: str) -> str:
     return {NAIVE: "naive", "clock": "once a trial"}.get(kind, kind)
 
@@ -169,10 +186,12 @@ def main() -> None:
     """Write the JSON and print the tables."""
     arguments = table_command_line(__doc__).parse_args()
     data = dict(sorted(merged(read_results(arguments.out), rows(arguments.folder)).items()))
-    arguments.out.write_text(written(data), encoding="utf-8")
+    write_results(arguments.out, data, run_lines)
     print(markdown(HEADS, table(data)))
     print()
     print(markdown(("first seat", "second seat", *PAYOFFS), published(data)))
+    for ending in ("", " twice"):
+        print(f"\n{markdown(effect_heads(ending), effect_rows(data, ending))}")
 
 
 if __name__ == "__main__":

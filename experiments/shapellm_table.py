@@ -8,7 +8,6 @@ so be made in several sittings.
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,15 +24,17 @@ from result_tables import (
     merged,
     number,
     read_results,
+    run_lines,
     table_command_line,
+    write_results,
 )
 from shapellm_printed import Printed, printed
 from shapellm_recipes import FOLDERS
 
-from stratagem.evaluation.rates import wilson
-from stratagem.files import finite
-from stratagem.reports.run_data import RunData
-from stratagem.reports.siblings import band
+from stratagem.base.files import finite
+from stratagem.measure.rates import wilson
+from stratagem.show.reports.run_data import RunData
+from stratagem.show.reports.siblings import band
 
 KIND = ("learner", "memory", "reward", "style", "model")
 """Settings of a seat that the table reports."""
@@ -88,12 +89,6 @@ def peak(data: RunData, seats: Sequence[str]) -> dict[str, Any]:
     best = max(starts, key=lambda start: math.fsum(payoffs[0][start : start + _WINDOW]))
     means = [math.fsum(own[best : best + _WINDOW]) / len(own[best : best + _WINDOW]) for own in payoffs]
     return {"from": best + 1, "pays": means}
-
-
-def written(data: Mapping[str, Sequence[Row]]) -> str:
-    """Format as JSON, a line for each run."""
-    blocks = {name: ",\n".join(json.dumps(run, allow_nan=False) for run in runs) for name, runs in data.items()}
-    return "{\n" + ",\n".join(f"{json.dumps(name)}: [\n{lines}\n]" for name, lines in blocks.items()) + "\n}\n"
 
 
 def seed_rows(data: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
@@ -186,7 +181,7 @@ def main() -> None:
     """Write the JSON and print the tables."""
     arguments = table_command_line(__doc__).parse_args()
     data = finite(dict(sorted(merged(read_results(arguments.out), rows(arguments.folder)).items())))
-    arguments.out.write_text(written(data), encoding="utf-8")
+    write_results(arguments.out, data, run_lines)
     for study in sorted({name.partition("/")[0] for name in data}):
         print(f"## {study}\n")
         for table in tables({name: runs for name, runs in data.items() if name.startswith(f"{study}/")}):

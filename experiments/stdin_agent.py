@@ -18,7 +18,7 @@ SHARES: Mapping[str, tuple[float, float]] = {"J": (0.0, 0.0), "Q": (0.0, 0.5), "
 def act(question: Mapping[str, Any]) -> str:
     """Return the action; where the cards have other names than it knows, the first."""
     actions = question["choices"]["actions"]
-    shares = SHARES.get(question["facts"].get("card", ""))
+    shares = SHARES.get((question["facts"] or {}).get("card", ""))
     if shares is None or not {"BET", "CALL"} & {*actions}:
         return str(actions[0])
     timid, bold = ("FOLD", "CALL") if "CALL" in actions else ("PASS", "BET")

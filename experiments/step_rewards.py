@@ -19,16 +19,16 @@ from scipy.stats import pearsonr, spearmanr
 
 from stratagem.algorithms.scopal.decision_table import read_decisions
 from stratagem.algorithms.scopal.steps import make_steps
-from stratagem.evaluation.action_values import action_values
+from stratagem.base.provenance import provenance, source
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.advantages.catalogue import read_advantage
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import record
+from stratagem.learn.advantages.catalogue import read_advantage
+from stratagem.measure.action_values import action_values
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance, source
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import record
 
 Pairs = dict[tuple[str, str], tuple[float, float, int]]
 """By state and action: the step reward, the equilibrium value, and how often it was met."""
@@ -40,7 +40,7 @@ def compared(game: str, player: str, solver: str, episodes: int, seed: int) -> P
     one, solved = make_player(player, made), make_player(solver, made)
     values = {(state, action): value for (_, state, action), value in action_values(made, [solved, solved]).items()}
     with tempfile.TemporaryDirectory() as folder:
-        setups = rotated(Match(made, [one, one]), episodes, Key(seed), name=player)
+        setups = rotate_seats(Match(made, [one, one]), episodes, Key(seed), name=player)
         for _ in record(play(setups), Path(folder)):
             pass
         rows = make_steps(

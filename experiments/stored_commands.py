@@ -4,7 +4,7 @@
 
 A result names the command that made it, in the keys and the recipes of its time. This program prints each of them under
 the names of today, by the table that `stratagem train` and `stratagem upgrade` read. A recipe may have other settings
-today than it had then.
+today than it had then: those are in recipes/DIGEST.json, whose digest stands beside the command.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.catalogue import algorithm_of, upgraded
-from stratagem.renamed.recipes import successor_of
+from stratagem.algorithms.catalogue import algorithm_of, upgrade_data
+from stratagem.base.renamed.recipes import successor_of
 from stratagem.training.recipe_file import AnyRecipe, over, recipe_data
 from stratagem.training.shipped import recipe_path
 
@@ -91,9 +91,9 @@ def renewed_data(command: StoredCommand) -> tuple[dict[str, Any], dict[str, str]
     paths = [recipe_path(name) for name in command.recipes]
     changed = recipe_data(paths, command.changes)
     algorithm = {"algorithm": changed["algorithm"]} if "algorithm" in changed else {}
-    _, upgrade = upgraded({**algorithm, **_nested(command.changes, changed)})
+    _, upgrade = upgrade_data({**algorithm, **_nested(command.changes, changed)})
     kept = {place: value for place, value in command.changes.items() if not _is_renamed(place, upgrade.renamed)}
-    new, _ = upgraded({**algorithm, **_nested(command.changes.keys() - kept.keys(), changed)})
+    new, _ = upgrade_data({**algorithm, **_nested(command.changes.keys() - kept.keys(), changed)})
     return over(recipe_data(paths, kept), new), upgrade.renamed, upgrade.lost
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dots import Dot, picture
 
-from stratagem.evaluation.rates import wilson
+from stratagem.measure.rates import wilson
 
 RESULTS = Path(__file__).parents[1] / "docs" / "results"
 Cells = Sequence[str]
@@ -119,8 +119,8 @@ def ratio(cells: Cells) -> Iterator[Dot]:
 
 def exponent(cells: Cells) -> Iterator[Dot]:
     """An exponent with two standard errors."""
-    mean, error = numbers(cells[4])
-    yield Dot(_short(label(cells[0])), mean, mean - 2 * error, mean + 2 * error, marked="2" in cells[6])
+    mean, error = numbers(cells[1])
+    yield Dot(_short(label(cells[0])), mean, mean - 2 * error, mean + 2 * error, marked="2" in cells[3])
 
 
 def difference(cells: Cells) -> Iterator[Dot]:
@@ -202,13 +202,25 @@ PICTURES = {
     "scale": Picture("Speed as multiples of one process, two cores", by_workers, 0, 2),
     "shapellm": Picture("Share of seeds that end as the table says, 95 % intervals", seeds, 0, 1),
 }
-"""Pictures by page. Without one are gpu, whose figures are not of a GPU, and pages that have a picture of their own."""
+"""Pictures by page, or by section of the page about performance; some pages have a picture of their own."""
 
 
-def drawn(page: str) -> str:
-    """Draw the picture of a page."""
-    what = PICTURES[page]
-    return picture(dots((RESULTS / f"{page}.md").read_text("utf-8"), what), what.title, what.low, what.high)
+SECTIONS = {"engine": "Engine", "growth": "Growth", "learner": "Learner", "scale": "Workers"}
+"""Sections of the page about performance that have a picture of their own."""
+
+
+def text_of(name: str) -> str:
+    """Return the text that has the table of a picture: a page, or a section of the page about performance."""
+    if name not in SECTIONS:
+        return (RESULTS / f"{name}.md").read_text("utf-8")
+    page = (RESULTS / "performance.md").read_text("utf-8")
+    return page.partition(f"\n## {SECTIONS[name]}\n")[2].partition("\n## ")[0]
+
+
+def drawn(name: str) -> str:
+    """Draw a picture from its table."""
+    what = PICTURES[name]
+    return picture(dots(text_of(name), what), what.title, what.low, what.high)
 
 
 def main() -> None:

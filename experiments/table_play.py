@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stratagem.algorithms.scopal.steps import read_steps
-from stratagem.evaluation.metrics.win_rate import won
-from stratagem.evaluation.statistics import clustered
+from stratagem.base.provenance import provenance
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.measure.metrics.win_rate import share_of_win
+from stratagem.measure.statistics import clustered_mean
 from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 WAYS = ("cloned", "best")
 
@@ -87,8 +87,8 @@ def row(name: str, table: Table, way: str, opponents: list[str], episodes: int, 
     rates = {}
     for opponent in opponents:
         match = Match(game, [player, make_player(opponent, game)])
-        played = play(rotated(match, episodes, key, name=opponent))
-        rates[opponent] = clustered(played, won, lambda episode: episode.group)
+        played = play(rotate_seats(match, episodes, key, name=opponent))
+        rates[opponent] = clustered_mean(played, share_of_win, lambda episode: episode.group)
     return {
         "game": describe(game),
         "way": way,

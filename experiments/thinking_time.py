@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 
 from result_tables import Row, markdown, write_results
 
-from stratagem.evaluation.deal_means import mean_of_deals
-from stratagem.evaluation.matchups import Evaluator, payoff_of
-from stratagem.evaluation.statistics import with_interval
+from stratagem.base.provenance import provenance
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.measure.deal_means import mean_of_deals
+from stratagem.measure.matchups import Evaluator, payoff_of
+from stratagem.measure.statistics import with_interval
 from stratagem.players.base import Ask, Player, Turn
 from stratagem.players.catalogue import make_player
-from stratagem.provenance import provenance
 
 
 class Study(NamedTuple):

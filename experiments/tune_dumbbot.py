@@ -24,17 +24,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stratagem.files import write_file
+from stratagem.base.files import write_file
+from stratagem.base.provenance import provenance
 from stratagem.games.diplomacy.engine import STANDARD, engine_at, position_of
 from stratagem.games.diplomacy.fast.chart import chart
 from stratagem.games.diplomacy.fast.compiled import is_compiled
 from stratagem.games.diplomacy.fast.text import board_array
 from stratagem.games.key import Key
-from stratagem.players.diplomacy.appraisal import SEASONS, Weights
-from stratagem.players.diplomacy.fast.games import play_games
+from stratagem.players.diplomacy.appraisal import SEASONS, AppraisalWeights
+from stratagem.players.diplomacy.fast.rollouts import play_games
 from stratagem.players.diplomacy.fast.values import neighbourhood, weights_array
 from stratagem.players.diplomacy.tuned import STRAYS, TUNED
-from stratagem.provenance import provenance
 
 Floats = NDArray[np.float64]
 SEATS, FINE, PASSES = 7, 10, 50
@@ -50,7 +50,7 @@ NAMES = (*(f"{season} {term}" for season, terms in TERMS.items() for term in ter
 class Bot(NamedTuple):
     """A variant of DumbBot."""
 
-    weights: dict[str, Weights]
+    weights: dict[str, AppraisalWeights]
     strays: int
     """Percentage of the next best candidate."""
 
@@ -61,7 +61,7 @@ def bot_of(logs: Floats) -> Bot:
     return Bot({s: _scaled(w, s, factor) for s, w in SEASONS.items()}, min(100, round(PASSES * factor["strays"])))
 
 
-def _scaled(weights: Weights, season: str, factor: Mapping[str, float]) -> Weights:
+def _scaled(weights: AppraisalWeights, season: str, factor: Mapping[str, float]) -> AppraisalWeights:
     def of(term: str) -> float:
         return factor.get(f"{season} {term}", 1.0)
 
