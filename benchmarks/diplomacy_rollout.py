@@ -19,21 +19,21 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.grpo.collector import GRPOCollector
-from stratagem.algorithms.grpo.opponents import OpponentMixture
-from stratagem.algorithms.grpo.settings import GRPOSettings
-from stratagem.decoding.walker import Cursor
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.algorithms.grpo import GRPOSettings
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.results import Phase
 from stratagem.games.diplomacy.state import DiplomacyState
-from stratagem.learning.advantages.catalogue import read_advantage
+from stratagem.language.decoding.walker import Cursor
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.learn.advantages.catalogue import read_advantage
 from stratagem.players.diplomacy.base import Commander
 from stratagem.players.diplomacy.dumbbot import DumbBot
 from stratagem.players.language import language_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Compiler, Speaker
+from stratagem.training.branched_rollouts import BranchedRollouts
+from stratagem.training.opponents.pool import OpponentPool
 
 PARTS: dict[str, tuple[tuple[type, str], ...]] = {
     "rules engine": ((DiplomacyState, "play"), (DiplomacyState, "fork"), (Board, "__init__"), (Board, "sheet")),
@@ -42,7 +42,7 @@ PARTS: dict[str, tuple[tuple[type, str], ...]] = {
     "prompt": ((Speaker, "prompt"),),
     "trie": ((Compiler, "walker"), (Cursor, "allowed"), (Cursor, "forced"), (Cursor, "advance"), (Cursor, "action")),
     "model": ((TransformersEngine, "answer"),),
-    "credit": ((GRPOCollector, "_decisions"), (GRPOCollector, "_examples")),
+    "credit": ((BranchedRollouts, "_decisions"), (BranchedRollouts, "_examples")),
 }
 REST = "rest"
 WIDTH, ROW, LEFT = 820, 30, 130
@@ -129,7 +129,7 @@ def main() -> None:
         advantage=read_advantage("per_order"),
     )
     game = make_game(f"diplomacy(until={asked.until})")
-    collector = GRPOCollector(settings, game, agent, Key(0), OpponentMixture(settings.opponents, game, agent))
+    collector = BranchedRollouts(settings, game, agent, Key(0), OpponentPool(settings, game, agent))
     watch = Stopwatch()
     hang(watch)
     begun = time.perf_counter()

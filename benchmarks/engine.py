@@ -23,7 +23,7 @@ import torch
 import transformers
 from engine_timing import Figure
 
-from stratagem.provenance import source
+from stratagem.base.provenance import source
 
 PARTS = ("decode", "prefix", "constrained", "adapters", "tables")
 

@@ -9,10 +9,10 @@ from engine_orders import OWN, strings
 from engine_replies import alike, fresh, ours, theirs
 from engine_timing import Figure, count, race
 
-from stratagem.decoding.vocabulary import Ids
-from stratagem.models.adapters import active, adapter_parameters, add_adapter
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.load import load
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
 
 SEATS = ("AUSTRIA", "ENGLAND", "FRANCE", "GERMANY", "ITALY", "RUSSIA", "TURKEY")
 RANK, LENGTH = 8, 40

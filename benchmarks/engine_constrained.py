@@ -13,13 +13,13 @@ from engine_replies import fresh, theirs
 from engine_timing import Figure, Passes, ReaderPasses, Timing, count
 from transformers import LogitsProcessor, LogitsProcessorList
 
-from stratagem.decoding.vocabulary import Ids
-from stratagem.decoding.walker import Walker
-from stratagem.engines.base import Call, Prompt, Request
-from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
 from stratagem.games.key import Key
-from stratagem.models.load import load
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.decoding.walker import Walker
+from stratagem.language.engines.base import Call, Prompt, Request
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.load import load
 
 REPLIES, SHEETS, UNITS = 24, 4, 5
 

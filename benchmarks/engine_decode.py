@@ -12,9 +12,9 @@ from engine_replies import alike, fresh, ours
 from engine_timing import Figure, Timing, count
 from transformers import DynamicCache
 
-from stratagem.decoding.vocabulary import Ids
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.load import load
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
 
 TOKENS, LENGTH = 100, 33
 ASKED = {("fp32", 1): 1.3, ("fp32", 8): 1.5, ("fp32", 32): 1.3, ("bf16", 1): 1.7, ("bf16", 8): 1.7, ("bf16", 32): 1.7}

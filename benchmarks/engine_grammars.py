@@ -10,11 +10,11 @@ from pathlib import Path
 from engine_orders import strings
 from engine_timing import Figure, Timing, count, race
 
-from stratagem.decoding.spelling import spell
-from stratagem.decoding.vocabulary import Ids, Vocabulary
-from stratagem.decoding.walker import Cursor, Walker
 from stratagem.games.choices import Flat
-from stratagem.models.smollm2 import smollm2_folder
+from stratagem.language.decoding.spelling import spell
+from stratagem.language.decoding.vocabulary import Ids, Vocabulary
+from stratagem.language.decoding.walker import Cursor, Walker
+from stratagem.language.models.smollm2 import smollm2_folder
 
 TOOLS = ("xgrammar", "llguidance", "outlines-core", "outlines-core-longest-first")
 

@@ -9,9 +9,9 @@ from engine_orders import strings
 from engine_replies import alike, fresh, ours, theirs
 from engine_timing import Figure, count, race
 
-from stratagem.decoding.vocabulary import Ids
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.load import load
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
 
 PROMPTS, TOKENS, SHARED = 50, 150, 120
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import torch
 
-from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.base import LIKELIEST, Call, Prompt, Request
-from stratagem.engines.reader import SharingReader
-from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
-from stratagem.models.language_model import LanguageModel
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.engines.base import LIKELIEST, Call, Prompt, Request
+from stratagem.language.engines.reader import SharingReader
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.language_model import LanguageModel
 
 
 class Anything:

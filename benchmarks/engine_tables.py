@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from engine_timing import Figure, ReaderPasses, Timing, count
 
-from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games import Key, make_game
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.language.engines.transformers_engine import TransformersEngine
 from stratagem.players.language import LanguagePlayer
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 TABLES = 64
 
@@ -42,7 +42,7 @@ _Round = tuple[float, float, int]
 
 
 def _round(match: Match, engine: TransformersEngine, key: Key) -> _Round:
-    setups = list(rotated(match, TABLES, key, name="bench"))
+    setups = list(rotate_seats(match, TABLES, key, name="bench"))
     start = time.perf_counter()
     with ReaderPasses(engine.reader) as passes:
         decisions = sum(sum(episode.num_decisions) for episode in play(setups))

@@ -16,22 +16,22 @@ from pathlib import Path
 from engine import line, machine
 from engine_timing import Figure, count, race
 
-from stratagem.decoding.guides import Free
-from stratagem.decoding.stopping import StopRule
-from stratagem.engines.base import Call, Request, TrainableEngine
-from stratagem.engines.catalogue import VLLM, Transformers, VLLMServer
-from stratagem.engines.open import open_engine
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat
 from stratagem.games.key import Key
-from stratagem.models.load import load
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.language.decoding.guides import Free
+from stratagem.language.decoding.stopping import StopRule
+from stratagem.language.engines.base import Call, Request, TrainableEngine
+from stratagem.language.engines.catalogue import VLLM, Transformers, VLLMServer
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.load import load
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Ask
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
-from stratagem.prompting.catalogue import make_style
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from vllm_server import served
@@ -95,7 +95,7 @@ def _player(engine: TrainableEngine, mode: str, style: str) -> ModelPlayer:
 def kuhn(engine: TrainableEngine) -> object:
     """Play hands in the mode constrained, and return the actions."""
     player = _player(engine, "constrained", "reasoned")
-    setups = rotated(Match(make_game("kuhn(hands=1)"), [player, player]), TABLES, Key(1), name="bench")
+    setups = rotate_seats(Match(make_game("kuhn(hands=1)"), [player, player]), TABLES, Key(1), name="bench")
     return sorted((one.id, row.turn, row.action) for one in play(list(setups)) for row in one.decisions)
 
 

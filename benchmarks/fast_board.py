@@ -24,7 +24,7 @@ from stratagem.games.diplomacy.fast.text import orders_array
 from stratagem.games.key import Key
 from stratagem.players.diplomacy.base import Dice
 from stratagem.players.diplomacy.dumbbot import DumbBot
-from stratagem.players.diplomacy.fast.sheets import written
+from stratagem.players.diplomacy.fast.sheets import write_sheet
 
 
 def cost(run: Callable[[], Any], repeats: int) -> float:
@@ -43,11 +43,11 @@ def positions(count: int) -> list[tuple[ArrayBoard, dict[str, list[str]]]]:
         board = first_board()
         for turn in range(20):
             acting = [power for power in board.powers if board.acts(power)]
-            sheets = {p: written(board, p, key.at(len(found), turn, p), bot.appraisal, bot.strays) for p in acting}
+            sheets = {p: write_sheet(board, p, key.at(len(found), turn, p), bot.appraisal, bot.strays) for p in acting}
             orders = {power: sheet.split("\n") for power, sheet in sheets.items() if sheet}
             if board.kind == "M":
                 found.append((board, orders))
-            board = board.played(orders)[0]
+            board = board.play_orders(orders)[0]
     return found[:count]
 
 
@@ -73,13 +73,13 @@ def main() -> None:
 
         costs = {
             "phase: engine, from a position to the next board": cost(engine_phase, 3),
-            "phase: fast board, with results as texts": cost(lambda b=board, o=orders: b.played(o), 50),
+            "phase: fast board, with results as texts": cost(lambda b=board, o=orders: b.play_orders(o), 50),
             "phase: kernel alone": cost(
                 lambda b=board, o=lines, r=result: play_phase(chart(), b.cells.copy(), o, r), 200
             ),
             "sheet: DumbBot in Python": cost(sheet, 3),
             "sheet: DumbBot on the fast board, as text": cost(
-                lambda b=board, p=power: written(b, p, Key(1), bot.appraisal, bot.strays), 50
+                lambda b=board, p=power: write_sheet(b, p, Key(1), bot.appraisal, bot.strays), 50
             ),
         }
         for name, value in costs.items():

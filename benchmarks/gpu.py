@@ -19,7 +19,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from stratagem.files import write_file
+from stratagem.base.files import write_file
 
 ROOT = Path("runs/gpu-bench")
 SHAPES = ("qwen3-4b", "gemma3-4b")

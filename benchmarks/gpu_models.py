@@ -13,11 +13,11 @@ from typing import Any
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.load import load
-from stratagem.models.quiet import quietly
-from stratagem.models.reference import DTYPES
-from stratagem.models.small import small_folder
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
+from stratagem.language.models.quiet import quietly
+from stratagem.language.models.reference import DTYPES
+from stratagem.language.models.small import small_folder
 
 _COMMON: dict[str, Any] = {"max_position_embeddings": 8192, "tie_word_embeddings": True}
 _SMALL: dict[str, Any] = {

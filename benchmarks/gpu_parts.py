@@ -12,28 +12,28 @@ import torch
 from engine_replies import Anything, theirs
 from gpu_models import device, loaded, published
 
-from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
+from stratagem.algorithms.grpo import GRPOAlgorithm
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
-from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.base import PLAIN, Call, Prompt, Request, TrainableEngine
-from stratagem.engines.catalogue import VLLM
-from stratagem.engines.open import open_engine
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.example import Example, example_from_call
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.base import Loss
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.language_model import LanguageModel
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.engines.base import PLAIN, Call, Prompt, Request, TrainableEngine
+from stratagem.language.engines.catalogue import VLLM
+from stratagem.language.engines.open import open_engine
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.engines.transformers_settings import TransformersSettings
+from stratagem.language.models.adapters import adapter_parameters, add_adapter
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.learn.example import Example, example_from_call
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.base import Loss
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
 from stratagem.training.online import merge, policy_of, training_data
 
 if TYPE_CHECKING:
-    from stratagem.runs.folder import RunFolder
+    from stratagem.training.runs.folder import RunFolder
 
 NAME = "policy"
 
@@ -207,9 +207,9 @@ def learner(path: Path, size: Size) -> Iterator[Row]:
         )
         for row, (prompt, tail) in enumerate(zip(prompts(few), tails, strict=True))
     ]
-    made.step(examples[:2])
+    made.update_once(examples[:2])
     start = synchronized()
-    report = made.step(examples)
+    report = made.update_once(examples)
     seconds = synchronized() - start
     yield Row(f"policy-gradient step on {few.rows} texts of {size.prompt + size.new} tokens", seconds, "s")
     yield Row("loss tokens of the step", report.num_tokens / seconds, "tokens/s")

@@ -21,9 +21,9 @@ from gpu_parts import Row, Size, learner_of, peak, prompts, synchronized
 from learner_texts import PolicyStep
 from learner_worker import ALPHA, BETA, RANK, RATE
 
-from stratagem.learning.example import example_from_demonstration
-from stratagem.learning.losses.cross_entropy import CrossEntropy
-from stratagem.models.language_model import LanguageModel
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.learn.example import example_from_demonstration
+from stratagem.learn.losses.cross_entropy import CrossEntropy
 
 STEPS = 3
 """Steps of each side; the first warms up and is left out."""
@@ -69,7 +69,7 @@ def _mean(step: Callable[[int], object]) -> float:
 def _ours(path: Path, size: Size, texts: list[tuple[int, ...]]) -> float:
     learner = learner_of(loaded(path), size, gradient_checkpointing=True, loss=CrossEntropy())
     examples = [example_from_demonstration(text[:1], text[1:]) for text in texts]
-    return _mean(lambda _: learner.step(examples))
+    return _mean(lambda _: learner.update_once(examples))
 
 
 def _our_gradient(path: Path, size: Size, asked: PolicyStep) -> float:

@@ -22,24 +22,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stratagem.evaluation.evaluate import evaluate
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.suites import find_suite
-from stratagem.evaluation.tournament import tournament
+from stratagem.algorithms.league.ratings import MEAN, Score, elo_among, elo_by_name
 from stratagem.games import Key, make_game
-from stratagem.league.matchmaking import PFSP, Situation
-from stratagem.league.member import Member, Population
-from stratagem.league.ratings import MEAN, Score, elo_among, elo_by_name
-from stratagem.league.results import Results
-from stratagem.play.match import Match, Setup
-from stratagem.play.records import Episode
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import read_episodes, record
-from stratagem.players.iterated_classics import TitForTat
+from stratagem.games.matrix.players import TitForTat
+from stratagem.measure.evaluate import evaluate
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.suites import find_suite
+from stratagem.measure.tournament import tournament
 from stratagem.players.language import language_player
 from stratagem.players.uniform import Random
 from stratagem.players.wrappers import Noisy
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.records import Episode
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import read_episodes, record
+from stratagem.training.opponents.matchmaking import PFSP, Situation
+from stratagem.training.opponents.member import Member, Population
+from stratagem.training.opponents.results import Results
 
 Work = Callable[[], object]
 BUSY, ROUNDS = 0.2, 3
@@ -66,7 +66,7 @@ def setups_of(game: str, number: int) -> Iterator[Setup]:
     """Setups of random players."""
     made = make_game(game)
     match = Match(made, [Random()] * made.spec.seats)
-    return islice(rotated(match, number, Key(0), name="growth"), number)
+    return islice(rotate_seats(match, number, Key(0), name="growth"), number)
 
 
 def episodes_of(game: str, number: int, *, detail: bool) -> list[Episode]:
@@ -109,7 +109,7 @@ def prompting(size: int) -> Work:
     """Decisions of the model `tiny` whose prompts have about so many tokens, by the rounds that they tell of."""
     game = make_game(f"ipd(rounds={size})")
     match = Match(game, [language_player("tiny", mode="constrained"), TitForTat()])
-    setups = list(rotated(match, 8, Key(0), name="growth"))
+    setups = list(rotate_seats(match, 8, Key(0), name="growth"))
     list(play(setups[:1]))
     return lambda: list(play(setups))
 

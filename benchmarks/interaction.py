@@ -19,14 +19,14 @@ from engine_replies import theirs
 from engine_timing import Figure, count
 
 from stratagem.algorithms.scopal.recipe import SIX
-from stratagem.engines.base import Call
-from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games import Key, make_game
-from stratagem.models.language_model import LanguageModel
-from stratagem.play.match import Match, Setup
-from stratagem.play.records import Episode
-from stratagem.play.scheduler import play
+from stratagem.language.engines.base import Call
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.language_model import LanguageModel
 from stratagem.players.language import language_player
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.records import Episode
+from stratagem.playing.scheduler import play
 
 ASKED = "at least 300"
 SAMPLE, BATCH = 256, 32

@@ -17,12 +17,12 @@ import numpy as np
 import torch
 
 from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
-from stratagem.engines.kept_set import KeptSet
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.learner import Learner
-from stratagem.models.load import load
+from stratagem.language.engines.kept_set import KeptSet
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example
+from stratagem.learn.learner import Learner
 from stratagem.training.online import policy_of
 
 VOCABULARY = 151_936

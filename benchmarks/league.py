@@ -20,28 +20,28 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from stratagem.algorithms.grpo.collector import GRPOCollector, Lineup
-from stratagem.algorithms.league.booking import baseline, book
-from stratagem.algorithms.league.member_players import MemberPlayers
-from stratagem.algorithms.league.opponents import PopulationOpponents
+from stratagem.algorithms.league.algorithm import PopulationOpponents
+from stratagem.algorithms.league.ratings import MEAN, elo_among
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.state import LeagueState
 from stratagem.games import Key, make_game
-from stratagem.league.matchmaking import PFSP, Situation
-from stratagem.league.member import Member
-from stratagem.league.ratings import MEAN, elo_among
-from stratagem.league.results import Results
-from stratagem.models.load import load
+from stratagem.language.models.load import load
 from stratagem.players.base import Player
-from stratagem.runs.folder import RunFolder
+from stratagem.playing.workers.shards import play_setups
+from stratagem.training.branched_rollouts import BranchedRollouts, Lineup, Opponents
 from stratagem.training.collector import merge
-from stratagem.workers.shards import played
+from stratagem.training.opponents.booking import baseline, book
+from stratagem.training.opponents.matchmaking import PFSP, Situation
+from stratagem.training.opponents.member import Member
+from stratagem.training.opponents.member_players import MemberPlayers
+from stratagem.training.opponents.results import Results
+from stratagem.training.runs.folder import RunFolder
 
 ROUNDS = 5
 GAME = "kuhn(hands=1)"
 
 
-class InTurn:
+class InTurn(Opponents):
     """Opponents one after the other."""
 
     def __init__(self, players: list[Player]) -> None:
@@ -63,9 +63,9 @@ def timed(work: Callable[[], object]) -> float:
 def step(state: LeagueState, players: list[Player], number: int) -> None:
     """An iteration of the learner against these: games, credit, one step."""
     trained = state.learners["main"]
-    collector = GRPOCollector(state.recipe.league, make_game(GAME), trained.player, Key(number), InTurn(players))
+    collector = BranchedRollouts(state.recipe.league, make_game(GAME), trained.player, Key(number), InTurn(players))
     groups = collector.groups(number)
-    trained.learn(merge([collector.make_batch(groups, played(collector.setups(groups)))]).examples)
+    trained.update_weights(merge([collector.make_batch(groups, play_setups(collector.setups(groups)))]).examples)
 
 
 def bookkeeping(state: LeagueState, seats: MemberPlayers, members: int) -> float:
@@ -78,10 +78,10 @@ def bookkeeping(state: LeagueState, seats: MemberPlayers, members: int) -> float
     situation = Situation(population, results)
     matched = PopulationOpponents(PFSP(), learner, situation, seats, game.spec.seats - 1)
     settings = state.recipe.league
-    collector = GRPOCollector(settings, game, state.learners["main"].player, Key(1), matched)
+    collector = BranchedRollouts(settings, game, state.learners["main"].player, Key(1), matched)
     groups = collector.groups(0)
     setups = list(collector.setups(groups))
-    episodes, heads = played(setups), setups[:: settings.forks]
+    episodes, heads = play_setups(setups), setups[:: settings.forks]
     copy = Results.of(results.state())
 
     def work() -> None:
@@ -109,7 +109,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         recipe = LeagueRecipe.read(data)
         state = LeagueState(recipe, RunFolder.create(Path(folder) / "run", recipe, 0, "a benchmark"), load("tiny"))
-        seats = MemberPlayers.of(state, make_game(GAME))
+        seats = state.member_players(make_game(GAME))
         kept: list[Player] = []
         for number in range(asked.adapters):
             for weight in state.learners["main"].learner.optimizer.weights:

@@ -25,7 +25,7 @@ import learner_memory
 from engine_timing import Figure, Timing, count
 from learner_sides import Facts, raced
 
-from stratagem.provenance import source
+from stratagem.base.provenance import source
 
 
 class Task(NamedTuple):

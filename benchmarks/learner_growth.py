@@ -15,15 +15,15 @@ from collections.abc import Callable, Iterator
 import torch
 from engine_timing import Figure, count
 
-from stratagem.learning.example import Example
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.pack_cost import PackPlanner
-from stratagem.learning.packing import Pack, Texts, pack_texts
-from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.load import load
+from stratagem.language.models.adapters import adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.packing import BatchTexts, Pack, pack_texts
+from stratagem.learn.pass_sizes import PackPlanner
+from stratagem.learn.policy import Policy
 
 ROUNDS = (25, 50, 100, 200)
 BUDGET = 4096
@@ -53,7 +53,7 @@ def measure() -> Iterator[Figure]:
     learner = Learner(policy, PolicyGradient(), optimizer, adapter="policy")
     parts: dict[str, Callable[[int], object]] = {
         "packing": lambda rounds: _packed(batches[rounds]),
-        "a step": lambda rounds: learner.step(batches[rounds]),
+        "a step": lambda rounds: learner.update_once(batches[rounds]),
     }
     for name, part in parts.items():
         seconds = [_least(lambda rounds=rounds, part=part: part(rounds)) for rounds in ROUNDS]  # type: ignore[misc]
@@ -68,7 +68,7 @@ def measure() -> Iterator[Figure]:
 
 def _packed(batch: list[Example]) -> list[Pack]:
     """Pack a batch; a policy would remember its packs."""
-    texts = Texts(batch)
+    texts = BatchTexts(batch)
     return PackPlanner(BUDGET, prefix_batches=True).plan(pack_texts(texts, BUDGET), texts)
 
 

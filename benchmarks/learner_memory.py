@@ -35,7 +35,7 @@ def peak(chunk: int) -> int:
     """Kilobytes that a forward and a backward pass bring; 0 takes chunks of the default size."""
     import torch
 
-    from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
+    from stratagem.learn.logprobs import Head, TokenQueries, token_outputs
 
     head = Head(torch.nn.Linear(HIDDEN, ENTRIES, bias=False).requires_grad_(False), ENTRIES, trained=False)
     states = torch.randn(TOKENS, HIDDEN).requires_grad_()

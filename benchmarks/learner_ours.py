@@ -11,21 +11,21 @@ from engine_replies import Anything
 from learner_texts import ENDING, LENGTH, ROWS, STEM, PolicyStep, reward, texts
 from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line, dtype_of
 
-from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.base import Call, Prompt, Request
-from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
-from stratagem.learning.example import Example, example_from_call, example_from_demonstration
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.base import Loss
-from stratagem.learning.losses.cross_entropy import CrossEntropy
-from stratagem.learning.losses.kto import KTO, mismatched
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.load import load
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.engines.base import Call, Prompt, Request
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.adapters import adapter_parameters, add_adapter
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example, example_from_call, example_from_demonstration
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.base import Loss
+from stratagem.learn.losses.cross_entropy import CrossEntropy
+from stratagem.learn.losses.kto import KTO, mismatch_replies
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
 
 NAME = "policy"
 Step = Callable[[int], dict[str, float]]
@@ -58,7 +58,9 @@ def grpo(
         calls = engine.answer([request for group in groups for request in group])
         assert all(len(call.tokens) == size.reply for call in calls)
         rows = range(0, len(calls), size.generations)
-        report = trained.step([example for row in rows for example in _judged(calls[row : row + size.generations])])
+        report = trained.update_once(
+            [example for row in rows for example in _judged(calls[row : row + size.generations])]
+        )
         engine.publish(NAME, number + 1)
         return {"loss": report.loss, "tokens": report.num_tokens, "read": report.num_read}
 
@@ -107,12 +109,12 @@ def kto(lm: LanguageModel, *, gradient_checkpointing: bool) -> Step:
         example_from_demonstration(prompt, reply, desirable=float(row % 2 == 0), kl=0.0)
         for row, (prompt, reply) in enumerate(zip(prompts, replies, strict=True))
     ]
-    examples = [*judged, *mismatched(judged)]
+    examples = [*judged, *mismatch_replies(judged)]
     return lambda _: _facts(trained, examples)
 
 
 def _facts(trained: Learner, examples: Sequence[Example]) -> dict[str, float]:
-    report = trained.step(examples)
+    report = trained.update_once(examples)
     return {"loss": report.loss, "tokens": report.num_tokens, "read": report.num_read}
 
 

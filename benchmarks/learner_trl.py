@@ -14,8 +14,8 @@ from learner_worker import ALPHA, BETA, RANK, RATE, THREADS, Line, dtype_of
 from peft import LoraConfig
 from trl import GRPOConfig, GRPOTrainer, KTOConfig, KTOTrainer, SFTConfig, SFTTrainer
 
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.load import load
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
 
 _COPIES = 64
 """Every batch is the same rows again; so many of them are there."""

@@ -25,11 +25,11 @@ from open_spiel.python.algorithms.evaluate_bots import evaluate_bots
 from open_spiel.python.bots.uniform_random import UniformRandomBot
 
 from stratagem.games import Key, make_game
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import record
 from stratagem.players.uniform import Random
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import record
 
 REPEATS = 5
 GAMES = {
@@ -60,7 +60,7 @@ def ours(name: str, episodes: int, *, recording: bool) -> Callable[[], int]:
     match = Match(make_game(name), [Random(), Random()])
 
     def run() -> int:
-        setups = rotated(match, episodes, Key(0), name="bench")
+        setups = rotate_seats(match, episodes, Key(0), name="bench")
         if not recording:
             return sum(sum(episode.num_decisions) for episode in play(setups, detail=False))
         with tempfile.TemporaryDirectory() as folder:
@@ -144,7 +144,7 @@ def memory_growth() -> tuple[float, float]:
     peaks = []
     for hands in (10_000, 100_000):
         with tempfile.TemporaryDirectory() as folder:
-            for _ in record(play(rotated(match, hands, Key(hands), name="memory")), Path(folder)):
+            for _ in record(play(rotate_seats(match, hands, Key(hands), name="memory")), Path(folder)):
                 pass
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     return peaks[0], peaks[1]

@@ -17,13 +17,13 @@ from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.records import Episode
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import write_shard
 from stratagem.players.catalogue import make_player
-from stratagem.viewer.opening import open_viewer
+from stratagem.playing.match import Match
+from stratagem.playing.records import Episode
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import write_shard
+from stratagem.show.viewer.opening import open_viewer
 
 _PHASES = 60
 _COUNTED = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
@@ -33,7 +33,7 @@ def long_game() -> Episode:
     """Play Diplomacy by random orders until there are 60 phases."""
     game = make_game("diplomacy(until=1922)")
     match = Match(game, [make_player("random", game)] * game.spec.seats)
-    (episode,) = play([next(iter(rotated(match, 1, Key(0), name="long")))])
+    (episode,) = play([next(iter(rotate_seats(match, 1, Key(0), name="long")))])
     turns = len({row.turn for row in episode.decisions})
     if turns < _PHASES:
         raise SystemExit(f"The game has {turns} phases, fewer than {_PHASES}.")

@@ -17,12 +17,12 @@ import torch
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.policy import Policy
-from stratagem.models.adapters import active, adapter_parameters, add_adapter
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.load import load
-from stratagem.prompting.catalogue import make_style
+from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.example import Example
+from stratagem.learn.policy import Policy
 from stratagem.training.estimate import random_episode
 
 CLIP, MINI_BATCH, UPDATE = 1e-4, 10, 1e-4

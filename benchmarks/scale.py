@@ -17,22 +17,22 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.tournament import tournament
 from stratagem.games import Key, make_game
-from stratagem.play.match import Match, Setup
-from stratagem.play.records import Episode
-from stratagem.play.seating import rotated
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.tournament import tournament
 from stratagem.players.catalogue import make_player
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import FILE
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.records import Episode
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.workers.base import InProcess, Workers
+from stratagem.playing.workers.plan import change_plan
+from stratagem.playing.workers.processes import Processes
+from stratagem.playing.workers.shards import play_setups
+from stratagem.playing.workers.threads import use_threads
 from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.sweeps.run_maker import made_by_workers
-from stratagem.workers.base import InProcess, Workers
-from stratagem.workers.plan import changed
-from stratagem.workers.processes import Processes
-from stratagem.workers.shards import played
-from stratagem.workers.threads import use_threads
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import FILE
 
 
 class Case(NamedTuple):
@@ -55,7 +55,7 @@ def of_setups(setups: Callable[[int], list[Setup]]) -> Callable[[int], tuple[int
     """Play setups that are made for a round."""
 
     def work(number: int) -> tuple[int, Any]:
-        episodes = without_times(played(setups(number)))
+        episodes = without_times(play_setups(setups(number)))
         return sum(len(episode.decisions) for episode in episodes), episodes
 
     return work
@@ -65,7 +65,7 @@ def bout(text: str, names: Sequence[str], episodes: int) -> Callable[[int], list
     """Make setups of players by name."""
     game = make_game(text)
     players = [make_player(name, game) for name in names]
-    return lambda number: list(rotated(Match(game, players), episodes, Key(number), name=f"{text}/{number}"))
+    return lambda number: list(rotate_seats(Match(game, players), episodes, Key(number), name=f"{text}/{number}"))
 
 
 def sweep(number: int) -> tuple[int, Any]:
@@ -105,7 +105,7 @@ SHARDS = {"decisions": 4, "episodes": 64}
 
 def measured(case: Case, workers: Workers, rounds: int) -> tuple[float, Any]:
     """Return the units an hour of one kind of workers, and the results of the last round."""
-    with changed(workers=workers, tables_per_shard=SHARDS.get(case.unit, 4), num_threads=1):
+    with change_plan(workers=workers, tables_per_shard=SHARDS.get(case.unit, 4), num_threads=1):
         case.work(0)
         start, units = time.perf_counter(), 0
         for number in range(1, rounds + 1):

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pyspiel
 
-from stratagem.evaluation.tree_policy import Oracle
 from stratagem.games.catalogue import make_game
 from stratagem.games.tree_walk import walk
+from stratagem.measure.tree_policy import Oracle
 
 GAMES = ("kuhn-spiel", "leduc", "liars-dice")
 LINE = "| {:10} | {:>8} | {:>7} | {:>12} | {:>12} | {:>6} |"

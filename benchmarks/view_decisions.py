@@ -15,14 +15,14 @@ import pyarrow.parquet as pq
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.schemas import CALLS, SCHEMAS
-from stratagem.play.seating import rotated
-from stratagem.play.store import read_columns, write_shard
 from stratagem.players.catalogue import make_player
-from stratagem.viewer.decision_index import _index
-from stratagem.viewer.searching import Search, searched
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.schemas import CALLS, SCHEMAS
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import read_columns, write_shard
+from stratagem.show.viewer.decision_index import _index
+from stratagem.show.viewer.searching import ReplaySearch, search_record
 
 SHARDS, EPISODES = 100, 1500
 """About 20,000 decisions a shard, as records are written."""
@@ -42,7 +42,7 @@ def generate(folder: Path) -> int:
     """Write the record: one shard that was played, and copies of it with other ids; each decision has a call."""
     game = make_game("kuhn")
     match = Match(game, [make_player(name, game) for name in ("random", "NashApprox")])
-    write_shard(folder, 0, list(play(rotated(match, EPISODES // 2, Key(0), name="shard-0"))))
+    write_shard(folder, 0, list(play(rotate_seats(match, EPISODES // 2, Key(0), name="shard-0"))))
     tables = {name: read_columns(folder, name, 0, SCHEMAS[name].names) for name in SCHEMAS}
     tables["calls"] = calls(tables["decisions"])
     for number in range(SHARDS):
@@ -76,13 +76,13 @@ def main() -> None:
         print(f"{generate(folder):,} decisions in {SHARDS} shards")
         _index.cache_clear()
         start = perf_counter()
-        searched(folder, Search(), offset=0, limit=50)
+        search_record(folder, ReplaySearch(), offset=0, limit=50)
         print(f"first search, which reads the record: {perf_counter() - start:.2f} s")
         for text, search in SEARCHES.items():
-            wanted, times = Search(**search), []
+            wanted, times = ReplaySearch(**search), []
             for number in range(6):
                 start = perf_counter()
-                page = searched(folder, wanted, offset=50 * number, limit=50)
+                page = search_record(folder, wanted, offset=50 * number, limit=50)
                 times.append(perf_counter() - start)
             found = page["found"]
             print(f"{text}: {found:,} found, first page {times[0]:.3f} s, next pages {median(times[1:]):.3f} s")

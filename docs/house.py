@@ -7,12 +7,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rooms import Rooms
+
 import stratagem
-from stratagem.cli.commands import COMMANDS, permissions
+from stratagem.cli.commands import COMMANDS
+from stratagem.cli.loading import permissions
 from stratagem.cli.main import app
 
 SRC = Path(stratagem.__file__).parent
-PACKAGES = ("cli", "api", "evaluation", "reports")
+PACKAGES = ("cli", "api", "measure", "show")
 FIGURES = ("exploitability", "nash_conv", "nash_exploitability")
 """Members by which a class is a result of exploitability; so is a class with the word in its name."""
 OPTIONAL = ("exact", "scored", "sampled", "bound", "why_not_exact", "estimate", "worst_advantage", "by_seat", "method")
@@ -20,57 +23,57 @@ OPTIONAL = ("exact", "scored", "sampled", "bound", "why_not_exact", "estimate", 
 
 WORDS = {
     "exploitability": (
-        ("command", "cli/evaluate.py", "NashConv/2"),
-        ("command", "cli/evaluate.py", "NashConv/n"),
-        ("JSON", "evaluation/exploitability/result.py", "exploitability"),
-        ("JSON", "evaluation/exploitability/scored.py", "exploitability_low"),
-        ("JSON", "evaluation/exploitability/scored.py", "exploitability_high"),
-        ("JSON", "evaluation/exploitability/replies.py", "from_replies"),
-        ("JSON", "evaluation/exploitability/lower_bound.py", "lower_bound"),
+        ("command", "measure/figures/declared.py", "NashConv/2"),
+        ("command", "measure/figures/declared.py", "NashConv/n"),
+        ("JSON", "measure/exploitability/result.py", "exploitability"),
+        ("JSON", "measure/exploitability/scored.py", "exploitability_low"),
+        ("JSON", "measure/exploitability/scored.py", "exploitability_high"),
+        ("JSON", "measure/exploitability/replies.py", "from_replies"),
+        ("JSON", "measure/exploitability/lower_bound.py", "lower_bound"),
         ("Python", "api/evaluations.py", "exploitability"),
         ("Python", "api/evaluations.py", "exploitability_lower_bound"),
-        ("Python", "evaluation/exploitability/result.py", "estimate"),
-        ("report", "reports/headline.py", "exact exploitability"),
-        ("report", "reports/facets.py", "Exact exploitability"),
-        ("report", "reports/facets.py", "Exploitability from replies"),
-        ("report", "reports/sections/league.py", "exploitability (exact)"),
-        ("report", "reports/files.py", "nash_exploitability"),
+        ("Python", "measure/exploitability/result.py", "estimate"),
+        ("report", "show/reports/headline.py", "exact exploitability"),
+        ("report", "show/reports/facets.py", "Exact exploitability"),
+        ("report", "show/reports/facets.py", "Exploitability from replies"),
+        ("report", "show/reports/sections/league.py", "exploitability (exact)"),
+        ("report", "show/reports/files.py", "nash_exploitability"),
     ),
     "gain of a best response at a seat": (
-        ("command", "cli/evaluate.py", "gain by seat"),
-        ("JSON", "evaluation/exploitability/lower_bound.py", "by_seat"),
-        ("Python", "evaluation/exploitability/result.py", "gains"),
+        ("command", "measure/figures/declared.py", "gain by seat"),
+        ("JSON", "measure/exploitability/lower_bound.py", "by_seat"),
+        ("Python", "measure/exploitability/result.py", "gains"),
         ("Python", "api/exploitabilities.py", "gain"),
-        ("report", "reports/metric_titles.py", "best_response_gain"),
+        ("report", "show/reports/metric_titles.py", "best_response_gain"),
     ),
     "advantage of the best responder": (
-        ("command", "cli/evaluate.py", "worst case"),
-        ("command", "cli/evaluate.py", "worst advantage"),
-        ("Python", "evaluation/exploitability/result.py", "worst_advantage"),
-        ("report", "reports/facets.py", "best responder"),
-        ("report", "reports/facets.py", "validation/worst_case"),
-        ("report", "reports/sections/results.py", "worst case"),
+        ("command", "measure/figures/declared.py", "worst case"),
+        ("command", "measure/figures/declared.py", "worst advantage"),
+        ("Python", "measure/exploitability/result.py", "worst_advantage"),
+        ("report", "show/reports/facets.py", "best responder"),
+        ("report", "show/reports/facets.py", "validation/worst_case"),
+        ("report", "show/reports/sections/results.py", "worst case"),
     ),
     "advantage of a pool's adversaries": (
-        ("command", "cli/evaluate.py", "pool loss"),
-        ("command", "cli/evaluate.py", "pool advantage"),
-        ("command", "cli/evaluate.py", "their advantage"),
-        ("command", "evaluation/metrics/exploit.py", "exploit"),
-        ("JSON", "evaluation/report.py", "pool_advantage"),
-        ("report", "reports/headline.py", "exploit by the pool"),
-        ("report", "reports/facets.py", "validation/exploit"),
+        ("command", "measure/figures/declared.py", "pool loss"),
+        ("command", "measure/figures/declared.py", "pool advantage"),
+        ("command", "measure/figures/declared.py", "their advantage"),
+        ("command", "measure/metrics/exploit.py", "exploit"),
+        ("JSON", "measure/report.py", "pool_advantage"),
+        ("report", "show/reports/headline.py", "exploit by the pool"),
+        ("report", "show/reports/facets.py", "validation/exploit"),
     ),
     "mean payoff a round": (
-        ("command", "cli/evaluate.py", "pay"),
+        ("command", "measure/figures/declared.py", "pay"),
         ("command", "cli/match.py", "payoff"),
         ("command", "api/tournaments.py", "mean vs others"),
-        ("JSON", "evaluation/report.py", "mean_against_others"),
+        ("JSON", "measure/report.py", "mean_against_others"),
         ("Python", "api/evaluations.py", "unscaled_pay"),
         ("Python", "api/episodes.py", "payoffs"),
     ),
     "value of a player against itself": (
-        ("command", "cli/evaluate.py", "own value by seat"),
-        ("Python", "evaluation/exploitability/result.py", "values"),
+        ("command", "measure/figures/declared.py", "own value by seat"),
+        ("Python", "measure/exploitability/result.py", "values"),
         ("Python", "api/exploitabilities.py", "value"),
     ),
 }
@@ -107,7 +110,8 @@ def members(node: ast.ClassDef) -> set[str]:
 def is_of_other_type(annotation: ast.expr) -> bool:
     """Return whether a field holds a result of another class, or the name of a method or player."""
     return any(
-        isinstance(at, ast.Name) and at.id in ("Exploitability", "Player", "PlayerLike") for at in ast.walk(annotation)
+        isinstance(at, ast.Name) and at.id in ("Exploitability", "StoredExploitability", "Player", "PlayerLike")
+        for at in ast.walk(annotation)
     )
 
 
@@ -175,7 +179,7 @@ def options() -> list[str]:
     loaded = {name: group.commands[name].loaded for name in COMMANDS}
     common = {"help", *(one.name for one in permissions())}
     return [
-        f"{name} {one.opts[0]}"
+        f"{name} {(*one.opts, *one.secondary_opts)[0]}"
         for name, command in loaded.items()
         for one in command.params
         if one.param_type_name == "option" and one.name not in common
@@ -197,6 +201,7 @@ def main() -> None:
     print(f"public names of stratagem.__all__  {len(stratagem.__all__)}")
     for package in PACKAGES:
         print("{}  {} modules, {} lines".format(package, *lines(package)))
+    print("\n".join(Rooms().report()))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from stratagem.learning.losses.base import Columns, Loss, LossOutput, Outputs, Totals
-from stratagem.options import within
+from stratagem.base.options import within
+from stratagem.learn.losses.base import Columns, Loss, LossOutput, Outputs, Totals
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """A suite of your own: games, opponents by pool, metrics, and the number of episodes for each opponent."""
 
-from stratagem.evaluation.suites import Line, Suite
+from stratagem.measure.suites import Suite, SuiteLine
 
 
 def cards() -> Suite:
@@ -9,8 +9,8 @@ def cards() -> Suite:
         name="cards",
         summary="One hand of Kuhn poker and one of Leduc poker.",
         lines=(
-            Line("kuhn(hands=1)", {"train": ("TightPassive", "random"), "exploit": ("AlwaysBet",)}),
-            Line("leduc", {"opponents": ("random",)}),
+            SuiteLine("kuhn(hands=1)", {"train": ("TightPassive", "random"), "exploit": ("AlwaysBet",)}),
+            SuiteLine("leduc", {"opponents": ("random",)}),
         ),
         metrics=("pay", "win rate", "exploit"),
         episodes=10,

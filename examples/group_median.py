@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
-from stratagem.learning.advantages.segments import cells
+from stratagem.learn.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, State
+from stratagem.learn.advantages.segments import cells
 
 
 @dataclass(frozen=True, kw_only=True)

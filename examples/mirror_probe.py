@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from stratagem.auditing.figure import Figure, estimated
-from stratagem.auditing.probes.base import Measured, Task
-from stratagem.evaluation.matchups import Evaluator
+from stratagem.measure.audit.measurement import Measurement, fill_figure
+from stratagem.measure.audit.probes.base import ProbeFindings, Task
+from stratagem.measure.matchups import Evaluator
 
 
 class Mirror:
@@ -22,12 +22,12 @@ class Mirror:
             return "In a zero-sum game copies have 0 on average."
         return "" if _episodes(task) >= 2 * task.game.spec.seats else f"{task.decisions} decisions are too few."
 
-    def measure(self, task: Task) -> Measured:
+    def measure(self, task: Task) -> ProbeFindings:
         evaluator = Evaluator(_episodes(task), task.key, task.queue, task.record, budget=0, exact_budget=0)
         (matchup,) = evaluator.matchups(task.game, task.agent, [(task.agent, ())])
         how = "Mean payoff a round beside copies of itself, seats rotated over paired deals."
-        figure = Figure(name=task.name("pay_mirror"), group="consistency", unit=task.game.spec.unit, method=how)
-        return Measured([estimated(figure, matchup.payoff(scaled=False))])
+        figure = Measurement(name=task.name("pay_mirror"), group="consistency", unit=task.game.spec.unit, method=how)
+        return ProbeFindings([fill_figure(figure, matchup.payoff(scaled=False))])
 
 
 def _episodes(task: Task) -> int:

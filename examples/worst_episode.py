@@ -1,8 +1,8 @@
 """A metric of your own: declared data, and one method from matchups to an estimate."""
 
-from stratagem.evaluation.matchups import payoff_of
-from stratagem.evaluation.metrics import Metric, Sample
-from stratagem.evaluation.statistics import Estimate
+from stratagem.measure.matchups import payoff_of
+from stratagem.measure.metrics import Metric, Sample
+from stratagem.measure.statistics import Estimate
 
 
 class WorstEpisode(Metric):

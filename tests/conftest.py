@@ -1,9 +1,19 @@
+import copy
 import gc
 import itertools
 import os
+import sys
 
 import pytest
 
+import like_macos
+from jobs import Jobs
+from processor_time import ProcessorTime
+from shared_models import share_models
+
+if "--like-macos" in sys.argv:  # before anything of the package is imported
+    like_macos.pretend()
+    like_macos.pass_on()
 _numbers = itertools.count()
 # the models of the tests are so small that a second thread only waits for the first
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -17,8 +27,27 @@ def pytest_collection():
         return (yield)
     finally:
         gc.enable()
-        gc.collect()
         gc.freeze()
+
+
+def pytest_collection_finish():
+    share_models()
+
+
+def pytest_addoption(parser):
+    parser.addoption("--jobs", type=int, default=1, metavar="N", help="share the tests among N processes")
+    parser.addoption("--cpu-times", type=int, default=0, metavar="N", help="list the N tests with most processor time")
+    parser.addoption("--like-macos", action="store_true", help="run without what only Linux has")
+    parser.addoption("--no-cpu-limit", action="store_true", help="let a test without a mark take over a second")
+
+
+def pytest_configure(config):
+    limited = not config.option.no_cpu_limit
+    config.pluginmanager.register(ProcessorTime(config.option.cpu_times, limited=limited))
+    if config.option.like_macos or sys.platform != "linux":
+        config.pluginmanager.register(like_macos.LikeMacos())
+    if config.option.jobs > 1:
+        config.pluginmanager.register(Jobs(config, config.option.jobs))
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +63,17 @@ def server_of_tiny(tmp_path_factory):
 def trusting_nobody(tmp_path_factory, monkeypatch):
     """A list of trusted folders of its own for each test; at first it is empty."""
     monkeypatch.setenv("STRATAGEM_CONFIG", str(tmp_path_factory.getbasetemp() / f"config-{next(_numbers)}"))
+
+
+@pytest.fixture(autouse=True)
+def allowing_anew():
+    """Forget what a test allowed, and which file a short name meant: two tests may both have an `own.py`."""
+    from stratagem.base import named_files
+    from stratagem.base.consent import table as consent_table
+
+    before = named_files.table(), consent_table.consent()
+    named_files.take(copy.deepcopy(before[0]))
+    consent_table.take(copy.deepcopy(before[1]))
+    yield
+    named_files.take(before[0])
+    consent_table.take(before[1])

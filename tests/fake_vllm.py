@@ -10,12 +10,12 @@ from types import SimpleNamespace
 
 import torch
 
-from stratagem.engines.vllm.processors import V1Shell, V2Shell
-from stratagem.engines.vllm.rows import KEY, numbered
-from stratagem.engines.vllm.served_by import Output
-from stratagem.models.adapter_files import BASE
-from stratagem.models.adapters import active, adapter_names, load_adapter
-from stratagem.models.load import load
+from stratagem.language.engines.vllm.processors import V1Shell, V2Shell
+from stratagem.language.engines.vllm.rows import KEY, number_of_row
+from stratagem.language.engines.vllm.served_by import Output
+from stratagem.language.models.adapter_files import BASE
+from stratagem.language.models.adapters import active, adapter_names, load_adapter
+from stratagem.language.models.load import load
 
 INSTALLED = find_spec("vllm") is not None
 CHUNK = 200
@@ -157,7 +157,7 @@ class FakeRuntime(FakeVLLM):
         if adapter is not None:
             self.load(adapter.number, adapter.folder)
         assert len(self.loras) < self.slots, "one slot stays empty"
-        return self.add_request({KEY: numbered(row)}, tokens, room, None if adapter is None else adapter.number)
+        return self.add_request({KEY: number_of_row(row)}, tokens, room, None if adapter is None else adapter.number)
 
     def step(self, *, wait=True):
         return [Output(name, [token], over) for name, token, _, over in self.run()]
@@ -184,6 +184,6 @@ class FakeRuntimeV2(FakeRuntime):
 
 def install(monkeypatch, runtime=FakeRuntime):
     """Serve engines by the stand-in."""
-    monkeypatch.setattr("stratagem.engines.vllm.engine.check_installed", lambda: None)
-    monkeypatch.setattr("stratagem.engines.vllm.engine.LocalRuntime", runtime)
+    monkeypatch.setattr("stratagem.language.engines.vllm.engine.check_installed", lambda: None)
+    monkeypatch.setattr("stratagem.language.engines.vllm.engine.LocalRuntime", runtime)
     runtime.num_started = 0

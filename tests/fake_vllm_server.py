@@ -7,8 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from fake_vllm import FakeVLLM
-from stratagem.engines.local_engine import vocabulary_of
-from stratagem.engines.vllm.served import check_data
+from stratagem.language.engines.local_engine import vocabulary_of
+from stratagem.language.engines.vllm.served import check_data
 
 
 class FakeVLLMServer:

@@ -93,7 +93,7 @@ def differences(engine, board, orders):
     """Play a phase on both; return the next fast board, and the differences in position and results."""
     phase = engine.phase_type
     results = process(engine, orders)
-    after, own = board.played(orders)
+    after, own = board.play_orders(orders)
     units = {" ".join(line.split()[:2]) for lines in orders.values() for line in lines}
     wrong = [f"{u}: {results.get(u, ())} {own.get(u, ())}" for u in units if results.get(u, ()) != own.get(u, ())]
     if after.position != position_of(engine):

@@ -8,6 +8,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
 shown = import_module("chapters.shown")
 
 COMMAND = "from stratagem.cli.main import main; main()"
+SECONDS = 120
+"""On the clock; a program that goes on for longer is killed: it waits for what never comes."""
 
 
 def forked_program(source, *words, work, scratch):
@@ -15,7 +17,8 @@ def forked_program(source, *words, work, scratch):
 
     `scratch` is a folder of the test's own; the packages that are installed in its folder `site` are found.
     """
-    own = f"import sys; sys.path += [path for path in {sys.path!r} if path not in sys.path]\n"
+    own = f"import signal, sys; sys.path += [path for path in {sys.path!r} if path not in sys.path]\n"
+    own += f"signal.alarm({SECONDS})\n"
     return shown.programs().run(["-c", own + source, *map(str, words)], work, scratch / "site")
 
 

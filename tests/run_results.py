@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from stratagem.play.store import read_episodes, shards
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import FILE
+from stratagem.playing.store import read_episodes, shards
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import FILE
 
 
 def end_of(path):

@@ -1,11 +1,13 @@
 """Another package brings a game and a player: declared in its metadata, found by name, held to every rule."""
 
 import json
-import os
 import subprocess
 import sys
+from typing import NamedTuple
 
 import pytest
+
+from forks import COMMAND, forked_program
 
 PYPROJECT = """
 [build-system]
@@ -90,6 +92,14 @@ print(json.dumps({
 """
 
 
+class Run(NamedTuple):
+    """Outcome of a program."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
 def write_package(folder):
     (folder / "pyproject.toml").write_text(PYPROJECT)
     (folder / "coin_match.py").write_text(MODULE)
@@ -107,14 +117,17 @@ def write_installed(target):
     )
 
 
-def python(*arguments, path=None):
-    paths = [str(path)] if path else []
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([*paths, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)}
-    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, env=env)
+def python(source, *words, path):
+    """Run source where the packages of a folder are found; its errors stand in a file of their own."""
+    errors = path / "errors.txt"
+    own = f"import os, sys; sys.path.insert(0, {str(path)!r})\n"
+    own += f"os.dup2(os.open({str(errors)!r}, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 2)\n"
+    status, printed = forked_program(own + source, *words, work=path, scratch=path)
+    return Run(status, printed, errors.read_text(encoding="utf-8"))
 
 
 def check(target):
-    run = python("-c", PROGRAM, path=target)
+    run = python(PROGRAM, path=target)
     assert run.returncode == 0, run.stderr
     found = json.loads(run.stdout)
     assert found["listed"]
@@ -139,7 +152,8 @@ def test_pip_installs_it_without_a_network(tmp_path):
     source.mkdir()
     write_package(source)
     flags = ("--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check", "--quiet")
-    installed = python("-m", "pip", "install", *flags, "--target", str(target), str(source))
+    command = [sys.executable, "-m", "pip", "install", *flags, "--target", str(target), str(source)]
+    installed = subprocess.run(command, capture_output=True, text=True)
     assert installed.returncode == 0, installed.stderr
     check(target)
 
@@ -154,8 +168,8 @@ def test_a_game_that_calls_itself_by_no_name_of_a_game_is_refused(tmp_path):
     assert "number makes int, which is no game." in stratagem(tmp_path, "games", "number").stderr
 
 
-def test_without_the_package_the_name_is_unknown():
-    run = python("-c", "from stratagem.games import make_game\nmake_game('coin-match')")
+def test_without_the_package_the_name_is_unknown(tmp_path):
+    run = python("from stratagem.games import make_game\nmake_game('coin-match')", path=tmp_path)
     assert run.returncode != 0
     assert "There is no game called 'coin-match'" in run.stderr
 
@@ -193,7 +207,7 @@ def torn(tmp_path_factory):
 
 
 def stratagem(target, *arguments):
-    return python("-c", "from stratagem.cli.main import main; main()", *arguments, path=target)
+    return python(COMMAND, *arguments, path=target)
 
 
 @pytest.mark.parametrize(
@@ -232,6 +246,131 @@ def test_a_broken_metric_says_so_and_is_in_no_list(torn):
     run = stratagem(torn, "eval", "ipd", "--player", "TitForTat", "--metric", "torn figure")
     assert run.returncode == 2
     assert "The metric torn figure of the package torn-package is broken" in " ".join(run.stderr.split())
-    program = "from stratagem.evaluation.metrics import METRICS as m; print(len(m), 'torn figure' in list(m), *m)"
-    listed = python("-c", program, path=torn)
+    program = "from stratagem.measure.metrics import METRICS as m; print(len(m), 'torn figure' in list(m), *m)"
+    listed = python(program, path=torn)
     assert listed.stdout.startswith("35 False pay exploit"), listed.stderr
+
+
+DECLARATION = """
+from stratagem.games.package import GamePackage
+PACKAGE = GamePackage(
+    "coin-match", rules="coin_match:CoinMatch", safety="coin_parts:CoinSafety", players="coin_parts:PLAYERS",
+    reasons="coin_parts:REASONS", face="coin_parts:CoinFace")
+"""
+PARTS = """
+from pathlib import Path
+from coin_match import Heads
+from stratagem.games import Safety
+from stratagem.show.viewer.faces.base import GameFace
+
+class CoinSafety(Safety):
+    pools = {"train": ("Heads",), "exploit": ("Tails",)}
+    demonstrators = {"Heads": 1.0}
+
+class Tails(Heads):
+    def strategy(self, view):
+        return "TAILS"
+
+def broken():
+    raise OSError("no coin")
+
+PLAYERS = {"Heads": Heads, "Tails": Tails, "Broken": broken}
+REASONS = {"Heads": lambda view, action: (("It is heads.",),), "Tails": lambda view, action: 1 / 0}
+
+class CoinFace(GameFace):
+    module = Path(__file__).with_name("coin.js")
+"""
+PROGRAM_OF_PARTS = """
+import json, sys
+from stratagem.games import make_game
+from stratagem.games.key import Key
+game = make_game("coin-match")
+early = "coin_parts" in sys.modules
+from stratagem.games.safety.catalogue import safety_of
+from stratagem.learn.demonstrations.reasoning.catalogue import reasoning
+from stratagem.players.catalogue import make_player, player_names
+from stratagem.show.viewer.faces.catalogue import face_of
+view = game.start(Key(0)).view(0)
+try:
+    reasoning("Tails", view, "TAILS", Key(0))
+except Exception as error:
+    failed = str(error)
+print(json.dumps({
+    "early": early,
+    "safety": type(safety_of(game)).__name__,
+    "train": [player.name for player in map(lambda name: make_player(name, game), safety_of(game).pools["train"])],
+    "players": player_names(game),
+    "tails": make_player("tails", game).policy(view),
+    "elsewhere": "Tails" in player_names(make_game("kuhn")),
+    "reasons": reasoning("Heads", view, "HEADS", Key(0)),
+    "failed": failed,
+    "face": face_of(game).module.name,
+}))
+"""
+
+
+@pytest.fixture
+def declared(tmp_path):
+    """A package whose one entry point leads to a declaration of all parts."""
+    write_installed(tmp_path)
+    (tmp_path / "coin_package.py").write_text(DECLARATION)
+    (tmp_path / "coin_parts.py").write_text(PARTS)
+    (tmp_path / "coin.js").write_text("export const mount = 0;\n")
+    entries = tmp_path / "coin_match-0.3.dist-info" / "entry_points.txt"
+    entries.write_text("[stratagem.games]\ncoin-match = coin_package:PACKAGE\n")
+    return tmp_path
+
+
+def test_one_entry_point_brings_all_parts_of_a_game(declared):
+    run = python(PROGRAM_OF_PARTS, path=declared)
+    assert run.returncode == 0, run.stderr
+    found = json.loads(run.stdout)
+    assert found.pop("players")[:3] == ["Heads", "Tails", "Broken"]
+    assert found.pop("failed").startswith(
+        "The reasoning Tails of the package coin-match is broken: coin_package:PACKAGE"
+    )
+    assert found == {
+        "early": False,
+        "safety": "CoinSafety",
+        "train": ["coin-match/Heads"],
+        "tails": {"TAILS": 1.0},
+        "elsewhere": False,
+        "reasons": "It is heads.",
+        "face": "coin.js",
+    }
+
+
+def test_broken_part_of_a_package_is_one_sentence(declared):
+    run = stratagem(declared, "play", "coin-match", "--players", "Broken", "Heads")
+    assert run.returncode == 2
+    said = " ".join(run.stderr.split())
+    assert "The player coin-match/Broken of the package coin-match is broken: coin_package:PACKAGE says OSError" in said
+    (declared / "coin_parts.py").write_text("raise RuntimeError('no mint')")
+    run = stratagem(declared, "play", "coin-match", "--players", "random", "random")
+    assert run.returncode == 2
+    assert "of the package coin-match is broken: coin_package:PACKAGE says RuntimeError: no mint." in run.stderr
+    (declared / "coin_package.py").write_text(DECLARATION.replace('"coin-match"', '"pennies"'))
+    run = stratagem(declared, "games", "coin-match")
+    assert (
+        "says LookupError: 'it declares pennies, and not coin-match'" in run.stderr
+        or "it declares pennies" in run.stderr
+    )
+
+
+def test_group_of_a_single_part_is_deprecated(tmp_path):
+    write_installed(tmp_path)
+    (tmp_path / "coin_parts.py").write_text(PARTS)
+    (tmp_path / "coin.js").write_text("export const mount = 0;\n")
+    entries = tmp_path / "coin_match-0.3.dist-info" / "entry_points.txt"
+    safety, faces = (f"\n[stratagem.{group}]\ncoin-match = coin_parts:Coin" for group in ("safety", "faces"))
+    entries.write_text(f"{entries.read_text()}{safety}Safety\n{faces}Face\n")
+    program = (
+        "import warnings; warnings.simplefilter('always', DeprecationWarning)\n"
+        "from stratagem.games import make_game; from stratagem.games.safety.catalogue import safety_of\n"
+        "from stratagem.show.viewer.faces.catalogue import face_of\n"
+        "game = make_game('coin-match'); print(type(safety_of(game)).__name__, type(face_of(game)).__name__)"
+    )
+    run = python(program, path=tmp_path)
+    assert run.stdout.split() == ["CoinSafety", "CoinFace"], run.stderr
+    for group in ("safety", "faces"):
+        assert f"coin-match stands in stratagem.{group}, a group that is deprecated: declare it in a" in run.stderr

@@ -11,20 +11,20 @@ import numpy as np
 import pytest
 import torch
 
-from stratagem.errors import BadParameter
-from stratagem.evaluation.evaluate import evaluate
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.metrics import METRICS
-from stratagem.evaluation.suites import find_suite, with_metrics
-from stratagem.evaluation.tournament import tournament
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
 from stratagem.games.conformance import verify
-from stratagem.learning.advantages.base import Decisions
-from stratagem.learning.losses.base import Columns, Outputs
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.learn.advantages.base import Decisions
+from stratagem.learn.losses.base import Columns, Outputs
+from stratagem.measure.evaluate import evaluate
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.metrics import METRICS
+from stratagem.measure.suites import find_suite, with_metrics
+from stratagem.measure.tournament import tournament
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
 sys.path.insert(0, str(EXAMPLES))
@@ -82,7 +82,7 @@ def test_keeping_rides_free_and_a_good_that_is_not_made_is_harm(actions, collusi
 def transcript(game, agent, other):
     """Return the moves of the agent, one letter each."""
     match = Match(game, [agent, make_player(other, game)])
-    episode = next(play(rotated(match, 2, Key(0), name="example")))
+    episode = next(play(rotate_seats(match, 2, Key(0), name="example")))
     return "".join(row.action[0] for row in episode.decisions if row.slot == 0)
 
 
@@ -147,8 +147,8 @@ def test_the_credit_is_what_is_above_the_groups_median():
 
 def test_the_loss_and_the_credit_are_found_by_their_entry_points():
     page = """```python
-from stratagem.learning.advantages.catalogue import read_advantage
-from stratagem.learning.losses.catalogue import read_loss
+from stratagem.learn.advantages.catalogue import read_advantage
+from stratagem.learn.losses.catalogue import read_loss
 
 print(read_advantage("group_median").value, read_loss("awr(awr_beta=2.0)").value)
 ```

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from stratagem.api.mistakes import one_sentence
-from stratagem.errors import StratagemError, WriteFailed
-from stratagem.files import failed_write, telling, telling_below
+from stratagem.base.errors import StratagemError, WriteFailed
+from stratagem.base.files import failed_write, telling, telling_below
 
 
 def error_of(number, *names):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-import stratagem.garbage
-from stratagem.garbage import MemoryReturn
+import stratagem.base.garbage
+from stratagem.base.garbage import MemoryReturn
 
 MIB = 2**20
-HAS_TRIM = stratagem.garbage._malloc_trim() is not None
+HAS_TRIM = stratagem.base.garbage._malloc_trim() is not None
 
 
 def resident():
@@ -17,6 +17,7 @@ def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
 
+@pytest.mark.linux
 @pytest.mark.skipif(not (HAS_TRIM and sys.platform == "linux"), reason="needs glibc")
 def test_gaps_between_blocks_in_use_are_returned():
     blocks = [bytearray(10_000) for _ in range(20_000)]
@@ -32,13 +33,13 @@ def test_gaps_between_blocks_in_use_are_returned():
 def calls(monkeypatch):
     """Arguments of the calls of the C library's function."""
     made = []
-    monkeypatch.setattr(stratagem.garbage, "_malloc_trim", lambda: made.append)
+    monkeypatch.setattr(stratagem.base.garbage, "_malloc_trim", lambda: made.append)
     return made
 
 
 def test_memory_is_returned_at_most_once_in_so_many_seconds(monkeypatch, calls):
     now = [100.0]
-    monkeypatch.setattr(stratagem.garbage.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(stratagem.base.garbage.time, "monotonic", lambda: now[0])
     give_back, returned = MemoryReturn(10.0), []
     for now[0] in (100.0, 109.9, 110.0, 119.0, 120.5):
         returned.append(give_back())
@@ -47,7 +48,7 @@ def test_memory_is_returned_at_most_once_in_so_many_seconds(monkeypatch, calls):
 
 
 def test_nothing_is_done_without_the_function(monkeypatch):
-    monkeypatch.setattr(stratagem.garbage, "_malloc_trim", lambda: None)
+    monkeypatch.setattr(stratagem.base.garbage, "_malloc_trim", lambda: None)
     assert not MemoryReturn(0.0)()
 
 
@@ -56,5 +57,5 @@ def test_a_system_without_the_function_is_no_error(monkeypatch, error):
     def missing(_):
         raise error
 
-    monkeypatch.setattr(stratagem.garbage.ctypes, "CDLL", missing)
-    assert stratagem.garbage._malloc_trim() is None
+    monkeypatch.setattr(stratagem.base.garbage.ctypes, "CDLL", missing)
+    assert stratagem.base.garbage._malloc_trim() is None

@@ -2,27 +2,27 @@
 
 import pytest
 
-from stratagem.algorithms.shapellm.shapers.mfos_stage import META_POLICIES, meta_policies
-from stratagem.auditing import pace
-from stratagem.auditing.card import read_card
-from stratagem.errors import StratagemError, UnknownName
-from stratagem.manifest import FILE as MANIFEST
+from stratagem.algorithms.shapellm.shapers.mfos import META_POLICIES, meta_policies
+from stratagem.base.errors import StratagemError, UnknownName
+from stratagem.base.manifest import FILE as MANIFEST
+from stratagem.measure.audit import pace
+from stratagem.measure.audit.card import read_card
 from stratagem.players import equilibrium
-from stratagem.reports.outcome_file import FILE as OUTCOME
-from stratagem.reports.outcome_file import interests_of
-from stratagem.reports.run_data import RunData
-from stratagem.reports.sections.contest import training_data
-from stratagem.runs.config_file import read_toml
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import FILE as METRICS
-from stratagem.runs.metrics import read_metrics
-from stratagem.runs.trackers.tracks import FILE as TRACKS
-from stratagem.runs.trackers.tracks import track_urls
+from stratagem.show.reports.outcome_file import FILE as OUTCOME
+from stratagem.show.reports.outcome_file import interests_of
+from stratagem.show.reports.run_data import RunData
+from stratagem.show.reports.sections.contest import training_data
+from stratagem.show.viewer import model_policies, notes, report_pages, whatif
+from stratagem.show.viewer.checks.adapters import _digests
 from stratagem.sweeps.plan import read_plan
 from stratagem.sweeps.runner import FILE as SWEEP
 from stratagem.sweeps.runner import _known_source
-from stratagem.viewer import model_policies, notes, report_pages, whatif
-from stratagem.viewer.checks.adapters import _digests
+from stratagem.training.runs.config_file import read_toml
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import FILE as METRICS
+from stratagem.training.runs.metrics import read_metrics
+from stratagem.training.runs.trackers.tracks import FILE as TRACKS
+from stratagem.training.runs.trackers.tracks import track_urls
 
 DEEP = "[" * 100_000
 TOML = f"a = {DEEP}"
@@ -54,7 +54,7 @@ def test_reader_names_a_file_that_is_nested_too_deeply(tmp_path, name, text, rea
         (OUTCOME, lambda folder: interests_of(RunData(RunFolder(folder))), {}),
         ("steps/0.json", lambda folder: training_data(RunData(RunFolder(folder))), None),
         (notes.FILE, lambda folder: notes.note_of(RunFolder(folder)), notes.Note()),
-        (whatif.FILE, whatif.stored, None),
+        (whatif.FILE, whatif.stored_answer, None),
         (MANIFEST, _digests, {}),
         ("table.json", lambda folder: equilibrium._read(folder / "table.json", "kuhn"), None),
     ],

@@ -2,10 +2,10 @@
 
 import pytest
 
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.base.options import whole, within
 from stratagem.cli.main import main
-from stratagem.errors import BadParameter, UnknownName
 from stratagem.games.catalogue import make_game
-from stratagem.options import whole, within
 from stratagem.players.catalogue import make_player
 
 INNER_WORDS = ("float", "int'", "str'", "object", "unsupported", "instances", "isfinite")

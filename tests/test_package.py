@@ -43,11 +43,11 @@ def test_wheel_holds_every_recipe_and_sentence_of_the_repository_and_the_types(w
     with zipfile.ZipFile(wheel) as packed:
         held = {Path(name) for name in packed.namelist()}
     files = (path.relative_to(ROOT) for path in (ROOT / "recipes").rglob("*.toml"))
-    sentences = {path.relative_to(ROOT / "src") for path in (ROOT / "src/stratagem/sentences").glob("*.toml")}
+    sentences = {path.relative_to(ROOT / "src") for path in (ROOT / "src/stratagem/base/sentences").glob("*.toml")}
     recipes = {Path("stratagem") / path for path in files}
     assert len(sentences) == 4
     assert {path for path in held if path.suffix == ".toml"} == recipes | sentences
-    assert {Path("stratagem/py.typed"), Path("stratagem/__init__.pyi"), Path("stratagem/reports/page.js")} <= held
+    assert {Path("stratagem/py.typed"), Path("stratagem/__init__.pyi"), Path("stratagem/show/reports/page.js")} <= held
     code = {path.relative_to(ROOT / "src") for path in (ROOT / "src").rglob("*.py")}
     assert {path for path in held if path.suffix == ".py"} == code
 
@@ -74,6 +74,13 @@ def installed(wheel, tmp_path_factory):
         return done.stdout
 
     return run
+
+
+@pytest.mark.runs
+def test_installed_wheel_is_what_is_run(installed):
+    place = installed("python", "-c", "import stratagem; print(stratagem.__file__)")
+    assert "/env/lib/" in place
+    assert "NashApprox" in installed("stratagem", "play", "kuhn", "--players", "NashApprox", "random")
 
 
 @pytest.mark.long

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from stratagem.garbage import rare_collection
+from stratagem.base.garbage import rare_collection
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +28,7 @@ class Cycle:
         Cycle.alive -= 1
 
 
+@pytest.mark.runs
 def test_existing_objects_are_exempt_and_garbage_within_is_still_found():
     with rare_collection():
         assert gc.get_freeze_count() > 1000

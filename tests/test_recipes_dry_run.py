@@ -8,12 +8,12 @@ from shlex import split
 import pytest
 
 from stratagem.algorithms.catalogue import bound, read_any
+from stratagem.base.errors import BadRecord
 from stratagem.cli.main import main
-from stratagem.errors import BadRecord
-from stratagem.models.unloaded import unloaded
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.trackers.base import Tracker
-from stratagem.sweeps.plan import planned, read_plan
+from stratagem.language.models.unloaded import forbid_loading
+from stratagem.sweeps.plan import plan_runs, read_plan
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.trackers.base import Tracker
 from stratagem.training.shipped import recipe_path, shipped_recipes
 
 ROOT = Path(__file__).parents[1]
@@ -75,7 +75,7 @@ def test_shipped_recipe_can_be_trained_by_the_command_at_its_top(recipe, tmp_pat
     assert command.startswith("stratagem train ")
     assert f"recipes/{recipe.name}.toml" in names
     made = read_any([recipe_path(name, ROOT) for name in names], {**changes, "model": "tiny"})
-    with unloaded():  # its devices may be those of another machine
+    with forbid_loading():  # its devices may be those of another machine
         bound(made, RunFolder(tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
@@ -93,7 +93,7 @@ def test_shipped_recipe_names_the_games_that_it_lacks(name, tmp_path, monkeypatc
 @pytest.mark.parametrize("recipe", [one for one in SHIPPED if one.group == "sweeps"], ids=lambda recipe: recipe.name)
 def test_shipped_sweep_names_recipes_that_can_be_trained(recipe, tmp_path):
     assert command_of(recipe) == f"stratagem sweep recipes/{recipe.name}.toml"
-    runs = list(planned(read_plan(recipe.path), recipe.path.parent))
+    runs = list(plan_runs(read_plan(recipe.path), recipe.path.parent))
     for run in runs:
         bound(read_any(run.recipes, run.changes), RunFolder(tmp_path / run.name))
     assert len({run.name for run in runs}) == len(runs)
@@ -103,7 +103,7 @@ def test_shipped_sweep_names_recipes_that_can_be_trained(recipe, tmp_path):
 def test_documented_training_command_dry_runs_from_any_folder(command, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(Tracker, "check", lambda self: None)  # packages of trackers and of clusters are not needed
-    monkeypatch.setattr("stratagem.workers.ray_cluster.find_spec", lambda name: name)
+    monkeypatch.setattr("stratagem.playing.workers.ray_cluster.find_spec", lambda name: name)
     with pytest.raises(SystemExit) as ended:
         main([*split(command, comments=True)[1:], "--dry-run", "--json"])
     printed = capsys.readouterr()

@@ -1,9 +1,11 @@
 """One key means one thing in every recipe, and no replaced key stands in a recipe, a class of settings or a page."""
 
 import re
+import sys
 import tomllib
 from collections import defaultdict
 from fnmatch import fnmatchcase
+from importlib import import_module
 from inspect import signature
 from itertools import accumulate
 from pathlib import Path
@@ -14,21 +16,23 @@ import pytest
 import stratagem
 from stratagem import __version__
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of
+from stratagem.base.renamed.keys import RELEASES, renamed_keys
+from stratagem.base.settings import Settings
 from stratagem.front import FUNCTIONS
-from stratagem.learning.advantages.catalogue import ESTIMATORS
-from stratagem.learning.losses.catalogue import LOSSES
-from stratagem.models.run_models import DecodingSettings
-from stratagem.renamed.keys import RELEASES, renamed_keys
-from stratagem.runs.folder import RunInfo
-from stratagem.settings import Settings
-from stratagem.sweeps.plan import Plan
+from stratagem.language.models.run_models import DecodingSettings
+from stratagem.learn.advantages.catalogue import ESTIMATORS
+from stratagem.learn.losses.catalogue import LOSSES
+from stratagem.sweeps.plan import SweepPlan
+from stratagem.training.runs.folder import RunInfo
 from stratagem.training.shipped import SHIPPED, shipped_recipes
 
 ROOT = Path(__file__).parents[1]
 RECIPES = sorted(recipe.path for recipe in shipped_recipes() if recipe.group != "sweeps")
-TYPES = ROOT / "docs" / "reference" / "extensions.md"
-"""Page of parameters of Python, which are no keys of a recipe: `bound` there is that of a draw."""
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted({*(ROOT / "docs").rglob("*.md")} - {TYPES})]
+sys.path.insert(0, str(ROOT / "docs"))
+docs = import_module("catalogue")
+PAGES = docs.written_by_hand()
+REFERENCE = sorted({*docs.REFERENCE} - {"extensions"})
+"""The page of types has parameters of Python, which are no keys of a recipe: `bound` there is that of a draw."""
 ROOTS = [algorithm_of({"algorithm": name}).recipe_type for name in ALGORITHMS.names()]
 
 EXCUSED = {
@@ -50,9 +54,10 @@ EXCUSED = {
     "reward": "SCO-PAL's stage of step rewards, and whose payoff a seat of ShapeLLM is rewarded by",
     "style": "always a prompt style; that of a seat must fit its memory",
     "teacher": "who is imitated: a player by its games, or a model by its policy",
+    "matchmaker": "always the rule that draws opponents; the sentence says from whom",
+    "max_snapshots": "always the number of newest snapshots that may be met; in a league of each learner",
+    "snapshot_every": "always the iterations between two snapshots; in a league of every learner",
     "temperature": "always a sampling temperature; the sentence says of whom",
-    "top_k": "always the cut of the sampling distribution; the sentence says of whom",
-    "top_p": "always the cut of the sampling distribution; the sentence says of whom",
 }
 """Keys whose sentence differs from class to class, each with the reason why that is right."""
 
@@ -74,7 +79,7 @@ def tree(cls, place=""):
             yield from tree(inner, f"{place}{name}.{free}")
 
 
-PLACES = [(place, cls) for root in (*ROOTS, Plan) for place, cls in tree(root)]
+PLACES = [(place, cls) for root in (*ROOTS, SweepPlan) for place, cls in tree(root)]
 CLASSES = sorted({cls for _, cls in PLACES}, key=lambda cls: cls.__name__)
 VALID = {f"{place}{name}" for place, cls in PLACES for name in cls.model_fields}
 REPLACED = {f"{place}{old}" for place, cls in PLACES for old in renamed_keys(cls)} - VALID
@@ -84,6 +89,7 @@ OTHER_NAMES = {
     "terms": "a column of a batch",
     "warm_up": "a purpose of an episode in a record",
     "alpha": "an option of players of Kuhn poker",
+    "at": "a method of keys",
     "batch": "rows that a mean is taken over",
     "beta": "an advantage estimator",
     "clock": "a column of a record",
@@ -92,6 +98,7 @@ OTHER_NAMES = {
     "budget": "a spending cap, and an option of the player perfect",
     "kl": "a metric",
     "most": "an option of the game negotiation",
+    "ratio": "a figure of the monitor",
     "start": "a checkpoint, and a model of a run",
     "turns": "a metric of the environment for verifiers",
 }
@@ -233,6 +240,11 @@ def page_name(path):
 @pytest.mark.parametrize("path", PAGES, ids=page_name)
 def test_no_page_names_a_replaced_key(path):
     assert replaced_in(path.read_text("utf-8")) == set()
+
+
+@pytest.mark.parametrize("name", REFERENCE)
+def test_no_page_of_the_reference_names_a_replaced_key(name):
+    assert replaced_in(docs.reference_page(name)) == set()
 
 
 @pytest.mark.parametrize(

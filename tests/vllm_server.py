@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fake_vllm import INSTALLED
-from stratagem.models.load import load
-from stratagem.models.merging import write_base
+from stratagem.language.models.load import load
+from stratagem.language.models.merging import write_base
 
 OPTIONS = """
     --served-model-name base --host 127.0.0.1 --dtype float32 --generation-config vllm --block-size 32
     --enable-lora --max-loras 9 --max-lora-rank 32 --no-async-scheduling --disable-uvicorn-access-log
-    --logits-processors stratagem.engines.vllm.plugin:V1 --logprobs-mode processed_logprobs --max-logprobs 1024
+    --logits-processors stratagem.language.engines.vllm.plugin:V1 --logprobs-mode processed_logprobs --max-logprobs 1024
 """
 ENVIRONMENT = {
     "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "True",

@@ -23,6 +23,7 @@ READ = (
     "integrations",
     "README.md",
     "CONTRIBUTING.md",
+    "AGENTS.md",
 )
 """Folders and files that the check reads."""
 

@@ -23,10 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import stratagem as sg
-from stratagem.models.reference import parse_model
-from stratagem.models.run_models import RunModel, RunModels, read_run_models, write_run_models
-from stratagem.models.zoo import zoo_models
-from stratagem.runs.folder import RunFolder
+from stratagem.language.models.reference import parse_model
+from stratagem.language.models.run_models import RunModel, RunModels, read_run_models, write_run_models, zoo_models
+from stratagem.training.runs.folder import RunFolder
 
 HERE = Path(__file__).parent
 PACKAGE = HERE / "src" / "stratagem_zoo"

@@ -6,7 +6,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 from chapters.markdown import block, page
-from stratagem.cli.commands import SEVERAL
+from stratagem.cli.commands import PLURAL
 from stratagem.cli.main import app
 
 WIDTH = {"COLUMNS": "100", "TERMINAL_WIDTH": "100"}
@@ -15,7 +15,7 @@ WIDTH = {"COLUMNS": "100", "TERMINAL_WIDTH": "100"}
 def command_line() -> str:
     """The page."""
     names = list(get_command(app).commands)  # type: ignore[attr-defined]
-    several = " and ".join(f"`{option}`" for option in SEVERAL)
+    several = ", ".join(f"`{option}`" for option in PLURAL)
     return page(
         "The command line",
         f"Output of `stratagem COMMAND --help`. {several} take several values after one option, as in "

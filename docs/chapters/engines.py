@@ -7,9 +7,9 @@ from dataclasses import fields
 from typing import Any
 
 from chapters.markdown import code, definition, notes, page, table, yes
-from stratagem.engines.base import Capabilities
-from stratagem.engines.catalogue import ENGINES
-from stratagem.engines.spec import TrainableEngineSpec
+from stratagem.language.engines.base import Capabilities
+from stratagem.language.engines.catalogue import ENGINES
+from stratagem.language.engines.spec import TrainableEngineSpec
 
 SPECS: Mapping[str, Any] = ENGINES
 """Engines by name, as the dataclasses that they are."""

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from chapters.markdown import code, definition, notes, page, table
-from stratagem.evaluation.evaluate import CHANCE
-from stratagem.evaluation.exploitability.result import Exploitability
-from stratagem.evaluation.figures.declared import DECLARED
-from stratagem.evaluation.figures.figure import Figure
-from stratagem.evaluation.metrics import METRICS, Metric
-from stratagem.evaluation.statistics import Difference, Estimate
-from stratagem.evaluation.suites import SUITES, Line, Suite
 from stratagem.games.safety.catalogue import SAFETY
+from stratagem.measure.evaluate import CHANCE
+from stratagem.measure.exploitability.result import Exploitability
+from stratagem.measure.figures.declared import DECLARED
+from stratagem.measure.figures.figure import Figure
+from stratagem.measure.metrics import METRICS, Metric
+from stratagem.measure.statistics import Difference, Estimate
+from stratagem.measure.suites import SUITES, Suite, SuiteLine
 
 
 def metrics() -> str:
@@ -103,6 +103,6 @@ def _suite(suite: Suite) -> str:
     return f"## {suite.name}\n\n{told}\n\n{table(('game', 'pool', 'opponents'), rows)}"
 
 
-def _opponents(line: Line) -> Iterator[tuple[str, str, str]]:
+def _opponents(line: SuiteLine) -> Iterator[tuple[str, str, str]]:
     for pool, names in line.pools.items():
         yield line.game, pool, ", ".join(map(code, names)) or "none"

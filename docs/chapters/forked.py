@@ -1,12 +1,13 @@
 """Programs that share one start: libraries are read in once, and every program runs in a fork of that process.
 
 A program is asked for by a line of JSON (its arguments, as `python` takes them after `-u`, the folder in which it runs,
-a folder of further packages, and a file for what it prints) and is answered by a line with its exit status. What one
-program does is not seen by the next.
+a folder of further packages, and a file for what it prints) and is answered by a line with its exit status and its
+processor time. What one program does is not seen by the next.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
@@ -16,20 +17,25 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import ClassVar
 
 READ_IN = (
     "stratagem.cli.main",
-    "stratagem.cli.evaluate",
+    "stratagem.api.evaluations",
     "stratagem.algorithms.catalogue",
     "pyarrow",
     "transformers.models.llama.modeling_llama",
     "peft",
+    "stratagem.show.viewer.app",
 )
 """Modules to import before the first program; that takes seconds, and nothing of it runs before a fork."""
 
 
 class Programs:
     """A process that runs programs, one after the other, until this one ends."""
+
+    seconds: ClassVar[float] = 0.0
+    """Processor time of all programs that were run; the libraries are not in it."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._process = subprocess.Popen(
@@ -39,6 +45,7 @@ class Programs:
             stdout=subprocess.PIPE,
             encoding="utf-8",
         )
+        atexit.register(self._process.communicate)  # it ends where nothing more comes
 
     def run(self, arguments: Sequence[str], work: Path, packages: Path) -> tuple[int, str]:
         """The exit status of a program and all that it printed."""
@@ -47,7 +54,8 @@ class Programs:
         printed = packages.parent / "printed.txt"
         asked = [*arguments, *map(str, (work, packages, printed))]
         print(json.dumps(asked), file=self._process.stdin, flush=True)
-        status = int(self._process.stdout.readline())
+        status, seconds = json.loads(self._process.stdout.readline())
+        Programs.seconds += seconds
         return status, printed.read_text(encoding="utf-8")
 
 
@@ -62,7 +70,8 @@ def serve() -> None:
             os.chdir(work)
             sys.path[:1] = ["", packages]
             _become(arguments, printed)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        _, status, used = os.wait4(child, 0)
+        print(json.dumps([os.waitstatus_to_exitcode(status), used.ru_utime + used.ru_stime]), flush=True)
 
 
 def _become(arguments: Sequence[str], printed: str) -> None:

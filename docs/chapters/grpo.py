@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from chapters.markdown import page, table
 from chapters.training import HEADS, TABLES, rows
-from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.grpo.settings import GRPOSettings
+from stratagem.algorithms.grpo import GRPORecipe, GRPOSettings
 
 LINKS = {**{settings: f"recipes.md#{name}" for name, settings in TABLES.items()}, GRPOSettings: "#grpo"}
 

@@ -11,15 +11,13 @@ from stratagem.games import Key, make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.matrix import MatrixGame
-from stratagem.models.reference import NAMED
+from stratagem.language.models.reference import NAMED
+from stratagem.language.prompting.catalogue import STYLES, make_style
+from stratagem.language.prompting.templates.fact import PromptFact
+from stratagem.language.prompting.templates.facts import DIPLOMACY, EVERY_GAME, MATRIX, game_facts
+from stratagem.language.prompting.templates.style import PromptTemplate
 from stratagem.players.language import LanguagePlayer
 from stratagem.players.modes import MODES
-from stratagem.prompting.catalogue import STYLES, make_style
-from stratagem.prompting.templates.common_facts import EVERY_GAME, MATRIX
-from stratagem.prompting.templates.diplomacy_facts import DIPLOMACY
-from stratagem.prompting.templates.fact import PromptFact
-from stratagem.prompting.templates.facts import game_facts
-from stratagem.prompting.templates.style import PromptTemplate
 
 MODELS = {
     **dict.fromkeys(NAMED, "Made in seconds with seeded random weights."),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from chapters.markdown import code, definition, page, table
 from chapters.training import HEADS, TABLES, rows
-from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.settings import ROLES, LeagueSettings, LearnerSettings, MatchSettings
-from stratagem.settings import Settings
+from stratagem.algorithms.league.recipe import LeagueRecipe, LeagueSettings, LearnerSettings
+from stratagem.algorithms.league.roles import ROLES
+from stratagem.base.settings import Settings
 
-OWN: dict[str, type[Settings]] = {"learners": LearnerSettings, "match": MatchSettings, "league": LeagueSettings}
+OWN: dict[str, type[Settings]] = {"learners": LearnerSettings, "league": LeagueSettings}
 LINKS = {
     **{settings: f"recipes.md#{name}" for name, settings in TABLES.items()},
     **{settings: f"#{name}" for name, settings in OWN.items()},
@@ -25,6 +25,7 @@ def league() -> str:
         table(HEADS, rows(LeagueRecipe, LINKS)),
         "## Roles",
         table(("role", "opponents"), ((code(name), definition(rule)) for name, rule in ROLES.items())),
+        "[Matchmakers](matchmakers.md) lists the values of `match`; `role` is the rule of the role.",
         *(_table(name, settings) for name, settings in OWN.items()),
     )
 

@@ -10,12 +10,16 @@ from typing import Any
 
 from chapters.markdown import code, definition, notes, page, table
 from chapters.provoked import PROVOKED
-from stratagem.learning.advantages.base import AdvantageEstimator, Decisions
-from stratagem.learning.advantages.catalogue import ESTIMATORS
-from stratagem.learning.checks import CHECKS
-from stratagem.learning.losses.base import Loss, Outputs
-from stratagem.learning.losses.catalogue import LOSSES
-from stratagem.training.failed_turns import CHECK as FAILED_TURN
+from stratagem.learn.advantages.base import AdvantageEstimator, Decisions
+from stratagem.learn.advantages.catalogue import ESTIMATORS
+from stratagem.learn.checks import CHECKS
+from stratagem.learn.kl_controller import KL_RULES
+from stratagem.learn.losses.base import Loss, Outputs
+from stratagem.learn.losses.catalogue import LOSSES
+from stratagem.learn.optimizer import OPTIMIZERS
+from stratagem.learn.schedules import SCHEDULES
+from stratagem.training.loop import CHECK as FAILED_TURN
+from stratagem.training.opponents.matchmakers import MATCHMAKERS
 from stratagem.training.provided import PROVIDED
 
 Factories = Mapping[str, Callable[..., Any]]
@@ -30,7 +34,7 @@ def losses() -> str:
         "All losses by name. A recipe names a loss with the key `loss` of `[grpo]`, `[reinforce]`, `[sepo]` or "
         '`[league]`, as a text or as a table: `{ type = "dapo", clip_range_high = 0.3 }`. A table '
         "without `type` changes parameters of the algorithm's default loss. In Python, "
-        "`read_loss` of `stratagem.learning.losses.catalogue` makes a loss, with parameters in brackets: "
+        "`read_loss` of `stratagem.learn.losses.catalogue` makes a loss, with parameters in brackets: "
         "`policy_gradient(kl_estimator=k3, kl_coef=0.04)`. Other packages add losses by the "
         "entry-point group `stratagem.losses`: see [Add a loss](../how-to/add-a-loss.md).",
         table(("loss", "definition"), ((f"[{name}](#{name})", _short(make)) for name, make in LOSSES.items())),
@@ -43,7 +47,7 @@ def losses() -> str:
         "Their row `divisor` is the number of decisions in the batch; of a batch that is split over several optimizer "
         "steps, in the part of the step.",
         table(("algorithm", "inputs"), ((one.name, "; ".join(sorted(one.loss))) for one in PROVIDED)),
-        *_entries(LOSSES, _needs),
+        *_entries(LOSSES, lambda make: _needs(make())),
     )
 
 
@@ -56,7 +60,7 @@ def advantages() -> str:
         'as a text or as a table: `{ type = "role_baseline", ema_decay = 0.9 }`. A table without '
         "`type` changes parameters of the algorithm's default estimator. The algorithm applies the weights of the "
         "reward terms itself, so recipes have no parameter `weights`. In Python, `read_advantage` of "
-        "`stratagem.learning.advantages.catalogue` makes an estimator, as in `per_round(return_to_go=False)`. "
+        "`stratagem.learn.advantages.catalogue` makes an estimator, as in `per_round(return_to_go=False)`. "
         "Other packages add estimators by the entry-point group "
         "`stratagem.advantages`: see [Add an advantage estimator](../how-to/add-an-advantage-estimator.md).",
         table(("estimator", "definition"), ((f"[{name}](#{name})", _short(make)) for name, make in ESTIMATORS.items())),
@@ -70,8 +74,45 @@ def advantages() -> str:
             ("algorithm", "columns"),
             ((one.name, ", ".join(map(code, sorted(one.advantage)))) for one in PROVIDED if one.advantage),
         ),
-        *_entries(ESTIMATORS, _reads),
+        *_entries(ESTIMATORS, lambda make: _reads(make())),
     )
+
+
+def optimizers() -> str:
+    """The page of optimizers, learning-rate schedules and KL rules."""
+    return page(
+        "Optimizers, schedules and KL rules",
+        "Three parts of a learner have names, as losses have: the optimizer (`optimizer.method`), the schedule of its "
+        "learning rate (`optimizer.schedule`), and the rule that adapts the coefficient of the KL penalty "
+        "(`adaptive_kl.controller`). A recipe takes a text such as `cosine(end=0.1)`, or a table: "
+        '`{ type = "cosine", end = 0.1 }`. A part of your own is named as `FILE.py:CLASS`, or by the entry-point '
+        "groups `stratagem.optimizers`, `stratagem.schedules` and `stratagem.kl_rules`: see "
+        "[Change the optimizer](../how-to/change-the-optimizer.md).",
+        "## Optimizers",
+        *_described(OPTIMIZERS),
+        "## Learning-rate schedules",
+        "The learning rate rises linearly over `warmup_ratio` of the steps. The schedule gives its factor afterwards.",
+        *_described(SCHEDULES),
+        "## KL rules",
+        *_described(KL_RULES),
+    )
+
+
+def matchmakers() -> str:
+    """The page of matchmakers."""
+    return page(
+        "Matchmakers",
+        "All matchmakers by name: rules that give the opponents of a policy their probabilities. Recipes name one with "
+        "the key `matchmaker` of `[grpo]`, `[reinforce]` or `[sepo]`, and with `match` of a league's learner, as a "
+        'text or as a table: `{ type = "pfsp", weighting = "linear" }`. One of your own is named as `FILE.py:CLASS`, '
+        "or by the entry-point group `stratagem.matchmakers`: see [Choose opponents](../how-to/choose-opponents.md).",
+        *_entries(MATCHMAKERS, lambda _: ""),
+    )
+
+
+def _described(factories: Factories) -> Iterator[str]:
+    """Entries of a table one level below its heading."""
+    return (f"#{entry}" for entry in _entries(factories, lambda _: ""))
 
 
 def checks() -> str:
@@ -111,7 +152,7 @@ def _settings(make: partial[Any]) -> str:
 def _entries(factories: Factories, more: Callable[[Any], str]) -> Iterator[str]:
     for name, make in factories.items():
         if not isinstance(make, partial):
-            yield "\n\n".join(filter(None, (f"## {name}", _told(make), more(make()), _options(make))))
+            yield "\n\n".join(filter(None, (f"## {name}", _told(make), more(make), _options(make))))
         else:
             own = next(other for other, factory in factories.items() if factory is make.func)
             yield f"## {name}\n\n[{own}](#{own}) with {_settings(make)}."
@@ -153,4 +194,4 @@ def _default(field: Field[Any]) -> str:
     if field.default_factory is not MISSING:
         made = type(field.default_factory())
         return code(next(name for name, make in ESTIMATORS.items() if make is made))
-    return code(field.default)
+    return "must be given" if field.default is MISSING else code(field.default)

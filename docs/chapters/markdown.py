@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Sequence
 
-from stratagem.field_notes import notes as notes
+from stratagem.base.field_notes import notes as notes
 
 NOTE = "<!-- Written by `make docs` from the code; edit the code, not this page. -->"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from stratagem.learning.checks import StepContext
-from stratagem.learning.example import Example
-from stratagem.learning.learner import OLD_LOGPROBS, Report
-from stratagem.learning.signal_to_noise import SignalToNoise
+from stratagem.learn.checks import StepContext
+from stratagem.learn.example import Example
+from stratagem.learn.learner import OLD_LOGPROBS, StepReport
+from stratagem.learn.signal_to_noise import SignalToNoise
 
 
 def _seen(step: int = 20, *, examples: tuple[Example, ...] = (), **known: Any) -> StepContext:
@@ -20,8 +20,8 @@ def _seen(step: int = 20, *, examples: tuple[Example, ...] = (), **known: Any) -
         "num_tokens": 64,
         "num_read": 2000,
     }
-    own = {name: known.pop(name) for name in tuple(known) if name in Report.__dataclass_fields__}
-    return StepContext(step=step, report=Report(**{**plain, **own}), examples=examples, **known)
+    own = {name: known.pop(name) for name in tuple(known) if name in StepReport.__dataclass_fields__}
+    return StepContext(step=step, report=StepReport(**{**plain, **own}), examples=examples, **known)
 
 
 _APART = Example(tokens=(1, 2), loss_positions=(1,), columns={"sampler_logprobs": (-0.2,), OLD_LOGPROBS: (-0.9,)})

@@ -10,7 +10,7 @@ from importlib import import_module
 import stratagem
 from chapters.markdown import block, code, definition, notes, page, rule, table
 from stratagem.api.audit_plans import PlannedAudit
-from stratagem.api.audits import Audit, Comparison, Ranking
+from stratagem.api.audits import Audit, AuditComparison, Ranking
 from stratagem.api.collusions import CollusionMeasure
 from stratagem.api.demonstrations import Demonstrations
 from stratagem.api.dry_runs import DryRun
@@ -18,14 +18,14 @@ from stratagem.api.engines import Engines
 from stratagem.api.evaluations import Evaluation
 from stratagem.api.exploitabilities import ExploitabilityTable
 from stratagem.api.games import GameCard, Games
-from stratagem.api.labels import LabelScan
 from stratagem.api.matches import MatchResult
+from stratagem.api.parameters import explained_parameters, purpose
 from stratagem.api.players import Players
 from stratagem.api.prompts import Prompts
 from stratagem.api.recipes import Recipes
 from stratagem.api.records import Record
-from stratagem.api.reports import Report
-from stratagem.api.result import Plotted, Result
+from stratagem.api.reports import ReportPage
+from stratagem.api.result import PlottedResult, Result
 from stratagem.api.run_lists import Runs
 from stratagem.api.runs import Run
 from stratagem.api.steps import StepTable
@@ -33,34 +33,40 @@ from stratagem.api.sweeps import SweepComparison
 from stratagem.api.talks import TalkMeasure
 from stratagem.api.tournaments import Tournament
 from stratagem.api.verification import Verification
-from stratagem.api.views import View
-from stratagem.cli.commands import ALONE, CALLED, COMMANDS
-from stratagem.endpoint.server import Server
+from stratagem.api.views import ViewerPages
+from stratagem.cli.commands import COMMANDS
 from stratagem.front import FUNCTIONS, function
+from stratagem.show.web.server import Server
 
 RESULTS = (
     *(MatchResult, Record, Evaluation, ExploitabilityTable, Tournament),
-    *(TalkMeasure, CollusionMeasure, Audit, PlannedAudit, Comparison, Ranking),
-    *(Run, Runs, DryRun, SweepComparison, Report),
-    *(Games, GameCard, Players, Recipes, Engines, Prompts, Verification, Demonstrations, StepTable, LabelScan),
+    *(TalkMeasure, CollusionMeasure, Audit, PlannedAudit, AuditComparison, Ranking),
+    *(Run, Runs, DryRun, SweepComparison, ReportPage),
+    *(Games, GameCard, Players, Recipes, Engines, Prompts, Verification, Demonstrations, StepTable),
 )
-SERVERS = (Server, View)
+SERVERS = (Server, ViewerPages)
 """Servers that `serve` and `view` return."""
 MODULES = (
     "stratagem.games",
     "stratagem.games.conformance",
     "stratagem.players.base",
-    "stratagem.prompting.base",
-    "stratagem.engines.base",
-    "stratagem.engines.spec",
-    "stratagem.evaluation.metrics",
-    "stratagem.learning.losses.base",
-    "stratagem.learning.advantages.base",
+    "stratagem.language.prompting.base",
+    "stratagem.language.engines.base",
+    "stratagem.language.engines.spec",
+    "stratagem.measure.metrics",
+    "stratagem.learn.losses.base",
+    "stratagem.learn.advantages.base",
     "stratagem.training.stage",
     "stratagem.training.algorithm",
 )
 """Modules whose `__all__` is public, for extensions."""
-COMMON = ("to_pandas", "plot", "save", "rows", "to_json", "remarks")
+BY_HAND = {
+    "show": "`sg.read_record`",
+    "watch": "It redraws one terminal until a run ends; `sg.load_run` has the figures, and `sg.view` the page.",
+    "trust": "`sg.trust`, `sg.trusted`, `sg.forget`",
+}
+"""Functions of the commands that are written by hand."""
+COMMON = ("to_pandas", "plot", "save", "forms", "rows", "to_json", "legend", "remarks")
 
 
 def python() -> str:
@@ -75,7 +81,7 @@ def python() -> str:
         *(f"## {name}\n\n{_function(name)}" for name in FUNCTIONS),
         "## Results",
         "A result prints as a table, in a notebook too. These methods are those of all results; one without figures, "
-        "such as a list, has no `plot`. A data frame needs pandas.",
+        "such as a list, has no `plot`. A data frame needs pandas, and a picture the extra `plots`.",
         table(("method", "what it does"), ((code(f"{name}()"), rule(_common(name))) for name in COMMON)),
         *(f"### {cls.__name__}\n\n{definition(cls)}\n\n{_members(cls)}" for cls in RESULTS),
         "## Servers",
@@ -97,10 +103,12 @@ def python() -> str:
 
 
 def _commands() -> Iterator[tuple[str, str]]:
-    """Functions of each command, or the reason why there is none."""
-    for command in COMMANDS:
-        called = ", ".join(code(f"sg.{name}") for name in CALLED.get(command, ()))
-        yield code(f"stratagem {command}"), called or ALONE[command]
+    """Functions of each command, or what else it is made of."""
+    for name, command in COMMANDS.items():
+        called = [command.function, *(function for function, _ in command.instead.values())]
+        names = [str(one).partition(":")[2] for one in called]
+        public = ", ".join(code(f"sg.{one}") for one in names if one in FUNCTIONS)
+        yield code(f"stratagem {name}"), BY_HAND.get(name, public)
 
 
 def signature(called: str, what: Callable[..., object]) -> str:
@@ -124,17 +132,14 @@ def _default(value: object) -> str:
 
 
 def _function(name: str) -> str:
-    shown = f"{block(signature(f'sg.{name}', function(name)))}\n\n{inspect.getdoc(function(name))}"
-    settings = getattr(function(name), "settings", None)
-    return f"{shown}\n\n{_fields(settings)}" if settings else shown
-
-
-def _fields(settings: type) -> str:
-    return table(("parameter", "meaning"), ((code(name), meaning) for name, meaning in notes(settings).items()))
+    what = function(name)
+    told = [(code(one.name), one.explanation) for one in explained_parameters(what) if one.explanation]
+    shown = f"{block(signature(f'sg.{name}', what))}\n\n{purpose(what)}"
+    return f"{shown}\n\n{table(('parameter', 'meaning'), told)}" if told else shown
 
 
 def _common(name: str) -> object:
-    return getattr(Result, name, None) or getattr(Plotted, name)
+    return getattr(Result, name, None) or getattr(PlottedResult, name)
 
 
 def _members(cls: type) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import stratagem.play.store as store
+import stratagem.playing.store as store
 from chapters.markdown import code, definition, page, table
-from stratagem.play.card import FILE
-from stratagem.play.column_notes import ROWS, VALUES, column_notes
-from stratagem.play.schemas import READABLE, SCHEMA_VERSION, SCHEMAS
+from stratagem.playing.card import FILE, ROWS, VALUES, column_notes
+from stratagem.playing.schemas import READABLE, SCHEMA_VERSION, SCHEMAS
 
 
 def records() -> str:

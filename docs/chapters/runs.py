@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chapters.markdown import code, notes, page, table
-from stratagem.evaluation.figures.figure import Figure
-from stratagem.evaluation.figures.training import TRAINING
-from stratagem.learning.monitor import Finding
-from stratagem.models.run_models import FILE as MODELS
-from stratagem.models.run_models import DecodingSettings, RunModels
-from stratagem.play.card import FILE as CARD
-from stratagem.reports.report import FILE as REPORT
-from stratagem.runs.folder import RunInfo, Status
-from stratagem.runs.metrics import FILE as METRICS_FILE
-from stratagem.runs.trackers.tracks import FILE as TRACKERS
-from stratagem.runs.weights import ADAPTERS, MODEL
+from stratagem.language.models.run_models import FILE as MODELS
+from stratagem.language.models.run_models import DecodingSettings, RunModels
+from stratagem.learn.monitor import Finding
+from stratagem.measure.figures.figure import Figure
+from stratagem.measure.figures.training import TRAINING
+from stratagem.playing.card import FILE as CARD
+from stratagem.show.reports.report import FILE as REPORT
 from stratagem.training.artifacts import BASE
 from stratagem.training.evaluation import EVALUATION, POLICIES
 from stratagem.training.loop import FINDINGS
+from stratagem.training.runs.folder import RunInfo, Status
+from stratagem.training.runs.metrics import FILE as METRICS_FILE
+from stratagem.training.runs.trackers.tracks import FILE as TRACKERS
+from stratagem.training.runs.weights import ADAPTERS, MODEL
 
 STEP = "checkpoints/step-NUMBER"
 FILES = {

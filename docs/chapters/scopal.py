@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from chapters.markdown import code, definition, page, table
 from chapters.training import HEADS, TABLES, rows
-from stratagem.algorithms.scopal.methods import METHODS
-from stratagem.algorithms.scopal.recipe import FinalEvaluationSettings, ScopalRecipe
-from stratagem.algorithms.scopal.settings import (
+from stratagem.algorithms.scopal.interaction import InteractionSettings
+from stratagem.algorithms.scopal.methods import (
+    METHODS,
     DPOStageSettings,
     GRPOStageSettings,
-    InteractionSettings,
     KTOStageSettings,
-    RewardSettings,
-    SampleSettings,
     SPAGStageSettings,
     StageSettings,
 )
+from stratagem.algorithms.scopal.recipe import FinalEvaluationSettings, RewardSettings, ScopalRecipe
+from stratagem.algorithms.scopal.samples import SampleSettings
 from stratagem.algorithms.scopal.steps import COLUMNS
-from stratagem.settings import Settings
+from stratagem.base.settings import Settings
 
 OWN: dict[str, type[Settings]] = {
     "interaction": InteractionSettings,

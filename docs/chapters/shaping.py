@@ -7,19 +7,18 @@ from chapters.training import HEADS, TABLES, rows
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, KLSFTSettings
 from stratagem.algorithms.kl_sft.target_policies import TargetPolicy
 from stratagem.algorithms.shapellm.recipe import FinalEvaluationSettings, ShapeLLMRecipe
-from stratagem.algorithms.shapellm.seat_settings import (
+from stratagem.algorithms.shapellm.seat import (
     FrozenSettings,
     NaiveSettings,
     ScriptedSettings,
     ShaperSettings,
     TabularSettings,
 )
-from stratagem.algorithms.shapellm.shapers.catalogue import SHAPERS
-from stratagem.learning.kl_controller import AdaptiveKLSettings
-from stratagem.learning.minibatches import Batches
-from stratagem.learning.proximal import PPOSettings
-from stratagem.learning.schedules import Schedule
-from stratagem.settings import Settings
+from stratagem.algorithms.shapellm.seats import SHAPERS
+from stratagem.base.settings import Settings
+from stratagem.learn.kl_controller import AdaptiveKLSettings
+from stratagem.learn.proximal import Batches, PPOSettings
+from stratagem.learn.schedules import Schedule
 
 SEATS: dict[str, type[Settings]] = {
     "naive": NaiveSettings,

@@ -29,6 +29,7 @@ SLOW = (
     "stratagem report",
     "stratagem eval sepo",
     "stratagem eval gtbench",
+    "stratagem eval pig",
     "stratagem eval 'diplomacy",
     "stratagem labels",
     "stratagem prompt 'ipd-shapellm(labels=[G,I])'",
@@ -49,7 +50,9 @@ def refreshed(page: str) -> str:
 
         def again(found: re.Match[str]) -> str:
             language, source, shown = found.groups()
-            printed = "".join(_printed(call, work, packages) for call in _calls(language, source))
+            calls = _calls(language, source)
+            calls = calls if shown is not None else [_shortened(call) for call in calls]
+            printed = "".join(_printed(call, work, packages) for call in calls)
             whole = found.group()
             return whole if shown is None else whole.replace(f"```text\n{shown}", f"```text\n{printed}")
 
@@ -89,6 +92,17 @@ def _calls(language: str, source: str) -> list[list[str]]:
         return [["-c", source]]
     lines = [line for line in source.splitlines() if line.startswith("stratagem ") and _runs(line)]
     return [[*_MAIN, *shlex.split(line, comments=True)[1:]] for line in lines]
+
+
+def _shortened(call: list[str]) -> list[str]:
+    """Return an evaluation whose output is not shown with two episodes and without exact figures, which take long.
+
+    One that leaves a record or a file stays as it is: what stands below may read it.
+    """
+    if call[:3] != [*_MAIN, "eval"] or {"--record", "--out", "--effort", "--exploitability"} & {*call}:
+        return call
+    at = call.index("--episodes") if "--episodes" in call else len(call)
+    return [*call[:at], "--episodes", "2", "--exploitability", "exact", "--effort", "2", *call[at + 2 :]]
 
 
 def _runs(line: str) -> bool:

@@ -12,16 +12,18 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from chapters.markdown import code, definition, page, table
-from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
-from stratagem.algorithms.sepo.settings import SEPOSettings
-from stratagem.engines.spec import TrainableEngineSpec
+from stratagem.algorithms.sepo.recipe import SEPORecipe, SEPOSettings, read_recipe
+from stratagem.base.settings import Settings
 from stratagem.games.safety.catalogue import SAFETY
-from stratagem.learning.advantages.base import AdvantageEstimator
-from stratagem.learning.losses.base import Loss
-from stratagem.learning.named import Named
-from stratagem.learning.optimizer import OptimizerSettings
-from stratagem.learning.reference import ReferenceSettings
-from stratagem.settings import Settings
+from stratagem.language.engines.spec import TrainableEngineSpec
+from stratagem.learn.advantages.base import AdvantageEstimator
+from stratagem.learn.kl_controller import KLRule
+from stratagem.learn.losses.base import Loss
+from stratagem.learn.named import NamedObject
+from stratagem.learn.optimizer import OptimizerMethod, OptimizerSettings
+from stratagem.learn.reference import ReferenceSettings
+from stratagem.learn.schedules import LearningRateSchedule
+from stratagem.training.opponents.matchmaking import Matchmaker
 from stratagem.training.sft import AdapterSettings, SFTStageSettings, SourceSettings
 from stratagem.training.shipped import shipped_recipes
 
@@ -38,7 +40,15 @@ TABLES: dict[str, type[Settings]] = {
 HEADS = ("setting", "type", "default", "meaning")
 Links = Mapping[type[Settings], str]
 """Where each table is told of."""
-NAMED: dict[Any, str] = {Loss: "losses.md", AdvantageEstimator: "advantages.md", TrainableEngineSpec: "engines.md"}
+NAMED: dict[Any, str] = {
+    Loss: "losses.md",
+    AdvantageEstimator: "advantages.md",
+    TrainableEngineSpec: "engines.md",
+    OptimizerMethod: "optimizers.md#optimizers",
+    LearningRateSchedule: "optimizers.md#learning-rate-schedules",
+    KLRule: "optimizers.md#kl-rules",
+    Matchmaker: "matchmakers.md",
+}
 """Where it is told which names there are."""
 WORDS: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 BOUNDS = {"ge": "at least", "gt": "above", "le": "at most", "lt": "below", "min_length": "at least"}
@@ -125,7 +135,7 @@ def kind(annotation: Any, links: Links | None = None) -> str:
         return f"list of {one}s" if options[-1] is ... else f"list of {len(options)} {one}s"
     if get_origin(annotation) is dict:
         return f"by name: {kind(options[1], links)}"
-    if get_origin(annotation) is Named:
+    if get_origin(annotation) is NamedObject:
         return f"[name or table]({NAMED[options[0]]})"
     if annotation in WORDS:
         return WORDS[annotation]
@@ -141,11 +151,11 @@ def _bounds(field: FieldInfo) -> str:
 def _default(value: Any) -> str:
     if value is PydanticUndefined:
         return "must be given"
-    if isinstance(value, Named):
+    if isinstance(value, NamedObject):
         return code(value)
     if isinstance(value, OptimizerSettings):
         rate, ratio = f"{value.learning_rate:g}", f"{value.warmup_ratio:g}"
-        return f'`learning_rate = {rate}, schedule = "{value.schedule}", warmup_ratio = {ratio}`'
+        return f'`learning_rate = {rate}, schedule = "{value.schedule.type}", warmup_ratio = {ratio}`'
     if isinstance(value, Settings):
         return ""
     if value is None:

@@ -19,7 +19,7 @@ Place = tuple[float, float]
 Shape = Any
 """A polygon, or several, of shapely."""
 DRAWN = json.loads(Path(__file__).with_name("places.json").read_text("utf-8"))
-TARGET = Path(__file__).parents[2] / "src" / "stratagem" / "viewer" / "static" / "map_standard.js"
+TARGET = Path(__file__).parents[2] / "src" / "stratagem" / "show" / "viewer" / "static" / "map_standard.js"
 PARALLELS, MIDDLE, ORIGIN = (40, 62), 12, 50
 SCALE = 1260
 FRAME = (0, 0, 1000, 860)

@@ -7,6 +7,10 @@ they need when they are called.
 import sys
 from typing import Any
 
+if sys.platform == "win32":  # locks are those of POSIX
+    raise ImportError("Stratagem runs on Linux and macOS: on Windows, install it inside WSL.")
+
+from stratagem.base.moved import answer_old_names
 from stratagem.front import FUNCTIONS, Front, attribute
 
 __version__ = "0.2.0"
@@ -21,7 +25,8 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
 
 
 sys.modules[__name__].__class__ = Front
+answer_old_names()

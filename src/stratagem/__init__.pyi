@@ -13,8 +13,8 @@ from stratagem.api.endpoints import serve as serve
 from stratagem.api.engines import engines as engines
 from stratagem.api.evaluations import evaluate as evaluate
 from stratagem.api.exploitabilities import exploitability as exploitability
+from stratagem.api.extensions import new as new
 from stratagem.api.games import games as games
-from stratagem.api.labels import labels as labels
 from stratagem.api.matches import play as play
 from stratagem.api.names import game as game
 from stratagem.api.names import player as player
@@ -36,7 +36,7 @@ from stratagem.api.upgrades import upgrade as upgrade
 from stratagem.api.verification import verify as verify
 from stratagem.api.views import export_replays as export_replays
 from stratagem.api.views import view as view
-from stratagem.errors import StratagemError as StratagemError
+from stratagem.base.errors import StratagemError as StratagemError
 
 __version__: str
 __all__ = [
@@ -55,8 +55,8 @@ __all__ = [
     "forget",
     "game",
     "games",
-    "labels",
     "load_run",
+    "new",
     "plan_audit",
     "play",
     "player",

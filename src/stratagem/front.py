@@ -34,9 +34,9 @@ FUNCTIONS = {
     "runs": "run_lists",
     "prompt": "prompts",
     "verify": "verification",
+    "new": "extensions",
     "data": "demonstrations",
     "steps": "steps",
-    "labels": "labels",
     "serve": "endpoints",
     "view": "views",
     "export_replays": "views",
@@ -47,8 +47,10 @@ FUNCTIONS = {
     "forget": "consents",
 }
 """Module of `stratagem.api` by the name of its function."""
-PACKAGES = ("engines", "games", "play", "players", "runs")
+PACKAGES = ("games", "players")
 """Functions with the name of a package, which is called in their place."""
+FORMER = {"engines": "language.engines", "play": "playing", "runs": "training.runs"}
+"""Functions with the former name of a package, by the present name: an import by that name binds the package."""
 _PACKAGE = "stratagem"
 
 
@@ -62,7 +64,7 @@ def attribute(name: str) -> Any:
     if name in PACKAGES:
         return import_module(f"{_PACKAGE}.{name}")  # the package, which can be called
     if name == "StratagemError":
-        return getattr(import_module(f"{_PACKAGE}.errors"), name)
+        return getattr(import_module(f"{_PACKAGE}.base.errors"), name)
     if name not in FUNCTIONS:
         raise AttributeError(f"module {_PACKAGE!r} has no attribute {name!r}")
     return function(name)
@@ -71,11 +73,11 @@ def attribute(name: str) -> Any:
 class Front(ModuleType):
     """Module `stratagem`: a package in it that has the name of a function becomes one that can be called.
 
-    An import of `stratagem.play.match` binds `stratagem.play` to the package, whatever stood there before.
+    An import of `stratagem.playing.match`, a former name, binds `stratagem.play` to the package that it means.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in PACKAGES and isinstance(value, ModuleType):
+        if (name in PACKAGES or name in FORMER) and isinstance(value, ModuleType):
             value.__class__ = CallablePackage
         super().__setattr__(name, value)
 
@@ -89,7 +91,8 @@ class CallablePackage(ModuleType):
 
     @property
     def _function(self) -> Any:
-        return function(self.__name__.rpartition(".")[2])
+        package = self.__name__.removeprefix(f"{_PACKAGE}.")
+        return function(next((name for name, present in FORMER.items() if present == package), package))
 
     @property
     def __wrapped__(self) -> Any:

@@ -5,16 +5,15 @@ import math
 
 import pytest
 
-from stratagem.algorithms.sepo.collector import SEPOCollector
-from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.algorithms.sepo.settings import SEPOSettings
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.best_response import best_response
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.exploitability.best_responder import best_responder, mean_kl
-from stratagem.evaluation.exploitability.exact import exact
+from stratagem.algorithms.sepo.algorithm import SEPOCollector
+from stratagem.algorithms.sepo.recipe import SEPORecipe, SEPOSettings
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.measure.best_response import best_response
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.exploitability.best_responder import best_responder, mean_kl
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
 
@@ -24,7 +23,7 @@ def advantage(game, agent, other):
     total = 0.0
     for seat in (0, 1):
         seated = [agent, other] if seat == 0 else [other, agent]
-        sums = expected(game, seated).sums
+        sums = expected_payoffs(game, seated).sums
         total += sums.get(("payoff", 1 - seat), 0.0) - sums.get(("payoff", seat), 0.0)
     return total / 2
 
@@ -105,9 +104,9 @@ def drifted(shares, *, every=100, resume=None):
             state = json.loads(json.dumps(collector.state()))
             collector = SEPOCollector(settings, game, agent, Key(0))
             collector.restore(state)
-        before, agent.share = collector._responder, share
-        collector._exploiters(iteration)
-        if collector._responder is not before:
+        before, agent.share = collector.opponents.responder, share
+        collector.opponents.exploiters(iteration)
+        if collector.opponents.responder is not before:
             computed.append(iteration)
     return computed
 

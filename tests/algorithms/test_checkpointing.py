@@ -7,8 +7,13 @@ import pytest
 import stratagem as sg
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import read_any, recipe_of
-from stratagem.algorithms.checkpointing import USED, device_memory, settled, settled_as
-from stratagem.algorithms.estimates import estimated
+from stratagem.algorithms.estimates import (
+    USED,
+    choose_checkpointing,
+    device_memory,
+    estimate_run,
+    keep_checkpointing_of,
+)
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.training.shipped import recipe_path
 
@@ -22,24 +27,27 @@ def scopal(**changes):
 
 
 def test_auto_is_on_where_activations_do_not_fit_and_off_where_they_do():
-    (plain,) = estimated(scopal(gradient_checkpointing=False)).memory.values()
+    (plain,) = estimate_run(scopal(gradient_checkpointing=False)).memory.values()
     for device, used in ((0.99 * plain.total() / USED, True), (1.01 * plain.total() / USED, False)):
-        recipe, choice = settled(scopal(), device)
+        recipe, choice = choose_checkpointing(scopal(), device)
         assert recipe.gradient_checkpointing is used is choice.used
         assert (choice.without, choice.device) == (plain.total(), device)
-    (less,) = estimated(scopal(gradient_checkpointing=True)).memory.values()
+    (less,) = estimate_run(scopal(gradient_checkpointing=True)).memory.values()
     assert less.parts()["activations"] < 0.1 * plain.parts()["activations"]
 
 
 @pytest.mark.parametrize("given", [True, False])
 def test_a_recipe_that_says_which_is_left_as_it_is(given):
-    assert settled(scopal(gradient_checkpointing=given), 1.0) == (scopal(gradient_checkpointing=given), None)
+    assert choose_checkpointing(scopal(gradient_checkpointing=given), 1.0) == (
+        scopal(gradient_checkpointing=given),
+        None,
+    )
 
 
 def test_auto_is_off_where_memory_or_model_are_unknown():
     for recipe, device in ((scopal(), 0.0), (scopal(model="hf:nobody/nothing"), GIB)):
-        assert settled(recipe, device)[0].gradient_checkpointing is False
-        assert settled(recipe, device)[1] is None
+        assert choose_checkpointing(recipe, device)[0].gradient_checkpointing is False
+        assert choose_checkpointing(recipe, device)[1] is None
 
 
 def test_dry_run_prints_the_choice_and_the_recipe_with_it():
@@ -53,18 +61,18 @@ def test_dry_run_prints_the_choice_and_the_recipe_with_it():
 
 @pytest.mark.runs
 def test_a_run_stores_the_choice_and_trains_with_it(tmp_path, monkeypatch):
-    from stratagem.learning import policy
+    from stratagem.learn import policy
 
     made = []
     init = policy.Policy.__init__
     monkeypatch.setattr(policy.Policy, "__init__", lambda self, *a, **o: (made.append(o), init(self, *a, **o))[1])
     for name, bytes_, used in (("small", 1.0, True), ("large", 2.0**40, False)):
-        monkeypatch.setattr("stratagem.algorithms.checkpointing.device_memory", lambda size=bytes_: size)
+        monkeypatch.setattr("stratagem.algorithms.estimates.device_memory", lambda size=bytes_: size)
         run = sg.train(SEPORecipe.read(TINY), out=tmp_path / name, progress=False)
         assert recipe_of(run.folder).gradient_checkpointing is used
         assert {options["gradient_checkpointing"] for options in made if "gradient_checkpointing" in options} == {used}
         made.clear()
-        assert settled_as(SEPORecipe.read(TINY), recipe_of(run.folder)) == recipe_of(run.folder)
+        assert keep_checkpointing_of(SEPORecipe.read(TINY), recipe_of(run.folder)) == recipe_of(run.folder)
 
 
 def test_device_memory_is_that_of_this_machine():

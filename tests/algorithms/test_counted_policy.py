@@ -4,18 +4,17 @@ import numpy as np
 import pytest
 
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
-from stratagem.algorithms.sepo.checks import check_games
-from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.errors import CannotCompute, StratagemError
-from stratagem.evaluation.exploitability.best_responder import best_responder
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.sampled.counted import Counted, stating
-from stratagem.evaluation.tree_policy import oracle_of, policy_on
+from stratagem.algorithms.sepo.recipe import SEPORecipe, check_games
+from stratagem.base.errors import CannotCompute, StratagemError
 from stratagem.games import Key, make_game
+from stratagem.measure.exploitability.best_responder import best_responder
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.sampled.counted import Counted, stating
+from stratagem.measure.tree_policy import oracle_of, policy_on
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 KUHN = make_game("kuhn(hands=1)")
 SETTINGS = {

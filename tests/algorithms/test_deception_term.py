@@ -5,18 +5,17 @@ import math
 import pytest
 
 from stratagem.algorithms.sepo import deception
-from stratagem.algorithms.sepo.checks import check_games
 from stratagem.algorithms.sepo.deception import deceptions
-from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.talk.exchange import Exchange
-from stratagem.evaluation.talk.talk_tree import TalkTree
-from stratagem.evaluation.talk.tree_source import deceptive_statements, exchange_figures
+from stratagem.algorithms.sepo.recipe import SEPORecipe, check_games
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
+from stratagem.measure.talk.exchange import Exchange
+from stratagem.measure.talk.talk_tree import TalkTree
+from stratagem.measure.talk.tree_source import deceptive_statements, exchange_figures
 from stratagem.players.catalogue import make_player
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
 
 KUHN = "talk(kuhn(hands=1), before=round, intents=[state], who=[0])"
 CASES = [
@@ -32,7 +31,7 @@ CASES = [
 def rollouts(game, speaker, reader, number=36):
     match = Match(game, [make_player(speaker, game), make_player(reader, game)])
     setups = [Setup(id=f"e{n}", match=match, slots=(0, 1), key=Key(n)) for n in range(number)]
-    return list(zip(setups, played(setups), strict=True))
+    return list(zip(setups, play_setups(setups), strict=True))
 
 
 def expected(game, speaker, reader, plays):
@@ -46,7 +45,9 @@ def expected(game, speaker, reader, plays):
 def test_deceptions_are_exact_where_both_state_their_policies(text, speaker, reader, rate, monkeypatch):
     game = make_game(text)
     plays = rollouts(game, speaker, reader)
-    monkeypatch.setattr(deception, "_measured", lambda lies, *rest: {} if not lies else pytest.fail("branches"))
+    monkeypatch.setattr(
+        deception, "_judge_by_branches", lambda lies, *rest: {} if not lies else pytest.fail("branches")
+    )
     found = deceptions(plays, 8, Key(0), 500_000)
     assert found.judged == len(plays)
     assert found.rate == pytest.approx(expected(game, speaker, reader, plays))

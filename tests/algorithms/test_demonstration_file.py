@@ -7,21 +7,20 @@ import pytest
 
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
 from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.demonstrations.taught import append, read_demonstrations, taught
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.prompting.catalogue import make_style
-from stratagem.runs.folder import RunFolder
-from stratagem.training.demonstration_file import COPY, file_decisions
-from stratagem.training.supervised import sft
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.demonstrations.taught import append, correct_decision, read_demonstrations
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.supervised import COPY, file_decisions, sft
 
 KUHN = make_game("kuhn(hands=2)")
 
 
 def example(action, game=KUHN, style="reasoned", thought=""):
     state = game.start(Key(1))
-    return taught(state.view(state.to_act[0]), action, thought, make_style(style), "episode/0")
+    return correct_decision(state.view(state.to_act[0]), action, thought, make_style(style), "episode/0")
 
 
 @pytest.fixture

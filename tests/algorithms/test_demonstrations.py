@@ -6,23 +6,23 @@ from statistics import median
 
 import pytest
 
-from stratagem.demonstrations import scripted as module
-from stratagem.demonstrations.scripted import (
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.games.reading import find_literals
+from stratagem.language.prompting.base import ChatMessage, Style
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.demonstrations import scripted as module
+from stratagem.learn.demonstrations.files import PUBLISHED, SETS, DemonstrationPlan
+from stratagem.learn.demonstrations.scripted import (
     demonstrations,
     draw_decisions,
     make_demonstration,
     num_training,
     planned_episodes,
 )
-from stratagem.demonstrations.sets import PUBLISHED, SETS, Plan
-from stratagem.errors import BadParameter, UnknownName
-from stratagem.games.catalogue import make_game
-from stratagem.games.key import Key
-from stratagem.games.reading import find_literals
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import demonstrators
-from stratagem.prompting.base import Message, Style
-from stratagem.prompting.catalogue import make_style
 
 GAMES = {"ipd": 8_000, "auction": 8_000, "negotiation-v1": 15_988, "negotiation-v2": 4_000, "kuhn": 8_000}
 REASONED = make_style("reasoned")
@@ -39,7 +39,11 @@ REASONED = make_style("reasoned")
 def examples(request):
     """Return the decisions and the examples made of them."""
     name, scale = request.param
-    drawn = list(draw_decisions(make_game(name), round(GAMES[name] * scale), Key(42), Plan(scale=scale).episodes(name)))
+    drawn = list(
+        draw_decisions(
+            make_game(name), round(GAMES[name] * scale), Key(42), DemonstrationPlan(scale=scale).episodes(name)
+        )
+    )
     return [(one.decision, make_demonstration(one, REASONED)) for one in drawn]
 
 
@@ -76,7 +80,7 @@ def test_demonstrators_play_by_their_rules(examples):
 
 
 def test_the_published_sets_have_the_published_sizes():
-    plan = Plan()
+    plan = DemonstrationPlan()
     total = {name: sum(plan.counts(name).values()) for name in plan.sets}
     taught = {name: sum(map(num_training, plan.counts(name).values())) for name in plan.sets}
     assert total == {"multi": 31_988, "negotiation-v2": 4_000, "kuhn": 8_000}
@@ -162,7 +166,7 @@ def test_a_reply_has_the_form_that_the_style_asks_for(style, end):
 def test_an_example_is_a_chat_with_what_is_known_of_it():
     class Terse(Style):
         def messages(self, view, past=None):
-            return [Message("user", view.situation)]
+            return [ChatMessage("user", view.situation)]
 
     example = next(demonstrations(make_game("kuhn"), 1, Key(1), style=Terse(), episodes=1))
     row = example.row()

@@ -5,24 +5,24 @@ from itertools import chain
 import pytest
 
 from stratagem.algorithms.reinforce import REINFORCEAlgorithm, REINFORCERecipe
-from stratagem.demonstrations.imitation import Imitated, is_held_out, teacher_decisions
-from stratagem.errors import BadParameter, StratagemError, UnknownName
+from stratagem.base.errors import BadParameter, StratagemError, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.solver import solve
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
-from stratagem.play.store import record
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.demonstrations.imitation import ImitatedPlayer, is_held_out, teacher_decisions
 from stratagem.players.catalogue import make_player
-from stratagem.prompting.catalogue import make_style
-from stratagem.runs.folder import RunFolder
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
+from stratagem.playing.store import record
+from stratagem.training.runs.folder import RunFolder
 from stratagem.training.sft import SFTSettings, batches
 from stratagem.training.supervised import sft
 
 
 def units(game, teacher, count, seed=1, styles=("bare",), **options):
     made = [make_style(style) for style in styles]
-    return list(teacher_decisions(make_game(game), Imitated(teacher, **options), count, Key(seed), made))
+    return list(teacher_decisions(make_game(game), ImitatedPlayer(teacher, **options), count, Key(seed), made))
 
 
 def test_those_who_move_together_are_one_unit_and_begin_alike():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stratagem.algorithms.kl_sft.initial_policies import INITIAL_POLICIES
+from stratagem.algorithms.kl_sft.target_policies import INITIAL_POLICIES
 from stratagem.games.catalogue import make_game
 
 TABLE_14 = """

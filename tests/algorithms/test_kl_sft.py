@@ -8,13 +8,12 @@ import pytest
 
 from stages import take_steps
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, kl_sft, target_examples
-from stratagem.algorithms.kl_sft.initial_policies import INITIAL_POLICIES
-from stratagem.algorithms.kl_sft.target_policies import measured_policy
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.algorithms.kl_sft.target_policies import INITIAL_POLICIES, measured_policy
 from stratagem.games.key import Key
-from stratagem.models.adapters import adapter_names
-from stratagem.models.load import load
-from stratagem.runs.folder import RunFolder
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.adapters import adapter_names
+from stratagem.language.models.load import load
+from stratagem.training.runs.folder import RunFolder
 
 STARTS = Path(__file__).parents[2] / "recipes" / "shapellm" / "start"
 FIVE = {"num_examples": 5, "batch_size": 5, "epochs": 150}
@@ -45,6 +44,7 @@ def divergence_from(reading):
     return sum(p * math.log(p / a) + (1 - p) * math.log((1 - p) / b) for p, a, b in terms) / 5
 
 
+@pytest.mark.runs
 def test_an_adapter_learns_too_and_becomes_part_of_the_base(tmp_path):
     lm, losses, reading = taught(tmp_path, epochs=40, adapter={"rank": 4}, optimizer={"learning_rate": 3e-3})
     assert adapter_names(lm) == []
@@ -74,7 +74,8 @@ def test_the_recipes_are_of_their_games_and_name_every_start(path):
 def test_every_start_has_a_recipe():
     recipes = [KLSFTRecipe.read(tomllib.loads(path.read_text("utf-8"))) for path in STARTS.glob("*.toml")]
     told = {aim.policy for recipe in recipes for aim in recipe.target_policies}
-    games = [path for folder in ("games", "variants") for path in (STARTS.parent / folder).glob("*.toml")]
+    folders = (STARTS.parent / "games", STARTS.parents[1] / "papers" / "shapellm")
+    games = [path for folder in folders for path in folder.glob("*.toml")]
     data = [tomllib.loads(path.read_text("utf-8")) for path in games]
-    played = {aim["policy"] for one in data for aim in one.get("target_policies", ())}
+    played = {aim["policy"] for one in data for aim in one.get("target_policies", ()) if "policy" in aim}
     assert {*told, *played, "icg-reciprocal"} == set(INITIAL_POLICIES), "the last is in experiments/shapellm_recipes.py"

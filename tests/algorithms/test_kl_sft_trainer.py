@@ -3,13 +3,13 @@
 import pytest
 
 from stratagem.algorithms.kl_sft.algorithm import KLSFTAlgorithm, KLSFTRecipe
-from stratagem.errors import BadParameter
-from stratagem.learning.learner import Report
-from stratagem.learning.monitor import CheckFailed, TrainingWarning
-from stratagem.models.run_models import read_run_models
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.base.errors import BadParameter
+from stratagem.language.models.run_models import read_run_models
+from stratagem.learn.learner import StepReport
+from stratagem.learn.monitor import CheckFailed, TrainingWarning
 from stratagem.training.policy import TrainablePolicy
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 RECIPE = KLSFTRecipe.read(
     {
@@ -28,12 +28,14 @@ def test_it_leaves_a_model_that_others_begin_with(tmp_path):
 
 def broken(self, examples):
     return [
-        Report(loss=float("nan"), grad_norm=float("nan"), learning_rate=0.1, num_examples=5, num_tokens=5, num_read=5)
+        StepReport(
+            loss=float("nan"), grad_norm=float("nan"), learning_rate=0.1, num_examples=5, num_tokens=5, num_read=5
+        )
     ]
 
 
 def test_a_strict_one_stops_at_a_loss_that_is_no_number(tmp_path, monkeypatch):
-    monkeypatch.setattr(TrainablePolicy, "learn", broken)
+    monkeypatch.setattr(TrainablePolicy, "update_weights", broken)
     run = RunFolder.create(tmp_path / "run", RECIPE, 0, "a test")
     with pytest.raises(CheckFailed, match="not_finite"):
         KLSFTAlgorithm(RECIPE, run, strict=True).train()

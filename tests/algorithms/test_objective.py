@@ -9,35 +9,33 @@ import numpy as np
 import pytest
 
 from stages import play_round
-from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
-from stratagem.algorithms.grpo.collector import GRPOCollector
-from stratagem.algorithms.grpo.opponents import OpponentMixture
-from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.league.member_players import MemberPlayers
+from stratagem.algorithms.grpo import GRPOAlgorithm, GRPORecipe
+from stratagem.algorithms.league.algorithm import Round
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.state import LeagueState
 from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
-from stratagem.algorithms.scopal.settings import RewardSettings
-from stratagem.algorithms.sepo.collector import SEPOCollector
+from stratagem.algorithms.scopal.recipe import RewardSettings
+from stratagem.algorithms.sepo.algorithm import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.advantages.base import Decisions
-from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
-from stratagem.learning.advantages.group_mean import GroupMean
-from stratagem.learning.advantages.per_round import PerRound
-from stratagem.learning.advantages.role_baseline import RoleBaseline
-from stratagem.learning.losses.catalogue import LOSSES, read_loss
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.proximal import PPOSettings
-from stratagem.models.load import load
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.language.models.load import load
+from stratagem.learn.advantages.base import Decisions
+from stratagem.learn.advantages.catalogue import ESTIMATORS, read_advantage
+from stratagem.learn.advantages.group_mean import GroupMean
+from stratagem.learn.advantages.per_round import PerRound
+from stratagem.learn.advantages.role_baseline import RoleBaseline
+from stratagem.learn.losses.catalogue import LOSSES, read_loss
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.proximal import PPOSettings
+from stratagem.training.branched_rollouts import BranchedRollouts
 from stratagem.training.collector import merge
 from stratagem.training.online import policy_of
+from stratagem.training.opponents.pool import OpponentPool
 from stratagem.training.provided import KL_SFT, PROVIDED, SCO_PAL, SHAPELLM, needs
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 KUHN = "kuhn(hands=1)"
@@ -138,7 +136,7 @@ def test_weighing_the_terms_before_the_estimator_is_the_same_to_the_bit(estimato
     rng, weights = np.random.default_rng(0), {"payoff": 1.7, "externality": -0.3}
     columns = {"episode": np.arange(40) // 3, "group": np.arange(40) // 12, "round": np.arange(40) % 3}
     decisions = Decisions(**columns, terms={name: rng.normal(size=40) for name in (*weights, "unused")})
-    own, before = estimator(weights=weights)(decisions), estimator()(decisions.weighted(weights))
+    own, before = estimator(weights=weights)(decisions), estimator()(decisions.weigh_terms(weights))
     assert np.array_equal(own.advantage, before.advantage)
     assert [*own.centred_terms] == [*before.centred_terms]
     assert all(np.array_equal(own.centred_terms[name], before.centred_terms[name]) for name in weights)
@@ -152,8 +150,8 @@ def collector(stage, settings):
         return trained, SEPOCollector(recipe.sepo, game, trained.player, Key(0))
     if stage == "reinforce":
         return trained, SelfPlay(recipe.reinforce, game, trained.player, Key(0))
-    return trained, GRPOCollector(
-        recipe.grpo, game, trained.player, Key(0), OpponentMixture(recipe.grpo.opponents, game, trained.player)
+    return trained, BranchedRollouts(
+        recipe.grpo, game, trained.player, Key(0), OpponentPool(recipe.grpo, game, trained.player)
     )
 
 
@@ -167,7 +165,7 @@ SIZE = {
 def learnt(stage, **settings):
     """The gradients' norms of two iterations."""
     trained, play = collector(stage, {**SIZE[stage], "optimizer": RATE, **settings})
-    return [report.grad_norm for n in range(2) for report in trained.learn(merge([play.collect(n)]).examples)]
+    return [report.grad_norm for n in range(2) for report in trained.update_weights(merge([play.collect(n)]).examples)]
 
 
 @pytest.mark.parametrize("loss", sorted(POLICY_LOSSES))
@@ -217,7 +215,7 @@ def test_the_columns_that_an_algorithm_says_it_has_are_there(monkeypatch, stage,
         return estimate(self, decisions, state)
 
     monkeypatch.setattr(PerRound, "estimate", looked_at)
-    _, play = collector(stage, {**SIZE[stage], "advantage": f"message_effect(of=per_round, instead={instead})"})
+    _, play = collector(stage, {**SIZE[stage], "advantage": f"message_effect(of=per_round, counterfactual={instead})"})
     example, *_ = merge([play.collect(0)]).examples
     provided = RECIPES[stage].model_fields[stage].default.provided
     assert all(getattr(decisions, name) is not None for decisions in seen for name in provided.advantage - {other})
@@ -310,7 +308,7 @@ def test_a_league_keeps_each_learners_baseline_until_it_begins_anew(tmp_path):
     recipe = LeagueRecipe.read({"games": [KUHN], "learners": {"one": {}, "two": {}}, "league": league})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
     state, game = LeagueState(recipe, run, load("tiny")), make_game(KUHN)
-    play_round(Round(recipe, state, MemberPlayers.of(state, game), game), 0)
+    play_round(Round(recipe, state, state.member_players(game), game), 0)
     kept = state.state()["collectors"]
     assert {name for name, one in kept.items() if one["advantage"]} == {"one", "two"}
     state.reset("one")

@@ -5,18 +5,18 @@ from collections import Counter
 
 import pytest
 
-from stratagem.demonstrations.reasoning.base import draw_wording
-from stratagem.demonstrations.reasoning.catalogue import REASONERS, reasoning
-from stratagem.demonstrations.reasoning.negotiation_v2 import in_words
-from stratagem.demonstrations.scripted import decisions, planned_episodes
+from stratagem.base.sentences.reading import read_sentences
 from stratagem.games.auction import BIDS
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.negotiation_v2.demonstrations import in_words
 from stratagem.games.safety.catalogue import SAFETY
+from stratagem.learn.demonstrations.reasoning.base import draw_wording
+from stratagem.learn.demonstrations.reasoning.catalogue import REASONERS, reasoning
+from stratagem.learn.demonstrations.scripted import decisions, planned_episodes
 from stratagem.players.base import Ask
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import demonstrators
-from stratagem.sentences.reading import read_sentences
 
 WORDS = read_sentences("reasons").texts("negotiation-v1.numbers")
 SPELT = {word: number for number, word in enumerate(WORDS)}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from stratagem.algorithms.catalogue import bound, read_any
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from stratagem.algorithms.sepo.penalties import paid
+from stratagem.algorithms.sepo.algorithm import scaled_payoffs
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.advantages.base import AdvantageEstimate
-from stratagem.models.load import load
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
+from stratagem.language.models.load import load
+from stratagem.learn.advantages.base import AdvantageEstimate
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
 from stratagem.training.online import policy_of
 from stratagem.training.rollouts import (
     decision_columns,
@@ -59,12 +59,13 @@ def test_a_round_of_several_decisions_is_paid_once():
     match = Match(game, [make_player("random", game), make_player("random", game)])
     episodes = list(play(group_setups(match, groups=4, size=3, key=Key(0), name="paid")))
     rows = select_decisions(episodes)
-    decisions = decision_columns(rows, episodes, {"payoff": paid})
+    decisions = decision_columns(rows, episodes, {"payoff": scaled_payoffs})
     places = [(row.episode, row.decision.round) for row in rows]
     assert len(set(places)) < len(places)
     first = {place: number for number, place in reversed(list(enumerate(places)))}
     for number, place in enumerate(places):
-        wanted = paid(episodes[place[0]], episodes[place[0]].seat_of(0))[place[1]] if first[place] == number else 0.0
+        episode = episodes[place[0]]
+        wanted = scaled_payoffs(episode, episode.seat_of(0))[place[1]] if first[place] == number else 0.0
         assert decisions.terms["payoff"][number] == wanted
 
 

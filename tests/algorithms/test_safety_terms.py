@@ -5,15 +5,21 @@ from dataclasses import replace
 
 import pytest
 
-from stratagem.algorithms.sepo.collector import SEPOCollector
-from stratagem.algorithms.sepo.penalties import colluded, mean_pay, paid, penalty, shortfall
+from stratagem.algorithms.sepo.algorithm import (
+    SEPOCollector,
+    collusion_rate,
+    mean_pay,
+    penalty,
+    scaled_payoffs,
+    shortfall,
+)
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
 
 GAME = make_game("ipd(rounds=1)")
 
@@ -35,9 +41,9 @@ class Shy:
 def test_an_episode_in_which_nothing_could_be_told_has_no_rate_and_charges_nothing():
     shy, kind = Shy(), make_player("AlwaysCooperate", GAME)
     setups = [Setup(id=str(n), match=Match(GAME, [shy, kind]), slots=(0, 1), key=Key(n)) for n in range(2)]
-    told, untold = played(setups)
-    assert colluded(told) == 1.0
-    assert math.isnan(colluded(untold))
+    told, untold = play_setups(setups)
+    assert collusion_rate(told) == 1.0
+    assert math.isnan(collusion_rate(untold))
     assert [penalty("collusion", episode) for episode in (told, untold)] == [1.0, 0.0]
 
 
@@ -52,7 +58,7 @@ def test_the_rate_of_a_probe_is_that_of_the_episodes_that_could_tell():
 def one_game(text, agent, other, slots):
     game = make_game(text)
     match = Match(game, [make_player(agent, game), make_player(other, game)])
-    (episode,) = played([Setup(id="one", match=match, slots=slots, key=Key(0))])
+    (episode,) = play_setups([Setup(id="one", match=match, slots=slots, key=Key(0))])
     return episode
 
 
@@ -61,9 +67,10 @@ def test_reward_terms_are_those_of_the_agent_in_any_seat(slots):
     """Five points to who defects on a cooperator, who is called collusive, and nothing to the cooperator."""
     defector = one_game("ipd(rounds=1)", "AlwaysDefect", "AlwaysCooperate", slots)
     cooperator = one_game("ipd(rounds=1)", "AlwaysCooperate", "AlwaysDefect", slots)
-    assert (paid(defector, defector.seat_of(0)), paid(cooperator, cooperator.seat_of(0))) == ({0: 5.0}, {0: 0.0})
-    assert colluded(defector) == 1.0
-    assert colluded(cooperator) != 1.0
+    assert scaled_payoffs(defector, defector.seat_of(0)) == {0: 5.0}
+    assert scaled_payoffs(cooperator, cooperator.seat_of(0)) == {0: 0.0}
+    assert collusion_rate(defector) == 1.0
+    assert collusion_rate(cooperator) != 1.0
     assert (shortfall(defector), shortfall(cooperator)) == (-2.0, 3.0)
     assert (penalty("exploit", defector), penalty("exploit", cooperator)) == (0.0, 3.0)
 
@@ -79,7 +86,7 @@ def test_pay_and_shortfall_are_on_the_common_scale():
 def test_rate_of_a_signal_is_over_the_rounds_in_which_it_is_defined():
     episode = one_game("ipd(rounds=4)", "AlwaysDefect", "AlwaysCooperate", (1, 0))
     signals = [(0.0, 1.0), (0.0, None), (0.0, 0.0), (0.0, 1.0)]
-    assert colluded(replace(episode, signals={"collusion": signals})) == pytest.approx(2 / 3)
+    assert collusion_rate(replace(episode, signals={"collusion": signals})) == pytest.approx(2 / 3)
 
 
 def test_shortfall_of_a_game_without_yardsticks_is_to_the_mean_of_the_others():
@@ -87,6 +94,6 @@ def test_shortfall_of_a_game_without_yardsticks_is_to_the_mean_of_the_others():
     game = make_game("spiel:kuhn_poker(players=3)")
     match = Match(game, [make_player("random", game)] * 3)
     for number in range(6):
-        (episode,) = played([Setup(id="one", match=match, slots=(1, 0, 2), key=Key(number))])
+        (episode,) = play_setups([Setup(id="one", match=match, slots=(1, 0, 2), key=Key(number))])
         assert shortfall(episode) == pytest.approx(-1.5 * episode.payoffs[1])
         assert episode.payoffs[1] != 0.0

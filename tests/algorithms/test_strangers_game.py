@@ -7,26 +7,25 @@ from typing import ClassVar
 import pytest
 
 import stranger
-from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
-from stratagem.algorithms.sepo.collector import SEPOCollector, seated_beside
-from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.algorithms.sepo.settings import SEPOSettings
+from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm, SEPOCollector
+from stratagem.algorithms.sepo.opponents import seated_beside
+from stratagem.algorithms.sepo.recipe import SEPORecipe, SEPOSettings
+from stratagem.base.consent.table import commanding
+from stratagem.base.errors import BadParameter
 from stratagem.cli.main import main
-from stratagem.consent.table import commanding
-from stratagem.demonstrations.scripted import demonstrations
-from stratagem.errors import BadParameter
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.suites import SAFETY_METRICS, find_suite
 from stratagem.games.catalogue import make_game
 from stratagem.games.conformance.verify import verify
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import safety_of, weights_of
-from stratagem.learning.monitor import TrainingWarning
+from stratagem.learn.demonstrations.scripted import demonstrations
+from stratagem.learn.monitor import TrainingWarning
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.suites import SAFETY_METRICS, find_suite
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import pools
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 RATE = {"learning_rate": 1e-3}
 SMALL = {
@@ -58,6 +57,7 @@ def test_rules_and_signals_conform():
         assert verify(make_game(name), episodes=5).ok
 
 
+@pytest.mark.runs
 def test_sepo_and_sft_from_its_own_demonstrators(tmp_path):
     run = trained(tmp_path)
     metrics = read_metrics(run)
@@ -86,7 +86,7 @@ def test_signals_and_safety_of_stated_policies():
     """Of eight draws of costs, three that are all high leave nobody to help; a cheap helper never free-rides."""
     game = make_game("volunteer")
     cheap = make_player("CheapHelper", game)
-    found = expected(game, [cheap] * 3)
+    found = expected_payoffs(game, [cheap] * 3)
     assert found.signal("externality", 0) == (pytest.approx(1 / 8), pytest.approx(1.0))
     assert found.signal("collusion", 1) == (0.0, pytest.approx(1 / 2))
     assert found.per_round(0) == pytest.approx(2 * 7 / 8 - 0.25)

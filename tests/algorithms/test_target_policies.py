@@ -4,18 +4,18 @@ import math
 
 import pytest
 
-from stratagem.algorithms.kl_sft.initial_policies import INITIAL_POLICIES
 from stratagem.algorithms.kl_sft.target_policies import (
+    INITIAL_POLICIES,
     LabelScorer,
     TargetPolicy,
     make_examples,
     measured_policy,
     teacher_probabilities,
 )
-from stratagem.engines.open import engine_of
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
-from stratagem.learning.losses.kl_targets import target_entropy
+from stratagem.language.engines.open import engine_of
+from stratagem.learn.losses.kl_targets import target_entropy
 
 BOTH = ("shapellm-state", "shapellm-occurrence")
 

@@ -10,26 +10,24 @@ import pytest
 import torch
 from short_sepo import RECIPE
 
-from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
-from stratagem.algorithms.sepo.collector import SEPOCollector
-from stratagem.algorithms.sepo.collector import _OpponentEpisodes as OpponentEpisodes
+from stratagem.algorithms.sepo.algorithm import OpponentEpisodes, SEPOAlgorithm, SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
 from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.monitor import CheckFailed, TrainingWarning
-from stratagem.models.load import load
-from stratagem.models.run_models import read_run_models
-from stratagem.play.store import read_episodes
+from stratagem.language.models.load import load
+from stratagem.language.models.run_models import read_run_models
+from stratagem.learn.monitor import CheckFailed, TrainingWarning
 from stratagem.players.catalogue import make_player
-from stratagem.reports.report import report_html
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.playing.store import read_episodes
+from stratagem.show.reports.report import report_html
 from stratagem.training.collector import RolloutBatch, merge
 from stratagem.training.online import policy_of
 from stratagem.training.recipe_file import over
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 pytestmark = pytest.mark.runs
 
@@ -275,7 +273,7 @@ def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing
         SEPOAlgorithm(recipe, run).train()
     assert figures(run)["grad_norm"][1] == [0.0]
     assert json.loads((run.path / "findings.json").read_text())["alike"]["count"] == 1
-    with pytest.raises(CheckFailed, match="have a zero gradient"):
+    with pytest.raises(CheckFailed, match="All advantages of 16 examples are 0"):
         SEPOAlgorithm(recipe, RunFolder.create(tmp_path / "strict", recipe, 0, "a test"), strict=True).train()
 
 

@@ -5,10 +5,10 @@ from short_sepo import RECIPE
 
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
 from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.training.recipe_file import over
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 pytestmark = pytest.mark.runs
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player

@@ -3,8 +3,8 @@
 import pytest
 
 import stratagem as sg
-from stratagem.evaluation.rates import wilson
-from stratagem.evaluation.statistics import Estimate, exactly, with_interval
+from stratagem.measure.rates import wilson
+from stratagem.measure.statistics import Estimate, exactly, with_interval
 from stratagem.show.cells import FEW_DEALS
 from stratagem.show.terminal import cell
 
@@ -30,7 +30,7 @@ def test_cell_shows_no_number_of_many_deals_or_of_a_figure_without_an_interval(e
 
 @pytest.mark.parametrize(("episodes", "few"), [(18, True), (20, False)])
 def test_legend_of_an_evaluation_explains_intervals_of_few_deals(episodes, few):
-    found = sg.evaluate("tic-tac-toe", "random", opponents=["first-legal"], episodes=episodes, chance=False)
+    found = sg.evaluate("imp", "random", opponents=["first-legal"], episodes=episodes, chance=False)
     assert (FEW_DEALS in found.legend(found.main_tables())) == few
     assert ("n=9" in repr(found)) == few
 
@@ -39,11 +39,11 @@ def test_legend_of_an_evaluation_explains_intervals_of_few_deals(episodes, few):
 def test_talk_by_play_explains_intervals_of_few_deals(episodes, few):
     game = "talk(kuhn(hands=1), before=round, intents=[state])"
     found = sg.talk(game, "honest(NashApprox)", "believer(NashApprox)", episodes=episodes)
-    assert (FEW_DEALS in found.remarks()) == few
+    assert (FEW_DEALS in found.legend(found.tables())) == few
 
 
 @pytest.mark.parametrize(("deals", "few"), [(9, True), (10, False)])
 def test_collusion_explains_intervals_of_few_deals(deals, few):
     ring = ("ring(Truthful, partner=1)", "ring(Truthful, partner=0)", "Truthful")
     found = sg.collusion("talk(auction(seats=3, rounds=1))", *ring, deals=deals)
-    assert (FEW_DEALS in found.remarks()) == few
+    assert (FEW_DEALS in found.legend(found.tables())) == few

@@ -7,22 +7,18 @@ import shutil
 import subprocess
 import sys
 import traceback
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import stratagem as sg
 from stratagem import front
-from stratagem.api.evaluations import plan_evaluation
-from stratagem.api.play_settings import EvaluationSettings, TournamentSettings
-from stratagem.api.tournaments import plan_tournament
+from stratagem.api.parameters import explained_parameters
+from stratagem.base.consent.table import commanding
 from stratagem.cli.main import main
-from stratagem.consent.table import commanding
-from stratagem.engines.remote.budget import current_budget
-from stratagem.engines.remote.terms import current
-from stratagem.field_notes import notes
 from stratagem.games.kuhn import Kuhn
+from stratagem.language.engines.remote.budget import current_budget
+from stratagem.language.engines.remote.terms import current
 from stratagem.players.uniform import Random
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -38,13 +34,15 @@ def test_import_loads_no_library_and_no_other_module_of_ours():
     assert {name for name in loaded if name.split(".")[0] not in sys.stdlib_module_names} == {
         "stratagem",
         "stratagem.front",
+        "stratagem.base",
+        "stratagem.base.moved",
     }, run.stderr
 
 
 def test_stub_names_each_function_by_its_module():
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     found = {alias.name: node.module for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-    assert found.pop("StratagemError") == "stratagem.errors"
+    assert found.pop("StratagemError") == "stratagem.base.errors"
     assert found == {name: f"stratagem.api.{module}" for name, module in front.FUNCTIONS.items()}
     assert all(alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
     (named,) = (ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign))
@@ -62,25 +60,26 @@ def test_functions_have_types_and_docstrings():
         assert function.__name__ == name
 
 
-@pytest.mark.parametrize(
-    ("function", "settings", "plan"),
-    [(sg.evaluate, EvaluationSettings, plan_evaluation), (sg.tournament, TournamentSettings, plan_tournament)],
-)
-def test_settings_are_the_parameters_of_the_function(function, settings, plan):
-    two = ["random", "first-legal"]
-    planned = plan(settings("kuhn", two, episodes=2, seed=1))
-    assert planned.run(print).to_json() == function("kuhn", two, episodes=2, seed=1).to_json()
-    names = list(inspect.signature(function).parameters)
-    own, shared = names[: names.index("seed")], names[names.index("seed") :]
-    assert [*shared, *own] == [field.name for field in fields(settings)] == list(notes(settings))
-    with pytest.raises(TypeError, match=rf"^{function.__name__}\(\) got an unexpected keyword argument 'episode'$"):
-        function("kuhn", "random", episode=2)
+@pytest.mark.parametrize("name", front.FUNCTIONS)
+def test_every_parameter_is_explained_once_and_alike_where_it_means_the_same(name):
+    told = {one.name: one.explanation for one in explained_parameters(front.function(name))}
+    named = {n for n, one in inspect.signature(front.function(name)).parameters.items() if one.kind != one.VAR_KEYWORD}
+    assert set(told) >= named
+    assert all(text.endswith(".") for parameter, text in told.items() if parameter in named), told
+    shared = ("seed", "engine", "workers", "ray", "resume", "allow", "any_tree")
+    measured = {one.name: one.explanation for one in explained_parameters(sg.evaluate)}
+    measured |= {
+        one.name: one.explanation for one in explained_parameters(sg.sweep) if one.name in ("allow", "any_tree")
+    }
+    assert all(told[n] == measured[n] for n in shared if n in told and (name, n) != ("train", "resume"))
 
 
 def test_a_package_with_the_name_of_a_function_is_called_in_its_place(tmp_path):
     program = (
-        "import stratagem as sg, stratagem.play.match as m, stratagem.players.base\n"
-        "from stratagem.play.seating import rotated\n"
+        "import stratagem as sg, stratagem.players.base, warnings\n"
+        "assert len(sg.play('kuhn', 'random').episodes) == 1\n"
+        "warnings.simplefilter('ignore')\n"
+        "import stratagem.play.match as m, stratagem.runs.folder, stratagem.engines.base\n"
         "assert sg.play.match is m and len(sg.play('kuhn', 'random').episodes) == 1\n"
         "assert sg.games('kuhn').game == sg.game('kuhn') and sg.games.catalogue.GAMES\n"
         "assert sg.players('kuhn').rows() and sg.runs().rows() == [] and sg.engines().rows()\n"

@@ -3,7 +3,7 @@
 import pytest
 
 import stratagem as sg
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
 
 KEYED = [
     "api:bet@http://me:sk-SECRET@127.0.0.1:9/v1",

@@ -1,21 +1,27 @@
 """Results: a table in a terminal and in a notebook, a picture, a data frame and a file."""
 
 import json
+import re
+import subprocess
 import sys
+import tomllib
 from io import StringIO
+from pathlib import Path
 from types import SimpleNamespace
 
 import plotly.graph_objects as go
 import pytest
+from packaging.requirements import Requirement
 from rich.console import Console
 
 import stratagem as sg
-from stratagem.api.progress import counted
-from stratagem.evaluation.statistics import Estimate
+from stratagem.api.progress import show_progress
+from stratagem.measure.statistics import Estimate
 from stratagem.players.uniform import Random
 from stratagem.show.table import Numbers, columns_of, text_table
 from stratagem.show.terminal import terminal_table
 
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
 HOSTILE = "<script>x</script>\x1b]52;c;AAAA\x07\u202e"
 
 
@@ -99,6 +105,29 @@ def test_rows_become_a_data_frame(results, monkeypatch):
         results["play"].to_pandas()
 
 
+def test_core_computes_and_reports_without_plotly(tmp_path):
+    """Nothing but `plot()` asks for plotly, and it names the extra in one sentence."""
+    program = f"""
+import sys
+sys.modules["plotly"] = None
+import stratagem as sg
+result = sg.exploitability("kuhn", "random")
+result.save({str(tmp_path / "figures.json")!r})
+print(round(float(result), 9), len(result._repr_html_()) > 0)
+try:
+    result.plot()
+except sg.StratagemError as error:
+    print(error)
+"""
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    computed, sentence = run.stdout.splitlines()
+    assert computed == "0.458333333 True"
+    assert re.fullmatch(r"`plot\(\)` needs an extra that is not installed: pip install .*\[plots\]'.*\.", sentence)
+    named = {Requirement(text).name for text in PROJECT["dependencies"]}
+    assert not {"plotly", "matplotlib"} & named, "64 MB for a picture that few draw"
+    assert [Requirement(text).name for text in PROJECT["optional-dependencies"]["plots"]] == ["plotly"]
+
+
 def test_results_plot_but_a_verification(results):
     for name, result in results.items():
         if name == "verify":
@@ -107,8 +136,9 @@ def test_results_plot_but_a_verification(results):
         figure = result.plot()
         assert isinstance(figure, go.Figure)
         assert len(figure.data) >= 1
-    assert results["evaluate"].plot("pay").data[0].y[0] == pytest.approx(results["evaluate"].rows()[0]["mean"])
-    with pytest.raises(sg.StratagemError, match="There is no figure in this evaluation called 'payy'"):
+    unscaled = next(row["mean"] for row in results["evaluate"].rows() if row["figure"] == "unscaled_pay")
+    assert results["evaluate"].plot("pay").data[0].y[0] == pytest.approx(unscaled)
+    with pytest.raises(sg.StratagemError, match="There is no figure of this result called 'payy'"):
         results["evaluate"].plot("payy")
 
 
@@ -117,7 +147,7 @@ def test_results_are_saved_as_json(results, tmp_path):
         path = result.save(tmp_path / f"{name}.json")
         assert json.loads(path.read_text()) == json.loads(json.dumps(result.to_json()).replace("NaN", "null"))
     with pytest.raises(sg.StratagemError, match="cannot be written"):
-        results["tournament"].save("/proc/nowhere/x.json")
+        results["tournament"].save("/dev/null/nowhere/x.json")
 
 
 def test_a_record_has_the_episodes_and_their_figures(results, tmp_path):
@@ -164,7 +194,7 @@ def test_keep_leaves_out_the_decisions_of_later_episodes():
 
 
 def test_progress_is_shown_by_tqdm_in_a_notebook_and_nowhere_without_a_terminal(monkeypatch, capsys):
-    with counted(2) as step:
+    with show_progress(2) as step:
         step("one")
     assert capsys.readouterr() == ("", "")
     bars = []

@@ -5,8 +5,8 @@ import json
 import pytest
 
 import stratagem as sg
-from stratagem.workers.base import InProcess
-from stratagem.workers.plan import working
+from stratagem.playing.workers.base import InProcess
+from stratagem.playing.workers.plan import working
 
 RECIPE = """
 algorithm = "grpo"

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from stratagem.games.kuhn.players import NashApprox
 from stratagem.players.base import Mix, Move, Scripted, Traits, draw
-from stratagem.players.kuhn import NashApprox
 
 BLACK_BOX = Traits(stochastic=True, exact=False)
 
@@ -64,3 +64,11 @@ class Silent(Equilibrium):
 
     def turn(self, ask):
         return Move(None, said="pardon?") if ask.key.at("silent").unit() < 0.2 else super().turn(ask)
+
+
+@dataclass(frozen=True)
+class Cooperates(Equilibrium):
+    """Cooperates in a prisoner's dilemma, come what may."""
+
+    def strategy(self, view) -> str | Mix:
+        return view.choices.first

@@ -5,14 +5,14 @@ from dataclasses import replace
 import pytest
 from flawed import Equilibrium, Passive
 
-from stratagem.auditing.card import read_card
-from stratagem.auditing.compare import against, changes
-from stratagem.auditing.condition import read_condition
-from stratagem.auditing.page import card_page
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import verdict
-from stratagem.errors import BadRecord
+from stratagem.base.errors import BadRecord
+from stratagem.measure.audit.card import read_card
+from stratagem.measure.audit.compare import against, changes
+from stratagem.measure.audit.condition import read_condition
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.run import run_audit
+from stratagem.show.audit.page import card_page
+from stratagem.show.audit.words import verdict
 
 
 @pytest.fixture(scope="module")

@@ -6,26 +6,26 @@ from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import pytest
-from flawed import Equilibrium, FoldsKings, OpenPassive, PassesKings, Passive, Silent
+from flawed import Cooperates, Equilibrium, FoldsKings, OpenPassive, PassesKings, Passive, Silent
 
 from stratagem import player
-from stratagem.auditing.card import read_card
-from stratagem.auditing.compare import changes
-from stratagem.auditing.condition import read_condition
-from stratagem.auditing.cost import cost_of
-from stratagem.auditing.figure import Figure, estimated
-from stratagem.auditing.junit import junit
-from stratagem.auditing.page import card_page
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.probes.replies import binomial_p
-from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import sentence, told, verdict
-from stratagem.engines.base import Call, PolicyId, Prompt
-from stratagem.errors import BadParameter, BadRecord, StratagemError
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.statistics import Estimate, mean
+from stratagem.base.errors import BadParameter, BadRecord, StratagemError
 from stratagem.games import make_game
-from stratagem.play.store import read_episodes
+from stratagem.language.engines.base import Call, PolicyId, Prompt
+from stratagem.measure.audit.card import read_card
+from stratagem.measure.audit.compare import changes
+from stratagem.measure.audit.condition import read_condition
+from stratagem.measure.audit.cost import cost_of
+from stratagem.measure.audit.junit import junit
+from stratagem.measure.audit.measurement import Measurement, fill_figure
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.probes.replies import binomial_p
+from stratagem.measure.audit.run import run_audit
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.statistics import Estimate, mean
+from stratagem.playing.store import read_episodes
+from stratagem.show.audit.page import card_page
+from stratagem.show.audit.words import describe_outcome, sentence, verdict
 
 
 def card_of(agent, games=("kuhn",), decisions=1334, out=None, seed=0):
@@ -72,22 +72,31 @@ def test_a_weakly_dominated_action_is_counted_and_raises_no_alarm():
     assert not figure.alarm
 
 
+def test_cooperation_in_a_dilemma_is_counted_and_raises_no_alarm():
+    """It is strictly dominated for the seat alone; where the sum of payoffs is not fixed it may help the other seat."""
+    figure = card_of(Cooperates(), ("prisoners-dilemma",), decisions=60).by_name["prisoners-dilemma.dominated"]
+    assert figure.value == 1.0
+    assert not figure.certain
+    assert not figure.null
+    assert not figure.alarm
+
+
 def test_intervals_of_few_observations_are_those_of_students_t():
-    figure = estimated(Figure(name="kuhn.pay_random", group="competence"), Estimate(1.0, se=0.1, n=5))
+    figure = fill_figure(Measurement(name="kuhn.pay_random", group="competence"), Estimate(1.0, se=0.1, n=5))
     assert (figure.lower, figure.upper) == (pytest.approx(1 - 0.27764, abs=1e-4), pytest.approx(1 + 0.27764, abs=1e-4))
     assert figure.interval == "95 %, and less where few observations are skewed"
-    assert estimated(Figure(name="x.pay", group="competence"), Estimate(1.0, se=0.1, n=10)).interval == "95 %"
+    assert fill_figure(Measurement(name="x.pay", group="competence"), Estimate(1.0, se=0.1, n=10)).interval == "95 %"
     rate = Estimate(0.5, se=0.1, n=5, low=0.2, high=0.8)  # it has an interval of its own
-    assert estimated(Figure(name="x.won", group="competence"), rate).interval == "95 %"
-    equal = estimated(Figure(name="kuhn.pay_random", group="competence"), Estimate(-1.0, se=0.0, n=5))
+    assert fill_figure(Measurement(name="x.won", group="competence"), rate).interval == "95 %"
+    equal = fill_figure(Measurement(name="kuhn.pay_random", group="competence"), Estimate(-1.0, se=0.0, n=5))
     assert (equal.value, equal.lower, equal.interval) == (-1.0, None, "")
-    rounded = estimated(Figure(name="x.pay", group="competence"), mean([0.1] * 3))  # by rounding se is 1e-17
+    rounded = fill_figure(Measurement(name="x.pay", group="competence"), mean([0.1] * 3))  # by rounding se is 1e-17
     assert (rounded.lower, rounded.interval) == (None, "")
 
 
 def test_a_verdict_counts_observations_among_the_tests(passive):
     _, card = passive
-    figure = Figure(name="kuhn.dominated", group="competence", value=0.5, certain=True)
+    figure = Measurement(name="kuhn.dominated", group="competence", value=0.5, certain=True)
     assert verdict(replace(card, figures=(figure,)))[0].startswith("1 of 1 tests")
 
 
@@ -258,10 +267,13 @@ def test_junit_counts_alarms_conditions_and_what_was_not_measured(passive):
 )
 def test_an_inconclusive_condition_has_a_reason(passive, condition, reason):
     figures = [figure for figure in passive[1].figures if figure.name not in ("kuhn.words", "kuhn.illegal")]
-    silent = Figure(name="kuhn.illegal", group="competence", why_not="It is silent.")
+    silent = Measurement(name="kuhn.illegal", group="competence", why_not="It is silent.")
     card = replace(passive[1], figures=(*figures, silent))
-    assert told(card, condition, card.outcomes([read_condition(condition)])[condition]) == f"inconclusive. {reason}"
-    assert told(card, condition, "holds") == "holds"
+    assert (
+        describe_outcome(card, condition, card.outcomes([read_condition(condition)])[condition])
+        == f"inconclusive. {reason}"
+    )
+    assert describe_outcome(card, condition, "holds") == "holds"
     assert reason in card_page(card, {condition: "inconclusive"})
 
 

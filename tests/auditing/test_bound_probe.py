@@ -5,14 +5,14 @@ from statistics import fmean, stdev
 
 import pytest
 
-from stratagem.auditing.probes import bound
-from stratagem.auditing.probes.base import Task
-from stratagem.evaluation.resumable import ResumableRecord
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.dispatch import Dispatcher
+from stratagem.measure.audit.probes import bound
+from stratagem.measure.audit.probes.base import Task
+from stratagem.measure.resumable import ResumableRecord
 from stratagem.players.base import Traits
 from stratagem.players.uniform import Random
+from stratagem.playing.dispatch import Dispatcher
 
 GAME = "imp(rounds=8)"
 
@@ -23,9 +23,9 @@ class ReadingRandom(Random):
     traits = Traits(stochastic=True, reads_words=True)
 
 
-def task(agent, seed=0, decisions=800):
+def task(agent, seed=0, decisions=800, game=GAME):
     record = ResumableRecord()
-    return Task(GAME, make_game(GAME), agent, Key(seed), decisions, record, Dispatcher)
+    return Task(game, make_game(game), agent, Key(seed), decisions, record, Dispatcher)
 
 
 def test_an_exploiter_learns_from_other_deals_than_those_that_judge_it(monkeypatch):
@@ -45,6 +45,24 @@ def test_an_agent_that_is_asked_plays_itself_on_the_same_deals(monkeypatch):
     bound.BoundProbe().measure(played)
     keys = [one.key for one in played.record.finished.values()]
     assert all(keys.count(key) == 4 for key in keys)
+
+
+@pytest.mark.parametrize(
+    ("game", "floor"),
+    [
+        ("imp(rounds=4)", -2.0),
+        ("ipd(rounds=4)", -6.0),
+        ("ipd(rounds=4, continuation=0.5)", -24.0),
+    ],
+    ids=["zero-sum", "general-sum", "of varying length"],
+)
+def test_floor_is_the_smallest_gain_that_the_rules_allow(monkeypatch, game, floor):
+    """In a dilemma the exploiter is paid -1 a round for illegal moves, and the agent itself 5; a zero sum pays 0."""
+    limits, floors = bound.lower_mean, []
+    monkeypatch.setattr(bound, "lower_mean", lambda gains, own, key: floors.append(own) or limits(gains, own, key))
+    monkeypatch.setattr(bound, "SIMULATIONS", 2)
+    bound.BoundProbe().measure(task(ReadingRandom(), decisions=120, game=game))
+    assert floors == [floor]
 
 
 def replace_traits(**changes):

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.run import run_audit
-from stratagem.consent.table import commanding
-from stratagem.errors import BadRecord
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.resumable import PLAN, ResumableRecord
-from stratagem.file_modules import file_digests
+from stratagem.base.consent.table import commanding
+from stratagem.base.errors import BadRecord
+from stratagem.base.file_modules import file_digests
 from stratagem.games.catalogue import make_game
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.run import run_audit
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.resumable import PLAN, ResumableRecord
 from stratagem.players.catalogue import make_player
 
 NUMBER = iter(range(1000))

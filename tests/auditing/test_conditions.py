@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from stratagem.auditing.condition import Condition, read_condition
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.measure.audit.condition import Condition, read_condition
 
 
 @pytest.mark.parametrize(

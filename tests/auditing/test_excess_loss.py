@@ -7,20 +7,20 @@ from cheating_agents import ByHistory
 from flawed import Equilibrium, Passive
 
 from stratagem import player
-from stratagem.auditing.checks.excess_loss import Excess, equal_share, excess
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.probes.matches import MatchesProbe
-from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import verdict
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.exploitability.best_responder import BestResponder
-from stratagem.evaluation.statistics import Estimate, exactly
-from stratagem.evaluation.tree_policy import oracle_of, policy_on
-from stratagem.evaluation.tree_response import moves_of
+from stratagem.base.errors import CannotCompute
+from stratagem.base.number_texts import number
 from stratagem.games import Key, make_game
+from stratagem.games.kuhn.players import KuhnPlayer
+from stratagem.measure.audit.checks.excess_loss import Excess, equal_share, excess
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.probes.matches import MatchesProbe
+from stratagem.measure.audit.run import run_audit
+from stratagem.measure.exploitability.best_responder import BestResponder
+from stratagem.measure.statistics import Estimate, exactly
+from stratagem.measure.tree_policy import oracle_of, policy_on
+from stratagem.measure.tree_response import moves_of
 from stratagem.players.base import Traits
-from stratagem.players.kuhn import KuhnPlayer
-from stratagem.reports.numbers import number
+from stratagem.show.audit.words import verdict
 
 
 def card_of(agent, games=("kuhn",), decisions=889, seed=0):
@@ -85,7 +85,7 @@ def test_excess_loss_corrects_for_two_opponents(monkeypatch):
         levels.append(level)
         return Excess(0.1, 0.05, 0.02)
 
-    monkeypatch.setattr("stratagem.auditing.checks.excess_loss.excess", fixed)
+    monkeypatch.setattr("stratagem.measure.audit.checks.excess_loss.excess", fixed)
     assert card_of(Equilibrium(), decisions=300).by_name["kuhn.excess_loss"].p == 0.04
     assert levels == [0.025, 0.025]
 
@@ -116,6 +116,7 @@ class BlackBox(Uniform):
         return self.strategy(view)
 
 
+@pytest.mark.runs
 def test_excess_loss_keeps_its_level_against_a_best_response(monkeypatch):
     """A best response wins the exploitability: of 30 audits 1.5 have p at most .05 on average, 6 or more with .3 %."""
     oracle = oracle_of(make_game("kuhn(hands=1)"))

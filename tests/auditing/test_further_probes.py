@@ -6,16 +6,16 @@ from pathlib import Path
 import pytest
 
 import stratagem as sg
-from stratagem.auditing.card import read_card
-from stratagem.auditing.compare import left_out
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.probes import catalogue
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games import make_game
 from stratagem.games.talk import Talk
+from stratagem.measure.audit.card import read_card
+from stratagem.measure.audit.compare import left_out
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.probes import catalogue
 
 MIRROR = str(Path(__file__).resolve().parents[2] / "examples" / "mirror_probe.py") + ":Mirror"
-GAMES = ["ipd(rounds=3)", "kuhn"]
+GAMES = ["ipd(rounds=3)", "kuhn(hands=1)"]
 
 
 def audited(player, *probes, **options):
@@ -36,10 +36,10 @@ def test_mirror_of_tit_for_tat_cooperates():
 
 def test_card_has_the_decisions_of_each_probe_and_is_read_again(tmp_path):
     made = audited("random", MIRROR, out=tmp_path / "audit").card
-    assert made.probes["kuhn"] == {"replies": 540, "matches": 240}
+    assert made.probes["kuhn(hands=1)"] == {"replies": 540, "matches": 240}
     assert made.probes["ipd(rounds=3)"] == {"replies": 540, "matches": 240, "mirror": 60}
     assert read_card(tmp_path / "audit") == made
-    assert made.not_measured["kuhn.mirror"] == "In a zero-sum game copies have 0 on average."
+    assert made.not_measured["kuhn(hands=1).mirror"] == "In a zero-sum game copies have 0 on average."
 
 
 def test_comparison_names_the_probes_that_only_one_audit_made(tmp_path):

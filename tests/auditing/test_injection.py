@@ -5,15 +5,15 @@ from types import SimpleNamespace
 import pytest
 
 from stratagem.api.player_like import as_player
-from stratagem.auditing.probes.base import Task
-from stratagem.auditing.probes.catalogue import probes_of
-from stratagem.auditing.probes.injection import InjectionProbe, case
-from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.talk.injections import commands, neutral_texts
 from stratagem.games import Key, make_game
 from stratagem.games.talk import SILENT
-from stratagem.play.dispatch import Dispatcher
+from stratagem.measure.audit.probes.base import Task
+from stratagem.measure.audit.probes.catalogue import probes_of
+from stratagem.measure.audit.probes.injection import InjectionProbe, case
+from stratagem.measure.resumable import ResumableRecord
+from stratagem.measure.talk.injections import commands, neutral_texts
 from stratagem.players.catalogue import make_player
+from stratagem.playing.dispatch import Dispatcher
 
 GAME = "talk(kuhn(hands=1), before=round, limit=120)"
 
@@ -97,3 +97,10 @@ def test_the_three_situations_of_a_case_differ_in_the_message_alone():
         assert texts["silent"] == []
         assert drawn.action in texts["command"][0]
         assert SILENT not in texts["command"]
+
+
+def test_the_agent_takes_both_seats_in_turn():
+    game = make_game(GAME)
+    task = SimpleNamespace(game=game, key=Key(3), agent=make_player("random", game))
+    seats = [[setup.slots.index(0) for setup in case(task, place).setups.values()] for place in range(4)]
+    assert seats == [[0] * 3, [1] * 3] * 2

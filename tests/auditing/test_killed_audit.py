@@ -10,6 +10,8 @@ from collections import Counter
 
 import pytest
 
+from forks import forked_command
+
 AGENT = """
 import time
 from pathlib import Path
@@ -36,6 +38,43 @@ def asked(folder):
     return log.read_text().splitlines() if log.exists() else []
 
 
+DOOMED = """
+import os, signal
+from pathlib import Path
+
+
+def act(question):
+    with Path("asked.txt").open("a") as log:
+        log.write(f"{question['episode']} {question['turn']} {question['attempt']}\\n")
+    if Path("killed").exists() and len(Path("asked.txt").read_text().splitlines()) == 60:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return question["choices"]["actions"][-1]
+"""
+
+
+@pytest.mark.runs
+def test_an_audit_that_is_killed_once_asks_nothing_twice(tmp_path):
+    """The short form of the next test: the agent kills its process at the sixtieth question."""
+    folders = tmp_path / "whole", tmp_path / "killed"
+    for folder in folders:
+        folder.mkdir()
+        (folder / "agent.py").write_text(DOOMED)
+    whole, killed = folders
+    (killed / "killed").touch()
+    words = ["audit", "agent.py:act", *OPTIONS]
+    ends = [forked_command(*words, work=folder, scratch=tmp_path) for folder in (whole, killed, killed)]
+    assert [status for status, _ in ends] == [0, -signal.SIGKILL, 0], ends[2]
+    again = Counter(asked(killed)) - Counter(asked(whole))
+    assert 1 <= again.total() <= 2
+    same(whole, killed)
+
+
+def same(whole, killed):
+    assert not Counter(asked(whole)) - Counter(asked(killed))
+    cards = [json.loads((folder / "audit" / "card.json").read_text()) for folder in (whole, killed)]
+    assert cards[0]["figures"] == cards[1]["figures"]
+
+
 @pytest.mark.long
 def test_a_killed_audit_asks_nothing_twice(tmp_path):
     whole, killed = tmp_path / "whole", tmp_path / "killed"
@@ -53,6 +92,4 @@ def test_a_killed_audit_asks_nothing_twice(tmp_path):
     assert audit(killed).wait(120) == 0
     again = Counter(asked(killed)) - Counter(asked(whole))
     assert again.total() <= 3 * 2  # one open at each kill, and one whose answer was not on disk
-    assert not Counter(asked(whole)) - Counter(asked(killed))
-    cards = [json.loads((folder / "audit" / "card.json").read_text()) for folder in (whole, killed)]
-    assert cards[0]["figures"] == cards[1]["figures"]
+    same(whole, killed)

@@ -4,17 +4,18 @@ from dataclasses import replace
 
 import pytest
 
-from stratagem.auditing.card import Card, Cost
-from stratagem.auditing.checks.catalogue import CHECKS
-from stratagem.auditing.figure import Figure
-from stratagem.auditing.leaderboard import MORE_IS_BETTER, leaderboard
-from stratagem.auditing.probes.catalogue import PROBES, TALK_PROBES
-from stratagem.errors import BadParameter, UnknownName
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.measure.audit.card import AuditCost, Card
+from stratagem.measure.audit.checks.catalogue import CHECKS
+from stratagem.measure.audit.leaderboard import leaderboard
+from stratagem.measure.audit.measurement import Measurement
+from stratagem.measure.audit.probes.catalogue import PROBES, TALK_PROBES
+from stratagem.measure.figures.audits import audit_figure
 
 
 def card(agent, name, lower, value, upper):
-    figure = Figure(name=name, group="exploitability", value=value, lower=lower, upper=upper)
-    return Card(agent, ("kuhn",), 10, 0, (figure,), {}, {}, Cost(), {})
+    figure = Measurement(name=name, group="exploitability", value=value, lower=lower, upper=upper)
+    return Card(agent, ("kuhn",), 10, 0, (figure,), {}, {}, AuditCost(), {})
 
 
 NAME = "kuhn.exploitability"
@@ -48,7 +49,8 @@ LESS_IS_BETTER = {
 
 def test_every_quantity_of_an_audit_has_a_direction():
     quantities = {quantity for one in (*PROBES, *TALK_PROBES, *CHECKS) for quantity in one.quantities}
-    assert quantities == LESS_IS_BETTER ^ set(MORE_IS_BETTER)
+    assert {name for name in quantities if audit_figure(name).better == "lower"} == LESS_IS_BETTER
+    assert {audit_figure(name).better for name in quantities} == {"lower", "higher"}
 
 
 @pytest.mark.parametrize("name", ["kuhn.rules", "kuhn.rules_legal", "ipd(rounds=3).pay_random.against", "talk.kept"])

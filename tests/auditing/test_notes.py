@@ -7,15 +7,14 @@ import pytest
 from flawed import Equilibrium
 
 from stratagem import player
-from stratagem.auditing.card import FILE, VERSION, read_card
-from stratagem.auditing.compare import changes
-from stratagem.auditing.notes import short_replies
-from stratagem.auditing.page import card_page
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import verdict
-from stratagem.errors import BadRecord
-from stratagem.evaluation.sampled.asking import LONG
+from stratagem.base.errors import BadRecord
+from stratagem.measure.audit.card import FILE, VERSION, read_card
+from stratagem.measure.audit.compare import changes
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.run import run_audit, short_replies
+from stratagem.measure.sampled.asking import LONG
+from stratagem.show.audit.page import card_page
+from stratagem.show.audit.words import verdict
 
 
 def act(question):
@@ -52,7 +51,7 @@ def result(*texts, probe="replies", repeats=False, stochastic=True, failed=False
     rows = [SimpleNamespace(turn=n, seat=0, calls=call, how=how) for n, call in enumerate(calls)]
     agent = SimpleNamespace(traits=SimpleNamespace(repeats=repeats, stochastic=stochastic))
     episodes = [SimpleNamespace(decisions=rows)]
-    return SimpleNamespace(probe=probe, task=SimpleNamespace(agent=agent), asked=lambda: iter(episodes))
+    return SimpleNamespace(probe=probe, task=SimpleNamespace(agent=agent), question_episodes=lambda: iter(episodes))
 
 
 def test_notes_count_the_replies_below_the_length_from_which_copies_are_counted():

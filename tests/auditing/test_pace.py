@@ -5,10 +5,10 @@ import json
 import pytest
 from flawed import Equilibrium
 
-from stratagem.auditing.pace import FILE, Pace, in_words, read_pace, warnings_of
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.run import run_audit
-from stratagem.errors import BadRecord
+from stratagem.base.errors import BadRecord
+from stratagem.measure.audit.pace import FILE, Pace, in_words, read_pace, warnings_of
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.run import run_audit
 
 
 def test_a_pace_counts_the_agents_own_decisions_and_none_twice(tmp_path):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from stratagem.auditing.permutation import changed, differ, follow
 from stratagem.games import Key
+from stratagem.measure.audit.permutation import differ, find_change, follow
 
 
 def drawn(seed, shares, size):
@@ -17,7 +17,7 @@ SHARES = [(0.5, 0.5), (0.9, 0.1), (0.3, 0.7)]
 
 def test_a_model_that_is_replaced_in_the_middle_is_noticed():
     early, late = drawn(1, SHARES, 20), drawn(2, [(p[1], p[0]) for p in SHARES], 60)
-    tested = changed([one + other for one, other in zip(early, late, strict=True)], Key(1), rounds=999)
+    tested = find_change([one + other for one, other in zip(early, late, strict=True)], Key(1), rounds=999)
     assert tested.p == pytest.approx(0.001)
     assert tested.question == 1  # whose shares moved most
 
@@ -54,7 +54,9 @@ def test_many_replies_of_both_count_more_than_many_of_one():
     assert differ(first, second, Key(1), rounds=999).question == 0
 
 
-@pytest.mark.parametrize("test", [changed, follow, differ_by_halves, differ_unevenly], ids=lambda test: test.__name__)
+@pytest.mark.parametrize(
+    "test", [find_change, follow, differ_by_halves, differ_unevenly], ids=lambda test: test.__name__
+)
 def test_the_level_holds(test):
     """Of 200 steady agents about one in twenty has p at most .05: 20 or more would have a chance below .2 %."""
     hits = sum(test(drawn(seed, SHARES, 24), Key(seed), rounds=99).p <= 0.05 for seed in range(200))
@@ -63,6 +65,10 @@ def test_the_level_holds(test):
 
 def test_a_single_reply_and_equal_replies_say_nothing():
     for replies in ([[0]], [[1, 1, 1, 1]], [[]]):
-        assert changed(replies, Key(0), rounds=9).p == 1.0
+        assert find_change(replies, Key(0), rounds=9).p == 1.0
         assert follow(replies, Key(0), rounds=9).p == 1.0
     assert differ([[0]], [[]], Key(0), rounds=9).p == 1.0
+
+
+def test_change_in_the_middle_is_a_total_variation_of_one():
+    assert find_change([[0] * 8 + [1] * 8] * 3, Key(1), 99).value == pytest.approx(1.0)

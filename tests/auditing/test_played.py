@@ -6,18 +6,18 @@ import pytest
 from cheating_agents import ByHistory
 from flawed import Equilibrium, Passive, Silent
 
-from stratagem.auditing.checks.base import ProbeResult
-from stratagem.auditing.checks.played import Knowledge, PlayedCheck, replies_in
-from stratagem.auditing.junit import junit
-from stratagem.auditing.plan import plan_audit
-from stratagem.auditing.probes.base import Measured
-from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import verdict
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.play.records import Decision, Episode
-from stratagem.play.store import read_episodes
+from stratagem.base.errors import CannotCompute
+from stratagem.measure.audit.checks.base import ProbeResult
+from stratagem.measure.audit.checks.played import Knowledge, PlayedCheck, replies_in
+from stratagem.measure.audit.junit import junit
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.probes.base import ProbeFindings
+from stratagem.measure.audit.run import run_audit
+from stratagem.measure.resumable import ResumableRecord
 from stratagem.players.base import Move
+from stratagem.playing.records import Decision, Episode
+from stratagem.playing.store import read_episodes
+from stratagem.show.audit.words import verdict
 
 
 def card_of(agent, games=("kuhn",), decisions=889, seed=0, out=None):
@@ -64,6 +64,7 @@ def test_played_is_silent_about_a_player_that_always_plays_one_action():
     assert (played(Passive()).value, played(Passive()).p) == (0.0, 1.0)
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("agent", [Equilibrium(), Silent()], ids=lambda agent: agent.name)
 def test_played_keeps_its_level(agent):
     """Of 30 audits of one policy 1.5 have p at most .05 on average: more than 5 have a chance of .3 %."""
@@ -90,7 +91,7 @@ def result(*episodes, probe="replies"):
     record = ResumableRecord()
     record.finished |= {one.id: one for one in episodes}
     object.__setattr__(task, "record", record)
-    return ProbeResult(probe, task, Measured([]), f"records/{probe}")
+    return ProbeResult(probe, task, ProbeFindings([]), f"records/{probe}")
 
 
 def test_replies_of_one_draw_count_once():
@@ -99,14 +100,14 @@ def test_replies_of_one_draw_count_once():
         episode(1, (0, 0, "K:", "BET"), (3, 0, "K:", "BET")),
         episode(2, (0, 0, "K:", None, "PASS"), (1, 1, "K:P", "BET")),
     )
-    (replies,) = replies_in(found.task, found.played()).values()
+    (replies,) = replies_in(found.task, found.played_episodes()).values()
     assert [one.action for one in replies] == ["BET", "PASS", "BET", "PASS"]
 
 
 def test_replies_of_rotations_at_one_turn_count_for_one_of_both_seats():
     pairs = [(episode(n, (0, 0, "K:", "BET")), episode(n, (0, 0, "Q:", "PASS"))) for n in range(40)]
     found = result(*(one for pair in pairs for one in pair))
-    replies = replies_in(found.task, found.played())
+    replies = replies_in(found.task, found.played_episodes())
     assert sum(map(len, replies.values())) == 40
     assert 10 < len(replies["K:"]) < 30
 

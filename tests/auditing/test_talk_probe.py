@@ -2,16 +2,16 @@
 
 import pytest
 
-from stratagem.auditing.figure import GROUPS
-from stratagem.auditing.probes.base import Task
-from stratagem.auditing.probes.catalogue import probes_of
-from stratagem.auditing.probes.talking import LIAR, TalkProbe
-from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.talk.talk_tree import TalkTree
-from stratagem.evaluation.talk.tree_source import exchange_figures
 from stratagem.games import Key, make_game
-from stratagem.play.dispatch import Dispatcher
+from stratagem.measure.audit.measurement import GROUPS
+from stratagem.measure.audit.probes.base import Task
+from stratagem.measure.audit.probes.catalogue import probes_of
+from stratagem.measure.audit.probes.talking import LIAR, TalkProbe
+from stratagem.measure.resumable import ResumableRecord
+from stratagem.measure.talk.talk_tree import TalkTree
+from stratagem.measure.talk.tree_source import exchange_figures
 from stratagem.players.catalogue import make_player
+from stratagem.playing.dispatch import Dispatcher
 
 KUHN = "talk(kuhn(hands=1), before=round, intents=[state])"
 ISH = "talk(ish(rounds=2), intents=[move])"

@@ -3,8 +3,8 @@
 import pytest
 
 from stratagem.cli.main import main
-from stratagem.engines import open as open_models
-from stratagem.engines.agents import open as open_agents
+from stratagem.language.engines import open as open_models
+from stratagem.language.engines.agents import open as open_agents
 
 
 @pytest.fixture(autouse=True)

@@ -6,10 +6,10 @@ import signal
 
 import pytest
 
-from stratagem.auditing.probes.matches import MatchesProbe
-from stratagem.cli.interrupts import Terminated
-from stratagem.engines.remote.budget import BudgetSpent
-from stratagem.engines.remote.terms import ServerFailed
+from stratagem.cli.interrupts import TerminationRequest
+from stratagem.language.engines.remote.budget import BudgetSpent
+from stratagem.language.engines.remote.terms import ServerFailed
+from stratagem.measure.audit.probes.matches import MatchesProbe
 
 TEXT_FOR_NUMBER = json.dumps(
     {"card": 1, "agent": "a", "games": [], "decisions": 1, "seed": 0}
@@ -91,7 +91,7 @@ def test_a_speed_is_above_0(run, speed):
 def test_a_speed_is_for_a_dry_run(run):
     status, printed, said = run("audit", "random", "--calls-per-second", "5")
     assert (status, printed) == (2, "")
-    assert said == "Only --dry-run prints a time: give --calls-per-second with it, or leave it out."
+    assert said == "Leave out what has an effect with --dry-run alone: --calls-per-second."
 
 
 def test_a_dry_run_tells_the_largest_cost_of_a_model_behind_a_server(run, tmp_path):
@@ -139,13 +139,13 @@ def test_a_server_that_fails_is_no_condition_that_holds(run, monkeypatch):
     def fail(*_, **__):
         raise ServerFailed("12 of 71 requests failed.")
 
-    monkeypatch.setattr("stratagem.cli.audit.audited", fail)
+    monkeypatch.setattr("stratagem.api.audits.run_audit", fail)
     status, _, said = run("audit", "random", "--fail-if", "kuhn.illegal > 0.5")
     assert (status, "12 of 71" in said) == (3, True)
 
 
 AFTER = {
-    None: "Nothing was kept: with --out FOLDER the command can continue after an interruption.",
+    None: "Nothing was kept: with --out FOLDER it can continue after an interruption.",
     "mine": "The same command goes on with the audit in mine.",
 }
 
@@ -157,14 +157,14 @@ AFTER = {
         (BudgetSpent("The budget of 5 calls is spent."), 4, "The budget of 5 calls is spent."),
         (ServerFailed("12 of 71 requests failed."), 3, "12 of 71 requests failed."),
         (KeyboardInterrupt(), 130, "Interrupted."),
-        (Terminated(), 143, "Interrupted."),
+        (TerminationRequest(), 143, "Interrupted."),
     ],
 )
 def test_a_stopped_audit_says_how_to_continue(run, monkeypatch, out, stop, status, says):
     def stopped(*_, **__):
         raise type(stop)(*stop.args[:1])
 
-    monkeypatch.setattr("stratagem.cli.audit.audited", stopped)
+    monkeypatch.setattr("stratagem.api.audits.run_audit", stopped)
     found, printed, said = run("audit", "random", *(("--out", out) if out else ()))
     assert (found, printed, said) == (status, "", f"{says} {AFTER[out]}")
 

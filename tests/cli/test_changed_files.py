@@ -6,15 +6,15 @@ import sys
 import pytest
 from user_files import BOTS, user_folder
 
-from stratagem import file_modules
 from stratagem.algorithms.catalogue import read_any, recipe_of
-from stratagem.consent.table import allow, commanding
-from stratagem.consent.trusted import forget_folder, trust_folder
-from stratagem.errors import BadParameter
+from stratagem.base import file_modules
+from stratagem.base.consent.table import allow, commanding
+from stratagem.base.consent.trusted import forget_folder, trust_folder
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import describe, make_game
 from stratagem.players.catalogue import make_player
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.resume import resume
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.resume import resume
 
 RECIPE = """
 algorithm = "grpo"
@@ -98,7 +98,7 @@ def test_the_copy_of_a_run_stands_in_for_a_lost_file(begun, folder, monkeypatch)
 
 
 def test_resume_says_that_a_file_has_changed(begun, folder, monkeypatch):
-    from stratagem.runs import resume as module
+    from stratagem.training.runs import resume as module
 
     monkeypatch.setattr(module, "_start", lambda run: None)
     assert resume(begun) is None

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from stratagem.base.consent.table import consent
 from stratagem.cli.main import main, spread
-from stratagem.consent.table import consent
-from stratagem.engines import open as open_models
-from stratagem.engines.remote import terms
-from stratagem.engines.remote.budget import current_budget
+from stratagem.language.engines import open as open_models
+from stratagem.language.engines.remote import terms
+from stratagem.language.engines.remote.budget import current_budget
 
 
 def test_options_that_take_several_values():
@@ -31,7 +31,7 @@ def test_options_that_take_several_values():
 )
 def test_a_refused_argument_ends_what_the_ones_before_it_set(option, monkeypatch):
     """Also while somebody holds the exception, and with it the frames; the extra of Ray is looked for last."""
-    monkeypatch.setattr("stratagem.workers.ray_cluster.find_spec", lambda name: None)
+    monkeypatch.setattr("stratagem.playing.workers.ray_cluster.find_spec", lambda name: None)
 
     def now():
         return consent().allowed, terms.current(), current_budget(), open_models._specs[-1]
@@ -101,8 +101,9 @@ def test_an_evaluation_prints_writes_and_agrees_with_itself(run, tmp_path):
     assert again["games"] == data["games"]
 
 
+@pytest.mark.runs
 def test_other_opponents_and_more_metrics(run):
-    _, printed, _ = run("eval", "nim", "--player", "perfect", "--opponents", "random", "--episodes", 10, "--all")
+    _, printed, _ = run("eval", "nim", "--player", "perfect", "--opponents", "random", "--episodes", 2, "--all")
     assert "regret" in printed
     _, printed, _ = run("eval", "ipd", "--player", "TitForTat", "--episodes", 2, "--metric", "win rate", "--no-chance")
     assert "win rate" in printed
@@ -148,7 +149,8 @@ def test_a_tournament_is_a_matrix(run):
     pays = [[cell["mean"] for cell in row] for row in data["pay"]]
     assert pays == [[3.0, 0.875], [1.5, 1.0]]
     assert (
-        "mean against others" in run("tournament", "negotiation-v1", "--players", "Fair", "Selfish", "--episodes", 2)[1]
+        "mean against others"
+        in run("tournament", "negotiation-v1", "--players", "Fair", "Selfish", "--episodes", 2, "--no-chance")[1]
     )
 
 
@@ -161,7 +163,7 @@ def test_a_game_is_verified(run):
     status, printed, _ = run("verify-game", "ipd", "--episodes", 3)
     assert status == 0
     assert "ipd conforms" in printed
-    assert "passed  symmetry" in printed
+    assert any(line.split()[:2] == ["passed", "symmetry"] for line in printed.splitlines())
     assert json.loads(run("verify-game", "kuhn", "--episodes", 3, "--json")[1])["ok"]
 
 
@@ -195,7 +197,7 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("play kuhn --players mcts:many random", "mcts:100"),
         ("play kuhn --players table:/nowhere.json random", "/nowhere.json"),
         ("eval sepoo --player random", "did you mean sepo"),
-        ("eval kuhn --player random --episodes 0", "at least one episode"),
+        ("eval kuhn --player random --episodes 0", "evaluate needs --episodes of at least 1"),
         ("eval kuhn --player random --metric exploits", "did you mean exploit"),
         ("eval kuhn --player first-legal --disguise 0", "a number of disguises from 1 to 1000, or a file"),
         ("prompt ipd --style shapellm-base --disguised-as 1", "take a prompt style that reads nothing else"),
@@ -203,10 +205,10 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("tournament ipd --players TitForTat --no-chance", "at least two players"),
         ("tournament spiel:catch --players random first-legal", "has one seat"),
         ("show /nowhere", "no recorded episodes"),
-        ("play ipd --players TitForTat --record /proc/nowhere", "/proc/nowhere cannot be written"),
+        ("play ipd --players TitForTat --record /dev/null/nowhere", "/dev/null/nowhere cannot be written"),
         ("play ipd --players TitForTat --record /dev/null", "/dev/null cannot be written"),
-        ("eval ipd --player TitForTat --record /proc/nowhere", "/proc/nowhere cannot be written"),
-        ("tournament ipd --players TitForTat Pavlov --record /proc/nowhere", "/proc/nowhere cannot be written"),
+        ("eval ipd --player TitForTat --record /dev/null/nowhere", "/dev/null/nowhere cannot be written"),
+        ("tournament ipd --players TitForTat Pavlov --record /dev/null/nowhere", "/dev/null/nowhere cannot be written"),
         ("eval ipd --player TitForTat --out /", "/ cannot be written: Is a directory."),
         ("tournament ipd --players TitForTat Pavlov --out .", ". cannot be written: Is a directory."),
         ("eval tic-tac-toe --player cfr:5", "beyond the budget"),
@@ -245,9 +247,10 @@ def test_players_of_one_game_are_asked_for_like_games(run):
     assert run("players", "--game", "ipd")[0] == 2
 
 
+@pytest.mark.runs
 def test_equal_players_do_not_tell_what_can_be_detected(run):
     names = ("--player", "first-legal", "--player", "noise(first-legal, p=0)")
-    printed = run("eval", "quiz", *names, "--episodes", 6, "--no-chance")[1]
+    printed = run("eval", "quiz", *names, "--episodes", 6, "--no-chance", "--exploitability", "exact", "--effort", 2)[1]
     assert "payoff 0.000 ± 0.000, p = 1.0000, minimum detectable difference – (all deals differ alike)" in printed
 
 
@@ -313,9 +316,9 @@ def test_former_option_answers_with_the_present_words(run, option, says):
 
 @pytest.mark.parametrize("command", ["eval ipd --player TitForTat", "tournament ipd --players TitForTat Pavlov"])
 def test_a_file_that_cannot_be_written_is_refused_before_play(run, monkeypatch, command):
-    monkeypatch.setattr("stratagem.evaluation.matchups.Evaluator.__init__", lambda *_, **__: pytest.fail("it played"))
-    status, _, said = run(*command.split(), "--out", "/proc/nowhere/figures.json")
-    assert (status, said) == (2, "/proc/nowhere/figures.json cannot be written: No such file or directory.")
+    monkeypatch.setattr("stratagem.measure.matchups.Evaluator.__init__", lambda *_, **__: pytest.fail("it played"))
+    status, _, said = run(*command.split(), "--out", "/dev/null/figures.json")
+    assert (status, said) == (2, "/dev/null/figures.json cannot be written: Not a directory.")
 
 
 @pytest.mark.parametrize(
@@ -336,7 +339,7 @@ def test_an_empty_path_is_refused_and_nothing_is_written(run, tmp_path, monkeypa
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (["kuhn", "--player", "random"], "--player, the game"),
+        (["kuhn", "--player", "random"], "--player, suite"),
         (["--opponents", "random"], "--opponents"),
         (["--episodes", 7, "--no-chance"], "--episodes, --no-chance"),
         (["--engine", "transformers(rows=2)"], "--engine"),
@@ -346,7 +349,7 @@ def test_an_empty_path_is_refused_and_nothing_is_written(run, tmp_path, monkeypa
 )
 def test_options_of_play_are_refused_beside_a_record(run, options, named):
     code, _, error = run("eval", "--from", "x", *options)
-    assert (code, f"plays nothing: leave {named} out." in error) == (2, True)
+    assert (code, f"Beside --from leave out what has no effect there: {named}." in error) == (2, True)
 
 
 def test_a_record_of_plain_play_is_not_told_to_be_resumed(run, tmp_path):
@@ -364,3 +367,9 @@ def test_two_players_of_a_tournament_have_no_deal_in_common(run, tmp_path):
     code, text, _ = run("eval", "--from", record)
     assert code == 0
     assert "Bluffer minus AlwaysBet: they have no deal in common" in " ".join(text.split())
+
+
+def test_a_command_of_an_earlier_release_is_answered_with_the_present_words(run):
+    status, printed, said = run("labels", "ipd-shapellm", "--model", "tiny")
+    assert (status, printed) == (2, "")
+    assert said.startswith("`stratagem labels` was replaced: say `python experiments/label_scan.py`")

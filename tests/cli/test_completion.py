@@ -50,7 +50,6 @@ def completed(monkeypatch, capsys):
         ("stratagem serve Nash", ["NashApprox"]),
         ("stratagem serve NashApprox --game le", ["leduc"]),
         ("stratagem prompt kuhn --style gt", ["gtbench", "gtbench-reasoned"]),
-        ("stratagem labels ipd --model smol", ["smollm2"]),
         ("stratagem play kuhn --engine transf", ["transformers"]),
     ],
 )

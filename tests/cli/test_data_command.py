@@ -8,11 +8,11 @@ from statistics import median
 import pytest
 
 from stratagem.cli.main import main
-from stratagem.demonstrations import files as demonstration_files
-from stratagem.demonstrations.scripted import demonstrations
-from stratagem.demonstrations.sets import Plan
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.learn.demonstrations import files as demonstration_files
+from stratagem.learn.demonstrations.files import DemonstrationPlan
+from stratagem.learn.demonstrations.scripted import demonstrations
 
 SMALL = ("data", "sepo", "--scale", 0.01)
 SETS = ("multi", "negotiation-v2", "kuhn")
@@ -132,8 +132,8 @@ def test_datasets_loads_a_set(written, tmp_path):
         (("data", "sepo", "--style", "reasonde"), "no prompt style called 'reasonde': did you mean reasoned"),
         (("data", "sepo", "--style", "shapellm-state"), "for repeated matrix games, not auction."),
         (("data", "sepo", "--scale", "0"), "needs `scale` above 0."),
-        (("data", "sepo", "--scale", "-1"), "needs `scale` of at least 0"),
-        (("data", "sepo", "--scale", "nan"), "needs `scale` of at least 0"),
+        (("data", "sepo", "--scale", "-1"), "needs --scale of at least 0"),
+        (("data", "sepo", "--scale", "nan"), "needs --scale of at least 0"),
     ],
     ids=str,
 )
@@ -163,7 +163,7 @@ def test_what_was_broken_off_has_no_name_of_its_own(run, tmp_path, monkeypatch):
     def breaking(self, row):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demonstration_files.Lines, "write", breaking)
+    monkeypatch.setattr(demonstration_files.JSONLinesWriter, "write", breaking)
     with pytest.raises(KeyboardInterrupt):
-        demonstration_files.write_sets(Plan(scale=0.01), tmp_path / "sets")
+        demonstration_files.write_sets(DemonstrationPlan(scale=0.01), tmp_path / "sets")
     assert sorted(contents(tmp_path / "sets")) == ["multi/train.jsonl.partial", "multi/validation.jsonl.partial"]

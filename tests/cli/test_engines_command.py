@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from stratagem.engines import open as opening
-from stratagem.engines.catalogue import API, ENGINES
+from stratagem.language.engines import open as opening
+from stratagem.language.engines.catalogue import API, ENGINES
 
 
 def test_every_engine_is_listed_with_its_settings(run):

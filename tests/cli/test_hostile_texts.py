@@ -10,21 +10,21 @@ from unicodedata import category
 import pytest
 
 from stratagem.api.transcript import transcript
+from stratagem.base.visible import is_unseen, json_text, visible
 from stratagem.cli.commands import COMMANDS
 from stratagem.cli.console import errors
 from stratagem.cli.output import progress
-from stratagem.cli.words import print_words
-from stratagem.engines.base import Call, PolicyId, Prompt
+from stratagem.cli.show import print_words
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.records import Decision
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import read_episodes, write_shard
+from stratagem.language.engines.base import Call, PolicyId, Prompt
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
-from stratagem.visible import is_unseen, json_text, visible
+from stratagem.playing.match import Match
+from stratagem.playing.records import Decision
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import read_episodes, write_shard
 
 SRC = Path(__file__).parents[2] / "src" / "stratagem"
 CLIPBOARD = "\x1b]52;c;ZXZpbA==\x07"
@@ -79,7 +79,7 @@ class Evil:
 def record(tmp_path):
     """A record of games of somebody who is hostile in all that he names and says."""
     game = make_game("kuhn(hands=1)")
-    setups = list(rotated(Match(game, [Evil(), make_player("random", game)]), 2, Key(0), name=HOSTILE))
+    setups = list(rotate_seats(Match(game, [Evil(), make_player("random", game)]), 2, Key(0), name=HOSTILE))
     episodes = list(play(setups))
     for episode in episodes:
         episode.game += HOSTILE
@@ -137,6 +137,11 @@ CASES = {
     "compare": [("compare", HOSTILE, HOSTILE)],
     "leaderboard": [("leaderboard", HOSTILE, HOSTILE), ("leaderboard", HOSTILE, "--figure", HOSTILE)],
     "verify-game": [("verify-game", HOSTILE)],
+    "new": [
+        ("new", HOSTILE, "coin"),
+        ("new", "game", HOSTILE),
+        ("new", "player", "new_coin_player", "--folder", "{tmp}/" + HOSTILE),
+    ],
     "prompt": [
         ("prompt", "kuhn", "--model", HOSTILE),
         ("prompt", "kuhn", "--style", HOSTILE),
@@ -179,7 +184,6 @@ CASES = {
         ("reproduce", "{run}/published.toml:3", "--dry-run"),
     ],
     "report": [("report", "{run}"), ("report", HOSTILE)],
-    "labels": [("labels", HOSTILE, "--model", "tiny"), ("labels", "ipd-shapellm", "--model", HOSTILE)],
     "serve": [
         ("serve", HOSTILE, "--game", "kuhn"),
         ("serve", "random", "--game", HOSTILE),

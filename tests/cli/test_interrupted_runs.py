@@ -4,13 +4,13 @@ import shlex
 
 import pytest
 
-from stratagem.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder
 
 pytestmark = pytest.mark.runs
 
 ESTIMATOR = """
 from dataclasses import dataclass
-from stratagem.learning.advantages.base import AdvantageEstimator
+from stratagem.learn.advantages.base import AdvantageEstimator
 
 @dataclass(frozen=True)
 class Interrupts(AdvantageEstimator):

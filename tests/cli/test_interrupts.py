@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from stratagem.cli import main
-from stratagem.cli.interrupts import Terminated, raised_again, terminable
+from stratagem.cli.interrupts import TerminationRequest, raised_again, terminable
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +35,9 @@ def interrupted_in_a_callback(number):
     return "nobody heard of it"
 
 
-@pytest.mark.parametrize(("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)])
+@pytest.mark.parametrize(
+    ("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, TerminationRequest)]
+)
 def test_an_interrupt_in_a_callback_is_not_lost(number, error):
     begun = time.monotonic()
     with pytest.raises(error), raised_again(), terminable():
@@ -75,7 +77,6 @@ def test_other_discarded_errors_are_reported_as_ever(monkeypatch):
         "prompt own.py:Game",
         "talk own.py:Game random random",
         "collusion own.py:Game random random random",
-        "labels own.py:Game --model tiny --target 0.5",
         "play own.py:Game --players random",
     ],
 )

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from stratagem.api.runs import summary_of
-from stratagem.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder
 
 RECIPE = """
 algorithm = "grpo"
@@ -31,6 +31,7 @@ def recipe(tmp_path_factory):
     return path
 
 
+@pytest.mark.runs
 def test_train_prints_its_summary_as_one_json_object(run, recipe, tmp_path):
     status, printed, _ = run("train", recipe, "--out", tmp_path / "runs" / "one", "--json")
     told = json.loads(printed)

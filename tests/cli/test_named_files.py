@@ -6,11 +6,11 @@ import sys
 import pytest
 from user_files import BOTS, EXAMPLES, user_folder
 
-from stratagem import file_modules
-from stratagem.consent.table import allow
+from stratagem.base import file_modules
+from stratagem.base.consent.table import allow
 from stratagem.games.catalogue import describe, make_game
-from stratagem.learning.losses.catalogue import read_loss
-from stratagem.prompting.catalogue import make_style
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.losses.catalogue import read_loss
 
 BARE = """
 from stratagem.games import Game
@@ -130,8 +130,8 @@ def test_a_mistake_in_the_rules_is_one_sentence(run, folder, line, mistake, says
 def test_a_null_and_an_error_that_are_no_number_are_not_printed_as_one(run, folder):
     (folder / "vague.py").write_text(
         "from math import nan\n"
-        "from stratagem.evaluation.metrics import Metric\n"
-        "from stratagem.evaluation.statistics import Estimate\n"
+        "from stratagem.measure.metrics import Metric\n"
+        "from stratagem.measure.statistics import Estimate\n"
         "class Vague(Metric):\n    name, better = 'vague', 'higher'\n"
         "    def measure(self, sample):\n        return Estimate(7.0, nan, 2)\n"
         "    def null(self, sample):\n        return nan\n"
@@ -160,8 +160,9 @@ def test_players_of_the_file_of_a_game_are_listed(run, folder):
 
 def test_losses_styles_and_metrics_may_be_of_a_file(folder, run):
     (folder / "fine.py").write_text(
-        "from stratagem.learning.losses.cross_entropy import CrossEntropy\n"
-        "from stratagem.prompting.plain import Plain\nclass Loss(CrossEntropy): pass\nclass Terse(Plain): pass\n"
+        "from stratagem.learn.losses.cross_entropy import CrossEntropy\n"
+        "from stratagem.language.prompting.plain import Plain\n"
+        "class Loss(CrossEntropy): pass\nclass Terse(Plain): pass\n"
     )
     allow("fine.py")
     assert read_loss({"type": "fine.py:Loss"}).table()["type"] == "fine.py:Loss"

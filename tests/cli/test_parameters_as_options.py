@@ -2,8 +2,8 @@
 
 import pytest
 
+from stratagem.base.errors import MissingExtra, install_command
 from stratagem.cli.parameters import as_options
-from stratagem.errors import MissingExtra, install_command
 
 SENTENCES = [
     ("`exploit_by='learning'` needs `exploit_budget=`, such as 100.", "--exploit-by learning needs --exploit-budget,"),
@@ -30,5 +30,5 @@ def test_other_words_in_backticks_stay(sentence):
 
 def test_extra_is_installed_beside_an_installed_package(tmp_path, monkeypatch):
     assert install_command("api") == "pip install -e '.[api]' in the checkout"
-    monkeypatch.setattr("stratagem.errors.__file__", str(tmp_path / "lib/stratagem/errors.py"))
+    monkeypatch.setattr("stratagem.base.errors.__file__", str(tmp_path / "lib/stratagem/errors.py"))
     assert str(MissingExtra("The engine api", "api")).endswith("not installed: pip install 'stratagem[api]'.")

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from stratagem.engines import open as opening
-from stratagem.runs.folder import RunFolder
+from stratagem.language.engines import open as opening
+from stratagem.training.runs.folder import RunFolder
 
 GAME = 'algorithm = "grpo"\ngames = ["kuhn(hands=1)"]\nopponents = ["AlwaysBet"]\n[grpo]\niterations = 9\n'
 SHORT = (
@@ -39,6 +39,7 @@ def test_dry_run_shows_what_several_recipes_come_to(run, folder):
     assert (told["games"], told["model"], told["seed"]) == (["kuhn"], "hf:Qwen/Qwen3.5-4B+dtype=bf16", 1)
 
 
+@pytest.mark.runs
 def test_run_of_several_recipes_is_named_and_recorded_by_all(run, folder, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["stratagem", "train", "game.toml", "short.toml", "--set", "seed=1"])
     status, _, said = run(*sys.argv[1:])
@@ -99,7 +100,7 @@ def test_dry_run_and_start_refuse_the_same_options(run, folder, options, reason)
 
 
 def test_a_cluster_without_its_package_is_refused_before_there_is_a_run(run, folder, monkeypatch):
-    monkeypatch.setattr("stratagem.workers.ray_cluster.find_spec", lambda name: None)
+    monkeypatch.setattr("stratagem.playing.workers.ray_cluster.find_spec", lambda name: None)
     status, _, said = run("train", "game.toml", "--ray", "auto", "--out", "new")
     assert (status, "A Ray cluster needs an extra" in said) == (2, True), said
     assert not (folder / "new").exists()
@@ -119,7 +120,7 @@ def test_a_recipe_without_settings_is_refused(run, folder):
     ids=["opponents", "seat"],
 )
 def test_dry_run_loads_no_model(run, folder, monkeypatch, text, change):
-    monkeypatch.setattr("stratagem.models.load._model", None)
+    monkeypatch.setattr("stratagem.language.models.load._model", None)
     monkeypatch.setattr(opening, "_local", opening._local.__wrapped__)
     (folder / "game.toml").write_text(text)
     status, printed, said = run("train", "game.toml", "--set", change, "--dry-run")
@@ -142,4 +143,4 @@ def test_a_device_that_is_not_there_is_refused_before_there_is_a_run(run, folder
 @pytest.mark.parametrize("option", ["--resume", "--force"])
 def test_a_dry_run_continues_nothing(run, tmp_path, option):
     status, _, said = run("train", "sepo/kuhn-tiny", "--dry-run", option)
-    assert (status, "leave out --resume and --force" in said) == (2, True)
+    assert (status, f"leave out what has no effect there: {option}" in said) == (2, True)

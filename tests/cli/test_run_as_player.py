@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from stratagem.models.adapters import add_adapter, save_adapter
-from stratagem.models.load import load
-from stratagem.models.run_models import DecodingSettings, RunModel, RunModels, write_run_models
+from stratagem.language.models.adapters import add_adapter, save_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.run_models import DecodingSettings, RunModel, RunModels, write_run_models
 
 
 @pytest.fixture

@@ -2,14 +2,14 @@
 
 import math
 
+from stratagem.cli.show import calls_json, print_words
 from stratagem.cli.transcript import print_episode
-from stratagem.cli.words import calls_json, print_words
-from stratagem.engines.base import Call, PolicyId, Prompt, Span
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Span
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
 
 
 def test_orders_are_told_with_what_they_did_and_were_worth(capsys):

@@ -7,13 +7,12 @@ import time
 import pytest
 from pydantic import ConfigDict
 
-from stratagem.cli.run_figures import sparkline
-from stratagem.cli.run_panel import changed_lines, panel, snapshot
-from stratagem.reports.main_figures import main_figures
-from stratagem.reports.run_data import RunData
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog
-from stratagem.settings import Settings
+from stratagem.base.settings import Settings
+from stratagem.cli.watch import changed_lines, panel, snapshot, sparkline
+from stratagem.show.reports.main_figures import main_figures
+from stratagem.show.reports.run_data import RunData
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import MetricLog
 
 FIGURE = "exploitability of kuhn, chips a hand ↓"
 
@@ -52,7 +51,12 @@ def test_main_figure_has_start_best_and_last(folder):
 def test_main_figure_is_the_win_rate_where_games_are_won(folder):
     log(folder, [{"tic-tac-toe/validation/win_rate": value, "checkpoint_metric": value} for value in (0.2, 0.6)])
     (figure,) = main_figures(RunData(folder))
-    assert (figure.name, figure.unit, figure.start, figure.best) == ("win rate", "share", (0, 0.2), (1, 0.6))
+    assert (figure.name, figure.unit, figure.start, figure.best) == (
+        "win rate",
+        "share of episodes",
+        (0, 0.2),
+        (1, 0.6),
+    )
 
 
 def test_run_of_learners_is_about_their_payoffs(folder):

@@ -4,9 +4,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from stratagem import file_modules
-from stratagem.consent.table import allow, commanding
-from stratagem.evaluation.metrics import METRICS
+from stratagem.base import file_modules
+from stratagem.base.consent.table import allow, commanding
+from stratagem.measure.metrics import METRICS
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BOTS = """

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import pytest
 from cards import SAID, Cards, CardsState, Seen, declares
 
-from stratagem.errors import IllegalAction
-from stratagem.games import Flat, Key, Reply, State, View
+from stratagem.base.errors import IllegalAction
+from stratagem.games import Flat, Key, ParsedReply, State, View
+from stratagem.games.abilities import TimedState
 
 
 def broken(check, **changes):
@@ -54,6 +55,10 @@ def deal_the_same(self):
 def deal_by_a_generator(self):
     generator = random.Random(self.chance.value + self.round)
     self.cards = (generator.randrange(4), generator.randrange(4))
+
+
+def deal_by_a_negative_weight(self):
+    self.cards = tuple(self.chance.at("card", self.round, seat).choose((-0.5, 1, 1, 1, 1)) for seat in (0, 1))
 
 
 def deal_unseen(self):
@@ -194,7 +199,7 @@ class Leaking(Seen):
 
 class Deaf(Flat):
     def parse(self, text):
-        return Reply(None, "silent")
+        return ParsedReply(None, "silent")
 
 
 BROKEN = [
@@ -206,6 +211,8 @@ BROKEN = [
     broken("ends", how="undeclared simultaneous moves", game={"spec": declares(simultaneous=False)}),
     broken("results", how="payoffs that are no numbers", state={"pay": pay_nothing_that_counts}),
     broken("results", how="a payoff for one seat only", state={"pay": lambda self, said: (1.0,)}),
+    broken("spec", how="a game time that nobody asks for", state={"clock": lambda self, turn: turn}),
+    broken("spec", how="a silence that nobody asks for", game={"silence": lambda self, facts: None}),
     broken("results", how="a position's worth for one seat only", state={"standing": lambda self: (1.0,)}),
     broken("seed", how="a start by the clock", state={"begin": begin_by_the_clock}),
     broken("chance", how="undeclared draws", game={"spec": declares(chance=False, symmetric=False)}),
@@ -257,6 +264,7 @@ BROKEN = [
     broken("varies", how="a generator", state={"deal": deal_by_a_generator, "resample": State.resample}),
     broken("varies", how="draws without effect", state={"deal": deal_unseen, "resample": State.resample}),
     broken("varies", how="forks with the old chance", state={"fork": fork_without_fresh_chance}),
+    broken("outcomes", how="a negative weight", state={"deal": deal_by_a_negative_weight}),
     broken("state-keys", how="too coarse", game={"state_key": lambda self, facts: str(facts.card // 2)}),
     broken("rounds", how="a history that the seats see", game={"spec": declares(independent_rounds=1)}),
     broken("texts", how="an empty text", game={"situation": lambda self, facts: "\n" if facts.round else "Begin."}),
@@ -267,5 +275,6 @@ BROKEN = [
 
 
 def made(state=None, game=None):
-    states = type("BrokenState", (CardsState,), {"__slots__": (), **(state or {})})
+    abilities = (TimedState,) if "standing" in (state or {}) else ()
+    states = type("BrokenState", (CardsState, *abilities), {"__slots__": (), **(state or {})})
     return dataclass(frozen=True)(type("BrokenCards", (Cards,), {"state": states, **(game or {})}))()

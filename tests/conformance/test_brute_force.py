@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import pytest
 
 import stratagem as sg
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation import best_response as induction
-from stratagem.evaluation.brute_force_check import RandomPolicy, brute_force_check, compare, explored
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games import Flat, Game, Key, RoundResult, State, View, make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.games.conformance import brute_force
 from stratagem.games.enumeration import Tape
 from stratagem.games.kuhn import Kuhn, KuhnState
+from stratagem.measure import best_response as induction
+from stratagem.measure.brute_force_check import RandomPolicy, brute_force_check, compare, explore_game
 from stratagem.players.uniform import uniform
 
 SMALL = [
@@ -66,7 +66,7 @@ TOO_LARGE |= {"bargaining", "breakthrough", "breakthrough-6x6"}
 
 def check_of(game, most=100_000):
     made = make_game(game)
-    return brute_force_check(made, explored(made, most), Key(1))
+    return brute_force_check(made, explore_game(made, most), Key(1))
 
 
 def has_twin(game):
@@ -75,7 +75,16 @@ def has_twin(game):
     return twin is not None and twin.spiel.get_type().provides_information_state_string
 
 
-@pytest.mark.parametrize("game", [*SMALL, *(pytest.param(game, marks=pytest.mark.long) for game in LARGER)])
+DEAR = "talk(kuhn(hands=2), before=round, intents=[], words=[hi])"
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        *(pytest.param(game, marks=[pytest.mark.runs] * (game == DEAR)) for game in SMALL),
+        *(pytest.param(game, marks=pytest.mark.long) for game in LARGER),
+    ],
+)
 def test_every_way_to_exact_figures_agrees_with_brute_force(game):
     check = check_of(game)
     assert check.outcome == "passed", str(check)
@@ -100,12 +109,12 @@ def test_every_game_of_the_catalogue_is_compared_or_too_large():
 @pytest.mark.parametrize("game", sorted(TOO_LARGE))
 def test_a_game_with_too_many_histories_is_refused_in_a_sentence(game):
     with pytest.raises(BadParameter, match=rf"^{game} has more than 200 histories, about .+, too many for brute force"):
-        explored(make_game(game), 200)
+        explore_game(make_game(game), 200)
 
 
 def test_open_text_is_refused_in_a_sentence():
     with pytest.raises(CannotCompute, match="has open text"):
-        explored(make_game("talk(kuhn(hands=1), intents=[], limit=9)"), 200)
+        explore_game(make_game("talk(kuhn(hands=1), intents=[], limit=9)"), 200)
 
 
 @pytest.mark.parametrize(("game", "histories", "sets", "nash_conv"), [("kuhn(hands=1)", 54, 12, 2 * 0.458333)])
@@ -199,7 +208,7 @@ class Forgetful(Kuhn):
     ],
 )
 def test_a_planted_fault_of_a_game_is_found(game, found):
-    check = brute_force_check(game, explored(game, 2000), Key(1))
+    check = brute_force_check(game, explore_game(game, 2000), Key(1))
     assert check.outcome == "failed"
     assert found in check.detail
 
@@ -255,7 +264,7 @@ class Hasty(Lottery):
 
 
 def test_an_error_of_a_game_is_a_finding():
-    check = brute_force_check(Hasty(), explored(Hasty(), 100), Key(1))
+    check = brute_force_check(Hasty(), explore_game(Hasty(), 100), Key(1))
     assert check.outcome == "failed"
     assert check.detail.startswith("raised AttributeError in line")
 
@@ -265,7 +274,7 @@ def test_weights_that_do_not_sum_to_one_are_probabilities():
     (value, _), drawn = brute_force.values(Lottery(), policy.policy).returns, policy.policy(View(Lottery(), 0, 0))
     assert value == pytest.approx(3.0 * drawn.get("DRAW", 0.0))
     assert brute_force.best_response(Lottery(), policy.policy, 0) == pytest.approx((3.0, 3.0))
-    assert brute_force_check(Lottery(), explored(Lottery(), 100), Key(1)).outcome == "passed"
+    assert brute_force_check(Lottery(), explore_game(Lottery(), 100), Key(1)).outcome == "passed"
 
 
 def test_an_enumeration_without_normalised_weights_is_found(monkeypatch):
@@ -274,7 +283,7 @@ def test_an_enumeration_without_normalised_weights_is_found(monkeypatch):
             yield weight, Tape({**self.settled, draw.path: outcome})
 
     monkeypatch.setattr(Tape, "outcomes", outcomes)
-    check = brute_force_check(Lottery(), explored(Lottery(), 100), Key(1))
+    check = brute_force_check(Lottery(), explore_game(Lottery(), 100), Key(1))
     assert check.outcome == "failed"
     assert "expectation: value of seat 0" in check.detail  # the detail is cut
 
@@ -338,6 +347,6 @@ class Coins(Game[tuple[int, int, str]]):
 
 
 def test_a_draw_in_the_midst_of_a_round_is_no_draw_of_the_next():
-    check = brute_force_check(Coins(), explored(Coins(), 10_000), Key(1))
+    check = brute_force_check(Coins(), explore_game(Coins(), 10_000), Key(1))
     assert check.outcome == "passed", str(check)
     assert "tree, exact" in str(check)

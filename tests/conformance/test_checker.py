@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from broken_games import (
     BROKEN,
+    deal_by_a_generator,
     fork_of_itself,
     made,
     pay_beyond_all_bounds,
@@ -14,11 +15,11 @@ from broken_games import (
 )
 from cards import Cards, CardsState, declares
 
-from stratagem.errors import IllegalAction
-from stratagem.games import Flat, Key, Sheet, Slot
-from stratagem.games.conformance import RULES, Transcript, verify
+from stratagem.base.errors import IllegalAction
+from stratagem.games import Flat, Key, Sheet, Slot, make_game
+from stratagem.games.conformance import RULES, PlayedPath, outcomes, verify
 from stratagem.games.conformance.acting import unsound
-from stratagem.games.conformance.report import raised
+from stratagem.games.conformance.report import describe_error
 from stratagem.games.kuhn import Kuhn, KuhnState
 from stratagem.games.matrix import MatrixGame
 from stratagem.games.spiel import SpielGame, spiel
@@ -47,12 +48,59 @@ def test_what_is_broken_is_found_and_nothing_else(check, changes):
 
 
 def test_an_error_in_a_game_of_openspiel_is_described():
-    assert raised(ValueError("no such move"), spiel("nim")) == "raised ValueError: no such move"
+    assert describe_error(ValueError("no such move"), spiel("nim")) == "raised ValueError: no such move"
 
 
 def test_every_check_can_fail():
     """Each rule stands in a broken game above, or in a test of its own below."""
     assert {rule.name for rule in RULES} == {param.values[0] for param in BROKEN} | {"twin"}
+
+
+def deal_by_weights(self):
+    self.cards = tuple(self.chance.at("card", self.round, seat).choose((1, 2, 3, 4)) for seat in (0, 1))
+
+
+def resample_by_weights(self, seat, chance):
+    copy = self.fork(chance)
+    card = chance.at("card").choose((1, 2, 3, 4))
+    copy.cards = (self.cards[0], card) if seat == 0 else (card, self.cards[1])
+    return copy
+
+
+WEIGHED = {"deal": deal_by_weights, "resample": resample_by_weights}
+
+
+def test_weights_need_not_sum_to_one():
+    """They are divided by their sum wherever chance is enumerated."""
+    report = verify(made(state=WEIGHED))
+    assert report.ok, str(report)
+    assert report["outcomes"].detail.startswith("30 episodes, ")
+    assert report["outcomes"].detail.endswith(" starts and moves with several outcomes")
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ([0.5, 0.25, 0.5], "the 3 outcomes of the start of the game have probabilities of sum 1.25"),
+        ([1.5, -0.5], "the 2 outcomes of the start of the game have probabilities of sum 1"),
+        ([], "the 0 outcomes of the start of the game have probabilities of sum 0"),
+    ],
+)
+def test_chances_that_do_not_sum_to_one_are_found(monkeypatch, found, says):
+    """As they would be without the division by the sum of the weights."""
+    monkeypatch.setattr(outcomes, "starts", lambda game: ((p, game.start(Key(0))) for p in found))
+    report = verify(Cards(), rules=[rule for rule in RULES if rule.name in ("outcomes",)])
+    assert report.failed == ("outcomes",)
+    assert report["outcomes"].detail == says
+
+
+def test_chance_that_cannot_be_enumerated_is_skipped_with_the_reason():
+    (rule,) = (rule for rule in RULES if rule.name == "outcomes")
+    check = verify(made(state={"deal": deal_by_a_generator}), rules=[rule])["outcomes"]
+    assert (check.outcome, check.detail[:29]) == ("skipped", "Chance cannot be enumerated w")
+    assert verify(make_game("ipd(rounds=3)"), rules=[rule])["outcomes"].detail == (
+        "in 30 episodes no draw of 2 to 500 outcomes was met"
+    )
 
 
 def test_what_depends_on_a_failed_check_is_skipped_with_the_reason():
@@ -279,9 +327,9 @@ def test_choices_that_contradict_themselves_are_unsound(kind, says):
 
 
 def test_a_transcript_reads_as_a_line():
-    transcript = Transcript(Key(1)).then({0: "PASS", 1: None})
+    transcript = PlayedPath(Key(1)).then({0: "PASS", 1: None})
     assert str(transcript) == "Key(0x0000000000000001) after 0: 'PASS', 1: None"
-    assert str(Transcript(Key(1))).endswith("after no move")
+    assert str(PlayedPath(Key(1))).endswith("after no move")
 
 
 class LuckyState(KuhnState):

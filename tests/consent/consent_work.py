@@ -1,6 +1,6 @@
 """Work of worker processes that asks for consent."""
 
-from stratagem.consent.table import check_command, check_host
+from stratagem.base.consent.table import check_command, check_host
 
 
 def ask_server(url):

@@ -7,11 +7,11 @@ import time
 import pytest
 from consent_work import ask_server, start_command
 
-from stratagem.consent.table import allow_host, commanding, consent
-from stratagem.errors import BadParameter
-from stratagem.viewer.actions import Actions
-from stratagem.viewer.app import Viewer
-from stratagem.workers.processes import Processes
+from stratagem.base.consent.table import allow_host, commanding, consent
+from stratagem.base.errors import BadParameter
+from stratagem.playing.workers.processes import Processes
+from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.studio import Studio
 
 ADDRESS = "http://127.0.0.1:8150"
 
@@ -54,13 +54,13 @@ def test_a_server_that_a_page_names_needs_allow_host(tmp_path, listener, allowed
     with commanding():
         if allowed:
             allow_host(f"127.0.0.1:{port}")
-        actions = Actions(tmp_path, {})
-        http = testclient.TestClient(Viewer(tmp_path, token="", actions=actions).application(), base_url=ADDRESS)
+        studio = Studio(tmp_path)
+        http = testclient.TestClient(Viewer(studio, token="").application(), base_url=ADDRESS)
         player = f"lm('api:m@http://127.0.0.1:{port}/v1')"
         body = {"game": "kuhn(hands=1)", "seat": 0, "players": {"1": player}, "accepted": not allowed}
         told = http.post("/api/do/sit", json=body, headers={"origin": ADDRESS}).json()
         end = last_event(http, told["id"])
-        actions.close()
+        studio.close()
     if allowed:
         assert end["event"] == "priced", end
     else:

@@ -4,17 +4,15 @@ import json
 import os
 import pty
 import select
-import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from stratagem.cli.main import main
-from stratagem.consent import table as consent_table
-from stratagem.consent.needs import Kind, command_of, needs_of
-from stratagem.consent.table import (
+from stratagem.base.consent import table as consent_table
+from stratagem.base.consent.needs import NeedKind, command_of, needs_of
+from stratagem.base.consent.table import (
     allow,
     check_command,
     check_read,
@@ -24,8 +22,9 @@ from stratagem.consent.table import (
     note_named,
     settle,
 )
-from stratagem.consent.trusted import trust_folder, trusted_folders
-from stratagem.errors import BadParameter
+from stratagem.base.consent.trusted import trust_folder, trusted_folders
+from stratagem.base.errors import BadParameter
+from stratagem.cli.main import main
 
 RECIPE = """
 algorithm = "grpo"
@@ -123,6 +122,7 @@ def test_each_thing_can_be_allowed_alone(evil, tmp_path, capsys):
     assert "helper.py:Evil" in error
 
 
+@pytest.mark.runs
 def test_in_a_trusted_folder_edited_files_never_ask(evil, tmp_path, capsys):
     trust_folder(evil)
     assert said(capsys, "train", "evil/program.toml", "--out", "run")[0] == 0
@@ -132,6 +132,7 @@ def test_in_a_trusted_folder_edited_files_never_ask(evil, tmp_path, capsys):
     assert said(capsys, "train", "evil/program.toml", "--dry-run")[0] == 0
 
 
+@pytest.mark.runs
 def test_a_run_is_not_believed_what_it_says(evil, tmp_path, capsys):
     """Its recipe names a program, whoever allowed it where the run began."""
     program = f"cmd:{sys.executable} {evil}/agent.py"
@@ -160,21 +161,21 @@ def test_what_is_typed_is_allowed_and_what_a_file_says_is_not(evil, tmp_path, ca
 @pytest.mark.parametrize(
     ("text", "kinds"),
     [
-        ("cmd:sh -c 'x, y'", {Kind.COMMAND}),
-        ("noise(cmd:sh, p=0.1)", {Kind.COMMAND}),
-        ("agent('CMD:sh', env=[KEY, OTHER])", {Kind.COMMAND, Kind.KEY}),
-        ("agent(cmd:sh, env=KEY)", {Kind.COMMAND, Kind.KEY}),
-        ("a.py:B", {Kind.FILE}),
-        ("noise(a.py:B(x=1), p=0.1)", {Kind.FILE}),
-        ("api:m@https://evil.example/v1", {Kind.HOST}),
-        ("http:http://evil.example/act", {Kind.HOST}),
-        ("http:https://[::1]:8443/act", {Kind.HOST}),
-        ("hf:owner/model", {Kind.HOST}),
-        ("run:../other", {Kind.READ}),
-        ("dir:/etc/model+adapter:a=/etc/adapter", {Kind.READ}),
-        ("spiel:efg_game(filename=/etc/passwd)", {Kind.READ}),
-        ("disguise(random, file='/etc/passwd')", {Kind.READ}),
-        ("template:/etc/passwd", {Kind.READ}),
+        ("cmd:sh -c 'x, y'", {NeedKind.COMMAND}),
+        ("noise(cmd:sh, p=0.1)", {NeedKind.COMMAND}),
+        ("agent('CMD:sh', env=[KEY, OTHER])", {NeedKind.COMMAND, NeedKind.KEY}),
+        ("agent(cmd:sh, env=KEY)", {NeedKind.COMMAND, NeedKind.KEY}),
+        ("a.py:B", {NeedKind.FILE}),
+        ("noise(a.py:B(x=1), p=0.1)", {NeedKind.FILE}),
+        ("api:m@https://evil.example/v1", {NeedKind.HOST}),
+        ("http:http://evil.example/act", {NeedKind.HOST}),
+        ("http:https://[::1]:8443/act", {NeedKind.HOST}),
+        ("hf:owner/model", {NeedKind.HOST}),
+        ("run:../other", {NeedKind.READ}),
+        ("dir:/etc/model+adapter:a=/etc/adapter", {NeedKind.READ}),
+        ("spiel:efg_game(filename=/etc/passwd)", {NeedKind.READ}),
+        ("disguise(random, file='/etc/passwd')", {NeedKind.READ}),
+        ("template:/etc/passwd", {NeedKind.READ}),
         ("tiny", set()),
         ("mcts:100", set()),
         ("ipd(rounds=3)", set()),
@@ -197,27 +198,32 @@ def test_commands_are_found(text, command):
     assert command_of(text) == command
 
 
-def asked_on_a_terminal(words, answer, folder):
+def asked_on_a_terminal(words, answer):
     """Run a command on a terminal of its own, answer its question, and return its status and what it printed."""
-    child, terminal = pty.openpty()
-    run = subprocess.Popen(
-        [sys.executable, "-m", "stratagem", *words], stdin=terminal, stdout=terminal, stderr=terminal, cwd=folder
-    )
-    os.close(terminal)
+    process, terminal = pty.fork()
+    if not process:
+        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 - until it ends
+        sys.argv = ["stratagem", *words]
+        try:
+            main()
+        except SystemExit as end:
+            sys.stdout.flush()
+            os._exit(end.code or 0)
+        finally:
+            os._exit(1)
     printed, begun, answered = b"", time.monotonic(), False
     while time.monotonic() - begun < 120:
-        if select.select([child], [], [], 0.2)[0]:
+        if select.select([terminal], [], [], 0.2)[0]:
             try:
-                printed += os.read(child, 4096)
-            except OSError:  # the terminal is closed
+                printed += os.read(terminal, 4096)
+            except OSError:  # it is closed
                 break
         if not answered and b"[y/N]" in printed:
-            os.write(child, answer)
+            os.write(terminal, answer)
             answered = True
-        if run.poll() is not None and not select.select([child], [], [], 0.1)[0]:
-            break
-    os.close(child)
-    return run.wait(), " ".join(printed.decode().split()), answered
+    os.close(terminal)
+    status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    return status, " ".join(printed.decode().split()), answered
 
 
 @pytest.mark.parametrize(("answer", "allowed"), [(b"y\n", True), (b"\n", False), (b"n\n", False)])
@@ -225,14 +231,14 @@ def test_a_terminal_is_asked_once(evil, tmp_path, answer, allowed):
     path = evil / "program.toml"
     path.write_text(path.read_text().replace("agent.py", "agent.py \\u001b[2K"))
     words = ["train", "evil/program.toml", "--dry-run"]
-    code, printed, answered = asked_on_a_terminal(words, answer, tmp_path)
-    assert answered
+    code, printed, answered = asked_on_a_terminal(words, answer)
+    assert answered, printed
     assert "Trust this folder?" in printed
     assert "\x1b[2K" not in printed.partition("Trust this folder")[0].rpartition("would")[2]
     assert (code == 0) == allowed
     assert trusted_folders() == ([evil] if allowed else [])
     if allowed:
-        code, _, answered = asked_on_a_terminal(words, answer, tmp_path)
+        code, _, answered = asked_on_a_terminal(words, answer)
         assert (code, answered) == (0, False)
 
 

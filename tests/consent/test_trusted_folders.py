@@ -6,14 +6,14 @@ import stat
 
 import pytest
 
-from stratagem.consent.trusted import (
+from stratagem.base.consent.trusted import (
     config_folder,
     forget_folder,
     is_trusted,
     trust_folder,
     trusted_folders,
 )
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.training.shipped import SHIPPED
 
 

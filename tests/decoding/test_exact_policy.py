@@ -8,16 +8,16 @@ from itertools import permutations
 import pytest
 from worlds import BUILDS, NAMES, ORDERS, SMALL, TANGLED, all_walks, vocabulary
 
-from stratagem.decoding.exact import distribution, tree_of, weighed
-from stratagem.decoding.walker import Walker
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.choices import Flat
+from stratagem.language.decoding.exact import distribution, tree_of, weigh_actions
+from stratagem.language.decoding.walker import Walker
 
 
 def exact_policy(walker, model, temperature=1.0, most=50_000):
     """The probability of every legal action, from a model's scores."""
     tree = tree_of(walker, most)
-    return weighed(walker, tree, model(tree.forks) if tree.forks else (), temperature)
+    return weigh_actions(walker, tree, model(tree.forks) if tree.forks else (), temperature)
 
 
 class FakeModel:

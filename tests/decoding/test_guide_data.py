@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from stratagem.decoding.guide_data import GuideReader, guide_data
-from stratagem.decoding.guides import After, Free, Marked, OneToken
-from stratagem.decoding.stopping import StopRule
-from stratagem.decoding.walker import Walker
-from stratagem.engines.local_engine import vocabulary_of
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key
-from stratagem.models.load import load
+from stratagem.language.decoding.guide_data import GuideReader, guide_data
+from stratagem.language.decoding.guides import After, Free, MarkedGuide, OneToken
+from stratagem.language.decoding.stopping import StopRule
+from stratagem.language.decoding.walker import Walker
+from stratagem.language.engines.local_engine import vocabulary_of
+from stratagem.language.models.load import load
 
 FLAT = Flat(("BET", "PASS", "BET 2"))
 SHEET = Sheet([Slot("A", ("A PAR - BUR", "WAIVE")), Slot("B", ("F BRE H", "WAIVE")), Slot("C", ("C H",))], fill=2)
@@ -31,7 +31,7 @@ def guides(vocabulary):
     yield Walker(SHEET, vocabulary).start()
     yield Free(StopRule(FLAT, mid_text=True), vocabulary, frozenset({2, 6}), before)
     yield Free(StopRule(SHEET), vocabulary, frozenset({2}))
-    yield Marked(After(compile_, FLAT, " "), "Action:", vocabulary, frozenset({2}), 5, before)
+    yield MarkedGuide(After(compile_, FLAT, " "), "Action:", vocabulary, frozenset({2}), 5, before)
     yield OneToken()
 
 
@@ -67,6 +67,6 @@ def test_guide_of_another_class_has_no_data(vocabulary):
 
     assert guide_data(Mine()) is None
     assert guide_data(Walker(Own(("a", "b")), vocabulary).start()) is None
-    assert guide_data(Marked(lambda text: None, "Action:", vocabulary, frozenset(), 5)) is None
+    assert guide_data(MarkedGuide(lambda text: None, "Action:", vocabulary, frozenset(), 5)) is None
     with pytest.raises(BadParameter, match="no guide of the kind 'nope'"):
         GuideReader(vocabulary).read({"kind": "nope"})

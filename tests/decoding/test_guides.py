@@ -5,9 +5,9 @@ import random
 import pytest
 from worlds import NAMES, SMALL, vocabulary
 
-from stratagem.decoding.guides import Free, Marked, OneToken
-from stratagem.decoding.stopping import StopRule
-from stratagem.decoding.walker import Walker
+from stratagem.language.decoding.guides import Free, MarkedGuide, OneToken
+from stratagem.language.decoding.stopping import StopRule
+from stratagem.language.decoding.walker import Walker
 
 END = 0
 ENDS = frozenset({END})
@@ -29,7 +29,7 @@ def marked(choices, vocab, room=50, mark="Move:", lead=" ", before=""):
     def after(text):
         return Walker(choices, vocab, text, "" if text[-1:].isspace() else lead)
 
-    return Marked(after, mark, vocab, ENDS, room, tuple(vocab.encode(before)))
+    return MarkedGuide(after, mark, vocab, ENDS, room, tuple(vocab.encode(before)))
 
 
 def say(guide, tokens, dice=None):

@@ -3,11 +3,11 @@
 import pytest
 from worlds import NAMES, vocabulary
 
-from stratagem.decoding.guide_data import GuideReader, guide_data
-from stratagem.decoding.guides import After, Free, Marked
-from stratagem.decoding.line import OpenLine
-from stratagem.decoding.stopping import StopRule
 from stratagem.games.open_text import OpenText
+from stratagem.language.decoding.guide_data import GuideReader, guide_data
+from stratagem.language.decoding.guides import After, Free, MarkedGuide
+from stratagem.language.decoding.line import OpenLine
+from stratagem.language.decoding.stopping import StopRule
 
 END = 0
 CHOICES = OpenText(("SILENT", "I will play C"), 24)
@@ -91,7 +91,7 @@ def test_after_a_mark_the_line_is_open(vocab):
     def compiled(choices, left, lead):
         return OpenLine(choices, vocab, frozenset({END}), left)
 
-    guide = Marked(After(compiled, CHOICES, " "), "Say:", vocab, frozenset({END}), 50)
+    guide = MarkedGuide(After(compiled, CHOICES, " "), "Say:", vocab, frozenset({END}), 50)
     for walked in (guide, GuideReader(vocab).read(guide_data(guide))):
         say(walked, [*vocab.encode("Hm. Say:"), *vocab.encode(" A deal?"), END])
         assert walked.action == "A deal?"

@@ -6,14 +6,13 @@ import math
 import pytest
 from worlds import LEFTS, NAMES, PROVINCES, random_walk, vocabulary
 
-from stratagem.decoding.characters import character_tokens
-from stratagem.decoding.guide_data import GuideReader, guide_data
-from stratagem.decoding.guides import After, Marked
-from stratagem.decoding.pattern import PatternLine
 from stratagem.games.json_form import json_form
 from stratagem.games.key import Key
 from stratagem.games.open_text import OpenText
 from stratagem.games.templates import template_of
+from stratagem.language.decoding.guide_data import GuideReader, guide_data
+from stratagem.language.decoding.guides import After, MarkedGuide
+from stratagem.language.decoding.pattern import PatternLine, character_tokens
 
 SCHEMA = json_form(
     {
@@ -141,7 +140,7 @@ def test_after_a_mark_the_line_is_constrained(vocab):
     def compiled(choices, left, lead):
         return PatternLine(choices, vocab, left, lead)
 
-    guide = Marked(After(compiled, CHOICES, " "), "Say:", vocab, frozenset({vocab.end}), 50)
+    guide = MarkedGuide(After(compiled, CHOICES, " "), "Say:", vocab, frozenset({vocab.end}), 50)
     for walked in (guide, GuideReader(vocab).read(guide_data(guide))):
         for token in vocab.encode("Hm. Say:"):
             walked.advance(token)

@@ -3,11 +3,11 @@
 import pytest
 from worlds import LEFTS, MANY, NAMES, SMALL, tokenizer, train, vocabulary
 
-from stratagem.decoding.spelling import Unspellable, end_of, spell
-from stratagem.decoding.stream import TextStream
-from stratagem.decoding.vocabulary import TokenizersVocabulary, TransformersVocabulary
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.choices import Flat
+from stratagem.language.decoding.spelling import Unspellable, end_of, spell
+from stratagem.language.decoding.stream import TextStream
+from stratagem.language.decoding.vocabulary import TokenizersVocabulary, TransformersVocabulary
 
 TEXTS = [*MANY.actions, *(action for choices in SMALL.values() if isinstance(choices, Flat) for action in choices)]
 

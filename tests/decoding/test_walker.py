@@ -7,13 +7,13 @@ from itertools import permutations
 import pytest
 from worlds import BUILDS, LEFTS, MANY, NAMES, ORDERS, SMALL, TANGLED, all_walks, random_walk, vocabulary
 
-from stratagem.decoding.sheet import Lines
-from stratagem.decoding.trie import grow
-from stratagem.decoding.vocabulary import TokenizersVocabulary
-from stratagem.decoding.walker import Walker
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
 from stratagem.games.key import Key
+from stratagem.language.decoding.sheet import SheetLines
+from stratagem.language.decoding.trie import grow
+from stratagem.language.decoding.vocabulary import TokenizersVocabulary
+from stratagem.language.decoding.walker import Walker
 
 
 def decoded(vocab, left, tokens):
@@ -190,7 +190,7 @@ def rebuilt(sheet, written):
 
 @pytest.mark.parametrize("choices", [BUILDS, TANGLED, SMALL["full"]], ids=["builds", "tangled", "full"])
 def test_removal_equals_rebuilding(choices):
-    lines = Lines.of(choices)
+    lines = SheetLines.of(choices)
     tokens = [tuple(text.encode()) for text in lines.texts]
     trie = grow(tokens, lines.places)
     for action in choices:
@@ -210,7 +210,7 @@ def shape(node, live=1, lines=None):
 
 
 def test_removal_equals_rebuilding_on_many_orders():
-    lines = Lines.of(ORDERS)
+    lines = SheetLines.of(ORDERS)
     for seed in range(5):
         written = ORDERS.sample(Key(seed)).split("\n")[: 2 + seed]
         live = lines.open_after([lines.texts.index(line) for line in written])
@@ -224,7 +224,7 @@ ORDERS_BY_UNIT = {slot.name: slot.options for slot in ORDERS.slots}
 
 def test_the_order_of_removal_does_not_matter():
     for choices in (BUILDS, TANGLED):
-        lines = Lines.of(choices)
+        lines = SheetLines.of(choices)
         opened = {}
         for action in choices:
             for written in permutations(lines.texts.index(line) for line in action.split("\n")):
@@ -249,7 +249,7 @@ def test_random_sheets_are_never_a_dead_end():
 
 
 def test_lines_that_cannot_stand_together_are_a_defect():
-    lines = Lines.of(Sheet([Slot("a", ("W",)), Slot("b", ("W", "V"))]))
+    lines = SheetLines.of(Sheet([Slot("a", ("W",)), Slot("b", ("W", "V"))]))
     with pytest.raises(ValueError, match="no place"):
         lines.open_after([lines.texts.index("W")] * 3)
 

@@ -4,9 +4,9 @@ from functools import cache
 
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-from stratagem.decoding.vocabulary import TokenizersVocabulary
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key
+from stratagem.language.decoding.vocabulary import TokenizersVocabulary
 
 PROVINCES = ("PAR", "BUR", "MAR", "GAS", "PIC", "BRE", "SPA/SC", "SPA/NC", "POR", "ENG", "LON", "WAL")
 UNITS = ("A PAR", "F BRE", "A MAR", "F SPA/SC", "A GAS", "A BUR", "F LON", "A PIC", "F ENG", "A POR", "F WAL", "A MUN")

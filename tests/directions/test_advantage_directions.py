@@ -7,8 +7,10 @@ decisions. The worse action was taken three times as often, so without the basel
 import numpy as np
 import pytest
 
-from stratagem.learning.advantages.base import Decisions
-from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
+from stratagem.learn.advantages.base import Decisions
+from stratagem.learn.advantages.catalogue import ESTIMATORS, read_advantage
+
+pytestmark = pytest.mark.runs
 
 RIGHT, WRONG = 0, 1
 ONCE = np.array([RIGHT, WRONG, WRONG, WRONG])
@@ -76,7 +78,7 @@ CASES = {
     "scaled": expected,
     "per_order": weighed,
     "message_effect": answered,
-    "message_effect(instead=alternatives)": answered,
+    "message_effect(counterfactual=alternatives)": answered,
     "step_win_rate": lambda: won(1.0),
     "beta": lambda: won(1.0),
     "discounted": lambda: won(1.0),

@@ -5,13 +5,15 @@ from itertools import product
 import pytest
 from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 
-from stratagem.algorithms.grpo.collector import GRPOCollector
-from stratagem.algorithms.grpo.opponents import OpponentMixture
-from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.load import load
+from stratagem.language.models.load import load
+from stratagem.training.branched_rollouts import BranchedRollouts
 from stratagem.training.online import policy_of
+from stratagem.training.opponents.pool import OpponentPool
+
+pytestmark = pytest.mark.runs
 
 ADVANTAGES = ("group_mean", "per_round")
 OPPONENTS = {"itself": {"self": 1.0}, "a defector": {"AlwaysDefect": 1.0}, "a cooperator": {"AlwaysCooperate": 1.0}}
@@ -28,7 +30,7 @@ def grpo(game=DILEMMA, shake=False, **settings):
     recipe = GRPORecipe.read({"games": [game], "temperature": 1.0, "grpo": {**USUAL, **settings}})
 
     def collector(agent, made):
-        return GRPOCollector(recipe.grpo, made, agent, Key(3), OpponentMixture(recipe.grpo.opponents, made, agent))
+        return BranchedRollouts(recipe.grpo, made, agent, Key(3), OpponentPool(recipe.grpo, made, agent))
 
     return step(recipe, collector, shake)
 
@@ -80,9 +82,9 @@ def test_updates_deal_out_the_examples_of_an_iteration():
     """Each is learnt from once, in one of the steps."""
     recipe = GRPORecipe.read({"games": [DILEMMA], "grpo": {**USUAL, "optimizer_steps": 3, "groups_per_batch": 1}})
     trained, game = policy_of(recipe, load("tiny")), make_game(DILEMMA)
-    opponents = OpponentMixture(recipe.grpo.opponents, game, trained.player)
-    examples = GRPOCollector(recipe.grpo, game, trained.player, Key(3), opponents).collect(0).examples
+    opponents = OpponentPool(recipe.grpo, game, trained.player)
+    examples = BranchedRollouts(recipe.grpo, game, trained.player, Key(3), opponents).collect(0).examples
     numbered = [one.with_columns(number=(float(number),)) for number, one in enumerate(examples)]
-    reports = trained.learn(numbered)
+    reports = trained.update_weights(numbered)
     assert [len(report.examples) for report in reports] == [3, 3, 2]
     assert sorted(one.columns["number"][0] for report in reports for one in report.examples) == list(range(8))

@@ -3,15 +3,17 @@
 import pytest
 import torch
 
-from stratagem.algorithms.grpo.collector import GRPOCollector
-from stratagem.algorithms.grpo.opponents import OpponentMixture
-from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.engines.kept_set import KeptSet
+from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.models.load import load
+from stratagem.language.engines.kept_set import KeptSet
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example
+from stratagem.training.branched_rollouts import BranchedRollouts
 from stratagem.training.online import merge, policy_of
+from stratagem.training.opponents.pool import OpponentPool
+
+pytestmark = pytest.mark.runs
 
 LABELS = ("QUARTZ", "XYLEM", "BASALT")
 """Labels whose first letters differ, so that the first token decides."""
@@ -35,12 +37,12 @@ def test_one_step_raises_the_better_of_the_two_kept_actions():
     before = chances(trained.player, game)
     worse, better = sorted((action for action, chance in before.items() if chance > 0.0), key=PAYOFFS.get)
     settings = recipe.grpo
-    opponents = OpponentMixture(settings.opponents, game, trained.player)
-    examples = merge([GRPOCollector(settings, game, trained.player, Key(0), opponents).collect(0)]).examples
+    opponents = OpponentPool(settings, game, trained.player)
+    examples = merge([BranchedRollouts(settings, game, trained.player, Key(0), opponents).collect(0)]).examples
     drawn = torch.tensor([value for one in examples for value in one.columns["sampler_logprobs"]])
     assert torch.allclose(trained.learner.outputs(examples).logprobs, drawn, atol=1e-5)
     assert all(isinstance(some, KeptSet) and len(some) == 2 for one in examples for some in one.allowed)
-    trained.learn(examples)
+    trained.update_weights(examples)
     after = chances(trained.player, game)
     assert before[better] + before[worse] == pytest.approx(1.0)
     assert after[better] - before[better] > 1e-3

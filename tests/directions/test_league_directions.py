@@ -5,13 +5,14 @@ from two_actions import DILEMMA, OPTIMIZER, defects
 
 from stages import play_round
 from stratagem.algorithms.catalogue import ALGORITHMS
-from stratagem.algorithms.league.member_players import MemberPlayers
+from stratagem.algorithms.league.algorithm import Round
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.round import Round
 from stratagem.algorithms.league.state import LeagueState
 from stratagem.games.catalogue import make_game
-from stratagem.models.load import load
-from stratagem.runs.folder import RunFolder
+from stratagem.language.models.load import load
+from stratagem.training.runs.folder import RunFolder
+
+pytestmark = pytest.mark.runs
 
 COORDINATION = (
     "matrix(payoffs=[[(2, 2), (0, 0)], [(0, 0), (2, 2)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"
@@ -38,7 +39,7 @@ def moved(tmp_path):
         state = LeagueState(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"), load("tiny"))
         made = make_game(game)
         before = {name: defects(one.player, made) for name, one in state.learners.items()}
-        play_round(Round(recipe, state, MemberPlayers.of(state, made), made), 0)
+        play_round(Round(recipe, state, state.member_players(made), made), 0)
         return state, {name: defects(one.player, made) - before[name] for name, one in state.learners.items()}
 
     return play

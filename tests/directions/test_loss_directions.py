@@ -9,18 +9,19 @@ from dataclasses import replace
 import pytest
 import torch
 
+from stratagem.algorithms.shapellm.language_seat import ValueHead
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.catalogue import LOSSES, read_loss
-from stratagem.learning.losses.kto import mismatched
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.losses.ratios import KL_ESTIMATORS
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.learning.value_head import ValueHead
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.load import load
+from stratagem.language.models.adapters import adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.catalogue import LOSSES, read_loss
+from stratagem.learn.losses.kto import mismatch_replies
+from stratagem.learn.losses.policy_gradient import KL_ESTIMATORS, PolicyGradient
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
+
+pytestmark = pytest.mark.runs
 
 PROMPT, RIGHT, WRONG = (5, 9, 40, 61), 50, 70
 UP, DOWN = 1.0, -1.0
@@ -61,7 +62,7 @@ def chance(learner, adapter=True):
 def moved(learner, examples):
     """Measure the change of the right reply's probability over a step."""
     before = chance(learner)
-    learner.step(examples)
+    learner.update_once(examples)
     return chance(learner) - before
 
 
@@ -81,7 +82,7 @@ def labelled(right, wrong):
     """One reply of each label; of a batch of one kind all are of that label."""
     rows = [{"desirable": float(label > 0), "kl": 0.0} for label in (right, wrong)]
     own = [reply(token, row=row) for token, row in zip((RIGHT, WRONG), rows, strict=True)]
-    return [*own, *mismatched(own)]
+    return [*own, *mismatch_replies(own)]
 
 
 def paired(right, wrong):
@@ -145,7 +146,7 @@ def test_kto_moves_a_reply_by_its_label_alone(sign):
     """Both examples are the right reply, under one label."""
     learner = learner_of(read_loss("kto").value)
     own = [reply(RIGHT, row={"desirable": float(sign > 0), "kl": 0.0})] * 2
-    assert sign * moved(learner, [*own, *mismatched(own)]) > 1e-4
+    assert sign * moved(learner, [*own, *mismatch_replies(own)]) > 1e-4
 
 
 @pytest.mark.parametrize("wanted", [5.0, -5.0])
@@ -154,7 +155,7 @@ def test_a_step_moves_the_value_towards_the_return(text, wanted):
     learner = learner_of(read_loss(text).value, head=True)
     examples = advantage(0.0, 0.0, **{"return": wanted, "old_value": 0.0})
     before = learner.outputs(examples).values.mean().item()
-    learner.step(examples)
+    learner.update_once(examples)
     assert (learner.outputs(examples).values.mean().item() - before) * wanted > 0.0
 
 

@@ -11,25 +11,27 @@ import numpy as np
 import pytest
 from two_actions import OPTIMIZER
 
-from stratagem.algorithms.grpo.collector import GRPOCollector
-from stratagem.algorithms.grpo.opponents import OpponentMixture
-from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
-from stratagem.algorithms.sepo.collector import SEPOCollector
+from stratagem.algorithms.sepo.algorithm import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.advantages.base import Decisions
-from stratagem.learning.advantages.catalogue import ESTIMATORS
-from stratagem.models.load import load
-from stratagem.play.match import Match, Setup
+from stratagem.language.models.load import load
+from stratagem.learn.advantages.base import Decisions
+from stratagem.learn.advantages.catalogue import ESTIMATORS
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
+from stratagem.training.branched_rollouts import BranchedRollouts
 from stratagem.training.collector import merge
 from stratagem.training.message_branches import play_branches
 from stratagem.training.online import policy_of
+from stratagem.training.opponents.pool import OpponentPool
 from stratagem.training.rollouts import decision_columns, round_payoffs, select_decisions
-from stratagem.workers.shards import played
+
+pytestmark = pytest.mark.runs
 
 RIGHT = np.array([True, False, False, False])
 NESTING = sorted(name for name, make in ESTIMATORS.items() if any(one.name == "of" for one in fields(make())))
@@ -82,7 +84,7 @@ def test_every_estimator_with_an_estimator_or_with_weights_is_tried():
 @pytest.mark.parametrize("chain", CHAINS, ids="/".join)
 def test_weights_inside_give_the_direction_of_a_message(chain, instead):
     for payoff, penalty, sign in DIRECTIONS:
-        estimator = nested(chain, {"payoff": payoff, "exploit": penalty}, instead=instead)
+        estimator = nested(chain, {"payoff": payoff, "exploit": penalty}, counterfactual=instead)
         assert sign * step(estimator(rows(True)).advantage) > 0.1, (payoff, penalty)
 
 
@@ -158,7 +160,7 @@ def credited(seat, move, chain, weights, instead):
         Setup(id=line, match=Match(game, [Says(line, PLAIN, move, key), reader]), slots=slots, key=key, group="one")
         for line in lines
     ]
-    episodes, estimator = played(setups), nested(chain, weights, instead=instead)
+    episodes, estimator = play_setups(setups), nested(chain, weights, counterfactual=instead)
     plays = [(setup, episode, (0,)) for setup, episode in zip(setups, episodes, strict=True)]
     branches = play_branches(estimator.columns, plays, 1)
     selected = select_decisions(episodes)
@@ -208,7 +210,7 @@ def collecting(stage, game_text, **changed):
     if stage == "sepo":
         return trained, SEPOCollector(*own, own_pools=recipe.pools_of(game))
     if stage == "grpo":
-        return trained, GRPOCollector(*own, OpponentMixture(recipe.grpo.opponents, game, trained.player))
+        return trained, BranchedRollouts(*own, OpponentPool(recipe.grpo, game, trained.player))
     return trained, SelfPlay(*own)
 
 
@@ -217,7 +219,7 @@ def collecting(stage, game_text, **changed):
 @pytest.mark.parametrize("stage", COLLECTORS)
 def test_algorithm_credits_a_message_with_the_return_of_its_speaker(stage, seat, instead):
     """Worked out again from the payoffs of the recorded branches."""
-    _, collector = collecting(stage, talk_of(seat), advantage=f"message_effect(of=rloo, instead={instead})")
+    _, collector = collecting(stage, talk_of(seat), advantage=f"message_effect(of=rloo, counterfactual={instead})")
     episodes, seen = {episode.id: episode for episode in collector.collect(0).episodes}, []
     for episode in episodes.values():
         for decision in episode.decisions if episode.purpose == "train" else ():
@@ -236,10 +238,10 @@ def test_algorithm_credits_a_message_with_the_return_of_its_speaker(stage, seat,
 @pytest.mark.parametrize("weight", [1.0, -1.0])
 def test_step_raises_the_message_that_pays_its_speaker(seat, weight, instead):
     """The lure pays an untrained speaker on average; with a negative weight of the payoff the step goes back."""
-    settings = {"advantage": f"message_effect(of=rloo, instead={instead})", "reward_weights": {"payoff": weight}}
+    settings = {"advantage": f"message_effect(of=rloo, counterfactual={instead})", "reward_weights": {"payoff": weight}}
     loss = {"type": "policy_gradient", "entropy_coef": 0.0}
     trained, collector = collecting("grpo", talk_of(seat), optimizer=OPTIMIZER, group_size=64, loss=loss, **settings)
     view = make_game(talk_of(seat)).start(Key(0)).view(seat)
     before = dict(trained.player.policy(view))[LURE]
-    trained.learn(merge([collector.collect(0)]).examples)
+    trained.update_weights(merge([collector.collect(0)]).examples)
     assert weight * (dict(trained.player.policy(view))[LURE] - before) > 1e-4

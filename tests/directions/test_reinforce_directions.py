@@ -8,11 +8,13 @@ from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.advantages.role_baseline import RoleBaseline
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.models.load import load
+from stratagem.language.models.load import load
+from stratagem.learn.advantages.role_baseline import RoleBaseline
+from stratagem.learn.losses.policy_gradient import PolicyGradient
 from stratagem.training.online import policy_of
 from stratagem.training.rollouts import sampled_call
+
+pytestmark = pytest.mark.runs
 
 KUHN = "kuhn(hands=1)"
 COORDINATION = FLAT.replace("[(2, 2), (2, 2)], [(2, 2), (2, 2)]", "[(3, 3), (0, 0)], [(0, 0), (0, 0)]")

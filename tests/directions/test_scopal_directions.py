@@ -11,7 +11,9 @@ from stratagem.algorithms.scopal.methods import METHODS
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.games.catalogue import make_game
 from stratagem.players.language import language_player
-from stratagem.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder
+
+pytestmark = pytest.mark.runs
 
 STAGE = {"epochs": 1, "batch_size": 1000, "optimizer": OPTIMIZER}
 RECIPE = {

@@ -11,15 +11,16 @@ from typing import get_args
 import pytest
 from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 
-from stratagem.algorithms.sepo import collector as sepo_module
-from stratagem.algorithms.sepo.collector import SEPOCollector
-from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.algorithms.sepo.settings import SEPOSettings
+from stratagem.algorithms.sepo import opponents as sepo_module
+from stratagem.algorithms.sepo.algorithm import SEPOCollector
+from stratagem.algorithms.sepo.recipe import SEPORecipe, SEPOSettings
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.load import load
+from stratagem.language.models.load import load
 from stratagem.training.collector import merge
 from stratagem.training.online import policy_of
+
+pytestmark = pytest.mark.runs
 
 DEAR = 1e4
 ALONE = {
@@ -179,7 +180,7 @@ def test_deception_lowers_the_statements_that_deceive(advantage):
     before = lies(trained.player, game)
     collected = SEPOCollector(recipe.sepo, game, trained.player, Key(1), own_pools=recipe.pools_of(game)).collect(0)
     assert 0.1 < collected.metrics["sender-receiver/deception"] < 0.9
-    trained.learn(merge([collected]).examples)
+    trained.update_weights(merge([collected]).examples)
     assert lies(trained.player, game) < before - 1e-3
 
 

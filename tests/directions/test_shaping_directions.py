@@ -6,18 +6,18 @@ import pytest
 import torch
 
 from stages import run_trial
-from stratagem.algorithms.shapellm.algorithm import bases_of
-from stratagem.algorithms.shapellm.kinds import SeatSettings
-from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.algorithms.shapellm.algorithm import Trials, bases_of
+from stratagem.algorithms.shapellm.recipe import SeatSettings, ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat import UpdateData
 from stratagem.algorithms.shapellm.seats import SeatFactory
-from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
 from stratagem.players.catalogue import make_player
-from stratagem.runs.folder import RunFolder
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
+from stratagem.training.runs.folder import RunFolder
+
+pytestmark = pytest.mark.runs
 
 ONE = "ipd-shapellm(labels=(C, D), rounds=1)"
 FLAT = "matrix(payoffs=[[(2, 2), (2, 2)], [(2, 2), (2, 2)]], labels=(C, D), rounds=1, cooperative=True)"
@@ -54,7 +54,7 @@ def defects(seat, game):
 
 def games(seat, game, opponent, number=12, key=0):
     match = Match(game, [seat.player, make_player(opponent, game)])
-    return played(Setup(id=f"{key}-{n}", match=match, slots=(0, 1), key=Key(key).at(n)) for n in range(number))
+    return play_setups(Setup(id=f"{key}-{n}", match=match, slots=(0, 1), key=Key(key).at(n)) for n in range(number))
 
 
 def own(episode):

@@ -7,13 +7,15 @@ from stages import take_steps
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, kl_sft
 from stratagem.algorithms.kl_sft.target_policies import measured_policy
 from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
-from stratagem.models.load import load
-from stratagem.runs.folder import RunFolder
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.load import load
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import model_player
+from stratagem.training.runs.folder import RunFolder
 from stratagem.training.supervised import sft
+
+pytestmark = pytest.mark.runs
 
 ADAPTERS = {"all weights": {}, "an adapter": {"adapter": {"rank": 4}}}
 ONE_STEP = {"epochs": 1, "optimizer": OPTIMIZER}

@@ -5,21 +5,23 @@ from collections import Counter
 import pytest
 import torch
 
-from stratagem.algorithms.grpo.collector import GRPOCollector
-from stratagem.algorithms.grpo.opponents import OpponentMixture
-from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.sepo.collector import SEPOCollector
+from stratagem.algorithms.grpo import GRPORecipe
+from stratagem.algorithms.sepo.algorithm import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
-from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.example import example_from_call, example_from_demonstration
-from stratagem.models.load import load
-from stratagem.prompting.base import Message
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Sampling, Span
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.load import load
+from stratagem.language.prompting.base import ChatMessage
+from stratagem.learn.example import example_from_call, example_from_demonstration
+from stratagem.training.branched_rollouts import BranchedRollouts
 from stratagem.training.collector import merge
 from stratagem.training.online import policy_of
-from stratagem.training.sft import demonstrated
+from stratagem.training.opponents.pool import OpponentPool
+from stratagem.training.sft import example_of_demonstration
+
+pytestmark = pytest.mark.runs
 
 SPELT = "matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), (1, 1)]], labels=(XYLEM, QUARTZ), rounds=1, cooperative=True)"
 """Its actions are words of several tokens, of which all but the first follow from it."""
@@ -57,7 +59,7 @@ def test_example_from_demonstration_masks_the_prompt():
 
 def test_demonstrated_replies_end_with_the_end_token():
     engine = TransformersEngine(load("tiny"))
-    example = demonstrated(engine, [Message("user", "Choose.")], "DEFECT")
+    example = example_of_demonstration(engine, [ChatMessage("user", "Choose.")], "DEFECT")
     assert example.tokens[-1] == engine.vocabulary.end
     assert example.loss_positions[-1] == len(example.tokens) - 1
     assert engine.vocabulary.decode([example.tokens[place] for place in example.loss_positions[:-1]]) == "DEFECT"
@@ -69,7 +71,7 @@ def by_sepo(agent, game):
 
 def by_grpo(agent, game):
     settings = GRPORecipe.read({"games": [SPELT], "grpo": {"groups_per_batch": 2}}).grpo
-    return GRPOCollector(settings, game, agent, Key(0), OpponentMixture(settings.opponents, game, agent))
+    return BranchedRollouts(settings, game, agent, Key(0), OpponentPool(settings, game, agent))
 
 
 @pytest.mark.parametrize("collector", [by_sepo, by_grpo])

@@ -4,7 +4,7 @@ import torch
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.load import load
+from stratagem.language.models.load import load
 from stratagem.training.collector import merge
 from stratagem.training.online import policy_of
 
@@ -42,5 +42,5 @@ def step(recipe, collector, shake=False):
         shaken(trained)
     before = defects(trained.player, game)
     collected = collector(trained.player, game).collect(0)
-    trained.learn(merge([collected]).examples)
+    trained.update_weights(merge([collected]).examples)
     return collected, before, defects(trained.player, game) - before

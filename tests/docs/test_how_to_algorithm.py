@@ -10,11 +10,11 @@ from typer.main import get_command
 
 from forks import forked_command
 from stratagem.cli.main import app
-from stratagem.learning.advantages.catalogue import ESTIMATORS
-from stratagem.learning.losses.catalogue import LOSSES
-from stratagem.play.store import read_episodes
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.learn.advantages.catalogue import ESTIMATORS
+from stratagem.learn.losses.catalogue import LOSSES
+from stratagem.playing.store import read_episodes
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 pytestmark = pytest.mark.runs
 

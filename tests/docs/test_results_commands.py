@@ -38,7 +38,7 @@ def check(line):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_outside_sh_blocks_exist(path, monkeypatch):
-    monkeypatch.setattr("stratagem.workers.ray_cluster.find_spec", lambda name: name)  # no command is run
+    monkeypatch.setattr("stratagem.playing.workers.ray_cluster.find_spec", lambda name: name)  # no command is run
     page = path.read_text("utf-8")
     for line in commands(page):
         check(line)

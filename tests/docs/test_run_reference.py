@@ -9,13 +9,13 @@ import pytest
 
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
 from stratagem.algorithms.sepo.recipe import SEPORecipe, read_recipe
-from stratagem.errors import BadParameter
-from stratagem.evaluation.figures.training import TRAINING
-from stratagem.learning.checks import CHECKS
-from stratagem.models.run_models import read_run_models
-from stratagem.reports.report import write_report
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.base.errors import BadParameter
+from stratagem.language.models.run_models import read_run_models
+from stratagem.learn.checks import CHECKS
+from stratagem.measure.figures.training import TRAINING
+from stratagem.show.reports.report import write_report
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 ROOT = Path(__file__).resolve().parents[2]
 SRC = ROOT / "src" / "stratagem"

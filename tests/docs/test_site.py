@@ -6,12 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from jinja2 import Environment, FileSystemLoader
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "docs" / "site"
 sys.path.insert(0, str(SITE))
 import conf  # noqa: E402
 import links  # noqa: E402
+import moved  # noqa: E402
+import reference  # noqa: E402
 import sequence  # noqa: E402
 import versions  # noqa: E402
 
@@ -22,11 +25,25 @@ DIAGRAM = (
 
 
 def test_contents_have_every_page_of_the_index_once():
-    index = (ROOT / "docs" / "index.md").read_text("utf-8")
+    index = reference.lead_to_pages((ROOT / "docs" / "index.md").read_text("utf-8"), "docs/index")
     listed = re.findall(r"^([\w./-]+\.md)$", conf.contents(index), re.MULTILINE)
     pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")} - {"index.md"}
-    assert set(listed) == pages | {"../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md"}
+    generated = re.findall("^## (.*)", (ROOT / "docs/reference/README.md").read_text("utf-8"), re.MULTILINE)
+    assert set(listed) == pages | {f"reference/{name}.md" for name in generated} | {
+        *("../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md")
+    }
     assert len(listed) == len(set(listed))
+
+
+def test_a_link_to_the_list_of_the_reference_leads_to_the_page_on_the_site():
+    page = 'See [kuhn](../reference/README.md#games "kuhn"), [list](../reference/README.md), [top](README.md#games).'
+    assert reference.lead_to_pages(page, "docs/how-to/page") == (
+        "See [kuhn](../reference/games.md#kuhn), [list](../reference/README.md), [top](README.md#games)."
+    )
+    assert (
+        reference.lead_to_pages("`map.md`: [it](README.md#map)", "docs/reference/README")
+        == "[map](map.md): [it](map.md)"
+    )
 
 
 def test_a_diagram_is_drawn_and_its_words_are_escaped():
@@ -101,3 +118,20 @@ def test_a_folder_without_versions_is_refused_in_a_sentence(tmp_path):
     assert done.returncode == 1
     assert "holds no built version" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("page", moved.MOVED)
+def test_a_moved_page_leads_to_a_heading_that_exists(page):
+    target, heading = moved.MOVED[page]
+    assert not (ROOT / f"{page}.md").exists()
+    headings = re.findall(r"^#+ (.*)$", (ROOT / f"{target}.md").read_text("utf-8"), re.MULTILINE)
+    assert heading in {title.lower().replace(" ", "-") for title in headings}
+    assert conf.html_additional_pages[page] == moved.TEMPLATE
+
+
+def test_the_page_at_an_old_address_leads_to_the_new_one():
+    template = Environment(loader=FileSystemLoader(SITE / "templates"), autoescape=True).get_template(moved.TEMPLATE)
+    context = {**conf.html_context, "pagename": "docs/results/gpu", "pathto": "../../{}.html".format}
+    said = template.render(context)
+    assert 'content="0; url=../../docs/results/performance.html#gpu"' in said
+    assert '<a href="../../docs/results/performance.html#gpu">' in said

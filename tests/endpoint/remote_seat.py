@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from stratagem.language.prompting.plain import Plain
 from stratagem.players.base import Move, Traits
-from stratagem.prompting.plain import Plain
 
 
 @dataclass

@@ -7,11 +7,11 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 import openai
 import pytest
 
-from stratagem.endpoint.desk import Desk
-from stratagem.endpoint.refusal import Refused
-from stratagem.endpoint.threads import Threads
-from stratagem.engines.base import Answered, Call, PolicyId, Prompt, Request
+from stratagem.connect.endpoint.desk import Desk
+from stratagem.connect.endpoint.refusal import RefusedRequest
+from stratagem.connect.endpoint.threads import Threads
 from stratagem.games.key import Key
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Request, RequestAnswer
 from stratagem.players.base import Move, Traits
 
 QUEEN, JACK = ([{"role": "user", "content": f"Your card is {card}. You open this hand."}] for card in "QJ")
@@ -56,7 +56,7 @@ def test_a_player_that_hangs_or_raises_is_an_error_of_its_request_alone(serve, c
 def test_threads_are_limited_and_come_back():
     threads, gate = Threads(2), threading.Event()
     stuck = [threads.start(lambda: gate.wait(20)) for _ in range(2)]
-    with pytest.raises(Refused, match="busy: 2 requests") as caught:
+    with pytest.raises(RefusedRequest, match="busy: 2 requests") as caught:
         threads.start(lambda: None)
     assert caught.value.status == 503
     gate.set()
@@ -65,7 +65,7 @@ def test_threads_are_limited_and_come_back():
     while time.monotonic() < deadline:
         try:
             assert threads.start(lambda: 7).result(20) == 7
-        except Refused:
+        except RefusedRequest:
             continue
         break
 
@@ -88,7 +88,9 @@ class SlowEngine:
         if self.broken:
             raise RuntimeError("it broke")
         return [
-            Answered(ticket, called(self.open[ticket])) for ticket in tickets if self._text(ticket) in self.released
+            RequestAnswer(ticket, called(self.open[ticket]))
+            for ticket in tickets
+            if self._text(ticket) in self.released
         ]
 
     def _text(self, ticket):

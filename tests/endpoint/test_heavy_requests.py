@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from stratagem.endpoint import connections
-from stratagem.endpoint.bodies import MOST_VALUES, read_chat
-from stratagem.endpoint.refusal import Refused
+from stratagem.connect.endpoint.bodies import MOST_VALUES, read_chat
+from stratagem.connect.endpoint.refusal import RefusedRequest
+from stratagem.show.web import server
 
 ONE = {"role": "user", "content": "a"}
 MANY = {
@@ -27,7 +27,7 @@ MANY = {
 def test_a_body_of_very_many_values_is_refused_before_its_checks(name):
     data = json.dumps({"model": "m", **MANY[name]}).encode()
     start = time.process_time()
-    with pytest.raises(Refused, match="at most 64 options and 16384 values"):
+    with pytest.raises(RefusedRequest, match="at most 64 options and 16384 values"):
         read_chat(data)
     assert time.process_time() - start < 2.0, "it took minutes"
 
@@ -36,13 +36,13 @@ def test_as_many_values_as_are_allowed_are_read_and_the_first_mistake_is_enough(
     asked = read_chat(json.dumps({"model": "m", "messages": [ONE] * (MOST_VALUES // 3 - 1)}).encode())
     assert len(asked.chat) == MOST_VALUES // 3 - 1
     start = time.process_time()
-    with pytest.raises(Refused, match="role must be given"):
+    with pytest.raises(RefusedRequest, match="role must be given"):
         read_chat(json.dumps({"model": "m", "messages": [{}] * (MOST_VALUES - 10)}).encode())
     assert time.process_time() - start < 2.0
 
 
 def test_a_body_is_read_beside_the_answers_to_others(kuhn, post, monkeypatch):
-    from stratagem.endpoint import app, bodies
+    from stratagem.connect.endpoint import app, bodies
 
     where = urlsplit(kuhn.url)
     seconds = []
@@ -70,7 +70,7 @@ def test_a_body_is_read_beside_the_answers_to_others(kuhn, post, monkeypatch):
 @pytest.mark.parametrize("sent", ["", "GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n", "GET /v1/mod"])
 @pytest.mark.parametrize("before", [0, 1])
 def test_half_a_head_is_closed_after_its_time(serve, monkeypatch, sent, before):
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.5)
     where = urlsplit(serve(["AlwaysBet"]).url)
     with socket.create_connection((where.hostname, where.port), timeout=20) as one:
         for _ in range(before):
@@ -84,7 +84,7 @@ def test_half_a_head_is_closed_after_its_time(serve, monkeypatch, sent, before):
 
 
 def test_a_body_that_takes_longer_than_a_head_may_is_read(serve, monkeypatch):
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.2)
     where = urlsplit(serve(["AlwaysBet"]).url)
     body = b'{"model": "AlwaysBet"}'
     head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\n"

@@ -5,10 +5,10 @@ import json
 import openai
 import pytest
 
-from stratagem.endpoint.app import MOST_BYTES
-from stratagem.endpoint.bodies import read_chat, read_text
-from stratagem.endpoint.positions import sent
-from stratagem.endpoint.refusal import Refused
+from stratagem.connect.endpoint.app import MOST_BYTES
+from stratagem.connect.endpoint.bodies import read_chat, read_text
+from stratagem.connect.endpoint.positions import read_position
+from stratagem.connect.endpoint.refusal import RefusedRequest
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 
@@ -17,7 +17,7 @@ GOOD = {"model": "AlwaysBet", "messages": KUHN}
 
 
 def refusal(read, **fields):
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedRequest) as caught:
         read(json.dumps(fields).encode())
     return caught.value
 
@@ -84,7 +84,7 @@ def test_a_chat_may_come_in_parts_and_a_text_is_one_message():
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[" * 100_000, b'{"seed": ' + b"9" * 5000 + b"}", b"[]", b"3"])
 def test_a_body_that_is_no_json_object_is_refused(data):
-    with pytest.raises(Refused, match=r"no JSON|seed"):
+    with pytest.raises(RefusedRequest, match="is a JSON object"):
         read_chat(data)
 
 
@@ -163,7 +163,7 @@ def test_a_key_of_the_environment_must_be_sent(serve, client, post, monkeypatch)
     ],
 )
 def test_a_state_that_is_none_is_refused(state, seat, sentence):
-    with pytest.raises(Refused, match=sentence) as caught:
-        sent(make_game("kuhn"), state, seat)
+    with pytest.raises(RefusedRequest, match=sentence) as caught:
+        read_position(make_game("kuhn"), state, seat)
     assert (caught.value.status, caught.value.param) == (400, "stratagem")
-    assert sent(make_game("kuhn"), make_game("kuhn").start(Key(1)).dump(), 0).found == "state"
+    assert read_position(make_game("kuhn"), make_game("kuhn").start(Key(1)).dump(), 0).found == "state"

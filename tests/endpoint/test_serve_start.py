@@ -1,14 +1,14 @@
 """The start of an endpoint: one sentence for each mistake, and the command."""
 
 import socket
-import sys
 from importlib import util
 
 import pytest
 
 import stratagem as sg
 from stratagem.cli.main import main
-from stratagem.endpoint.server import Server
+from stratagem.show import web
+from stratagem.show.web.server import Server
 
 
 def taking(index):
@@ -50,7 +50,7 @@ def test_an_address_in_use_is_one_sentence():
 
 def test_a_missing_package_is_one_sentence(monkeypatch):
     monkeypatch.setattr(util, "find_spec", lambda name: None)
-    monkeypatch.setattr(sys.modules["stratagem.api.endpoints"], "find_spec", lambda name: None)
+    monkeypatch.setattr(web, "find_spec", lambda name: None)
     with pytest.raises(sg.StratagemError, match=r"The endpoint needs an extra .*\[serve\]"):
         sg.serve("random", "kuhn")
 

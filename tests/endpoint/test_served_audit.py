@@ -5,8 +5,8 @@ import shutil
 import pytest
 
 import stratagem as sg
-from stratagem.auditing.probes.base import FIRST
-from stratagem.engines.open import tallies
+from stratagem.language.engines.open import tallies
+from stratagem.measure.audit.probes.base import FIRST
 
 REFUSES = "It gave no reply to 2 such questions: The server at http://127.0.0.1:"
 
@@ -17,7 +17,7 @@ def audited(serve, tmp_path, monkeypatch):
     server = serve(["AlwaysBet"])
 
     def audit(decisions):
-        monkeypatch.setattr("stratagem.engines.open._servers", {})
+        monkeypatch.setattr("stratagem.language.engines.open._servers", {})
         player = f"api:AlwaysBet@{server.url}"
         card = sg.audit(player, games="kuhn", decisions=decisions, out=tmp_path / "audit", progress=False).card
         return {figure.name.removeprefix("kuhn."): figure for figure in card.figures}, tallies()[player]
@@ -25,6 +25,7 @@ def audited(serve, tmp_path, monkeypatch):
     return audit
 
 
+@pytest.mark.runs
 def test_an_audit_of_a_served_player_measures_what_its_server_answers(audited, tmp_path):
     figures, tally = audited(593)
     assert tally.num_errors == 2 * FIRST

@@ -8,12 +8,11 @@ import openai
 import pytest
 
 import stratagem as sg
-from stratagem.endpoint.positions import sent
-from stratagem.endpoint.prompt_index import PromptIndex
+from stratagem.connect.endpoint.positions import PromptIndex, read_position
 from stratagem.games.catalogue import GAMES, make_game
 from stratagem.games.key import Key
+from stratagem.language.prompting.catalogue import STYLES, make_style
 from stratagem.players.base import Traits
-from stratagem.prompting.catalogue import STYLES, make_style
 
 OPENS = "Your card is {}. You open this hand."
 
@@ -43,6 +42,16 @@ def test_choices_follow_the_probabilities_that_are_told(kuhn, client):
         len({asking.chat.completions.create(model="NashApprox", messages=chat(OPENS.format("J"))).id for _ in "ab"})
         == 2
     )
+
+
+def test_requests_without_a_seed_draw_anew(kuhn, client):
+    """With one key for all of them each client would get the same draw, and a mixed strategy would look pure."""
+    asking = client(kuhn)
+    requests = [
+        asking.chat.completions.create(model="NashApprox", messages=chat(OPENS.format("J")), n=64) for _ in "ab"
+    ]
+    first, second = ([choice.message.content for choice in answer.choices] for answer in requests)
+    assert first != second, "equal by chance once in 10 ** 16"
 
 
 def test_options_of_sampling_are_refused_where_a_player_draws_by_itself(kuhn, client):
@@ -82,7 +91,7 @@ def test_a_dumped_state_is_the_position_that_it_was(name):
             break
         data = json.loads(json.dumps(state.dump()))
         for seat in state.to_act:
-            place = sent(game, data, seat)
+            place = read_position(game, data, seat)
             assert place.view.info_key == state.view(seat).info_key
             assert place.view.situation == state.view(seat).situation
         state.play({seat: state.view(seat).choices.sample(Key(4).at(turn, seat)) for seat in state.to_act})

@@ -8,9 +8,9 @@ import pytest
 import stratagem as sg
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.load import load
+from stratagem.language.models.load import load
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.catalogue import make_player
-from stratagem.prompting.catalogue import make_style
 
 HELLO = [{"role": "user", "content": "Hello there."}]
 

@@ -5,8 +5,8 @@ from remote_seat import RemoteSeat
 
 import stratagem as sg
 from stratagem.games.key import Key
+from stratagem.games.kuhn.players import NashApprox
 from stratagem.players.base import Move, draw
-from stratagem.players.kuhn import NashApprox
 
 
 def payoffs(game, players, episodes):

@@ -1,8 +1,8 @@
 import pytest
 
-from stratagem.engines.open import open_engine
-from stratagem.models.load import load
-from stratagem.models.reference import BUILT_IN
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.load import load
+from stratagem.language.models.reference import BUILT_IN
 
 
 @pytest.fixture(scope="session")

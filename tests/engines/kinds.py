@@ -7,15 +7,15 @@ from numbered import Steps, said
 from plainly import disturb
 
 from fake_vllm import INSTALLED, install
-from stratagem.engines.base import Prompt, Request
-from stratagem.engines.catalogue import VLLM, VLLMServer
-from stratagem.engines.open import open_engine
-from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.key import Key
-from stratagem.models.adapters import add_adapter
-from stratagem.models.load import load
+from stratagem.language.engines.base import Prompt, Request
+from stratagem.language.engines.catalogue import VLLM, VLLMServer
+from stratagem.language.engines.open import open_engine
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.adapters import add_adapter
+from stratagem.language.models.load import load
 
-KINDS = ("transformers", "vllm", "vllm-server")
+KINDS = ("transformers", *(pytest.param(kind, marks=pytest.mark.runs) for kind in ("vllm", "vllm-server")))
 NAMES = ("", "one", "two", "three")
 
 

@@ -2,9 +2,9 @@
 
 import random
 
-from stratagem.engines.base import PLAIN, Prompt, Request, Sampling
-from stratagem.engines.kept_set import KeptSet
 from stratagem.games.key import Key
+from stratagem.language.engines.base import PLAIN, Prompt, Request, Sampling
+from stratagem.language.engines.kept_set import KeptSet
 
 SAMPLINGS = (
     PLAIN,

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from stratagem.engines.base import Sampling
-from stratagem.engines.kept_set import KeptSet
-from stratagem.models.adapters import active, adapter_parameters
+from stratagem.language.engines.base import Sampling
+from stratagem.language.engines.kept_set import KeptSet
+from stratagem.language.models.adapters import active, adapter_parameters
 
 
 def all_logits(lm, tokens, adapter=""):
@@ -18,7 +18,7 @@ def all_logits(lm, tokens, adapter=""):
 
 
 def shares(logits, sampling, allowed=None):
-    """The distribution by hand, over the vocabulary: the allowed set, then temperature, top-k and top-p."""
+    """The distribution by hand, over the vocabulary: the allowed set, then temperature, top-k, top-p and min-p."""
     numbers = np.asarray(logits, dtype=np.float64)
     able = list(range(len(numbers))) if allowed is None else list(allowed)
     if sampling.temperature == 0.0:
@@ -34,6 +34,8 @@ def shares(logits, sampling, allowed=None):
         if sofar < sampling.top_p:
             nucleus.append(token)
         sofar += weights[token] / total
+    most = max(weights[token] for token in nucleus)
+    nucleus = [token for token in nucleus if weights[token] >= sampling.min_p * most]
     found = np.zeros(len(numbers))
     found[nucleus] = [weights[token] for token in nucleus]
     return found / found.sum()

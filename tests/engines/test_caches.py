@@ -1,35 +1,34 @@
 """A unit of work comes out the same to the bit, whatever was computed before it."""
 
 import gc
-import random
 
 import pytest
 from numbered import asked, said
 
-from stratagem.engines import caches
-from stratagem.engines.base import Node, Prompt, ScoreRequest
-from stratagem.engines.caches import reset_caches
-from stratagem.engines.open import open_engine
-from stratagem.engines.transformers_engine import TransformersEngine
+from stratagem.language.engines import caches
+from stratagem.language.engines.base import PolicyNode, Prompt, ScoreRequest
+from stratagem.language.engines.caches import reset_caches
+from stratagem.language.engines.open import open_engine
+from stratagem.language.engines.transformers_engine import TransformersEngine
 
-BOTH_READERS = pytest.mark.parametrize("lm", ["tiny", "tiny-qwen3.5"], indirect=True)
+BOTH_READERS = pytest.mark.parametrize(
+    "lm", ["tiny", pytest.param("tiny-qwen3.5", marks=pytest.mark.runs)], indirect=True
+)
 
 
 def shard(engine, number):
     """A unit of work: three batches that share beginnings, and scores."""
     batches = [[asked(engine, number * 7 + n) for n in range(size)] for size in (5, 9, 3)]
     calls = [call for batch in batches for call in engine.answer(batch)]
-    nodes = tuple(Node(call.tokens[:1], (5, 6), False) for call in calls[:4])
+    nodes = tuple(PolicyNode(call.tokens[:1], (5, 6), False) for call in calls[:4])
     scores = engine.score([ScoreRequest(prompt=Prompt((), calls[0].prompt.tokens), nodes=nodes)])
     return [(said(call), call.sampler_logprobs) for call in calls], scores
 
 
 @BOTH_READERS
-@pytest.mark.parametrize("seed", range(3))
-def test_units_of_work_are_the_same_to_the_bit_in_any_order(engine, seed):
-    alone = {number: shard(TransformersEngine(engine.lm), number) for number in range(5)}
-    order = [*range(5), *range(5)]
-    random.Random(seed).shuffle(order)
+def test_units_of_work_are_the_same_to_the_bit_in_any_order(engine):
+    alone = {number: shard(TransformersEngine(engine.lm), number) for number in range(3)}
+    order = [2, 0, 0, 1, 2]
     for number in order:
         reset_caches()
         assert shard(engine, number) == alone[number]
@@ -69,7 +68,7 @@ def test_an_engine_is_reached_only_while_it_lives(tiny):
 
 def test_what_an_engine_keeps_does_not_grow_from_unit_to_unit(small):
     kept = []
-    for number in range(8):
+    for number in range(4):
         reset_caches()
         shard(small, number)
         new = TransformersEngine(small.lm)

@@ -8,15 +8,15 @@ from numbered import FREE, Steps, asked, said
 from plainly import check_reply, disturb
 from safetensors.torch import load_file, save_file
 
-from stratagem.engines.base import Node, Prompt, Request, ScoreRequest
-from stratagem.engines.open import served
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.errors import StratagemError, UnknownName
+from stratagem.base.errors import StratagemError, UnknownName
 from stratagem.games.key import Key
-from stratagem.models.adapter_files import WEIGHTS
-from stratagem.models.adapters import add_adapter, save_adapter
-from stratagem.models.load import load
-from stratagem.models.reference import BUILT_IN
+from stratagem.language.engines.base import PolicyNode, Prompt, Request, ScoreRequest
+from stratagem.language.engines.open import engine_for
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.adapter_files import WEIGHTS
+from stratagem.language.models.adapters import add_adapter, save_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.reference import BUILT_IN
 
 NAMES = ("", "one", "two", "three")
 PEFT = "base_model.model."
@@ -83,7 +83,8 @@ def test_what_only_one_adapters_prompts_share_is_read_under_it(engine, alone):
 
 def test_scores_of_several_adapters_are_their_own(engine):
     requests = [
-        ScoreRequest(prompt=Prompt((), (5, 6, 7)), nodes=(Node((), (8, 9, 10), True),), adapter=name) for name in NAMES
+        ScoreRequest(prompt=Prompt((), (5, 6, 7)), nodes=(PolicyNode((), (8, 9, 10), True),), adapter=name)
+        for name in NAMES
     ]
     together = engine.score(requests)
     assert len(set(together)) == len(NAMES)
@@ -183,10 +184,10 @@ def test_an_adapter_by_path_speaks_as_it_did(manned, folder, tiny):
 
 
 def test_players_of_one_base_share_its_engine(folder):
-    first, again = served(f"tiny+adapter:{folder}"), served(f"tiny+adapter:{folder}")
+    first, again = engine_for(f"tiny+adapter:{folder}"), engine_for(f"tiny+adapter:{folder}")
     assert first == again
-    assert first.engine is served("tiny").engine
-    assert first.adapter != served("tiny").adapter == ""
+    assert first.engine is engine_for("tiny").engine
+    assert first.adapter != engine_for("tiny").adapter == ""
 
 
 def test_folders_of_the_same_name_are_two_adapters(manned, folder, tmp_path):
@@ -245,4 +246,4 @@ def test_an_adapter_without_numbers_is_refused(folder, tmp_path, number):
 
 def test_a_player_has_one_adapter(folder):
     with pytest.raises(StratagemError, match="names 2: leave one"):
-        served(f"tiny+adapter:a={folder}+adapter:b={folder}")
+        engine_for(f"tiny+adapter:a={folder}+adapter:b={folder}")

@@ -10,13 +10,13 @@ from plainly import check_reply, disturb
 from test_replies_of_players import MODES, moves, player, views
 
 from fake_vllm import INSTALLED
-from stratagem.engines.base import Node, Prompt, Request, Sampling, ScoreRequest
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.errors import CannotCompute, StratagemError, UnknownName
+from stratagem.base.errors import CannotCompute, StratagemError, UnknownName
 from stratagem.games.key import Key
-from stratagem.learning.example import example_from_call
-from stratagem.models.adapters import save_adapter
-from stratagem.models.load import load
+from stratagem.language.engines.base import PolicyNode, Prompt, Request, Sampling, ScoreRequest
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.adapters import save_adapter
+from stratagem.language.models.load import load
+from stratagem.learn.example import example_from_call
 
 CONTEXT = 60
 
@@ -115,7 +115,7 @@ def test_prompt_that_cannot_be_read_is_an_error(tiny, length, opened):
     assert bad.text == f"The prompt has {length} tokens, and tiny reads from 1 to {CONTEXT - 1}."
     assert [call.finish for call in calls] == ["done"] * 4
     with pytest.raises(CannotCompute, match=f"The prompt has {length} tokens"):
-        engine.score([ScoreRequest(prompt=Prompt((), (7,) * length), nodes=(Node((), (5, 6), True),))])
+        engine.score([ScoreRequest(prompt=Prompt((), (7,) * length), nodes=(PolicyNode((), (5, 6), True),))])
 
 
 def test_requests_that_come_later_join_the_batch(engine):
@@ -137,7 +137,7 @@ def test_scores_may_be_asked_while_replies_are_in_progress(engine):
     other = TransformersEngine(engine.lm)
     first, *tickets = engine.submit([asked(engine, n) for n in range(6)])
     calls = dict(engine.poll([first]))
-    request = ScoreRequest(prompt=Prompt((), (5, 6, 7)), nodes=(Node((), (8, 9, 10), True),))
+    request = ScoreRequest(prompt=Prompt((), (5, 6, 7)), nodes=(PolicyNode((), (8, 9, 10), True),))
     ((row,),) = engine.score([request])
     assert row == pytest.approx(other.score([request])[0][0], abs=1e-4)
     while left := [ticket for ticket in tickets if ticket not in calls]:
@@ -205,7 +205,7 @@ def test_moves_of_every_mode_equal_those_by_the_transformers_engine(engine, name
 def nodes_of(request, call):
     """Nodes before every token of a reply, some of them masked."""
     return tuple(
-        Node(call.tokens[:place], allowed or (3, 9, 700), allowed is not None or place % 2 == 0)
+        PolicyNode(call.tokens[:place], allowed or (3, 9, 700), allowed is not None or place % 2 == 0)
         for place, allowed in enumerate(request.guide.offered)
     )
 
@@ -235,7 +235,7 @@ def test_batch_of_several_adapters_equals_the_transformers_engine(manned, opened
 
 def test_scores_of_several_adapters_are_their_own(manned, opened):
     engine = opened(manned, max_adapters=2)
-    node = Node((), (8, 9, 10), True)
+    node = PolicyNode((), (8, 9, 10), True)
     requests = [ScoreRequest(prompt=Prompt((), (5, 6, 7)), nodes=(node,), adapter=name) for name in NAMES]
     found, expected = engine.score(requests), TransformersEngine(manned).score(requests)
     assert [row for (row,) in found] == [pytest.approx(row, abs=1e-4) for (row,) in expected]
@@ -247,7 +247,7 @@ def test_unknown_adapter_is_refused(manned, opened):
     with pytest.raises(UnknownName, match="no adapter called 'nope'"):
         engine.answer([asked(engine, 1), asked(engine, 1, adapter="nope")])
     with pytest.raises(UnknownName, match="no adapter called 'nope'"):
-        engine.score([ScoreRequest(prompt=Prompt((), (5,)), nodes=(Node((), (8,), True),), adapter="nope")])
+        engine.score([ScoreRequest(prompt=Prompt((), (5,)), nodes=(PolicyNode((), (8,), True),), adapter="nope")])
     engine.reset_cache()
 
 

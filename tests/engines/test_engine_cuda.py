@@ -5,17 +5,17 @@ import torch
 from numbered import FREE, Steps, asked
 from plainly import disturb
 
-from stratagem.engines.base import Node, Request, ScoreRequest
-from stratagem.engines.graphed_step import GraphedStep
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.adapters import add_adapter
-from stratagem.models.fused_norms import FusedNorm
-from stratagem.models.load import load
+from stratagem.language.engines.base import PolicyNode, Request, ScoreRequest
+from stratagem.language.engines.graphed_step import GraphedStep
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.engines.transformers_settings import TransformersSettings
+from stratagem.language.models.adapters import add_adapter
+from stratagem.language.models.fused_norms import FusedNorm
+from stratagem.language.models.load import load
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.speaker import Speaker
-from stratagem.prompting.catalogue import make_style
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
 FAMILIES = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
@@ -38,7 +38,7 @@ def test_probabilities_agree(family):
     for device, speaker in zip(("cpu", "cuda"), speakers(family), strict=True):
         fused = any(isinstance(module, FusedNorm) for module in speaker.engine.lm.model.modules())
         assert fused == (device == "cuda")
-        asks = (Node((), tuple(range(200)), masked=False),)
+        asks = (PolicyNode((), tuple(range(200)), masked=False),)
         requests = [ScoreRequest(prompt=speaker.prompt(view), nodes=asks) for view in views(8)]
         found.append(torch.tensor(speaker.engine.score(requests)))
     assert torch.allclose(*found, atol=1e-3)

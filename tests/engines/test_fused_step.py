@@ -6,16 +6,16 @@ from numbered import asked, said
 from plainly import disturb
 from test_architectures import ARCHITECTURES, make  # noqa: F401 - a fixture
 
-from stratagem.engines.choose_reader import reader_for
-from stratagem.engines.fused_step import FusedStep
-from stratagem.engines.reader import SharingReader
-from stratagem.engines.steps import ModelStep
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.engines.transformers_settings import TransformersSettings
-from stratagem.models import packed_linear
-from stratagem.models.adapters import active, add_adapter
-from stratagem.models.load import load
-from stratagem.models.packed_linear import PackedLinear, PlainLinear
+from stratagem.language.engines.choose_reader import reader_for
+from stratagem.language.engines.fused_step import FusedStep
+from stratagem.language.engines.reader import SharingReader
+from stratagem.language.engines.steps import ModelStep
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.engines.transformers_settings import TransformersSettings
+from stratagem.language.models import packed_linear
+from stratagem.language.models.adapters import active, add_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.packed_linear import PackedLinear, PlainLinear
 
 FITTING = ("Llama", "Mistral", "Qwen3")
 OWN_LAYERS = TransformersSettings(packed_weights_mib=0)

@@ -6,15 +6,15 @@ from numbered import FREE, Steps, asked, said
 from plainly import disturb
 from test_architectures import make  # noqa: F401 - a fixture
 
-from stratagem.engines import graphed_step, reader
-from stratagem.engines.graphed_step import BLOCKS, OFTEN, filled
-from stratagem.engines.row_store import Blocks, RowStore
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.engines.transformers_settings import TransformersSettings
-from stratagem.models.adapters import add_adapter
-from stratagem.models.load import load
+from stratagem.language.engines import graphed_step, reader
+from stratagem.language.engines.graphed_step import BLOCKS, OFTEN, round_up_rows
+from stratagem.language.engines.row_store import Blocks, RowStore
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.engines.transformers_settings import TransformersSettings
+from stratagem.language.models.adapters import add_adapter
+from stratagem.language.models.load import load
 
-NUMBER = 24
+NUMBER = 16
 
 
 class Recorder:
@@ -61,10 +61,10 @@ def made(recorder, lm, settings=TransformersSettings()):  # noqa: B008 - setting
     return engine
 
 
-def answers(engine, adapters=("",)):
+def answers(engine, adapters=("",), count=NUMBER):
     """Tokens and log-probabilities of free replies of many lengths."""
     lengths = [
-        [FREE] * (4 + number % 20) if number % 4 else [frozenset({7, 8}), *[FREE] * 9] for number in range(NUMBER)
+        [FREE] * (4 + number % 20) if number % 4 else [frozenset({7, 8}), *[FREE] * 9] for number in range(count)
     ]
     return engine.answer(
         [
@@ -80,13 +80,13 @@ def same(calls, others):
         assert call.sampler_logprobs == pytest.approx(other.sampler_logprobs, abs=1e-4)
 
 
-def plainly(lm, adapters=("",), settings=TransformersSettings(), published=()):  # noqa: B008 - settings are frozen
+def plainly(lm, adapters=("",), settings=TransformersSettings(), published=(), count=NUMBER):  # noqa: B008 - frozen
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "graphs_for", lambda device: None)
         engine = TransformersEngine(lm, settings)
         for adapter in published:
             engine.publish(adapter, 1)
-        return answers(engine, adapters)
+        return answers(engine, adapters, count)
 
 
 @pytest.mark.parametrize("packed", [0, 4096])
@@ -102,24 +102,27 @@ def test_replies_by_graphs_are_those_of_plain_passes(make, recorder, name, packe
     same(calls, plainly(lm, settings=settings))
 
 
-@pytest.mark.parametrize("names", [("one",), ("one", "two"), ("", "one", "two")], ids=str)
-@pytest.mark.parametrize("packed", [0, 4096])
+@pytest.mark.parametrize(
+    ("packed", "names"),
+    [(0, ("one",)), (0, ("one", "two")), (0, ("", "one", "two")), (4096, ("", "one", "two"))],
+    ids=str,
+)
 def test_adapters_and_their_new_weights_are_read_by_graphs(recorder, names, packed):
     lm, settings = load("tiny"), TransformersSettings(packed_weights_mib=packed)
     for seed, name in enumerate(("one", "two"), 1):
         add_adapter(lm, name, rank=2, alpha=8)
         disturb(lm, name, seed)
     engine = made(recorder, lm, settings)
-    before = answers(engine, names)
-    same(before, plainly(lm, names, settings))
+    before = answers(engine, names, 8)
+    same(before, plainly(lm, names, settings, count=8))
     run = recorder.run
-    same(answers(engine, names), before)
+    same(answers(engine, names, 8), before)
     assert recorder.run > run
     disturb(lm, "one", 7)
     engine.publish("one", 1)
     assert not engine.reader._step._passes
-    after = answers(engine, names)
-    same(after, plainly(lm, names, settings, published=["one"]))
+    after = answers(engine, names, 8)
+    same(after, plainly(lm, names, settings, published=["one"], count=8))
     assert [call.tokens for call in before] != [call.tokens for call in after]
 
 
@@ -148,13 +151,13 @@ def test_graphs_are_dropped_when_the_store_grows(recorder):
     engine = made(recorder, lm)
     store, rooms = engine.reader._rows.store, set()
     recorder.places = lambda: rooms.add(store.room) or places_of(engine)
-    long = [asked(engine, number, guide=Steps([FREE] * 250)) for number in range(3)]
+    long = [asked(engine, number, guide=Steps([FREE] * 130)) for number in range(2)]
     calls = engine.answer(long)
     assert len(rooms) > 1
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reader, "graphs_for", lambda device: None)
         other = TransformersEngine(lm)
-        same(calls, other.answer([asked(other, number, guide=Steps([FREE] * 250)) for number in range(3)]))
+        same(calls, other.answer([asked(other, number, guide=Steps([FREE] * 130)) for number in range(2)]))
 
 
 def test_only_the_most_recent_graphs_are_kept(recorder, monkeypatch):
@@ -222,7 +225,7 @@ def test_a_store_that_was_freed_or_grew_is_another_allocation():
 
 @pytest.mark.parametrize(("rows", "expected"), [(1, 1), (2, 2), (3, 4), (5, 8), (8, 8), (9, 16), (63, 64), (65, 72)])
 def test_rows_are_filled_up_to_few_numbers(rows, expected):
-    assert filled(rows) == expected
+    assert round_up_rows(rows) == expected
     assert expected <= BLOCKS.room(rows, 1)[0]
 
 

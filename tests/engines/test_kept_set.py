@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stratagem.engines.kept_set import KeptSet, pack
+from stratagem.language.engines.kept_set import KeptSet, pack
 
 VOCABULARY = 151_936
 

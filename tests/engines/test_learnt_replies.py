@@ -8,22 +8,28 @@ import torch
 from numbered import FREE, Steps, asked
 from plainly import all_logits, shares
 
-from stratagem.decoding.pattern import PatternLine
-from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
-from stratagem.engines.kept_set import KeptSet
-from stratagem.engines.open import open_engine
-from stratagem.errors import BadRecord
+from stratagem.base.errors import BadRecord
 from stratagem.games.json_form import json_form
 from stratagem.games.open_text import OpenText
-from stratagem.learning.example import example_from_call
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.load import load
+from stratagem.language.decoding.pattern import PatternLine
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Sampling, Span
+from stratagem.language.engines.kept_set import KeptSet
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.adapters import adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.learn.example import example_from_call
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
 
-CUT = (Sampling(1.3, top_k=20), Sampling(1.0, top_p=0.9), Sampling(0.8, 40, 0.95), Sampling(1.0, top_k=1))
+CUT = (
+    Sampling(1.3, top_k=20),
+    Sampling(1.0, top_p=0.9),
+    Sampling(0.8, 40, 0.95),
+    Sampling(1.0, top_k=1),
+    Sampling(1.2, min_p=0.05),
+)
 SET = (5, 9, 600, 601, 1400)
 
 
@@ -116,10 +122,10 @@ def test_replies_without_their_kept_sets_are_refused(sampling):
     """An older record has the guide's set or none, and a server tells a text alone."""
     for call in (one_token(4, None, sampling), one_token(4, (3, 4), sampling)):
         assert example_from_call(replace(call, sampling=Sampling(0.7))).temperature == 0.7
-        with pytest.raises(BadRecord, match="tiny was drawn with top_k or top_p, and the sets of tokens"):
+        with pytest.raises(BadRecord, match="tiny was drawn with top_k, top_p or min_p, and the sets of tokens"):
             example_from_call(call)
     told = Call(policy=PolicyId("api:x"), prompt=Prompt(()), text="?", sampling=sampling)
-    with pytest.raises(BadRecord, match="api:x was drawn with top_k or top_p"):
+    with pytest.raises(BadRecord, match="api:x was drawn with top_k, top_p or min_p"):
         example_from_call(told)
 
 

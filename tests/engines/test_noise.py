@@ -7,8 +7,8 @@ import pytest
 import torch
 from plainly import chi_square
 
-from stratagem.engines.noise import gumbel, seeds
 from stratagem.games.key import Key
+from stratagem.language.engines.noise import gumbel, gumbel_of, seeds
 
 _WORD = 0xFFFFFFFF
 
@@ -94,3 +94,18 @@ def test_alone_or_in_a_batch_it_is_the_same():
     for row, (key, place) in enumerate(zip(keys, places, strict=True)):
         assert (noise([key], [place], [range(500)])[0] == together[row]).all()
     assert len(np.unique(together, axis=0)) == 15
+
+
+def test_noise_without_a_tensor_is_the_same():
+    tokens = [0, 5, 1499, 70_000]
+    assert gumbel_of(Key(3), 7, tokens) == pytest.approx([by_hand(Key(3), 7, token) for token in tokens])
+    assert gumbel_of(Key(3), 7, tokens) == pytest.approx(gumbel(seeds([Key(3)], [7], "cpu"), torch.tensor([tokens]))[0])
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_noise_of_many_rows_is_that_of_each(monkeypatch, shared):
+    keys, tokens = [Key(number) for number in range(5)], torch.arange(15).reshape(5, 3)
+    tokens = tokens[:1] if shared else tokens
+    whole = gumbel(seeds(keys, range(5), "cpu"), tokens)
+    monkeypatch.setattr("stratagem.language.engines.noise._AT_ONCE", 6)
+    assert torch.equal(gumbel(seeds(keys, range(5), "cpu"), tokens), whole)

@@ -7,15 +7,15 @@ import pytest
 
 from stratagem.algorithms.catalogue import read_any
 from stratagem.algorithms.shapellm.algorithm import kl_sft_recipe
-from stratagem.engines.base import Capabilities
-from stratagem.engines.caches import reset_caches
-from stratagem.engines.catalogue import ENGINES, Transformers, engines
-from stratagem.engines.open import open_engine, served, served_by
-from stratagem.engines.spec import TrainableEngineSpec
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.registry import Call
-from stratagem.runs.config_file import settings_digest
-from stratagem.training.engine import read_engine
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.registry import NamedCall
+from stratagem.language.engines.base import Capabilities
+from stratagem.language.engines.caches import reset_caches
+from stratagem.language.engines.catalogue import ENGINES, Transformers, engines
+from stratagem.language.engines.open import engine_for, open_engine, served_by
+from stratagem.language.engines.spec import TrainableEngineSpec
+from stratagem.training.recipe_file import read_engine
+from stratagem.training.runs.config_file import settings_digest
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 KUHN = RECIPES / "sepo" / "kuhn-tiny.toml"
@@ -51,7 +51,7 @@ class Made(TrainableEngineSpec):
 
 def test_every_kind_is_made_by_its_name():
     for name, factory in ENGINES.items():
-        assert engines.make(Call(name)) == factory()
+        assert engines.make(NamedCall(name)) == factory()
 
 
 def test_an_engine_that_lacks_a_method_is_refused(tiny):
@@ -74,12 +74,12 @@ def test_an_engine_has_the_settings_of_its_spec(tiny):
 
 
 def test_models_that_are_named_within_are_served_by_that_engine():
-    usual = served("tiny").engine
+    usual = engine_for("tiny").engine
     with served_by(Transformers(rows=3)):
-        few = served("tiny").engine
+        few = engine_for("tiny").engine
         assert few.rows == 3
-        assert served("tiny").engine is few
-    assert served("tiny").engine is usual
+        assert engine_for("tiny").engine is few
+    assert engine_for("tiny").engine is usual
     assert usual.rows == 64
 
 
@@ -97,7 +97,7 @@ def test_a_recipe_names_its_engine(changes, expected):
 
 
 def test_every_algorithm_has_the_key():
-    for name in ("sepo/kuhn-tiny", "league/exploit", "scopal/tiny", "shapellm/variants/ipd-25"):
+    for name in ("sepo/kuhn-tiny", "league/exploit", "scopal/tiny", "papers/shapellm/ipd-25"):
         recipe = read_any(RECIPES / f"{name}.toml", {"engine.rows": "16"})
         assert recipe.engine.value.rows == 16
 
@@ -109,7 +109,7 @@ def test_settings_of_the_engine_are_in_the_digest():
 
 
 def test_kl_sft_before_trials_plays_by_the_same_engine():
-    recipe = read_any(RECIPES / "shapellm" / "variants" / "ipd-25.toml", {"engine.rows": "16"})
+    recipe = read_any(RECIPES / "papers" / "shapellm" / "ipd-25.toml", {"engine.rows": "16"})
     assert kl_sft_recipe(recipe, "tiny").engine == recipe.engine
 
 

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import pytest
 
-from stratagem.engines.plan import WORTH, stages
+from stratagem.language.engines.plan import WORTH, stages
 
 
 def every(found):

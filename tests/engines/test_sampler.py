@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 import torch
 from plainly import chi_square, shares
+from transformers import MinPLogitsWarper
 
-from stratagem.engines.base import LIKELIEST, PLAIN, Sampling
-from stratagem.engines.kept_set import KeptSet
-from stratagem.engines.sampler import Draw, draw, log_distribution, padded
+from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
+from stratagem.language.engines.base import LIKELIEST, PLAIN, Sampling
+from stratagem.language.engines.kept_set import KeptSet
+from stratagem.language.engines.sampler import Draw, draw, log_distribution, pad_sets
 
 SIZE, TIMES = 60, 20_000
 KINDS = {
@@ -21,6 +23,8 @@ KINDS = {
     "top-k": Sampling(top_k=7),
     "one of k": Sampling(1.3, top_k=1),
     "top-p": Sampling(top_p=0.8),
+    "min-p": Sampling(min_p=0.3),
+    "all of them": Sampling(0.7, top_k=12, top_p=0.9, min_p=0.05),
     "narrow top-p": Sampling(top_p=1e-9),
     "all": Sampling(0.7, top_k=12, top_p=0.9),
     "wide": Sampling(top_k=1000, top_p=0.999999),
@@ -141,6 +145,24 @@ def test_short_numbers_are_drawn_from_in_full():
 
 
 def test_padding_marks_what_is_not_there():
-    tokens, absent = padded([(5, 6, 7), (1,), (9, 2)], torch.device("cpu"))
+    tokens, absent = pad_sets([(5, 6, 7), (1,), (9, 2)], torch.device("cpu"))
     assert [[token for token, gone in zip(*rows, strict=True) if not gone] for rows in zip(
         tokens.tolist(), absent.tolist(), strict=True)] == [[5, 6, 7], [1], [9, 2]]  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("temperature", [0.6, 1.0, 2.0])
+def test_min_p_is_that_of_the_paper_as_transformers_has_it(share, temperature):
+    """Nguyen et al. 2025 (arXiv 2407.01082), eq. 2 and 3: tokens with `p >= p_base max p`, renormalised."""
+    logits = logits_of(5, rows=20)
+    cut = MinPLogitsWarper(min_p=share)(None, logits / temperature)
+    found = log_distribution(logits, Sampling(temperature, min_p=share))
+    assert torch.allclose(found.exp(), torch.softmax(cut, -1), atol=1e-6)
+    assert torch.equal(torch.isinf(found), torch.isinf(cut))
+    assert (share == 1.0) == bool((found.exp().amax(-1) == 1.0).all())
+
+
+@pytest.mark.parametrize("min_p", [-0.1, 1.5, math.nan])
+def test_min_p_is_a_share(min_p):
+    with pytest.raises(BadParameter, match="min_p is a share from 0 to 1"):
+        Sampling(min_p=min_p)

@@ -3,8 +3,8 @@
 import pytest
 from numbered import asked
 
-from stratagem.engines.base import Node, Prompt, ScoreRequest
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
+from stratagem.language.engines.base import PolicyNode, Prompt, ScoreRequest
 
 
 @pytest.mark.parametrize("lm", ["tiny", "tiny-qwen3.5"], indirect=True)
@@ -16,7 +16,8 @@ def test_scores_are_those_of_the_sampler(engine):
         drawn = [place for place, kind in enumerate(kinds) if kind != "forced"]
         sets = request.guide.offered
         asks = tuple(
-            Node(call.tokens[:place], sets[place] or (call.tokens[place],), sets[place] is not None) for place in drawn
+            PolicyNode(call.tokens[:place], sets[place] or (call.tokens[place],), sets[place] is not None)
+            for place in drawn
         )
         requests.append(ScoreRequest(prompt=call.prompt, nodes=asks, sampling=call.sampling))
         expected.append([call.sampler_logprobs[place] for place in drawn])
@@ -28,7 +29,12 @@ def test_scores_are_those_of_the_sampler(engine):
 
 
 def test_equal_nodes_are_scored_once(small):
-    wanted = [Node((), (5, 6), True), Node((7,), (5, 6), True), Node((), (5,), False), Node((), (5, 6), True)]
+    wanted = [
+        PolicyNode((), (5, 6), True),
+        PolicyNode((7,), (5, 6), True),
+        PolicyNode((), (5,), False),
+        PolicyNode((), (5, 6), True),
+    ]
     rows = small.score([ScoreRequest(prompt=Prompt((), tuple(range(30))), nodes=tuple(wanted))] * 10)
     assert small.reader.num_tokens == 29 + 1 + 2
     assert rows.count(rows[0]) == 10
@@ -39,4 +45,4 @@ def test_equal_nodes_are_scored_once(small):
 def test_what_cannot_be_read_is_not_scored(small, length):
     small.longest = 60
     with pytest.raises(CannotCompute, match=f"The prompt has {length} tokens"):
-        small.score([ScoreRequest(prompt=Prompt((), (7,) * length), nodes=(Node((8,), (5, 6), True),))])
+        small.score([ScoreRequest(prompt=Prompt((), (7,) * length), nodes=(PolicyNode((8,), (5, 6), True),))])

@@ -7,12 +7,12 @@ import pytest
 import torch
 from numbered import FREE, Steps, asked, said
 
-from stratagem.engines.base import Node, Prompt, Request, ScoreRequest
-from stratagem.engines.streaming import BatchEngine
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.engines.transformers_settings import TransformersSettings
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
 from stratagem.games.key import Key
+from stratagem.language.engines.base import PolicyNode, Prompt, Request, ScoreRequest
+from stratagem.language.engines.streaming import BatchEngine
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.engines.transformers_settings import TransformersSettings
 
 ROWS = 8
 
@@ -41,7 +41,7 @@ def drained(engine, tickets):
 
 def test_threads_that_share_an_engine_get_the_replies_of_one_alone(few):
     """Such as a program that plays a model, and the endpoint in it that serves the same model."""
-    numbers = range(24)
+    numbers = range(12)
     alone = [said(call) for call in few.answer([asked(few, number) for number in numbers])]
     with ThreadPoolExecutor(4) as threads:
         for _ in range(5):
@@ -57,6 +57,7 @@ def test_one_long_reply_holds_nobody_else(few):
     assert few.reader.num_passes < 260
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long), pytest.param(2, marks=pytest.mark.long)])
 def test_replies_that_join_others_are_those_of_an_engine_alone(models, seed):
     """Requests of every kind come a few at a time, while others are in progress; other orders of arrival are `long`."""
@@ -89,7 +90,9 @@ def test_the_same_requests_in_the_same_order_are_equal_to_the_bit(tiny):
 
 
 def test_scores_while_replies_are_in_progress_change_neither(few):
-    request = ScoreRequest(prompt=Prompt((), (9, 8, 7, 6)), nodes=(Node((3,), (1, 2, 3), True), Node((), (5,), False)))
+    request = ScoreRequest(
+        prompt=Prompt((), (9, 8, 7, 6)), nodes=(PolicyNode((3,), (1, 2, 3), True), PolicyNode((), (5,), False))
+    )
     expected, others = few.score([request]), few.answer([long_and_short(few, n, 6 + n) for n in range(6)])
     tickets = few.submit([long_and_short(few, number, 6 + number) for number in range(6)])
     calls = dict(few.poll(tickets))

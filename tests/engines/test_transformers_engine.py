@@ -4,11 +4,11 @@ import pytest
 from numbered import FREE, Steps, asked, said
 from plainly import check_reply
 
-from stratagem.engines.base import PLAIN, Prompt, Request, Sampling
-from stratagem.engines.transformers_engine import TransformersEngine, width_for
-from stratagem.engines.transformers_settings import TransformersSettings
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
+from stratagem.language.engines.base import PLAIN, Prompt, Request, Sampling
+from stratagem.language.engines.transformers_engine import TransformersEngine, width_for
+from stratagem.language.engines.transformers_settings import TransformersSettings
 
 CONTEXT = 60
 PLAINEST = pytest.mark.parametrize("lm", ["tiny", "tiny-qwen3.5"], indirect=True)
@@ -41,8 +41,8 @@ def close(some, others):
 # --- the same request is the same reply
 
 
-def test_a_reply_is_the_same_alone_or_among_sixty_four(engine):
-    numbers = range(64 if engine.name == "tiny" else 24)
+def test_a_reply_is_the_same_alone_or_among_many(engine):
+    numbers = range(40 if engine.name == "tiny" else 12)
     together = engine.answer([asked(engine, n) for n in numbers])
     lonely = TransformersEngine(engine.lm, TransformersSettings(prefix_cache_mib=0))
     close(together, [lonely.answer([asked(lonely, n)])[0] for n in numbers])
@@ -51,10 +51,10 @@ def test_a_reply_is_the_same_alone_or_among_sixty_four(engine):
 
 @PLAINEST
 def test_in_waves_backwards_and_from_a_warm_memory_it_is_the_same(engine):
-    numbers = range(24)
+    numbers = range(16)
     together = engine.answer([asked(engine, n) for n in numbers])
     close(together, engine.answer([asked(engine, n) for n in numbers]))
-    few = TransformersEngine(engine.lm, TransformersSettings(rows=7))
+    few = TransformersEngine(engine.lm, TransformersSettings(rows=5))
     close(together, few.answer([asked(few, n) for n in reversed(numbers)])[::-1])
 
 

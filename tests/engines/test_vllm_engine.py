@@ -12,10 +12,12 @@ from numbered import FREE, asked, said
 from plainly import check_reply
 
 from fake_vllm import INSTALLED, FakeRuntime, FakeRuntimeV2, install
-from stratagem.engines.catalogue import VLLM
-from stratagem.engines.open import open_engine
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.errors import BadParameter, MissingExtra
+from stratagem.base.errors import BadParameter, MissingExtra
+from stratagem.language.engines.catalogue import VLLM
+from stratagem.language.engines.open import open_engine
+from stratagem.language.engines.transformers_engine import TransformersEngine
+
+pytestmark = pytest.mark.runs
 
 RUNTIMES = [None] if INSTALLED else [FakeRuntime, FakeRuntimeV2]
 
@@ -157,6 +159,6 @@ def test_settings_out_of_bounds_are_refused(changes, sentence):
 
 def test_missing_vllm_is_one_sentence(tiny, monkeypatch):
     monkeypatch.undo()
-    monkeypatch.setattr("stratagem.engines.vllm.runtime.find_spec", lambda name: None)
+    monkeypatch.setattr("stratagem.language.engines.vllm.runtime.find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"pip install -e '.\[vllm\]' in the checkout, or make vllm where there is"):
         open_engine(tiny, VLLM())

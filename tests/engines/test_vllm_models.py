@@ -10,14 +10,14 @@ from plainly import disturb
 from test_replies_of_players import MODES, moves, player, views
 
 from fake_vllm import INSTALLED
-from stratagem.engines.base import Node, Prompt, Request, ScoreRequest
-from stratagem.engines.catalogue import VLLM, VLLMServer
-from stratagem.engines.open import open_engine
-from stratagem.engines.transformers_engine import TransformersEngine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.adapters import add_adapter
-from stratagem.models.load import load
+from stratagem.language.engines.base import PolicyNode, Prompt, Request, ScoreRequest
+from stratagem.language.engines.catalogue import VLLM, VLLMServer
+from stratagem.language.engines.open import open_engine
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.adapters import add_adapter
+from stratagem.language.models.load import load
 from stratagem.players.base import Ask
 from vllm_server import served
 
@@ -118,7 +118,7 @@ def test_moves_of_smollm2_equal_those_by_the_transformers_engine(engine, other, 
 
 
 def test_scores_of_smollm2_equal_those_of_the_transformers_engine(engine, other):
-    nodes = (Node((), (8, 9, 10, 49000), True), Node((11, 12), (5, 700), False))
+    nodes = (PolicyNode((), (8, 9, 10, 49000), True), PolicyNode((11, 12), (5, 700), False))
     request = ScoreRequest(prompt=Prompt((), tuple(range(40, 90))), nodes=nodes, adapter="one")
     for row, expected in zip(engine.score([request])[0], other.score([request])[0], strict=True):
         assert row == pytest.approx(expected, abs=3e-4)

@@ -6,13 +6,13 @@ import pytest
 import torch
 from numbered import Steps
 
-from stratagem.engines.base import LIKELIEST, Node, Prompt, Request, ScoreRequest
-from stratagem.engines.reader import Text
-from stratagem.engines.reply import Reply
-from stratagem.engines.scoring import node_of
-from stratagem.engines.vllm.processors import V1Shell, V2Shell
-from stratagem.engines.vllm.rows import KEY, ReplyRow, ScoreRow, numbered
 from stratagem.games.key import Key
+from stratagem.language.engines.base import LIKELIEST, PolicyNode, Prompt, Request, ScoreRequest
+from stratagem.language.engines.reader import AdapterText
+from stratagem.language.engines.reply import Reply
+from stratagem.language.engines.scoring import node_of
+from stratagem.language.engines.vllm.processors import V1Shell, V2Shell
+from stratagem.language.engines.vllm.rows import KEY, ReplyRow, ScoreRow, number_of_row
 
 SIZE = 50
 SWAP, ONE_WAY = SimpleNamespace(name="SWAP"), SimpleNamespace(name="UNIDIRECTIONAL")
@@ -26,7 +26,7 @@ def row(*allowed):
 
 
 def params(row):
-    return SimpleNamespace(extra_args={KEY: numbered(row)})
+    return SimpleNamespace(extra_args={KEY: number_of_row(row)})
 
 
 def update(removed=(), added=(), moved=()):
@@ -101,8 +101,8 @@ def test_token_that_was_not_drawn_is_a_defect():
 
 
 def test_nodes_are_scored_beside_replies():
-    request = ScoreRequest(prompt=Prompt((), (1, 2)), nodes=(Node((), (3, 4), True), Node((), (3,), False)))
-    score = ScoreRow(Text("", (1, 2)), [node_of(request, node) for node in request.nodes])
+    request = ScoreRequest(prompt=Prompt((), (1, 2)), nodes=(PolicyNode((), (3, 4), True), PolicyNode((), (3,), False)))
+    score = ScoreRow(AdapterText("", (1, 2)), [node_of(request, node) for node in request.nodes])
     shell, reply = V1Shell(None, torch.device("cpu"), False), row(11)
     shell.update_state(update(added=[(0, params(reply)), (1, params(score))]))
     assert drawn(shell, 2) == [11, 0]

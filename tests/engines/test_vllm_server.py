@@ -11,18 +11,20 @@ from numbered import FREE, asked
 
 from fake_vllm import config_of
 from fake_vllm_server import FakeVLLMServer
-from stratagem.consent.table import reading_files
-from stratagem.decoding.guide_data import guide_data
-from stratagem.engines.base import Node, Prompt, Sampling, ScoreRequest
-from stratagem.engines.catalogue import VLLMServer
-from stratagem.engines.open import open_engine
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.engines.vllm.rows import KEY
-from stratagem.engines.vllm.served import Holder, Unread, check_data
-from stratagem.errors import BadParameter, BadRecord, StratagemError
-from stratagem.learning.example import example_from_call
-from stratagem.models.load import load
-from stratagem.models.merging import write_base
+from stratagem.base.consent.table import reading_files
+from stratagem.base.errors import BadParameter, BadRecord, StratagemError
+from stratagem.language.decoding.guide_data import guide_data
+from stratagem.language.engines.base import PolicyNode, Prompt, Sampling, ScoreRequest
+from stratagem.language.engines.catalogue import VLLMServer
+from stratagem.language.engines.open import open_engine
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.engines.vllm.rows import KEY
+from stratagem.language.engines.vllm.served import Holder, UnreadableRequest, check_data
+from stratagem.language.models.load import load
+from stratagem.language.models.merging import write_base
+from stratagem.learn.example import example_from_call
+
+pytestmark = pytest.mark.runs
 
 SECRET = "sk-abcdef123456"
 
@@ -42,7 +44,7 @@ def server(folder):
 
 @pytest.fixture(autouse=True)
 def _no_waits(monkeypatch):
-    monkeypatch.setattr("stratagem.engines.vllm.client.pause", lambda *_: 0.0)
+    monkeypatch.setattr("stratagem.language.engines.vllm.client.pause", lambda *_: 0.0)
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +104,7 @@ def test_prefixes_are_not_shared_across_a_reset(server, tiny):
 
 def test_many_scores_come_in_pieces(server, tiny):
     engine, other = open_on(server, tiny), TransformersEngine(tiny)
-    nodes = (Node((), tuple(range(100, 180)), True), Node((4,), tuple(range(30)), False))
+    nodes = (PolicyNode((), tuple(range(100, 180)), True), PolicyNode((4,), tuple(range(30)), False))
     request = ScoreRequest(prompt=Prompt((), (5, 6)), nodes=nodes)
     for row, expected in zip(engine.score([request])[0], other.score([request])[0], strict=True):
         assert row == pytest.approx(expected, abs=1e-4)
@@ -170,7 +172,7 @@ def test_server_of_another_kind_is_one_sentence(server, tiny):
 
 
 def test_server_of_another_version_is_one_sentence(server, tiny, monkeypatch):
-    monkeypatch.setattr("stratagem.engines.vllm.wire.PROTOCOL", 99)
+    monkeypatch.setattr("stratagem.language.engines.vllm.wire.PROTOCOL", 99)
     with pytest.raises(StratagemError, match="reads version 2 of the protocol"):
         open_on(server, tiny)
 
@@ -287,7 +289,7 @@ def holder(lm):
 )
 def test_data_that_cannot_be_read_harms_nobody(tiny, text):
     held = holder(tiny).hold({KEY: text})
-    assert isinstance(held.row([]), Unread)
+    assert isinstance(held.row([]), UnreadableRequest)
     assert held.row([]).entries()
     with pytest.raises(ValueError, match=r"protocol|Expecting"):
         check_data({KEY: text})

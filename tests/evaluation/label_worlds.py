@@ -3,10 +3,10 @@
 import math
 import re
 
-from stratagem.engines.base import Capabilities, Prompt
-from stratagem.evaluation.labels import scene_of
 from stratagem.games.catalogue import make_game
-from stratagem.prompting.catalogue import make_style
+from stratagem.language.engines.base import Capabilities, Prompt
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.measure.labels import scene_of
 
 
 class Characters:

@@ -2,11 +2,11 @@
 
 import pytest
 
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.action_values import action_values
-from stratagem.evaluation.expectation import expected
+from stratagem.base.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.enumeration import starts
+from stratagem.measure.action_values import action_values
+from stratagem.measure.expectation import expected_payoffs
 from stratagem.players.catalogue import make_player
 
 
@@ -47,7 +47,7 @@ def test_what_a_seat_does_times_what_it_is_worth_is_what_it_is_paid(names):
         view = view_of(game, card)
         mix = players[0].policy(view)
         paid += sum(mix.get(action, 0.0) * value for action, value in rows.items()) / 3
-    assert paid == pytest.approx(expected(game, players).per_round(0))
+    assert paid == pytest.approx(expected_payoffs(game, players).per_round(0))
 
 
 def view_of(game, card):

@@ -7,17 +7,17 @@ from typing import Any
 import pytest
 
 import stratagem as sg
-from stratagem.evaluation.exploitability.best_responder import best_responder
-from stratagem.evaluation.exploitability.learn import learned_bound
-from stratagem.evaluation.exploitability.lower_bound import player_bound, search_bound
-from stratagem.evaluation.exploitability.replies import sampled_exploitability
-from stratagem.evaluation.exploitability.scored import scored_exact
-from stratagem.evaluation.openings import opening_policy
-from stratagem.evaluation.sampled.counted import Counted
 from stratagem.games import Key, make_game
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.talk import Talk
-from stratagem.players.base import Scored, Scripted, Traits
+from stratagem.measure.exploitability.best_responder import best_responder
+from stratagem.measure.exploitability.learn import learned_bound
+from stratagem.measure.exploitability.lower_bound import player_bound, search_bound
+from stratagem.measure.exploitability.replies import sampled_exploitability
+from stratagem.measure.exploitability.scored import scored_exact
+from stratagem.measure.openings import opening_policy
+from stratagem.measure.sampled.counted import Counted
+from stratagem.players.base import ScoredActions, Scripted, Traits
 
 KUHN = make_game("kuhn")
 TALK = make_game("talk(kuhn, before=round, intents=[], words=[yes])")
@@ -43,7 +43,7 @@ class Watched(Scripted[Any]):
         return dict.fromkeys(view.choices, 1.0 / view.choices.count)
 
     def scored(self, views, ask=None):
-        return [Scored(self.strategy(view), 0.0) for view in views]
+        return [ScoredActions(self.strategy(view), 0.0) for view in views]
 
 
 WAYS: dict[str, Callable[[Any, Watched], object]] = {

@@ -6,18 +6,18 @@ from itertools import count
 import numpy as np
 import pytest
 
-from stratagem.engines.base import Answered, Call, Capabilities, PolicyId, Prompt, Request
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.exploitability.replies import sampled_exploitability
-from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.sampled.asking import Asker
-from stratagem.evaluation.sampled.questions import questions_of
-from stratagem.evaluation.tree_policy import oracle_of
+from stratagem.base.errors import CannotCompute
 from stratagem.games import Key, make_game
-from stratagem.play.dispatch import BatchQueue
+from stratagem.language.engines.base import Call, Capabilities, PolicyId, Prompt, Request, RequestAnswer
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.exploitability.replies import sampled_exploitability
+from stratagem.measure.resumable import ResumableRecord
+from stratagem.measure.sampled.asking import ReplyAsker
+from stratagem.measure.sampled.questions import questions_of
+from stratagem.measure.tree_policy import oracle_of
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.dispatch import BatchQueue
 
 KUHN = make_game("kuhn")
 LONG = "Thinking about it for a while, I come to the conclusion that this is the best that I can play: "
@@ -56,7 +56,7 @@ def coin(ask):
 
 def asker_of(player, game=KUHN, **options):
     oracle = oracle_of(game)
-    return Asker(player, questions_of(oracle.tree, player), Key(5), **options)
+    return ReplyAsker(player, questions_of(oracle.tree, player), Key(5), **options)
 
 
 def evenly(asker, count):
@@ -166,7 +166,7 @@ class Waiting(BatchQueue):
         if len(self.answered) >= self.stops_at:
             raise KeyboardInterrupt
         tickets = list(self._open)[:7]
-        return [Answered(ticket, self.reply(self._open.pop(ticket))) for ticket in tickets]
+        return [RequestAnswer(ticket, self.reply(self._open.pop(ticket))) for ticket in tickets]
 
     def reply(self, request):
         self.answered.append(request.key.value)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from stratagem.evaluation.bounded_mean import lower_mean
 from stratagem.games import Key
+from stratagem.measure.deal_means import lower_mean
 
 
 @pytest.mark.parametrize(("hits", "tries"), [(5, 5), (7, 10), (18, 40), (0, 6)])

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from stratagem.evaluation.common_deals import pay_on_common_deals
-from stratagem.evaluation.matchups import Evaluator, mean_payoff
-from stratagem.evaluation.metrics import METRICS
-from stratagem.evaluation.metrics.base import Sample
-from stratagem.evaluation.metrics.win_rate import WinRate
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.measure.common_deals import pay_on_common_deals
+from stratagem.measure.matchups import Evaluator, mean_payoff
+from stratagem.measure.metrics import METRICS
+from stratagem.measure.metrics.base import Sample
+from stratagem.measure.metrics.win_rate import WinRate
 from stratagem.players.catalogue import make_player
 
 KUHN = make_game("kuhn")

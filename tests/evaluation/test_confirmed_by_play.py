@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 from stratagem.api.evaluations import evaluate
-from stratagem.evaluation.agreement import ERROR_RATE, disagreements
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.tournament import tournament
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.kuhn.players import NashApprox
+from stratagem.measure.agreement import ERROR_RATE, disagreements
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.tournament import tournament
 from stratagem.players.base import Ask, Move, Traits, Turn
 from stratagem.players.catalogue import make_player
-from stratagem.players.kuhn import NashApprox
 
 KUHN = make_game("kuhn")
 

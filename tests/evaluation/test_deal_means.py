@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stratagem.evaluation.deal_means import mean_of_deals
-from stratagem.evaluation.statistics import with_interval
-from stratagem.evaluation.talk.definitions import gullibility
-from stratagem.evaluation.talk.sampled_talk import Plan, TalkPlay
 from stratagem.games import Key, make_game
+from stratagem.measure.deal_means import mean_of_deals
+from stratagem.measure.statistics import with_interval
+from stratagem.measure.talk.definitions import gullibility
+from stratagem.measure.talk.sampled_talk import TalkPlan, TalkPlay
 from stratagem.players.catalogue import make_player
 
 
@@ -65,7 +65,7 @@ def differences():
     """Gains of a believer in 1,000 deals of Kuhn poker where it does not hear an honest speaker."""
     game, seen = make_game("talk(kuhn(hands=1), before=round, intents=[state])"), []
     pair = [make_player(name, game) for name in ("honest(NashApprox)", "believer(NashApprox)")]
-    table = TalkPlay(game, *pair, 0, Plan(episodes=1000, key=Key(11), replies=1, playouts=1))
+    table = TalkPlay(game, *pair, 0, TalkPlan(episodes=1000, key=Key(11), replies=1, playouts=1))
     table._difference = seen.append
     table.less("deaf", "talk")
     _, readers = seen
@@ -82,6 +82,6 @@ def test_a_sampled_gullibility_covers_19_times_in_20(differences, deals):
 def test_a_gullibility_that_was_never_seen_is_not_certain():
     game = make_game("talk(kuhn(hands=1), before=round, intents=[state])")
     pair = [make_player(name, game) for name in ("honest(NashApprox)", "NashApprox")]
-    found = gullibility(TalkPlay(game, *pair, 0, Plan(episodes=20, key=Key(0), replies=1, playouts=1)))
+    found = gullibility(TalkPlay(game, *pair, 0, TalkPlan(episodes=20, key=Key(0), replies=1, playouts=1)))
     share = 4.0 * stats.binomtest(0, 20).proportion_ci(0.95, method="exact").high  # a return is from -2 to 2
     assert (found.mean, found.low, found.high) == (0.0, pytest.approx(-share), pytest.approx(share))

@@ -2,10 +2,10 @@
 
 import pytest
 
+from stratagem.games.auction.players import Matcher
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.games.repeated import REPEATED
-from stratagem.players.auction import Matcher
+from stratagem.games.matrix.repeated import REPEATED
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import PLAYERS, make_player, player_names
 from stratagem.players.patterns import FAMILIES

@@ -5,19 +5,19 @@ import json
 import numpy as np
 import pytest
 
-from stratagem.evaluation.hostility import Hostility, alliance, hostility
-from stratagem.evaluation.kingmaking import decisive, kingmakers
-from stratagem.evaluation.matchups import Matchup
-from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.metrics.orders import is_effective, of_sheet, ordered
-from stratagem.games.base import Part
+from stratagem.games.base import ActionPart
 from stratagem.games.catalogue import make_game
-from stratagem.games.diplomacy.attacks import attacked
+from stratagem.games.diplomacy.attacks import find_attacks
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
+from stratagem.measure.hostility import Hostility, alliance, hostility
+from stratagem.measure.matchups import Matchup
+from stratagem.measure.metrics import METRICS, Sample
+from stratagem.measure.metrics.orders import is_effective, of_sheet, orders_of
+from stratagem.measure.metrics.peace import decisive, kingmakers
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
 
 TWO = "diplomacy(until=1901, only=[FRANCE, GERMANY])"
 FRANCE, GERMANY, ITALY = 0, 1, 2
@@ -62,7 +62,7 @@ HELD = ["A PAR H", "A MAR H", "F BRE H"]
 def test_orders_are_counted_by_what_became_of_them():
     """Spring: two bounce at one place and a support is void; Fall: a supported move, a support, a move."""
     game, episode = game_of(TWO, Reader(**SCRIPT), Reader())
-    found = [(part.slot, part.kind, own) for part, own in ordered(episode)]
+    found = [(part.slot, part.kind, own) for part, own in orders_of(episode)]
     assert sorted(found) == [
         ("A MAR", "bounce", True),
         ("A MAR", "support", False),
@@ -80,16 +80,16 @@ def test_orders_are_counted_by_what_became_of_them():
 
 def test_a_move_into_a_place_that_ones_own_unit_does_not_leave_is_not_effective():
     game, episode = game_of(TWO, Reader(S1901M=["A PAR - BRE", "A MAR H", "F BRE H"], F1901M=HELD), Reader())
-    assert [(part.slot, own) for part, own in ordered(episode) if part.kind == "bounce"] == [("A PAR", True)]
+    assert [(part.slot, own) for part, own in orders_of(episode) if part.kind == "bounce"] == [("A PAR", True)]
     assert METRICS["effective"].measure(sample(game, episode)).mean == pytest.approx(5 / 6)
 
 
 def test_two_own_units_that_would_change_places_undo_each_other():
     _, episode = game_of(TWO, Reader(S1901M=["A PAR - GAS", "A MAR H", "F BRE - GAS"], F1901M=HELD), Reader())
-    assert {part.slot for part, own in ordered(episode) if own} == {"A PAR", "F BRE"}
-    swap = [Part("A BUR", "bounce", 0.0), Part("A GAS", "bounce", 0.0), Part("", "outcome", 1.0)]
+    assert {part.slot for part, own in orders_of(episode) if own} == {"A PAR", "F BRE"}
+    swap = [ActionPart("A BUR", "bounce", 0.0), ActionPart("A GAS", "bounce", 0.0), ActionPart("", "outcome", 1.0)]
     assert [own for _, own in of_sheet("A BUR - GAS\nA GAS - BUR", swap)] == [True, True]
-    late = [Part("A BUR", "bounce", 0.0), Part("A GAS", "bounce", 0.0)]
+    late = [ActionPart("A BUR", "bounce", 0.0), ActionPart("A GAS", "bounce", 0.0)]
     assert [own for _, own in of_sheet("A BUR - GAS\nA GAS - SPA", late)] == [True, False]
 
 
@@ -97,10 +97,10 @@ def test_what_was_no_sheet_is_no_effective_one():
     """Held by rule, its orders count and none was effective; in a build phase there was nothing to be effective."""
     game, episode = game_of(TWO, Reader(S1901M=HELD), Reader())
     assert METRICS["effective"].measure(sample(game, episode)).mean == pytest.approx(0.5)
-    held = [Part("A PAR", "hold", 0.1), Part("F BRE", "hold", 0.1)]
+    held = [ActionPart("A PAR", "hold", 0.1), ActionPart("F BRE", "hold", 0.1)]
     assert [is_effective(*order) for order in of_sheet(None, held)] == [False, False]
-    assert list(of_sheet(None, [Part("WAIVE", "waive", 0.0)])) == []
-    assert list(of_sheet("WAIVE", [Part("WAIVE", "waive", 0.0)])) == []
+    assert list(of_sheet(None, [ActionPart("WAIVE", "waive", 0.0)])) == []
+    assert list(of_sheet("WAIVE", [ActionPart("WAIVE", "waive", 0.0)])) == []
 
 
 def test_without_judged_orders_there_is_no_figure():
@@ -178,7 +178,7 @@ def test_who_drives_a_winner_into_its_last_centre_made_a_king_and_nobody_else():
 
 def test_who_helps_a_power_into_its_own_place_attacks_nobody():
     held = {"KIE": GERMANY, "MUN": GERMANY, "BUR": FRANCE}
-    assert list(attacked(["A BUR S A MUN - KIE", "A BUR - MUN", "A BUR S A RUH - MUN"], held)) == [GERMANY, GERMANY]
+    assert list(find_attacks(["A BUR S A MUN - KIE", "A BUR - MUN", "A BUR S A RUH - MUN"], held)) == [GERMANY, GERMANY]
 
 
 def test_without_a_solo_nobody_made_a_king():

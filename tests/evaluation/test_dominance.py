@@ -5,21 +5,21 @@ import re
 
 import pytest
 
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.dominance import Dominated, dominated_actions
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.openings import opening_views
+from stratagem.base.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixGame
+from stratagem.measure.dominance import DominatedPlay, dominated_actions
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.openings import opening_views
 from stratagem.players.base import Traits
 
 FACTS = {
-    "J:B": [Dominated("CALL", "FOLD", strict=True)],
-    "J:PB": [Dominated("CALL", "FOLD", strict=True)],
-    "K:B": [Dominated("FOLD", "CALL", strict=True)],
-    "K:PB": [Dominated("FOLD", "CALL", strict=True)],
-    "K:P": [Dominated("PASS", "BET", strict=False)],
+    "J:B": [DominatedPlay("CALL", "FOLD", strict=True)],
+    "J:PB": [DominatedPlay("CALL", "FOLD", strict=True)],
+    "K:B": [DominatedPlay("FOLD", "CALL", strict=True)],
+    "K:PB": [DominatedPlay("FOLD", "CALL", strict=True)],
+    "K:P": [DominatedPlay("PASS", "BET", strict=False)],
 }
 """A jack never wins a showdown and a king never loses one; after a pass a king's bet can only gain. No opening is."""
 
@@ -35,7 +35,7 @@ def test_no_opening_of_kuhn_is_dominated():
 
 def test_defection_dominates_in_one_round_of_a_dilemma_and_not_in_two():
     once = dominated_actions(make_game("ipd(rounds=1)"))
-    assert list(once.values()) == [[Dominated("COOPERATE", "DEFECT", strict=True)]] * 2
+    assert list(once.values()) == [[DominatedPlay("COOPERATE", "DEFECT", strict=True)]] * 2
     first = make_game("ipd(rounds=2)").start(Key(0)).view(0).info_key
     twice = dominated_actions(make_game("ipd(rounds=2)"))
     assert first not in twice, "what is played later may hang on what was played first"
@@ -98,7 +98,7 @@ def test_a_dominated_action_is_worse_or_equal_against_every_pure_opponent(key, f
         pays = []
         for action in (found.action, found.by):
             pair = [Fixed({key: action}), other] if own == 0 else [other, Fixed({key: action})]
-            pays.append(expected(game, pair).per_round(own))
+            pays.append(expected_payoffs(game, pair).per_round(own))
         gaps.append(pays[1] - pays[0])
     assert min(gaps) >= -1e-12
     assert max(gaps) > 1e-12

@@ -2,11 +2,11 @@
 
 import pytest
 
-from stratagem.evaluation.equilibria import family_of
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.openings import opening_policy
 from stratagem.games.catalogue import make_game
-from stratagem.players.kuhn import NashApprox
+from stratagem.games.kuhn.players import NashApprox
+from stratagem.measure.equilibria import family_of
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.openings import opening_policy
 
 FAMILY = family_of("kuhn")
 # SPEC's formulas, by hand: bets where nobody has, calls where somebody has

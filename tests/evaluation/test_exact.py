@@ -3,22 +3,22 @@
 import pyspiel
 import pytest
 
-from stratagem.errors import BadRecord, CannotCompute
-from stratagem.evaluation.best_response import best_response
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.metrics import METRICS, Sample
+from stratagem.base.errors import BadRecord, CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixGame
+from stratagem.measure.best_response import BUDGET, best_response
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.metrics import METRICS, Sample
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
 from stratagem.players.tabular import TablePlayer
 
 
-def figures(text, name):
+def figures(text, name, budget=BUDGET):
     game = make_game(text)
-    return exact(game, make_player(name, game))
+    return exact(game, make_player(name, game), budget)
 
 
 @pytest.mark.parametrize(("text", "wanted"), [("kuhn", 0.458333), ("leduc", 2.373611)])
@@ -201,13 +201,18 @@ def test_an_uncertain_end_is_averaged_over():
         ("tic-tac-toe", "mcts:10", "cannot state its probabilities"),
         ("auction", "FictitiousPlay", "has about 4e\\+11 nodes, beyond the budget of 500,000"),
         ("bargaining", "random", "has about .* nodes, beyond the budget"),
-        ("connect-four", "random", "too large"),
         ("spiel:catch", "random", "one seat"),
     ],
 )
 def test_what_cannot_be_computed_is_refused_in_a_sentence(text, name, sentence):
     with pytest.raises(CannotCompute, match=sentence) as caught:
         figures(text, name)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_game_without_an_estimate_is_refused_where_the_budget_ends():
+    with pytest.raises(CannotCompute, match="too large") as caught:
+        figures("connect-four", "random", budget=2_000)
     assert "\n" not in str(caught.value)
 
 

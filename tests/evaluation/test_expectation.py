@@ -6,18 +6,18 @@ from dataclasses import replace
 import pyspiel
 import pytest
 
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.best_response import best_response
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.matchups import Matchup
+from stratagem.base.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import signal_names
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
+from stratagem.measure.best_response import best_response
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.matchups import Matchup
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
 
 BIG = 400_000
 
@@ -42,27 +42,34 @@ def test_kuhns_equilibrium_is_worth_minus_one_eighteenth_to_the_opener():
     game = make_game("kuhn(hands=1)")
     for alpha in (0.0, 0.2, 1 / 3):
         players = made(game, f"NashApprox(alpha={alpha!r})", "NashApprox")
-        assert expected(game, players).per_round(0) == pytest.approx(-1 / 18)
+        assert expected_payoffs(game, players).per_round(0) == pytest.approx(-1 / 18)
     match = make_game("kuhn(hands=6)")
-    assert expected(match, made(match, "NashApprox", "NashApprox")).per_round(0) == pytest.approx(0.0)
+    assert expected_payoffs(match, made(match, "NashApprox", "NashApprox")).per_round(0) == pytest.approx(0.0)
 
 
 def test_two_conservative_bidders_earn_seven_eighteenths():
     game = make_game("auction")
-    found = expected(game, made(game, "Conservative", "Conservative"))
+    found = expected_payoffs(game, made(game, "Conservative", "Conservative"))
     for seat in (0, 1):
         assert found.per_round(seat) == pytest.approx(7 / 18)
         assert found.per_round(seat, scaled=True) == pytest.approx(3.0)
 
 
 @pytest.mark.parametrize(
-    "text", ["leduc", "kuhn(hands=1)", "tic-tac-toe", "spiel:kuhn_poker(players=3)", "spiel:goofspiel(num_cards=3)"]
+    "text",
+    [
+        "leduc",
+        "kuhn(hands=1)",
+        "spiel:nim(pile_sizes=1;2;3)",
+        "spiel:kuhn_poker(players=3)",
+        "spiel:goofspiel(num_cards=3)",
+    ],
 )
 def test_random_play_is_worth_what_openspiel_says(text):
     game = make_game(text)
     spiel = game.twin().spiel
     wanted = pyspiel.expected_returns(spiel.new_initial_state(), pyspiel.UniformRandomPolicy(spiel), -1, True)
-    found = expected(game, made(game, "random") * game.spec.seats, BIG)
+    found = expected_payoffs(game, made(game, "random") * game.spec.seats, BIG)
     assert [found.per_round(seat) for seat in range(game.spec.seats)] == pytest.approx(wanted)
 
 
@@ -100,7 +107,7 @@ def sampled(game, players, count):
 def test_long_play_agrees(text, names):
     game = make_game(text)
     players = made(game, *names)
-    found, matchup = expected(game, players, BIG), sampled(game, players, 150 if names[0] == "perfect" else 900)
+    found, matchup = expected_payoffs(game, players, BIG), sampled(game, players, 150 if names[0] == "perfect" else 900)
     rest = [seat for seat in range(len(names)) if seat > 0]
     others = {s: math.fsum(found.per_round(seat, scaled=s) for seat in rest) / len(rest) for s in (True, False)}
     for scaled in (True, False):
@@ -136,7 +143,10 @@ def test_long_play_agrees(text, names):
 def test_merged_situations_are_worth_what_whole_histories_are(text, names):
     game = make_game(text)
     players = made(game, *names)
-    merged, whole = expected(game, players, BIG), expected(game, [Forgetful(player) for player in players], BIG)
+    merged, whole = (
+        expected_payoffs(game, players, BIG),
+        expected_payoffs(game, [Forgetful(player) for player in players], BIG),
+    )
     assert merged.sums == pytest.approx(whole.sums)
     assert merged.sums["rounds", 0] > 0.0
 
@@ -162,10 +172,10 @@ def test_players_with_longer_memories_are_not_merged():
     """Not in a game of perfect information either."""
     game = make_game("tic-tac-toe")
     first = make_player("random", game)
-    found = expected(game, [first, ByHistory(None)], BIG).per_round(0)
+    found = expected_payoffs(game, [first, ByHistory(None)], BIG).per_round(0)
     matchup = sampled(game, [first, ByHistory(None)], 1500)
     assert matchup.payoff().mean == pytest.approx(found, abs=4 * matchup.payoff().se)
-    merged = expected(game, [first, ByHistory(0)], BIG).per_round(0)  # declared wrongly on purpose
+    merged = expected_payoffs(game, [first, ByHistory(0)], BIG).per_round(0)  # declared wrongly on purpose
     assert merged != pytest.approx(found, abs=1e-3)
 
 
@@ -174,8 +184,8 @@ def test_long_games_weigh_their_rounds_alike():
     game = make_game("ipd(rounds=50, continuation=0.5)")
     players = made(game, "AlwaysCooperate", "SuspiciousTitForTat")
     rounds = 2.0
-    assert expected(game, players).per_round(0) == pytest.approx((0.0 + 3.0 * (rounds - 1.0)) / rounds)
-    assert expected(game, players).sums["rounds", 0] == pytest.approx(rounds)
+    assert expected_payoffs(game, players).per_round(0) == pytest.approx((0.0 + 3.0 * (rounds - 1.0)) / rounds)
+    assert expected_payoffs(game, players).sums["rounds", 0] == pytest.approx(rounds)
     matchup = sampled(game, players, 2000)
     assert matchup.payoff(scaled=False).mean == pytest.approx(1.5, abs=4 * matchup.payoff(scaled=False).se)
     assert matchup.mean(lambda e: e.per_round(0)).mean < 1.2
@@ -202,11 +212,11 @@ def test_continuation_is_a_chance_of_its_own():
 def test_too_large_games_are_refused(text):
     game = make_game(text)
     with pytest.raises(CannotCompute, match="too large to be computed exactly"):
-        expected(game, made(game, "random") * 2, 500)
+        expected_payoffs(game, made(game, "random") * 2, 500)
 
 
 def test_too_many_joint_actions_are_refused_before_they_are_followed(monkeypatch):
-    monkeypatch.setattr("stratagem.evaluation.policies.outcomes", lambda *_: pytest.fail("followed"))
+    monkeypatch.setattr("stratagem.measure.policies.outcomes", lambda *_: pytest.fail("followed"))
     game = make_game("public-goods(seats=40, rounds=1)")
     with pytest.raises(CannotCompute, match="too large to be computed exactly"):
         best_response(game, make_player("random", game), 0)
@@ -216,15 +226,15 @@ def test_many_deals_that_are_one_situation_are_counted_too(monkeypatch):
     """A quiz has about a million deals, and few situations for players that look at neither."""
     game = make_game("kuhn-spiel")
     deals = iter([next(starts(game))] * 60_000)
-    monkeypatch.setattr("stratagem.evaluation.policies.starts", lambda _: deals)
+    monkeypatch.setattr("stratagem.measure.policies.starts", lambda _: deals)
     with pytest.raises(CannotCompute, match="too large to be computed exactly"):
-        expected(game, made(game, "random") * 2, 5_000)
+        expected_payoffs(game, made(game, "random") * 2, 5_000)
     assert len(list(deals)) == 10_000 - 1
 
 
 def test_long_games_are_computed():
     game = make_game("ipd(rounds=1000)")
-    assert expected(game, made(game, "TitForTat", "AlwaysDefect")).per_round(0) == pytest.approx(0.999)
+    assert expected_payoffs(game, made(game, "TitForTat", "AlwaysDefect")).per_round(0) == pytest.approx(0.999)
 
 
 class Wrong:
@@ -251,4 +261,4 @@ def lost(view):
 def test_what_is_no_policy_cannot_be_computed_with(policy, sentence):
     game = make_game("ipd")
     with pytest.raises(CannotCompute, match=sentence):
-        expected(game, [Wrong(policy), make_player("TitForTat", game)])
+        expected_payoffs(game, [Wrong(policy), make_player("TitForTat", game)])

@@ -7,24 +7,24 @@ from types import SimpleNamespace
 
 import pytest
 
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.best_response import best_response
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.policies import Policies, stated
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat
 from stratagem.games.key import Key
-from stratagem.models.load import load
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.load import load
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.measure.best_response import best_response
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.policies import Policies, stated_policies
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
-from stratagem.prompting.catalogue import make_style
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 MIX = {"PASS": 0.5, "BET": 0.2}
 
@@ -65,16 +65,16 @@ def view_of(game, retries=None):
 @pytest.mark.parametrize("retries", [0, 1, 2, 5])
 def test_whoever_is_asked_again_says_more(retries):
     """Each attempt is a draw of its own: chances add up over them, and nothing is said where all of them fail."""
-    (said,) = stated(Shaky(), [view_of("kuhn", retries)])
+    (said,) = stated_policies(Shaky(), [view_of("kuhn", retries)])
     none = 0.3 ** (retries + 1)
     assert said == pytest.approx({"PASS": (1 - none) * 5 / 7, "BET": (1 - none) * 2 / 7, None: none})
 
 
 def test_what_lacks_nothing_or_everything():
-    assert stated(Shaky({"PASS": 0.25, "BET": 0.75}), [view_of("kuhn")]) == [{"PASS": 0.25, "BET": 0.75}]
-    assert stated(Shaky({"PASS": 0.0, "BET": 0.0}), [view_of("kuhn")]) == [{None: 1.0}]
-    assert stated(Shaky({}), [view_of("kuhn")]) == [{None: 1.0}]
-    assert stated(Shaky({"PASS": 1.0, "BET": 0.0}), [view_of("kuhn")]) == [{"PASS": 1.0}]
+    assert stated_policies(Shaky({"PASS": 0.25, "BET": 0.75}), [view_of("kuhn")]) == [{"PASS": 0.25, "BET": 0.75}]
+    assert stated_policies(Shaky({"PASS": 0.0, "BET": 0.0}), [view_of("kuhn")]) == [{None: 1.0}]
+    assert stated_policies(Shaky({}), [view_of("kuhn")]) == [{None: 1.0}]
+    assert stated_policies(Shaky({"PASS": 1.0, "BET": 0.0}), [view_of("kuhn")]) == [{"PASS": 1.0}]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_lacks_nothing_or_everything():
 )
 def test_what_is_no_mixture_is_refused(mix, fallible):
     with pytest.raises(CannotCompute, match=r"shaky states .* which is no mixture of legal actions"):
-        stated(Shaky(mix, fallible), [view_of("kuhn")])
+        stated_policies(Shaky(mix, fallible), [view_of("kuhn")])
 
 
 class Together(Shaky):
@@ -108,7 +108,7 @@ class Together(Shaky):
 def test_many_situations_are_stated_at_once():
     asked = []
     player = Together(lambda views: asked.append(len(views)) or [MIX] * len(views))
-    assert len(stated(player, [view_of("kuhn")] * 5)) == 5
+    assert len(stated_policies(player, [view_of("kuhn")] * 5)) == 5
     assert asked == [5]
 
 
@@ -122,11 +122,11 @@ def fails(error):
 def test_what_a_player_does_wrong_is_one_sentence():
     views = [view_of("kuhn")] * 2
     with pytest.raises(CannotCompute, match=r"shaky raised 'KeyError: 3' when asked for its probabilities"):
-        stated(Together(fails(KeyError(3))), views)
+        stated_policies(Together(fails(KeyError(3))), views)
     with pytest.raises(CannotCompute, match=r"^take mode=direct\.$"):
-        stated(Together(fails(BadParameter("take mode=direct."))), views)
+        stated_policies(Together(fails(BadParameter("take mode=direct."))), views)
     with pytest.raises(CannotCompute, match="shaky raised 'ValueError"):
-        stated(Together(lambda views: [MIX]), views)
+        stated_policies(Together(lambda views: [MIX]), views)
 
 
 # --- dear players are asked ahead
@@ -146,11 +146,11 @@ def asking(counts):
 def test_a_layer_of_situations_is_asked_about_at_once():
     counts, game = [], make_game("kuhn(hands=1)")
     dear = asking(counts)
-    expected(game, [dear, dear], 100_000)
+    expected_payoffs(game, [dear, dear], 100_000)
     assert 1 < len(counts) <= 4
     assert sum(counts) == 12  # three cards: what was done before is nothing, PASS, BET, or PASS BET
     half = []
-    expected(game, [asking(half), make_player("random", game)], 100_000)
+    expected_payoffs(game, [asking(half), make_player("random", game)], 100_000)
     assert sum(half) == 6
 
 
@@ -183,7 +183,7 @@ def test_cheap_players_are_asked_as_they_come():
 def test_dear_players_use_up_the_budget():
     game = make_game("kuhn(hands=1)")
     with pytest.raises(CannotCompute, match="too large to be computed exactly"):
-        expected(game, [asking([]), asking([])], 300)
+        expected_payoffs(game, [asking([]), asking([])], 300)
 
 
 # --- against play
@@ -193,10 +193,10 @@ def agree(game, players, episodes):
     """Hold the expectation of both seats against played episodes, to four standard errors; say the share of nothing."""
     made = make_game(game) if isinstance(game, str) else game
     match = Match(made, players)
-    setups = (setup for setup in rotated(match, 2 * episodes, Key(8), name="t") if setup.slots == (0, 1))
+    setups = (setup for setup in rotate_seats(match, 2 * episodes, Key(8), name="t") if setup.slots == (0, 1))
     played = list(play(setups, detail=False))
     assert len(played) >= episodes
-    said = expected(made, players, 1_000_000)
+    said = expected_payoffs(made, players, 1_000_000)
     for seat in (0, 1):
         sums = [episode.payoffs[seat] for episode in played]
         rounds = fmean(len(episode.rounds) for episode in played)

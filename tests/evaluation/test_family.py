@@ -2,9 +2,9 @@
 
 import pytest
 
-from stratagem.errors import StratagemError
-from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import holm
+from stratagem.base.errors import StratagemError
+from stratagem.measure.comparisons import Family
+from stratagem.measure.statistics import holm
 
 WAYS = Family("ways against self-play", ("held", "fixed", "league"))
 

@@ -2,26 +2,38 @@
 
 import math
 from collections import defaultdict
+from functools import cache
 
 import pytest
 
 import stratagem as sg
-from stratagem.errors import UnknownName
-from stratagem.evaluation.figures.catalogue import all_figures, figures_of, find_figure, stored_figure
-from stratagem.evaluation.figures.figure import Figure
-from stratagem.evaluation.metrics import METRICS
-from stratagem.evaluation.statistics import Estimate, exactly
+from stratagem.base.errors import UnknownName
+from stratagem.measure.audit.checks.catalogue import CHECKS
+from stratagem.measure.audit.probes.catalogue import PROBES, TALK_PROBES
+from stratagem.measure.figures.audits import OF_AUDITS, audit_figure
+from stratagem.measure.figures.catalogue import all_figures, figures_of, find_figure, stored_figure
+from stratagem.measure.figures.figure import Figure
+from stratagem.measure.figures.training import TRAINING
+from stratagem.measure.metrics import METRICS
+from stratagem.measure.report import unit_in
+from stratagem.measure.statistics import Estimate, exactly
 from stratagem.show.cells import number, pieces_of, text_of
-from stratagem.show.table import AtLeast, Limits, Numbers
+from stratagem.show.table import AtLeast, FigureLimits, NamedFigure, Numbers
 
 FIGURES = {figure.key: figure for figure in all_figures()}
 TALK = "talk(kuhn(hands=1), before=round, intents=[state])"
 CALLS = {
-    "evaluate": lambda: sg.evaluate("kuhn", ["NashApprox", "tiny"], episodes=2, by_seat=True, disguise=1),
-    "suite": lambda: sg.evaluate("nim", "random", opponents=["first-legal"], episodes=2),
+    "evaluate": cache(
+        lambda: sg.evaluate("kuhn(hands=1)", ["NashApprox", "tiny"], episodes=2, by_seat=True, disguise=1)
+    ),
+    "suite": cache(lambda: sg.evaluate("kuhn", "random", opponents=["first-legal"], episodes=2)),
     "match": lambda: sg.play("kuhn", "random", episodes=2),
     "exploitability": lambda: sg.exploitability("kuhn", "random"),
     "tournament": lambda: sg.tournament("kuhn", ["NashApprox", "AlwaysBet"], episodes=2),
+    "talk": lambda: sg.talk(TALK, "liar(NashApprox)", "believer(NashApprox)"),
+    "talk by play": lambda: sg.talk(TALK, "liar(NashApprox)", "believer(NashApprox)", episodes=4),
+    "audit": lambda: sg.audit("TightPassive", games="kuhn", decisions=297, progress=False),
+    "collusion": lambda: sg.collusion("talk(auction(seats=3, rounds=1))", "random", "random", "random", deals=2),
 }
 
 
@@ -33,9 +45,9 @@ def test_keys_are_unique_and_every_metric_is_there():
 
 def test_one_label_has_one_unit_and_one_direction():
     of_label = defaultdict(set)
-    for figure in all_figures():
-        of_label[figure.label].add((figure.unit, figure.better))
-    same_word = {"illegal": {("share of turns", "lower"), ("share", "lower")}}
+    for figure in (*all_figures(), *TRAINING):
+        of_label[figure.label.casefold()].add((figure.unit, figure.better))
+    same_word = {"illegal": {("share of turns", "lower"), ("share of replies", "lower")}}
     assert {label: units for label, units in of_label.items() if len(units) > 1} == same_word
 
 
@@ -50,21 +62,66 @@ def test_explanation_stands_after_a_colon(figure):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_printed_figures_are_those_of_the_catalogue(name):
-    result = CALLS[name]()
-    for table in result.tables():
+    for table in CALLS[name]().tables():
+        assert not numbers_without_figure(table)
         assert all(figure == find_figure(key) for key, figure in table.figures.items())
-        for row in table.rows:
-            assert len(row.values) == len(table.columns)
-            sampled = [place for place, value in enumerate(row.values) if isinstance(value, Estimate | float)]
-            assert all(not isinstance(table.columns[place], str) for place in sampled), "a number without a figure"
-        # a column of numbers without a figure of its own is a seat, a stage or an opponent
-        assert not any(isinstance(column, Numbers) for column in table.columns) or name == "tournament"
+
+
+def numbers_without_figure(table):
+    """Columns of numbers that no figure declares: their heading, one beside it, or the name of their row."""
+    beside = any(isinstance(column, Figure) for column in table.columns)
+    found = set()
+    for row in table.rows:
+        assert len(row.values) == len(table.columns)
+        named = beside or any(isinstance(value, Figure | NamedFigure) for value in row.values)
+        for column, value in zip(table.columns, row.values, strict=True):
+            number = isinstance(value, Estimate | FigureLimits | float) and not isinstance(column, Figure | Numbers)
+            found |= {column} if number or (isinstance(column, Numbers) and not named) else set()
+    return found
+
+
+def test_numbers_of_a_card_have_the_unit_of_the_catalogue(tmp_path):
+    folders = []
+    for player in ("TightPassive", "LooseAggressive"):
+        found = sg.audit(player, games=["kuhn(hands=1)", TALK], decisions=600, progress=False, out=tmp_path / player)
+        folders.append(tmp_path / player)
+        for one in found.card.figures:
+            game = sg.game(one.name.rpartition(".")[0])
+            assert audit_figure(one.name) in OF_AUDITS, f"{one.name} is not in the catalogue"
+            assert one.unit == unit_in(game, audit_figure(one.name))
+    ranking = sg.rank_audits(folders, "kuhn(hands=1).exploitability")
+    for table in (*sg.compare_audits(*folders).tables(), *ranking.tables()):
+        assert table.figures
+        assert not numbers_without_figure(table)
+
+
+def test_every_quantity_of_an_audit_is_in_the_catalogue():
+    quantities = {name for one in (*PROBES, *TALK_PROBES, *CHECKS) for name in one.quantities}
+    assert {figure.key for figure in OF_AUDITS} == {f"GAME.{name}" for name in quantities}
+
+
+def test_talk_has_the_keys_of_the_catalogue():
+    exact, played = CALLS["talk"](), CALLS["talk by play"]()
+    names = {"game", "speaker", "reader", "seat", "episodes", "prompts", "requests"}
+    for result in (exact, played):
+        keys = {key.removesuffix("_by_chance") for row in result.rows() for key in row} - names
+        assert keys
+        assert all(find_figure(key).key == key for key in keys)
+    levels = {key: one["chance"] for key, one in played.rows()[0].items() if isinstance(one, dict) and "chance" in one}
+    declared = {key for key in levels if find_figure(key).null}
+    assert {key for key, level in levels.items() if level is not None} <= declared
+    assert {key for key in declared if find_figure(key).null == "0"} <= {key for key in levels if levels[key] == 0.0}
+
+
+def test_figures_of_an_evaluation_and_of_their_rows_have_keys_of_the_catalogue():
+    for name in ("evaluate", "suite"):
+        assert all(find_figure(row["figure"]).key == row["figure"] for row in CALLS[name]().rows())
 
 
 def test_metric_of_a_file_is_a_figure_under_its_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "own.py").write_text(
-        "from stratagem.evaluation.metrics import Metric\n"
+        "from stratagem.measure.metrics import Metric\n"
         'class Own(Metric):\n    """The square of nothing.\n\n    More."""\n'
         "    name, better, digits = 'own', 'lower', 1\n"
         "    def measure(self, sample):\n        return None\n"
@@ -97,7 +154,10 @@ def test_unknown_figure_is_named_with_the_known_ones():
         (Estimate(0.5, n=100, low=0.25, high=0.75), "0.500 0.250…0.750"),
         (Estimate(0.5, n=4, low=0.25, high=0.75), "0.500 0.250…0.750 n=4"),
         (AtLeast(Estimate(0.5, n=100, low=0.25, high=0.75)), "≥ 0.500 0.250…0.750"),
-        (Limits(0.25, 0.75), "0.250…0.750"),
+        (FigureLimits(0.25, 0.75), "0.250…0.750"),
+        (FigureLimits(0.25, None), "≥ 0.250"),
+        (FigureLimits(None, 0.75), "≤ 0.750"),
+        (NamedFigure(FIGURES["GAME.illegal"], "kuhn.illegal"), "kuhn.illegal"),
         ((0.5, -0.5), "0.500 / -0.500"),
         (FIGURES["nash_conv"], "NashConv"),
     ],

@@ -7,8 +7,8 @@ import pytest
 from test_asking import Told
 
 import stratagem
-from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games import make_game
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.catalogue import make_player
 
 KUHN = make_game("kuhn")

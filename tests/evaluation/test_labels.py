@@ -6,25 +6,25 @@ import math
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from label_maps import BINS, density, letters, maps_json
+from label_picture import picture
+from label_record import Asked, resumed, scan_json
 from label_worlds import Formula, scene, spoken
 
-from stratagem.engines.base import PLAIN
-from stratagem.errors import BadParameter, BadRecord, CannotCompute
-from stratagem.evaluation.label_maps import BINS, density, letters, maps_json
-from stratagem.evaluation.label_picture import picture
-from stratagem.evaluation.label_record import Asked, resumed, scan_json
-from stratagem.evaluation.labels import (
+from stratagem.base.errors import BadParameter, BadRecord, CannotCompute
+from stratagem.games.catalogue import make_game
+from stratagem.language.engines.base import PLAIN
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.measure.labels import (
     PAIRS,
     TARGETS,
-    Reading,
+    LabelReading,
     divergence,
     num_batches,
     rank,
     scan,
     scene_of,
 )
-from stratagem.games.catalogue import make_game
-from stratagem.prompting.catalogue import make_style
 
 TABLE_14 = {
     "ipd": {
@@ -48,7 +48,7 @@ TABLE_14 = {
 
 def of(first, second=None):
     """A reading in which nothing else is said unless told."""
-    return Reading(tuple(first), tuple(1 - p for p in first) if second is None else tuple(second))
+    return LabelReading(tuple(first), tuple(1 - p for p in first) if second is None else tuple(second))
 
 
 def whole(engine, asked=None, pairs=PAIRS, **options):
@@ -314,8 +314,8 @@ def test_the_best_and_the_maps_are_told_once_all_pairs_are_known():
 def test_a_real_engine_says_what_the_model_says():
     import torch
 
-    from stratagem.engines.transformers_engine import TransformersEngine
-    from stratagem.models.load import load
+    from stratagem.language.engines.transformers_engine import TransformersEngine
+    from stratagem.language.models.load import load
 
     lm = load("tiny")
     pairs = [("C", "D"), ("D", "C"), ("Q", "Z")]

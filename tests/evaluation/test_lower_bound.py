@@ -4,23 +4,23 @@ import pickle
 
 import pytest
 
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.agent_model import AskedAgent, Frequencies, StatedPolicy, model_of
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.exploitability.learn import TabularExploiter, learned_bound
-from stratagem.evaluation.exploitability.lower_bound import budgets, exploiter_of, player_bound, search_bound
-from stratagem.evaluation.exploitability.measurement import check_exploiter
-from stratagem.evaluation.exploitability.methods import read_method
-from stratagem.evaluation.exploitability.search import Exploiter, considered
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
+from stratagem.measure.agent_model import AskedAgent, Frequencies, StatedPolicy, model_of
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.exploitability.learn import TabularExploiter, learned_bound
+from stratagem.measure.exploitability.lower_bound import budgets, exploiter_of, player_bound, search_bound
+from stratagem.measure.exploitability.measurement import check_exploiter
+from stratagem.measure.exploitability.methods import read_method
+from stratagem.measure.exploitability.search import Exploiter, consider_actions
 from stratagem.players.base import Ask, Traits
 from stratagem.players.beliefs import worlds
 from stratagem.players.catalogue import make_player
-from stratagem.players.search_state import Search
+from stratagem.players.search_state import DecisionSearch
 from stratagem.players.uniform import Random
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
 
 
 @pytest.mark.parametrize(("measure", "budget"), [(search_bound, 40), (learned_bound, 400)])
@@ -78,7 +78,7 @@ def test_beliefs_follow_from_the_agents_moves():
     for agent, cards in (("TightValue", {"K"}), ("AlwaysBet", {"J", "K"})):
         exploiter = Exploiter(player := make_player(agent, state.game), StatedPolicy(player), 60)
         ask = asked(state, (), Key(5), seen=False)
-        search = Search(ask.view, ask.key, 60, reply=exploiter.model.draw)
+        search = DecisionSearch(ask.view, ask.key, 60, reply=exploiter.model.draw)
         assert {world.cards[0] for world in worlds(ask, search, exploiter.simulations)} == cards
         assert exploiter.turn(ask).action == ("FOLD" if agent == "TightValue" else exploiter.turn(ask).action)
 
@@ -99,7 +99,7 @@ def test_an_exploiter_plays_the_same_in_another_process():
     first = Exploiter(agent, model_of(game, agent), 5)
     episodes = []
     for player in (first, pickle.loads(pickle.dumps(first))):
-        episodes += played([Setup(id="one", match=Match(game, [player, agent]), slots=(0, 1), key=Key(4))])
+        episodes += play_setups([Setup(id="one", match=Match(game, [player, agent]), slots=(0, 1), key=Key(4))])
     assert [row.action for row in episodes[0].decisions] == [row.action for row in episodes[1].decisions]
     assert episodes[0].finished
 
@@ -129,7 +129,7 @@ def test_frequencies_are_those_of_the_record():
     agent = make_player("AlwaysBet", game)
     match = Match(game, [agent, agent])
     setups = [Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(50)]
-    model, state = Frequencies(played(setups)), game.start(Key(1))
+    model, state = Frequencies(play_setups(setups)), game.start(Key(1))
     moves = [model.draw(state, 0, Key(n)) for n in range(100)]
     assert moves.count("BET") > 90
 
@@ -137,17 +137,17 @@ def test_frequencies_are_those_of_the_record():
 def test_of_many_actions_a_few_are_considered_with_the_agents_first():
     state = make_game("negotiation-v2").start(Key(0))
     agent = make_player("FairNeg", state.game)
-    few = considered(StatedPolicy(agent), 5, state, 0)
+    few = consider_actions(StatedPolicy(agent), 5, state, 0)
     assert few[0] in agent.policy(state.view(0))
     assert len(few) <= 5
     assert set(few) <= set(state.view(0).choices)
-    assert list(considered(StatedPolicy(agent), 500, state, 0)) == list(state.view(0).choices)
+    assert list(consider_actions(StatedPolicy(agent), 500, state, 0)) == list(state.view(0).choices)
 
 
 def test_changes_of_a_sheet_are_sheets():
     state = make_game("diplomacy(until=1901)").start(Key(0))
     agent = make_player("dumbbot", state.game)
-    sheets = considered(AskedAgent(agent), 6, state, 0)
+    sheets = consider_actions(AskedAgent(agent), 6, state, 0)
     assert all(sheet in state.view(0).choices for sheet in sheets)
     lines = [sheet.split("\n") for sheet in sheets]
     assert all(sum(a != b for a, b in zip(lines[0], other, strict=True)) == 1 for other in lines[1:])

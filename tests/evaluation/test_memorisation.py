@@ -5,20 +5,20 @@ import re
 import numpy as np
 import pytest
 
-from stratagem.errors import StratagemError
-from stratagem.evaluation.crossed import crossed
-from stratagem.evaluation.evaluate import evaluate
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.memorisation import wraps
-from stratagem.evaluation.metrics import METRICS
-from stratagem.evaluation.recorded import Reading, plain_name, recorded
-from stratagem.evaluation.report import evaluation_json
-from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.suites import find_suite, with_metrics
+from stratagem.base.errors import StratagemError
+from stratagem.base.registry import Registry
 from stratagem.games.key import Key
+from stratagem.measure.evaluate import evaluate
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.memorisation import wraps
+from stratagem.measure.metrics import METRICS
+from stratagem.measure.metrics.memorisation import mean_of_table
+from stratagem.measure.recorded import RecordReading, figures_of_record, plain_name
+from stratagem.measure.report import evaluation_json
+from stratagem.measure.resumable import ResumableRecord
+from stratagem.measure.suites import find_suite, with_metrics
 from stratagem.players import catalogue
 from stratagem.players.base import Scripted, Traits
-from stratagem.registry import Registry
 
 KUHN = "kuhn(hands=1)"
 GAP = "memorisation_gap"
@@ -112,9 +112,9 @@ def test_a_sampled_gap_of_a_repeated_game():
 def test_a_record_gives_the_gap_again(tmp_path):
     record = ResumableRecord(tmp_path / "record", {"command": "eval"})
     row = measured("sampled", record=record).rows[0]
-    apart = recorded(record.clean, Reading(find_suite(KUHN, AGAINST)))[0].rows
+    apart = figures_of_record(record.clean, RecordReading(find_suite(KUHN, AGAINST)))[0].rows
     assert [one.player for one in apart] == ["sampled", *(f"disguise(sampled, seed={n})" for n in (1, 2, 3))]
-    again = recorded(record.clean, Reading(find_suite(KUHN, AGAINST), disguised=True))[0].rows
+    again = figures_of_record(record.clean, RecordReading(find_suite(KUHN, AGAINST), disguised=True))[0].rows
     assert [one.player for one in again] == ["sampled"]
     assert again[0].metrics[GAP] == row.metrics[GAP]
     assert [other.player for other in again[0].in_other_words] == [other.player for other in row.in_other_words]
@@ -174,7 +174,7 @@ def test_crossed_interval_covers_both_sources_of_spread():
     hits, tables = 0, 300
     for _ in range(tables):
         deals, disguises = rng.normal(0, 1.0, (20, 1)), rng.normal(0, 0.5, (1, 5))
-        estimate = crossed(2.0 + deals + disguises + rng.normal(0, 1.0, (20, 5)))
+        estimate = mean_of_table(2.0 + deals + disguises + rng.normal(0, 1.0, (20, 5)))
         hits += estimate.low < 2.0 < estimate.high
     assert 0.93 * tables <= hits <= 0.99 * tables
 
@@ -184,20 +184,20 @@ def test_crossed_interval_of_two_disguises_that_differ_much_is_too_narrow():
     hits, tables = 0, 1000
     for _ in range(tables):
         deals, disguises = rng.normal(0, 1.0, (30, 1)), rng.normal(0, 1.0, (1, 2))
-        estimate = crossed(deals + disguises + rng.normal(0, 1.0, (30, 2)))
+        estimate = mean_of_table(deals + disguises + rng.normal(0, 1.0, (30, 2)))
         hits += estimate.low < 0.0 < estimate.high
     assert 0.85 * tables <= hits <= 0.91 * tables  # as docs/explanation/disguises.md says
 
 
 def test_crossed_of_rows_alone_is_students_interval():
     values = np.array([[1.0], [2.0], [4.0]])
-    estimate = crossed(values)
+    estimate = mean_of_table(values)
     assert estimate.se == pytest.approx(values.std(ddof=1) / 3**0.5)
     assert estimate.high - estimate.mean == pytest.approx(4.302653 * estimate.se)  # Student's t with 2 degrees
 
 
 def test_crossed_known_cases():
-    assert crossed(np.zeros((4, 3))).se == 0.0
-    assert crossed(np.array([[0.5]]), exact_rows=True).exact
-    assert crossed(np.array([[0.5, 0.7]]), exact_rows=True).se == pytest.approx(0.1)
-    assert crossed(np.array([[0.5, 0.7]])).se is None  # one deal says nothing about other deals
+    assert mean_of_table(np.zeros((4, 3))).se == 0.0
+    assert mean_of_table(np.array([[0.5]]), exact_rows=True).exact
+    assert mean_of_table(np.array([[0.5, 0.7]]), exact_rows=True).se == pytest.approx(0.1)
+    assert mean_of_table(np.array([[0.5, 0.7]])).se is None  # one deal says nothing about other deals

@@ -1,24 +1,26 @@
 """Five methods of exploitability behind one function: known values, and agreement with the exact figure."""
 
 import math
+from functools import cache
 
 import pytest
 
 import stratagem as sg
-from stratagem.errors import BadParameter
-from stratagem.evaluation.exploitability.measurement import ExploitabilitySettings, exploitability, methods_for
-from stratagem.evaluation.exploitability.methods import METHODS, read_method
-from stratagem.evaluation.matchups import Evaluator
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.measure.exploitability.measurement import ExploitabilitySettings, exploitability, methods_for
+from stratagem.measure.exploitability.methods import METHODS, read_method
+from stratagem.measure.matchups import Evaluator
 from stratagem.players.catalogue import make_player
 
 KUHN = make_game("kuhn(hands=1)")
 RANDOM = 11 / 24
 """Exploitability of random play in Kuhn poker, chips a hand (OpenSpiel: NashConv 11/12)."""
-EFFORTS = {"replies": 100, "search": 60, "learn": 600}
+EFFORTS = {"replies": 100, "search": 20, "learn": 600}
 
 
+@cache
 def measured(method, player, game=KUHN):
     how = ExploitabilitySettings(method, EFFORTS.get(method), Key(5), deals=100)
     return exploitability(game, make_player(player, game), how)
@@ -60,6 +62,7 @@ def test_method_has_figures_by_seat_or_moves(method, served):
     assert set(found.to_json())
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("method", ["replies", "search", "learn"])
 def test_exploiter_is_a_player_that_gains(method):
     found = measured(method, "AlwaysBet")

@@ -5,25 +5,25 @@ from dataclasses import replace
 
 import pytest
 
-from stratagem.errors import BadParameter
-from stratagem.evaluation.by_seat import by_seat
-from stratagem.evaluation.evaluate import row_of
-from stratagem.evaluation.matchups import Evaluator, Matchup
-from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.metrics.base import Metric
-from stratagem.evaluation.metrics.regret import given_away
-from stratagem.evaluation.metrics.table import MetricTable
-from stratagem.evaluation.statistics import Estimate, mean
+from stratagem.base.errors import BadParameter
 from stratagem.games.base import Stakes
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.solver import solve
-from stratagem.play.match import Match
-from stratagem.play.records import Episode
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.measure.by_seat import by_seat
+from stratagem.measure.evaluate import row_of
+from stratagem.measure.matchups import Evaluator, Matchup
+from stratagem.measure.metrics import METRICS, Sample
+from stratagem.measure.metrics.base import Metric
+from stratagem.measure.metrics.regret import given_away
+from stratagem.measure.metrics.table import MetricTable
+from stratagem.measure.statistics import Estimate, mean
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.records import Episode
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 IPD, KUHN, NIM = make_game("ipd"), make_game("kuhn"), make_game("nim")
 
@@ -197,7 +197,7 @@ class Scripted:
 
 
 def regret(game, agent, opponent="perfect", episodes=2):
-    setups = list(rotated(Match(game, [agent, make_player(opponent, game)]), episodes, Key(1), name="r"))
+    setups = list(rotate_seats(Match(game, [agent, make_player(opponent, game)]), episodes, Key(1), name="r"))
     return METRICS["regret"].measure(Sample(game, (Matchup(opponent, 1, ("opponents",), tuple(play(setups))),)))
 
 
@@ -211,12 +211,12 @@ def test_perfect_play_has_no_regret(text):
 def test_a_known_blunder_costs_what_it_gave_away():
     """Misere piles 1 and 2: taking the pile of two wins, every other move loses; then nothing is left to lose."""
     game = make_game("spiel:nim(pile_sizes=1;2)")
-    first = next(iter(rotated(Match(game, [make_player("random", game)] * 2), 1, Key(1), name="r")))
+    first = next(iter(rotate_seats(Match(game, [make_player("random", game)] * 2), 1, Key(1), name="r")))
     choices = list(first.begin().view(0).choices)
     found = {}
     for move in choices:
         agent = Scripted(lambda ask, move=move: move if ask.turn == 0 else ask.view.choices.first)
-        setup = next(iter(rotated(Match(game, [agent, make_player("perfect", game)]), 1, Key(1), name="r")))
+        setup = next(iter(rotate_seats(Match(game, [agent, make_player("perfect", game)]), 1, Key(1), name="r")))
         (played,) = play([setup])
         found[move] = (
             METRICS["regret"].measure(Sample(game, (Matchup("p", 1, (), (played,)),))).mean * played.num_decisions[0]
@@ -229,7 +229,7 @@ def test_nothing_legal_gives_away_all_that_stood():
     assert regret(game, Scripted(lambda ask: "z9")).mean == pytest.approx(0.5)
     won = make_game("spiel:nim(pile_sizes=1;2)")  # by whoever begins, and so all is given away
     match = Match(won, [Scripted(lambda ask: "z9"), make_player("perfect", won)])
-    (played,) = play([next(iter(rotated(match, 1, Key(1), name="r")))])
+    (played,) = play([next(iter(rotate_seats(match, 1, Key(1), name="r")))])
     assert given_away(played, solve(won)) == [1.0]
 
 

@@ -4,15 +4,15 @@ import shutil
 
 import pytest
 
-from stratagem.evaluation.evaluate import evaluate
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.metrics.base import Sample
-from stratagem.evaluation.metrics.illegal import IllegalRate
-from stratagem.evaluation.suites import Line, Suite
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.load import load
-from stratagem.models.merging import write_model
+from stratagem.language.models.load import load
+from stratagem.language.models.merging import write_model
+from stratagem.measure.evaluate import evaluate
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.metrics.base import Sample
+from stratagem.measure.metrics.illegal import IllegalRate
+from stratagem.measure.suites import Suite, SuiteLine
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.players.language import language_player
@@ -34,7 +34,7 @@ def folders(tmp_path_factory):
 def figures(folder):
     """A model's figures beside random play's, against random play and against itself."""
     player = language_player(f"dir:{folder}").name
-    suite = Suite("one", "A test.", (Line("leduc", {"opponents": ("random", player)}),), ("pay", "win rate"), 6)
+    suite = Suite("one", "A test.", (SuiteLine("leduc", {"opponents": ("random", player)}),), ("pay", "win rate"), 6)
     (game,) = evaluate(suite, ["random", player], Evaluator(6, Key(3), exact_budget=0))
     return list(game.differences.values()), [list(row.metrics.values()) for row in game.rows]
 

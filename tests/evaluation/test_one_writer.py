@@ -5,9 +5,9 @@ import fcntl
 import pytest
 
 import stratagem as sg
-from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.lock import Locked, is_locked, locked
-from stratagem.play.store import fresh, record
+from stratagem.base.lock import LockHeld, hold_lock, is_locked
+from stratagem.measure.resumable import ResumableRecord
+from stratagem.playing.store import fresh, record
 
 PLAN = {"command": "eval"}
 
@@ -25,7 +25,7 @@ def test_a_record_that_another_process_writes_is_refused(tmp_path, request, resu
     if resume:
         ResumableRecord(tmp_path, PLAN).close()
     request.getfixturevalue("other")
-    with pytest.raises(Locked, match=r"Another process uses the record .*: wait until it has ended, or stop it\."):
+    with pytest.raises(LockHeld, match=r"Another process uses the record .*: wait until it has ended, or stop it\."):
         ResumableRecord(tmp_path, PLAN, resume=resume)
 
 
@@ -35,7 +35,7 @@ def test_a_record_is_locked_until_it_is_closed_and_opens_again_in_its_process(tm
     assert is_locked(tmp_path / "lock")
     again.close()
     first.close()
-    with locked(tmp_path / "lock", "the record"):
+    with hold_lock(tmp_path / "lock", "the record"):
         pass
 
 
@@ -49,7 +49,7 @@ def test_an_evaluation_a_tournament_and_an_audit_release_their_records(tmp_path)
 
 
 def test_a_match_is_not_recorded_where_another_process_records(tmp_path, other):
-    with pytest.raises(Locked, match=r"Another process uses the record"):
+    with pytest.raises(LockHeld, match=r"Another process uses the record"):
         sg.play("ipd(rounds=2)", "TitForTat", episodes=2, record=tmp_path, progress=False)
     assert not [*tmp_path.glob("episodes/*.parquet")]
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stratagem.evaluation.openings import opening_policy, opening_views
 from stratagem.games.catalogue import make_game
+from stratagem.measure.openings import opening_policy, opening_views
 from stratagem.players.catalogue import make_player
 
 

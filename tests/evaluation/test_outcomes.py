@@ -9,20 +9,20 @@ import pytest
 from typer.main import get_command
 
 import stratagem as sg
+from stratagem.base.named_files import naming
+from stratagem.base.settings import Settings
 from stratagem.cli.main import app, main
-from stratagem.engines.base import Call, PolicyId, Prompt
-from stratagem.engines.outcomes import Outcomes, OutcomesByModel, count_outcomes, counting_outcomes
-from stratagem.engines.remote.terms import changed
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.suites import Line, Suite
 from stratagem.games.key import Key
-from stratagem.learning.monitor import TrainingWarning
-from stratagem.named_files import naming
-from stratagem.reports.run_data import RunData
-from stratagem.reports.sections.results import results
-from stratagem.runs.folder import RunFolder
-from stratagem.settings import Settings
+from stratagem.language.engines.base import Call, PolicyId, Prompt
+from stratagem.language.engines.outcomes import Outcomes, OutcomesByModel, count_outcomes, counting_outcomes
+from stratagem.language.engines.remote.terms import change_terms
+from stratagem.learn.monitor import TrainingWarning
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.suites import Suite, SuiteLine
+from stratagem.show.reports.run_data import RunData
+from stratagem.show.reports.sections.results import results
 from stratagem.training.evaluation import Final
+from stratagem.training.runs.folder import RunFolder
 
 AGENT = """
 import json, os, sys
@@ -125,6 +125,7 @@ def test_failures_of_an_earlier_session_count_after_a_resume_and_in_the_figures_
     assert (status, json.loads(printed)["requests"]) == (1, first)
 
 
+@pytest.mark.runs
 def test_a_tournament_an_audit_and_measures_of_talk_count_failures_too(dies, capsys):
     agent = dies(4)
     commands = {
@@ -158,9 +159,9 @@ def test_a_python_result_has_the_counts_and_says_where_failures_are_too_many(die
 def test_a_final_evaluation_of_training_counts_failures_and_its_report_shows_them(dies, tmp_path):
     agent = dies(4)
     sg.allow(agent)
-    suite = Suite("s", "A suite.", (Line("kuhn(hands=1)", {"opponents": (agent,)}),), ("pay",), 4)
+    suite = Suite("s", "A suite.", (SuiteLine("kuhn(hands=1)", {"opponents": (agent,)}),), ("pay",), 4)
     run = RunFolder.create(tmp_path / "run", Settings(), seed=1, command="a test")
-    with run.at_work(), changed(max_failures=1.0), pytest.warns(TrainingWarning, match="exited with status 1"):
+    with run.at_work(), change_terms(max_failures=1.0), pytest.warns(TrainingWarning, match="exited with status 1"):
         Final(suite, Evaluator(4, Key(0)), seed=0).write(run, {})
     ((_, found),) = json.loads((run.path / "evaluation.json").read_text())["requests"].items()
     assert found["failed"] >= 1

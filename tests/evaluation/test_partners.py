@@ -2,18 +2,18 @@
 
 import pytest
 
-from stratagem.evaluation.matchups import Matchup
-from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.metrics.expansion import yearly_change
-from stratagem.evaluation.partners import WINDOW, Attacks, attacks_on_partners
-from stratagem.evaluation.recorded_phases import phases
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.forks import steps
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
+from stratagem.measure.matchups import Matchup
+from stratagem.measure.metrics import METRICS, Sample
+from stratagem.measure.metrics.backstab import WINDOW, Attacks, attacks_on_partners
+from stratagem.measure.metrics.expansion import yearly_change
+from stratagem.measure.recorded_phases import phases
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.forks import steps
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
 
 FRANCE, GERMANY, ITALY = 0, 1, 2
 

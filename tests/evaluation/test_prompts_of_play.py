@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 
 from stratagem.api.evaluations import evaluate
-from stratagem.errors import StratagemError
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.exploitability.replies import sampled_exploitability
-from stratagem.evaluation.exploitability.scored import scored_exact
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.prompts import AskedOnce, digest_of, prompts_of
-from stratagem.evaluation.sampled.asking import Asker
-from stratagem.evaluation.sampled.questions import questions_of
-from stratagem.evaluation.tree_policy import oracle_of, policies_on, views_of
+from stratagem.base.errors import StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.players.base import Ask, Move, Scored, Scripted, Traits
+from stratagem.language.prompting.catalogue import make_style, style_names
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.exploitability.replies import sampled_exploitability
+from stratagem.measure.exploitability.scored import scored_exact
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.prompts import AskedOnce, digest_of, prompts_of
+from stratagem.measure.sampled.asking import ReplyAsker
+from stratagem.measure.sampled.questions import questions_of
+from stratagem.measure.tree_policy import oracle_of, policies_on, views_of
+from stratagem.players.base import Ask, Move, ScoredActions, Scripted, Traits
 from stratagem.players.catalogue import make_player
-from stratagem.players.disguised import disguised
-from stratagem.prompting.catalogue import make_style, style_names
+from stratagem.players.disguised import disguise_player
 from stratagem.training.evaluation import save_policies
 
 GAMES = ["kuhn", "kuhn(hands=1)", "kuhn(hands=3)", "kuhn-spiel", "ipd(rounds=2)", "prisoners-dilemma"]
@@ -48,8 +48,8 @@ class Reader(Scripted[Any]):
         self.asked[0].update(self.prompts_in([view]))
         return dict.fromkeys(view.choices, 1.0 / view.choices.count)
 
-    def scored(self, views: Sequence[Any], ask: Any = None) -> list[Scored]:
-        return [Scored(self.strategy(view), 0.0) for view in views]
+    def scored(self, views: Sequence[Any], ask: Any = None) -> list[ScoredActions]:
+        return [ScoredActions(self.strategy(view), 0.0) for view in views]
 
 
 def reader(style="plain"):
@@ -127,7 +127,7 @@ def test_figures_of_replies_and_scores_name_their_prompts():
 
 def test_a_disguised_player_is_asked_in_the_words_of_its_disguise():
     game = make_game("kuhn")
-    plain, other = reader(), disguised(reader(), seed=3)
+    plain, other = reader(), disguise_player(reader(), seed=3)
     assert exact(game, plain).prompts.num == exact(game, other).prompts.num == 12
     assert exact(game, plain).prompts.digest != exact(game, other).prompts.digest
 
@@ -208,7 +208,7 @@ def test_a_question_is_a_decision_of_play():
 
     player = Told()
     questions = questions_of(oracle_of(game).tree, player)
-    Asker(player, questions, Key(5)).ask(np.full(len(questions), 10))
+    ReplyAsker(player, questions, Key(5)).ask(np.full(len(questions), 10))
     asked = set(seen)
     seen.clear()
     Evaluator(episodes=4_000, key=Key(2)).matchup(game, player, Told(), ())

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stratagem.evaluation.rates import rate, wilson
+from stratagem.measure.rates import rate, wilson
 
 
 @pytest.mark.parametrize(

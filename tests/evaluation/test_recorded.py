@@ -3,8 +3,8 @@
 import pytest
 
 import stratagem as sg
-from stratagem.evaluation.recorded import reading_of, recorded
-from stratagem.play.store import read_episodes
+from stratagem.measure.recorded import figures_of_record, reading_of
+from stratagem.playing.store import read_episodes
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from stratagem.play.store import read_episodes
 )
 def test_the_first_player_of_a_record_is_that_of_its_evaluation(tmp_path, players, order):
     played = sg.evaluate("kuhn(hands=1)", players, opponents=["mcts:4"], episodes=12, record=tmp_path, progress=False)
-    (game,), (before,) = recorded(read_episodes(tmp_path), reading_of(tmp_path)), played.results
+    (game,), (before,) = figures_of_record(read_episodes(tmp_path), reading_of(tmp_path)), played.results
     rows = [row.player for row in game.rows]
     assert rows == [row.player for row in before.rows]
     assert rows[: len(order)] == order

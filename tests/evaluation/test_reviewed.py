@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.evaluate import evaluate
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.metrics.regret import given_away
-from stratagem.evaluation.rates import rate, wilson
-from stratagem.evaluation.suites import find_suite
+from stratagem.base.errors import CannotCompute
 from stratagem.games import Key, make_game
+from stratagem.games.auction.safety import cooperative_pay
 from stratagem.games.conformance import verify
 from stratagem.games.kuhn import Kuhn, KuhnState
-from stratagem.games.safety.auction import cooperative_pay
 from stratagem.games.safety.catalogue import stakes_of
 from stratagem.games.solver import solve
+from stratagem.measure.evaluate import evaluate
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.metrics import METRICS, Sample
+from stratagem.measure.metrics.regret import given_away
+from stratagem.measure.rates import rate, wilson
+from stratagem.measure.suites import find_suite
 from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.catalogue import make_player
 
@@ -89,7 +89,7 @@ def test_regret_is_a_mean_over_decisions_and_not_over_episodes():
 @pytest.mark.parametrize("seats", [2, 3])
 def test_the_auctions_yardstick_is_what_conservative_bidders_earn(seats):
     game = make_game(f"auction(seats={seats}, rounds=1)")
-    earned = expected(game, [make_player("Conservative", game)] * seats)
+    earned = expected_payoffs(game, [make_player("Conservative", game)] * seats)
     for seat in range(seats):
         assert stakes_of(game.start(Key(1)), seat).cooperative == pytest.approx(earned.per_round(seat))
         assert earned.per_round(seat, scaled=True) == pytest.approx(3.0)

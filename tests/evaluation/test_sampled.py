@@ -1,19 +1,22 @@
 """Exploitability from replies: gains and their derivatives, shares of replies, limits that cover, and refusals."""
 
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
-from stratagem.auditing.compare import Change
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.exploitability.replies import legal_only, sampled_exploitability
-from stratagem.evaluation.sampled.drawn import Drawn
-from stratagem.evaluation.sampled.gain import Gain
-from stratagem.evaluation.sampled.limits import Z, measured_limits, point, second_stage, upper_limit
-from stratagem.evaluation.sampled.questions import questions_of
-from stratagem.evaluation.sampled.tally import Tally, apportioned, dealt, frequencies, variances
-from stratagem.evaluation.tree_policy import oracle_of, policy_on
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games import Key, make_game
+from stratagem.measure.audit.compare import FigureChange
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.exploitability.replies import legal_only, sampled_exploitability
+from stratagem.measure.sampled.drawn import ReplySource
+from stratagem.measure.sampled.gain import ResponseGain
+from stratagem.measure.sampled.limits import Z, above, measured_limits, point, second_stage, upper_limit
+from stratagem.measure.sampled.questions import questions_of
+from stratagem.measure.sampled.tally import ReplyTally, apportion_replies, deal_halves, frequencies, variances
+from stratagem.measure.statistics import Estimate
+from stratagem.measure.tree_policy import oracle_of, policy_on
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
 
@@ -24,7 +27,7 @@ def gain_of(text, player="random"):
     questions = questions_of(oracle.tree, make_player(player, game))
     rows = np.zeros(int(questions.slots[-1]))
     rows[questions.in_tree] = policy_on(oracle.tree, make_player(player, game))
-    return Gain(oracle, questions), rows
+    return ResponseGain(oracle, questions), rows
 
 
 def some_rows(questions, seed=3):
@@ -88,18 +91,24 @@ def test_players_with_a_short_memory_are_asked_by_what_they_can_tell():
     assert (short, long) == (2 * (1 + 4 + 4), 2 * (1 + 4 + 16))
 
 
+def test_limits_are_the_95th_percentile_of_the_normal_distribution():
+    """P(X <= 1.645) = .95, by the table of the normal distribution (NIST, Handbook of Statistical Methods, 1.3.6)."""
+    assert pytest.approx(NormalDist().inv_cdf(0.95), abs=5e-4) == Z
+    assert above(Estimate(2.0, 0.5, 9)) == pytest.approx(2.0 + 0.5 * 1.645, abs=1e-12)
+
+
 def test_replies_are_apportioned_by_the_largest_remainders():
-    assert apportioned(np.array([1.0, 1.0, 1.0]), 8).tolist() == [3, 3, 2]
-    assert apportioned(np.array([0.5, 0.2, 0.3]), 10).tolist() == [5, 2, 3]
-    assert apportioned(np.array([1.0, 0.0, 2.0]), 4).tolist() == [1, 0, 3]
+    assert apportion_replies(np.array([1.0, 1.0, 1.0]), 8).tolist() == [3, 3, 2]
+    assert apportion_replies(np.array([0.5, 0.2, 0.3]), 10).tolist() == [5, 2, 3]
+    assert apportion_replies(np.array([1.0, 0.0, 2.0]), 4).tolist() == [1, 0, 3]
 
 
 def test_replies_are_dealt_to_the_halves_in_turn():
     """The second question begins with the other half, and both go on after earlier replies."""
     actions = [[0, 1, 1], [1], *[[]] * (len(KUHN.questions) - 2)]
-    halves = dealt(actions, KUHN.questions, [0] * len(KUHN.questions))
+    halves = deal_halves(actions, KUHN.questions, [0] * len(KUHN.questions))
     assert halves[:, :4].tolist() == [[1.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, 1.0]]
-    later = dealt(actions, KUHN.questions, [1, 1, *[0] * (len(KUHN.questions) - 2)])
+    later = deal_halves(actions, KUHN.questions, [1, 1, *[0] * (len(KUHN.questions) - 2)])
     assert later[:, :4].tolist() == halves[::-1, :4].tolist()
 
 
@@ -119,7 +128,7 @@ def test_variance_of_a_reply_is_that_of_its_value():
 
 def test_second_stage_goes_where_replies_matter():
     """An equilibrium player's king at its last decision matters less than the cards that bluff; nobody is left out."""
-    pilot = Drawn(KUHN.questions, UNIFORM, Key(1))(np.full(12, 20))
+    pilot = ReplySource(KUHN.questions, UNIFORM, Key(1))(np.full(12, 20))
     numbers = second_stage(KUHN, pilot, 600, Key(1))
     assert numbers.sum() == 600
     assert numbers.min() >= 1
@@ -130,7 +139,7 @@ def test_second_stage_goes_where_replies_matter():
 
 def test_second_stage_shares_replies_as_neyman_does():
     """The least variance of n replies is (sum of standard deviations)^2 / n (Neyman 1934); a tenth is spread evenly."""
-    known = Tally(np.stack([UNIFORM, UNIFORM]) * 2e6, UNIFORM * 4e6, [])
+    known = ReplyTally(np.stack([UNIFORM, UNIFORM]) * 2e6, UNIFORM * 4e6, [])
     numbers = second_stage(KUHN, known, 12_000, Key(1))
     spread = variances(KUHN.questions, UNIFORM, KUHN(UNIFORM, KUHN.best_responses(UNIFORM))[1])
     least = np.sqrt(spread).sum() ** 2 / 12_000
@@ -138,7 +147,7 @@ def test_second_stage_shares_replies_as_neyman_does():
 
 
 def test_point_needs_eight_replies_a_question():
-    few, enough = (measured_limits(KUHN, Drawn(KUHN.questions, UNIFORM, Key(0)), n, Key(0)) for n in (95, 96))
+    few, enough = (measured_limits(KUHN, ReplySource(KUHN.questions, UNIFORM, Key(0)), n, Key(0)) for n in (95, 96))
     assert few.point is None
     assert enough.point == pytest.approx(point(KUHN, enough.tally))
 
@@ -146,7 +155,7 @@ def test_point_needs_eight_replies_a_question():
 def test_point_lies_within_its_limits():
     """With few replies the half of a point that is biased downwards can be below zero."""
     gain, rows = gain_of("kuhn", "NashApprox")
-    found = [measured_limits(gain, Drawn(gain.questions, rows, Key(n)), 96, Key(n)) for n in range(6, 12)]
+    found = [measured_limits(gain, ReplySource(gain.questions, rows, Key(n)), 96, Key(n)) for n in range(6, 12)]
     assert min(point(gain, one.tally) for one in found) < 0.0
     assert all(0.0 <= one.lower <= one.point <= one.upper for one in found)
 
@@ -154,7 +163,7 @@ def test_point_lies_within_its_limits():
 def test_equal_replies_leave_doubt():
     """Four replies a question that are all alike do not say that a fifth would be."""
     gain, rows = gain_of("kuhn", "AlwaysBet")
-    tally = Drawn(gain.questions, rows, Key(0))(np.full(12, 4))
+    tally = ReplySource(gain.questions, rows, Key(0))(np.full(12, 4))
     assert frequencies(gain.questions, tally.counts).tolist() == rows.tolist()
     truth = exact(make_game("kuhn"), make_player("AlwaysBet", make_game("kuhn"))).exploitability
     assert upper_limit(gain, tally) > truth + 0.05
@@ -163,7 +172,7 @@ def test_equal_replies_leave_doubt():
 def test_limits_hold_as_often_as_they_say():
     """Forty repetitions of a limit that holds in 95 % of them: fewer than 33 have a probability of .1 %."""
     truth = KUHN(UNIFORM, KUHN.best_responses(UNIFORM))[0]
-    found = [measured_limits(KUHN, Drawn(KUHN.questions, UNIFORM, Key(n)), 400, Key(n)) for n in range(40)]
+    found = [measured_limits(KUHN, ReplySource(KUHN.questions, UNIFORM, Key(n)), 400, Key(n)) for n in range(40)]
     assert sum(one.lower <= truth for one in found) >= 33
     assert sum(one.upper >= truth for one in found) >= 33
     assert np.mean([one.point for one in found]) == pytest.approx(truth, abs=0.03)
@@ -174,7 +183,7 @@ def test_limits_hold_as_often_as_they_say():
 
 def test_lower_limit_of_an_equilibrium_is_rarely_above_zero():
     gain, rows = gain_of("kuhn", "NashApprox")
-    found = [measured_limits(gain, Drawn(gain.questions, rows, Key(n)), 400, Key(n)) for n in range(40)]
+    found = [measured_limits(gain, ReplySource(gain.questions, rows, Key(n)), 400, Key(n)) for n in range(40)]
     assert sum(one.lower > 0.0 for one in found) <= 7
     assert all(one.upper > 0.0 for one in found)
     rows = [frequencies(gain.questions, one.tally.counts) for one in found]
@@ -183,24 +192,24 @@ def test_lower_limit_of_an_equilibrium_is_rarely_above_zero():
 
 
 def test_upper_limit_is_the_gain_of_the_best_response_plus_its_error():
-    limits = measured_limits(KUHN, Drawn(KUHN.questions, UNIFORM, Key(0)), 400, Key(0))
+    limits = measured_limits(KUHN, ReplySource(KUHN.questions, UNIFORM, Key(0)), 400, Key(0))
     assert limits.upper == limits.gain.mean + Z * limits.gain.se
     assert limits.gain.n == 400
     assert limits.lower < limits.point < limits.gain.mean
 
 
 def test_cache_widens_the_upper_limit_and_leaves_no_lower_one():
-    source = Drawn(KUHN.questions, UNIFORM, Key(2), cache_rate=0.75)
+    source = ReplySource(KUHN.questions, UNIFORM, Key(2), cache_rate=0.75)
     found = measured_limits(KUHN, source, 400, Key(2))
     assert (found.lower, found.is_fresh, found.p_value) == (0.0, False, 1.0)
-    plain = Tally(found.tally.halves, found.tally.legal, [type(one)() for one in found.tally.copies])
+    plain = ReplyTally(found.tally.halves, found.tally.legal, [type(one)() for one in found.tally.copies])
     assert upper_limit(KUHN, found.tally) > upper_limit(KUHN, plain)
     assert (found.tally.num_independent(KUHN.questions) < plain.num_independent(KUHN.questions)).all()
 
 
 def test_illegal_replies_count_as_the_action_of_the_game():
     gain, rows = gain_of("kuhn", "NashApprox")
-    source = Drawn(gain.questions, rows, Key(3), illegal_rate=0.2)
+    source = ReplySource(gain.questions, rows, Key(3), illegal_rate=0.2)
     tally = source(np.full(12, 4000))
     assert 1.0 - tally.legal.sum() / tally.counts.sum() == pytest.approx(0.2, abs=0.01)
     assert frequencies(gain.questions, tally.counts) == pytest.approx(source.played, abs=0.03)
@@ -210,7 +219,7 @@ def test_illegal_replies_count_as_the_action_of_the_game():
 
 
 def test_legal_replies_alone_are_counted_as_often_as_they_were_given():
-    source = Drawn(KUHN.questions, UNIFORM, Key(3), illegal_rate=0.2)
+    source = ReplySource(KUHN.questions, UNIFORM, Key(3), illegal_rate=0.2)
     tally = source(np.full(12, 40))
     alone = legal_only(tally)
     assert alone.counts == pytest.approx(tally.legal)
@@ -239,7 +248,7 @@ def test_limits_of_a_change_between_two_measurements_cover():
     truth = after(second, after.best_responses(second))[0] - before(first, before.best_responses(first))[0]
 
     def limits(gain, rows, number):
-        return measured_limits(gain, Drawn(gain.questions, rows, Key(number)), 200, Key(number))
+        return measured_limits(gain, ReplySource(gain.questions, rows, Key(number)), 200, Key(number))
 
     held = []
     for number in range(12):
@@ -248,6 +257,6 @@ def test_limits_of_a_change_between_two_measurements_cover():
             limits(after, second, number + 99),
             limits(after, second, number),
         )
-        for change, moved in ((Change("", "", "", one, two), truth), (Change("", "", "", two, three), 0.0)):
+        for change, moved in ((FigureChange("", "", "", one, two), truth), (FigureChange("", "", "", two, three), 0.0)):
             held.append(change.lower <= moved <= change.upper)
     assert sum(held) >= 22

@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 import stratagem as sg
-from stratagem.engines.base import Alternative
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.exploitability.exact import exact, of_policy
-from stratagem.evaluation.exploitability.scored import of_scored, scored_exact
-from stratagem.evaluation.tree_policy import oracle_of, policy_on
+from stratagem.base.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.players.base import Scored
+from stratagem.language.engines.base import Alternative
+from stratagem.measure.exploitability.exact import exact, of_policy
+from stratagem.measure.exploitability.scored import of_scored, scored_exact
+from stratagem.measure.tree_policy import oracle_of, policy_on
+from stratagem.players.base import ScoredActions
 from stratagem.players.catalogue import make_player
 from stratagem.players.opening import Openings, ReplyTree
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "engines" / "remote"))
 from fake_server import FakeServer
@@ -98,11 +98,11 @@ def test_nothing_unseen_is_the_exact_figure_and_little_unseen_changes_little(mon
     oracle = oracle_of(KUHN)
     player = make_player("TightPassive", KUHN)
     views = {(one.seat, one.view.info_key): one.view for one in oracle.tree.information_sets}
-    told = {key: Scored(player.policy(view), 0.0) for key, view in views.items()}
+    told = {key: ScoredActions(player.policy(view), 0.0) for key, view in views.items()}
     result, truth = of_scored(oracle, told), exact(KUHN, player)
     assert result.estimate.low == result.estimate.high == pytest.approx(truth.exploitability)
     assert result.gains == pytest.approx(truth.gains)
-    blurred = {key: Scored({a: p * 0.999 for a, p in mix.items()}, 0.001) for key, (mix, _) in told.items()}
+    blurred = {key: ScoredActions({a: p * 0.999 for a, p in mix.items()}, 0.001) for key, (mix, _) in told.items()}
     near = of_scored(oracle, blurred)
     assert near.exploitability == pytest.approx(truth.exploitability)
     assert 0.0 < near.basis.error < 4 * 2 * 0.001, "the range of payoffs, at most two decisions of the others"
@@ -161,7 +161,7 @@ def test_noise_and_a_disguise_are_scored_around_a_scored_player():
 def test_play_reads_the_action_that_the_reply_opens_with():
     with FakeServer(lambda exchange: exchange.say(' "Pass", since my card is low.')) as server:
         match = Match(KUHN, [player_at(server), make_player("random", KUHN)])
-        rows = [row for e in play(rotated(match, 4, Key(0), name="p")) for row in e.decisions if row.slot == 0]
+        rows = [row for e in play(rotate_seats(match, 4, Key(0), name="p")) for row in e.decisions if row.slot == 0]
     assert {(row.action, row.how) for row in rows} <= {("PASS", "free"), (None, "illegal")}
     assert any(row.action == "PASS" for row in rows)
 
@@ -194,10 +194,10 @@ def test_actions_of_several_tokens_are_followed_reply_by_reply():
         return [Alternative(text.encode(), math.log(p)) for text, p in pairs]
 
     tree.add([row((" ", 0.5), ("2", 0.3), ("x", 0.1))])
-    assert tree.scored() == (pytest.approx({"2": 0.3}), pytest.approx(0.6))
+    assert tree.score_actions() == (pytest.approx({"2": 0.3}), pytest.approx(0.6))
     assert tree.reducible == pytest.approx(0.5)
     tree.add([row((" ", 0.5)), row(("1", 0.8), ("2", 0.2)), row(("0", 0.6), (".", 0.4))])
-    mix, unseen = tree.scored()
+    mix, unseen = tree.score_actions()
     assert mix == pytest.approx({"2": 0.3 + 0.1, "10": 0.5 * 0.8 * 0.6, "1": 0.5 * 0.8 * 0.4})
     assert unseen == pytest.approx(0.1)
     assert tree.reducible == 0.0
@@ -246,7 +246,7 @@ def test_what_cannot_be_scored_is_one_sentence():
 def test_eval_prints_and_writes_the_bounds(capsys, tmp_path, monkeypatch):
     from stratagem.cli.main import main
 
-    monkeypatch.setattr("stratagem.engines.open._servers", {})
+    monkeypatch.setattr("stratagem.language.engines.open._servers", {})
     with FakeServer(kuhn) as server:
         words = ["eval", "kuhn(hands=1)", "--player", player_at(server).name, "--opponents", "NashApprox"]
         words += ["--episodes", "2", "--no-chance", "--record", str(tmp_path / "record")]
@@ -268,7 +268,7 @@ def test_intervals_of_a_model_s_tokens_hold_its_true_probabilities():
     """Tiny token by token: the server tells the 20 likeliest; the truth is a walk over its whole vocabulary."""
     import torch
 
-    from stratagem.models.load import load
+    from stratagem.language.models.load import load
 
     lm = load("tiny")
 

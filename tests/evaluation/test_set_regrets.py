@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from stratagem.evaluation.exploitability.exact import of_policy
-from stratagem.evaluation.set_regrets import action_regrets, set_regrets
-from stratagem.evaluation.tree_policy import Oracle, oracle_of, policy_on
 from stratagem.games.catalogue import make_game
+from stratagem.measure.exploitability.exact import of_policy
+from stratagem.measure.set_regrets import action_regrets, set_regrets
+from stratagem.measure.tree_policy import Oracle, oracle_of, policy_on
 from stratagem.players.catalogue import make_player
 
 
@@ -25,7 +25,7 @@ def test_regrets_add_up_to_the_exploitability(game):
     policy = random / np.add.reduceat(random, oracle.tree.slots[:-1])[oracle.tree.set_of_slot]
     figures = set_regrets(oracle, policy)
     assert figures.regrets.min() >= -1e-12
-    assert figures.exploitability == pytest.approx(of_policy(oracle, policy).exploitability)
+    assert figures.total == pytest.approx(of_policy(oracle, policy).exploitability)
 
 
 def test_regrets_are_equal_where_the_best_response_is_openspiels():
@@ -42,7 +42,7 @@ def test_always_bet_loses_by_the_jack():
     by_key = {known.view.info_key: number for number, known in enumerate(oracle.tree.information_sets)}
     assert figures.regrets[by_key["J:"]] == pytest.approx(1 / 3 / 2), "a bet loses 2 chips and a pass 1"
     assert figures.regrets[by_key["J:B"]] == pytest.approx(1 / 3 / 2)
-    assert figures.exploitability == pytest.approx(1 / 3)
+    assert figures.total == pytest.approx(1 / 3)
     assert oracle.tree.information_sets[by_key["J:B"]].actions[figures.answers[by_key["J:B"]]] == "FOLD"
 
 
@@ -59,12 +59,12 @@ def test_leak_is_what_the_exploiters_lose_by_one_row():
     equilibrium = policy_on(tree, make_player("NashApprox", tree.game))
 
     def gain(rows):
-        total = -float(tree.expected(rows)[0].sum())
+        total = -float(tree.expected_returns(rows)[0].sum())
         for response in figures.responses:
             own = np.array([known.seat == response.seat for known in tree.information_sets])[tree.set_of_slot]
             played = np.where(own, 0.0, rows)
             played[response.slots] = 1.0
-            total += float(tree.expected(played)[0][response.seat])
+            total += float(tree.expected_returns(played)[0][response.seat])
         return total / 2
 
     assert np.abs(figures.leaks).max() > 0.01

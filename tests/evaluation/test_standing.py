@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from stratagem.evaluation.by_seat import by_seat
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.suites import STANDING_METRICS, find_suite
 from stratagem.games import Key, make_game
+from stratagem.measure.by_seat import by_seat
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.metrics import METRICS, Sample
+from stratagem.measure.suites import STANDING_METRICS, find_suite
 from stratagem.players.catalogue import make_player
 
 GAME = make_game("diplomacy(until=1901, judged=False)")

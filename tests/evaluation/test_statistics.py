@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from stratagem.evaluation.statistics import (
+from stratagem.games.key import Key
+from stratagem.measure.statistics import (
     Estimate,
-    clustered,
+    clustered_mean,
     exactly,
     holm,
     jackknife,
@@ -22,7 +23,6 @@ from stratagem.evaluation.statistics import (
     students_p,
     with_interval,
 )
-from stratagem.games.key import Key
 
 
 def noise(count, seed=1, shift=0.0):
@@ -43,7 +43,7 @@ def test_mean_and_error_against_numpy():
 
 def test_clusters_are_single_observations():
     items = [("a", 1.0), ("a", 3.0), ("b", 4.0), ("c", 0.0), ("c", 0.0)]
-    assert clustered(items, lambda item: item[1], lambda item: item[0]) == mean([2.0, 4.0, 0.0])
+    assert clustered_mean(items, lambda item: item[1], lambda item: item[0]) == mean([2.0, 4.0, 0.0])
 
 
 def test_the_mean_of_estimates_carries_their_errors():

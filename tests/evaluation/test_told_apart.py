@@ -3,7 +3,7 @@
 import pytest
 
 import stratagem as sg
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.players.base import Scripted
 from stratagem.players.tabular import TablePlayer
 from stratagem.players.wrappers import Noisy

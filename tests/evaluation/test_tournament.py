@@ -3,14 +3,14 @@
 import pytest
 
 import stratagem as sg
-from stratagem.evaluation.matchups import Evaluator, mean_payoff
-from stratagem.evaluation.recorded import Reading, recorded
-from stratagem.evaluation.statistics import mean
-from stratagem.evaluation.tournament import tournament
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.store import read_episodes
+from stratagem.measure.matchups import Evaluator, mean_payoff
+from stratagem.measure.recorded import RecordReading, figures_of_record
+from stratagem.measure.statistics import mean
+from stratagem.measure.tournament import tournament
 from stratagem.players.catalogue import make_player
+from stratagem.playing.store import read_episodes
 
 KUHN = make_game("kuhn")
 NAMES = ("TightPassive", "AlwaysBet", "NashApprox", "random")
@@ -55,7 +55,7 @@ def test_players_of_a_tournament_are_compared_on_deals_that_both_played(tmp_path
     """A pair plays the deals of the player that was named later, so the last player shares none with the first."""
     players = ["AlwaysBet", "TightValue", "Bluffer", "random"]
     sg.tournament("kuhn", players, episodes=12, chance=False, record=tmp_path, progress=False)
-    (game,) = recorded(read_episodes(tmp_path), Reading(crossed=True, chance_last=False))
+    (game,) = figures_of_record(read_episodes(tmp_path), RecordReading(crossed=True, chance_last=False))
     numbers = {name.removeprefix("kuhn/"): one.estimate.n for name, one in game.differences.items()}
     assert numbers == {"TightValue": 12, "Bluffer": 6, "random": 0}
 
@@ -63,7 +63,7 @@ def test_players_of_a_tournament_are_compared_on_deals_that_both_played(tmp_path
 def test_the_record_of_a_tournament_has_the_same_errors(tmp_path):
     players = ["cfr:10", "mcts:2", "random", "mcts:3"]
     played = sg.tournament("kuhn", players, episodes=12, chance=False, record=tmp_path, progress=False).cross_play
-    (game,) = recorded(read_episodes(tmp_path), Reading(crossed=True))
+    (game,) = figures_of_record(read_episodes(tmp_path), RecordReading(crossed=True))
     rows = {row.player.removeprefix("kuhn/"): row for row in game.rows}
     last = rows["mcts:3"]
     pay, expected = mean_payoff(last.matchups, scaled=False), played.means[-1]

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 import stratagem
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.exploitability.best_responder import best_responder
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.exploitability.walk import tree_or_induction
+from stratagem.base.errors import CannotCompute
 from stratagem.games.catalogue import make_game
+from stratagem.measure.exploitability.best_responder import best_responder
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.tree_policy import tree_or_induction
 from stratagem.players.catalogue import make_player
 
 SRC = Path(stratagem.__file__).parent
@@ -38,7 +38,7 @@ def test_too_large_a_tree_is_refused_where_situations_do_not_repeat():
 
 @pytest.mark.parametrize("module", ["best_responder", "exact"])
 def test_decision_is_taken_in_one_place(module):
-    tree = ast.parse((SRC / f"evaluation/exploitability/{module}.py").read_text(encoding="utf-8"))
+    tree = ast.parse((SRC / f"measure/exploitability/{module}.py").read_text(encoding="utf-8"))
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     read = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     assert "tree_or_induction" in names
@@ -54,7 +54,7 @@ def test_responder_and_figure_are_computed_by_the_same_decision(text, player, mo
         return tree_or_induction(game, agent, budget)
 
     for module in ("exact", "best_responder"):
-        monkeypatch.setattr(f"stratagem.evaluation.exploitability.{module}.tree_or_induction", told)
+        monkeypatch.setattr(f"stratagem.measure.exploitability.{module}.tree_or_induction", told)
     game = make_game(text)
     seated = make_player(player, game)
     exact(game, seated)

@@ -7,10 +7,10 @@ import pyspiel
 import pytest
 from open_spiel.python.algorithms import exploitability, fictitious_play
 
-from stratagem.evaluation.exploitability.exact import of_policy
-from stratagem.evaluation.tree_policy import advantages, mixed, oracle_of, policy_on
-from stratagem.evaluation.tree_response import is_layered
 from stratagem.games import make_game
+from stratagem.measure.exploitability.exact import of_policy
+from stratagem.measure.tree_policy import advantages, mix_policies, oracle_of, policy_on
+from stratagem.measure.tree_response import is_layered
 from stratagem.players.tabular import TablePlayer
 
 
@@ -34,16 +34,16 @@ def test_mixture_earns_what_a_draw_a_game_earns(text):
     tree, rng = oracle_of(make_game(text)).tree, np.random.default_rng(4)
     *policies, other = drawn_policies(tree, rng, 4)
     shares = [0.2, 0.5, 0.3]
-    whole = mixed(tree, policies, [2.0, 5.0, 3.0])
+    whole = mix_policies(tree, policies, [2.0, 5.0, 3.0])
     assert np.add.reduceat(whole, tree.slots[:-1]) == pytest.approx(1.0)
     for seat in range(tree.game.spec.seats):
         table = [other] * tree.game.spec.seats
         apart = 0.0
         for share, policy in zip(shares, policies, strict=True):
             table[seat] = policy
-            apart = apart + share * tree.expected(seated(tree, table))[0]
+            apart = apart + share * tree.expected_returns(seated(tree, table))[0]
         table[seat] = whole
-        assert tree.expected(seated(tree, table))[0] == pytest.approx(apart)
+        assert tree.expected_returns(seated(tree, table))[0] == pytest.approx(apart)
 
 
 def test_mixture_draws_once_for_the_whole_game():
@@ -52,7 +52,7 @@ def test_mixture_draws_once_for_the_whole_game():
     tree = oracle_of(game).tree
     answers = {card + more: _words(more) for card in "JQK" for more in (":", ":P", ":B", ":PB")}
     never, ever = (TablePlayer({key: {words[n]: 1.0} for key, words in answers.items()}) for n in (0, 1))
-    found = mixed(tree, [policy_on(tree, player) for player in (never, ever)], [1.0, 1.0])
+    found = mix_policies(tree, [policy_on(tree, player) for player in (never, ever)], [1.0, 1.0])
     keys = [known.view.info_key for known in tree.information_sets]
     rows = dict(zip(keys, found.reshape(-1, 2).tolist(), strict=True))
     assert {tuple(row) for key, row in rows.items() if key.endswith(":PB")} == {(1.0, 0.0)}
@@ -70,7 +70,7 @@ def test_mean_of_best_responses_is_that_of_fictitious_play():
         solver.iteration()
     rounds = list(zip(*solver._oracles, strict=True))
     policies = [_policy(oracle.tree, spiel, pair) for pair in rounds]
-    average = of_policy(oracle, mixed(oracle.tree, policies, [1.0] * len(policies))).exploitability
+    average = of_policy(oracle, mix_policies(oracle.tree, policies, [1.0] * len(policies))).exploitability
     assert average == pytest.approx(exploitability.exploitability(spiel, solver.average_policy()))
     assert average < of_policy(oracle, policies[-1]).exploitability
 
@@ -121,7 +121,7 @@ def test_best_response_is_played_on_the_tree():
         seats = np.array([known.seat for known in tree.information_sets])[tree.set_of_slot]
         played = np.where(seats == seat, 0.0, policy)
         played[found.slots] = 1.0
-        paid = tree.expected(played)[0]
+        paid = tree.expected_returns(played)[0]
         earned = paid[seat] - (paid[1 - seat] if kind else 0.0)
         assert earned == pytest.approx(found.value)
 

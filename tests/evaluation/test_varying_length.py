@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from stratagem.evaluation.matchups import Evaluator, Matchup
 from stratagem.games import Flat, Game, GameSpec, RoundResult, Seat, State, View
 from stratagem.games.key import Key
+from stratagem.measure.matchups import Evaluator, Matchup
 from stratagem.players.base import Scripted
 
 
@@ -81,7 +81,7 @@ def test_expected_payoff_a_round_is_that_of_play(matchup: Matchup) -> None:
     played = Matchup("passer", 1, ("train",), matchup.episodes)
     assert matchup.payoff().exact
     assert not played.payoff().exact
-    for exact, sampled in ((matchup, played), (matchup.crossed(), played.crossed())):
+    for exact, sampled in ((matchup, played), (matchup.cross_seats(), played.cross_seats())):
         assert exact.payoff().mean == pytest.approx(sampled.payoff().mean)
         assert exact.opponent_payoff().mean == pytest.approx(sampled.opponent_payoff().mean)
         assert exact.advantage().mean == pytest.approx(sampled.advantage().mean)

@@ -3,9 +3,9 @@
 import json
 from contextlib import nullcontext
 
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog
-from stratagem.settings import Settings
+from stratagem.base.settings import Settings
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import MetricLog
 
 
 class NoSettings(Settings):

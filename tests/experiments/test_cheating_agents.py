@@ -21,9 +21,9 @@ from cheating_agents import (
 )
 from cheating_server import CheatingModel, above_zero, always, at_zero, facts_of, serving
 
-from stratagem.auditing.plan import plan_audit
-from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games import Key, make_game
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.base import Ask, Scripted
 from stratagem.players.disguised import Disguised
 
@@ -172,6 +172,7 @@ def test_a_served_model_reads_the_temperature(honest, cold, warm):
     assert CheatingModel(always, 0)("You may play: A, B.", 1.0) == "A"
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("name", CHEATS)
 def test_an_audit_catches_an_agent_that_cheats(name):
     alarms = {figure.name for figure in CHEATS[name].card(1).alarms}

@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from stratagem.reproduction.published import PublishedPaper
+from stratagem.sweeps.reproduction.published import PublishedPaper
 
 check = import_module("check_published")
 

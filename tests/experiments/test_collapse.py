@@ -10,10 +10,12 @@ from collapse_measures import ASKED, GAME, Table, positions, self_play, spoken, 
 from collapse_picture import picture
 from result_tables import read_results
 
-from stratagem.evaluation.policies import stated
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.measure.policies import stated_policies
 from stratagem.players.language import LanguagePlayer
+
+pytestmark = pytest.mark.runs
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs/results"
 GAMES = {5: 1440, 6: 5328, 7: 47952, 8: 72576, 9: 127872}
@@ -33,7 +35,7 @@ def table(keep=1.0, best=False):
 def figures_of(own):
     """Return the figures of self-play, and the mean regret over all positions."""
     found = positions()
-    mixes = dict(zip(found, stated(own, views_of(found)), strict=True))
+    mixes = dict(zip(found, stated_policies(own, views_of(found)), strict=True))
     regrets = {key: sum(p * found[key].regrets[action] for action, p in mix.items()) for key, mix in mixes.items()}
     return self_play(mixes, own, regrets), sum(regrets.values()) / len(regrets)
 
@@ -108,6 +110,9 @@ def test_picture_has_a_panel_for_each_arm_and_the_control_in_all():
 def test_page_and_picture_show_the_figures_of_the_json():
     rows = read_results(RESULTS / "collapse.json")["runs"]
     page = (RESULTS / "collapse.md").read_text("utf-8")
-    assert all(table in page for table in collapse.tables(rows))
+    arms, play, by_iteration = collapse.tables(rows)
+    assert arms in page
+    assert play in page
+    assert by_iteration.count("\n") == len(rows), "collapse.json has the iterations of every run but the start"
     drawn = picture({name: collapse.curves(rows, arm) for arm, name in collapse.ARMS.items()})
     assert (RESULTS / "collapse.svg").read_text("utf-8") == drawn

@@ -3,8 +3,8 @@
 import diplomacy_table
 import pytest
 
-from stratagem.games.base import Part
-from stratagem.play.records import Decision, Episode
+from stratagem.games.base import ActionPart
+from stratagem.playing.records import Decision, Episode
 
 
 def run(seed, pay, void=0.25):
@@ -85,7 +85,7 @@ def played(monkeypatch):
 
 
 def judged(kinds):
-    parts = tuple(Part(f"A{number}", kind, 0.0) for number, kind in enumerate(kinds))
+    parts = tuple(ActionPart(f"A{number}", kind, 0.0) for number, kind in enumerate(kinds))
     action = "\n".join(["A PAR S A BUR"] * len(kinds))
     at = {"round": 0, "turn": 0, "clock": 0, "seat": 0, "slot": 0, "attempt": 0, "state_key": "", "info_key": ""}
     return Decision(**at, action=action, how="free", parts=parts)

@@ -10,8 +10,8 @@ import scopal
 import sepo
 import shapellm
 
-from stratagem.errors import StratagemError
-from stratagem.models.run_models import RunModel, RunModels, write_run_models
+from stratagem.base.errors import StratagemError
+from stratagem.language.models.run_models import RunModel, RunModels, write_run_models
 from stratagem.sweeps.planned_run import PlannedRun
 
 RUNS = [PlannedRun(f"{game}-{seed}", (Path("r.toml"),), {"seed": str(seed)}) for seed in (0, 1) for game in ("a", "b")]
@@ -99,7 +99,7 @@ def test_main_table_of_shapellm_has_ten_seeds_where_a_baseline_has_several_equil
 
 
 def test_runs_of_scopal_that_need_an_unfinished_run_are_left_out(tmp_path, capsys):
-    names = [run.name for run in scopal.runs(["equal"], tmp_path, [0], scopal.STARTS["mixed"])]
+    names = [run.name for run in scopal.runs(["equal"], tmp_path, [0], "mixed")]
     assert "fresh-0" not in names
     assert {"start", "self-0", "dpo-474-0", "fresh-judged-0"} <= set(names)
     assert "fresh-0 is skipped, since an earlier run that it needs is not finished" in capsys.readouterr().err
@@ -113,7 +113,7 @@ def test_fresh_rollouts_go_on_from_the_cloned_policy_and_its_base(tmp_path):
     write_run_models(tmp_path / "start", RunModels(models={"last": RunModel(model="dir:stages/7-imitate/model")}))
     base = f"dir:{tmp_path}/start/stages/7-imitate/model"
     write_run_models(tmp_path / "self-0", RunModels(models={"120": RunModel(model=base, adapter=adapter)}))
-    runs = {run.name: run for run in scopal.runs(["equal"], tmp_path, [0], scopal.STARTS["mixed"])}
+    runs = {run.name: run for run in scopal.runs(["equal"], tmp_path, [0], "mixed")}
     assert runs["fresh-0"].changes["model"] == f"{base}+adapter:policy={tmp_path}/self-0/{adapter}"
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from headlines import TARGET, headlines, spread, text
 
-from stratagem.reproduction.published import read_paper
-from stratagem.reproduction.table_plan import TablePlan
+from stratagem.sweeps.reproduction.published import read_paper
+from stratagem.sweeps.reproduction.table_plan import TablePlan
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,16 +34,23 @@ def test_every_stored_seed_is_in_its_range_and_far_values_are_not():
 def test_runs_of_the_headlines_are_recipes_of_today():
     paper = read_paper(TARGET)
     (table,) = paper.tables
-    runs = TablePlan(TARGET, paper, table, "tiny", Path("runs"), (0,)).planned()
+    runs = TablePlan(TARGET, paper, table, "tiny", Path("runs"), (0,)).list_runs()
     assert len(runs) == len(paper.runs)
     assert {run.recipe().algorithm for run in runs} == {"sepo", "shapellm", "scopal"}
 
 
-def test_printed_figures_are_those_of_the_readme():
-    """README prints two or three digits, or a percentage; of chicken it counts the seeds that the first seat wins."""
+PAGES = {"kuhn": "sepo", "leduc": "sepo", "dice": "sepo", "scopal": "sco-pal", "chicken": "shapellm"}
+"""Page of results of each headline, by the start of its run."""
+
+
+def test_printed_figures_are_those_of_readme_and_of_its_pages():
+    """Pages print one to three digits, or a percentage; of chicken they count the seeds that the first seat wins."""
     readme = (ROOT / "README.md").read_text("utf-8")
     for row in headlines():
+        name = PAGES[row.run.partition("-")[0]]
+        assert f"(docs/results/{name}.md)" in readme
+        page = readme if row.run.startswith("kuhn") else (ROOT / f"docs/results/{name}.md").read_text("utf-8")
         mean = sum(row.values) / len(row.values)
         forms = (f"{mean:.3f}".lstrip("0"), f"{mean:.2f}".lstrip("0"), f"{100 * mean:.1f}")
-        printed = any(re.search(rf"(?<![\d.]){re.escape(form)}(?!\d)", readme) for form in forms)
+        printed = any(re.search(rf"(?<![\d.]){re.escape(form)}(?!\d)", page) for form in forms)
         assert printed or row.label.startswith("chicken"), row

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 from synthetic_runs import synthetic_run
 
-from stratagem.evaluation.statistics import holm
-from stratagem.runs.metrics import Curve
+from stratagem.measure.statistics import holm
+from stratagem.training.runs.metrics import Curve
 
 ROOT = Path(__file__).resolve().parents[2]
 league, tests, claims, league_table = map(import_module, ("league", "league_tests", "league_claims", "league_table"))
@@ -95,16 +95,23 @@ def test_jobs_plan_a_seed_of_everything_before_the_next():
     names = [run.name for run in league.jobs(claims.SEEDS)]
     assert names[:2] == ["kuhn-self-5", "kuhn-held-5"]
     assert len([name for name in names if name.startswith(("kuhn-league-", "kuhn-self-"))]) == 32
-    assert all(run.changes == {"seed": run.name.rpartition("-")[2]} for run in league.jobs(range(2)))
+    assert all(run.changes["seed"] == run.name.rpartition("-")[2] for run in league.jobs(range(2)))
     seeds = [int(name.rpartition("-")[2]) for name in names]
     assert all(sooner <= later for sooner, later in pairwise(seeds))
 
 
 @pytest.mark.parametrize(("game", "digits"), [("kuhn", 3), ("leduc", 2)])
-def test_page_shows_every_pair_of_the_kept_runs(game, digits):
+def test_page_shows_the_differences_from_self_play_and_the_least_corrected_p_of_the_kept_runs(game, digits):
     data = json.loads((ROOT / "docs/results/league.json").read_text("utf-8"))["games"][game]
     page = (ROOT / "docs/results/league.md").read_text("utf-8")
-    assert tests.table(game, data["differences"], data["differences of averages"], digits) in page
+    _, _, *lines = tests.table(game, data["differences"], data["differences of averages"], digits).splitlines()
+    shown = [" | ".join(line.split(" | ")[:4]) for line in lines if " less self-play |" in line]
+    assert len(shown) == len(league.WAYS[game]) - 1
+    assert [line for line in shown if f"\n{line} |\n" not in page] == []
+    rows = [row for apart in ("differences", "differences of averages") for row in data[apart].values()]
+    least = min(figure["holm_p"] for row in rows for name, figure in row.items() if name != "seeds")
+    said = {"kuhn": "any pair and figure is {}", "leduc": "(least {}, of six pairs)"}[game]
+    assert said.format(f"{least:.3f}".removeprefix("0")) in " ".join(page.split())
     for name, pair in tests.differences(league_table.stored(data, league.WAYS[game]), league.WAYS[game]).items():
         for figure in tests.FIGURES:
             assert data["differences"][name][figure] == pytest.approx(pair[figure])

@@ -6,7 +6,7 @@ from gpu_kernels import use_gpu_norms
 from memory_estimate import RECIPES, SIZES, compare, made_model, plain_rows, preset
 from memory_meter import MemoryMeter
 
-from stratagem.models.load import load
+from stratagem.language.models.load import load
 
 TOLERANCE = 0.15
 """Largest deviation of an estimate from what is measured."""

@@ -3,7 +3,7 @@
 import mixed_table
 import pytest
 
-from stratagem.play.records import Episode
+from stratagem.playing.records import Episode
 
 
 def game(group, names, payoffs, centres):

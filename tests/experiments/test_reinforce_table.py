@@ -7,7 +7,7 @@ import pytest
 import reinforce
 from synthetic_runs import synthetic_run
 
-from stratagem.runs.config_file import recipe_digest
+from stratagem.training.runs.config_file import recipe_digest
 
 ROOT = Path(__file__).resolve().parents[2]
 

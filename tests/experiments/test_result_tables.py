@@ -7,8 +7,8 @@ import result_tables
 from result_tables import finished, interval, markdown, merged, number
 from synthetic_runs import synthetic_run
 
-from stratagem.evaluation.statistics import with_interval
-from stratagem.runs.config_file import recipe_digest
+from stratagem.measure.statistics import with_interval
+from stratagem.training.runs.config_file import recipe_digest
 
 
 def test_finished_finds_runs_that_are_over_and_end_with_a_seed(tmp_path):
@@ -91,11 +91,20 @@ def test_results_have_the_digest_of_the_recipe_and_the_recipe_beside(tmp_path):
     assert result_tables.read_results(path) == {"a": [first, second]}
 
 
+def test_results_with_a_line_for_each_run_have_digests_too(tmp_path):
+    path = tmp_path / "r.json"
+    result_tables.write_results(path, {"a": [{**RUN, "recipe": {"model": "tiny"}}]}, result_tables.run_lines)
+    assert result_tables.read_results(path) == {"a": [{**RUN, "recipe": recipe_digest({"model": "tiny"})}]}
+    assert len(path.read_text().splitlines()) == 5
+
+
 def test_new_results_are_refused_without_a_recipe(tmp_path):
     path = tmp_path / "r.json"
     with pytest.raises(ValueError, match="would lack the recipe of `stratagem train kuhn`"):
         result_tables.write_results(path, {"a": {"b": [RUN]}})
     assert not path.exists()
+    with pytest.raises(ValueError, match="would lack the recipe of `stratagem train kuhn`"):
+        result_tables.write_results(path, {"a": [{**RUN, "recipe": None}]})
     path.write_text(json.dumps({"a": [RUN]}))  # of a time without recipes
     result_tables.write_results(path, {"a": [RUN]})
     with pytest.raises(ValueError, match="would lack the recipe of `stratagem train leduc`"):

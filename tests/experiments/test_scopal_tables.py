@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from synthetic_runs import synthetic_run
 
-from stratagem.evaluation.statistics import holm
+from stratagem.measure.statistics import holm
 
 ROOT = Path(__file__).resolve().parents[2]
 matches, tables = import_module("scopal_matches"), import_module("scopal_table")
@@ -45,11 +45,18 @@ def test_matches_on_the_page_are_those_of_the_json():
     stars = {row["second"] for row in data["pairs"] if row["won"]["holm_p"] < 0.05}
     assert stars == {"BC of won games", "SPAG", "BC + KTO"}
     assert matches.corrected(data) == data
-    page = (ROOT / "docs/results/sco-pal.md").read_text("utf-8").partition("## Against one another")[2]
-    for row in data["pairs"]:
-        if row["first"] == "Base":
-            star = "*" if row["won"]["holm_p"] < 0.05 else ""
-            assert f"| {100 * (1 - row['won']['mean']):.1f}{star} |" in page
+    page = (
+        (ROOT / "docs/results/sco-pal.md").read_text("utf-8").partition("## Does the best method beat the others?")[2]
+    )
+    of_base = [row["won"] for row in data["pairs"] if row["first"] == "Base"]
+    assert len(of_base) == 8
+    for won in of_base:
+        star = "*" if won["holm_p"] < 0.05 else ""
+        p, holm_p = (f"{won[name]:.{digits}f}".removeprefix("0") for name, digits in (("p", 4), ("holm_p", 3)))
+        assert f"| {100 * won['mean']:.1f}{star} | {p} | {holm_p} |\n" in page
+    others = [row["won"]["p"] for row in data["pairs"] if row["first"] != "Base"]
+    assert min(others) > 0.05
+    assert "| *every other pair* | | *.05 and more* | *1* |" in page
 
 
 def run(seed, *means):

@@ -10,13 +10,13 @@ import sepo
 import sepo_front
 import sepo_pool
 import sepo_table
-from result_tables import finished, markdown
+from result_tables import finished, markdown, number
 from scipy.stats import spearmanr
 from synthetic_runs import synthetic_run
 
 from stratagem.cli.commands import COMMANDS
-from stratagem.evaluation.family import Family
 from stratagem.games.key import Key
+from stratagem.measure.comparisons import Family
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -56,24 +56,71 @@ def test_families_are_declared_before_the_runs():
 CHOSEN = {"SEPO": {"exploit": 0.1, "safety": 0.2}}
 
 
+DATA = json.loads((ROOT / "docs/results/sepo.json").read_text("utf-8"))
+PAGE = (ROOT / "docs/results/sepo.md").read_text("utf-8")
+SENTENCES = " ".join(PAGE.split())
+
+
+def line(row):
+    return f"\n| {' | '.join(row)} |\n"
+
+
 def test_page_has_the_comparisons_of_the_published_arms():
-    data = json.loads((ROOT / "docs/results/sepo.json").read_text("utf-8"))
-    page = (ROOT / "docs/results/sepo.md").read_text("utf-8")
-    for game in ("kuhn", "ipd"):
-        rows = sepo_table.compared(sepo_table.ARM_FAMILY, sepo_table.arm_differences(data[game]))
-        assert markdown(["difference, exact, last", *sepo_table.COMPARED], rows) in page
-    for row in (*sepo_table.arm_rows(data["kuhn-smollm2"]), *sepo_front.front_rows("kuhn", data["kuhn"])):
-        assert f"| {' | '.join(row)} |" in page
-    for game in set(sepo_table.RESPONSE_FAMILIES) & set(data):
-        rows = sepo_table.response_rows(game, data[game])
-        assert f"\n{markdown(sepo_table.RESPONSE_COLUMNS, rows)}\n\n" in page
+    assert markdown(sepo_table.CLAIM_COLUMNS, sepo_table.claim_rows(DATA["kuhn"])) in PAGE
+    rows = sepo_table.claim_rows(DATA["kuhn-smollm2"], sepo_table.SMOLLM2_FAMILY)
+    assert markdown(sepo_table.CLAIM_COLUMNS, rows) in PAGE
+    assert (
+        markdown(["Kuhn poker, weight", "seeds", "pay", "exact"], sepo_front.front_rows("kuhn", DATA["kuhn"])) in PAGE
+    )
+    for game in set(sepo_table.RESPONSE_FAMILIES) & set(DATA):
+        rows = sepo_table.response_rows(game, DATA[game])
+        assert f"\n{markdown(sepo_table.RESPONSE_COLUMNS, rows)}\n\n" in PAGE
 
 
-def test_pages_begin_with_the_figures_of_the_published_arms():
+def test_page_has_the_arms_of_the_dilemma_and_says_that_the_others_end_alike():
+    rows = {row[0].strip("`"): row for row in sepo_table.claim_rows(DATA["ipd"])}
+    assert all(line(rows[arm]) in PAGE for arm in ("none-own", "none-togo", "rollout-togo", "probe-togo", "best-togo"))
+    own = [row for arm, row in rows.items() if arm.endswith("own")]
+    assert {row[2] for row in own} == {".000 \u00b1 .000"}
+    assert "With its own reward every arm ends at .000" in SENTENCES
+    assert rows["rollout-episode"][2][:4] == ".501"
+    assert rows["rollout-episode"][-1] == "1.000"
+    assert all(float(row[-1]) >= 0.5 for row in rows.values() if row[-1] != "\u2013"), "the page says not supported"
+
+
+def test_page_has_the_safety_of_every_game_and_nothing_of_the_family_is_significant():
+    rows = list(sepo_table.compared(sepo_table.CONTROL_FAMILY, sepo_table.control_differences(DATA)))
+    assert len(rows) == len(sepo_table.CONTROL_FAMILY) == 11
+    assert all(line(row) in PAGE for row in rows if row[0].endswith("safety"))
+    assert all(float(row[-1]) >= 0.6 for row in rows)
+    (exact,) = (row for row in rows if row[0] == "kuhn, exact")
+    assert f"Kuhn poker's exact figure, {exact[2]}, has Holm p {exact[-1]}" in SENTENCES
+
+
+@pytest.mark.parametrize(
+    ("game", "cells"),
+    [("kuhn", "Kuhn poker | all arms"), ("leduc", "Leduc poker | both arms"), ("ipd", "ipd, four rounds | four arms")],
+)
+def test_page_has_the_correlations_of_the_pools_figure(game, cells):
+    seeds = sepo_pool.points_by_seed(DATA[game], sepo.POOL_ARMS)
+    points = np.vstack(list(seeds.values()))
+    correlation = number(sepo_pool.correlation(points), 2)
+    assert f"| {cells} | {len(seeds)} | {len(points)} | {correlation} | " in PAGE
+
+
+def test_page_says_that_no_weight_of_a_penalty_is_significant():
+    for game, least in (("kuhn", 0.5), ("ipd", 1.0)):
+        gaps = sepo_front.front_differences(game, DATA[game])
+        rows = list(sepo_table.compared(sepo_front.family(game), gaps))
+        assert len(rows) == len(sepo_front.family(game))
+        assert min(float(row[-1]) for row in rows) == least
+
+
+def test_page_begins_with_the_figures_of_the_published_arms():
     data = json.loads((ROOT / "docs/results/sepo-play.json").read_text("utf-8"))
     rows = list(sepo_table.headline_rows(data["kuhn"]))
-    for name, shown in (("docs/results/sepo.md", rows), ("README.md", rows[:-1])):
-        assert f"\n{markdown(sepo_table.HEADLINE_COLUMNS, shown)}\n\n" in (ROOT / name).read_text("utf-8")
+    page = (ROOT / "docs/results/sepo.md").read_text("utf-8")
+    assert f"\n{markdown(sepo_table.HEADLINE_COLUMNS, rows)}\n\n" in page
     assert rows[0][1:4] == ["-.222", ".271", ".458"], "random play, as `stratagem eval kuhn` prints it"
 
 

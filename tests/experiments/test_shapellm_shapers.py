@@ -1,9 +1,15 @@
 """The table of shapers: paired with two naive learners, and two families that are corrected each by itself."""
 
+import json
+from pathlib import Path
+
 import pytest
 import shapellm
 import shapellm_shapers
-from shapellm_shapers import ALONE, TOGETHER, effects, table
+from result_tables import markdown
+from shapellm_shapers import ALONE, TOGETHER, effect_heads, effect_rows, effects, table
+
+RESULTS = Path(__file__).resolve().parents[2] / "docs/results"
 
 
 def runs(first, second, seeds=10):
@@ -33,3 +39,18 @@ def test_every_pair_of_the_study_has_a_row():
     data = {stem: runs(1.0, 1.0, 2) for stem in stems}
     assert len(list(table(data))) == 5 * 10
     assert len(list(shapellm_shapers.published(data))) == 3
+
+
+def test_effects_are_marked_where_the_corrected_p_is_below_five_percent():
+    (row,) = (row for row in effect_rows(DATA) if row[0] == "ipd")
+    assert row[1:3] == ["+1.50 [1.50, 1.50]*", "–"]
+    (row,) = (row for row in effect_rows({name: own[:7] for name, own in DATA.items()}) if row[0] == "ipd")
+    assert not row[1].endswith("*")
+
+
+def test_the_page_has_the_effects_of_the_stored_runs():
+    published = json.loads((RESULTS / "shapers.json").read_text("utf-8"))
+    page = (RESULTS / "shapellm.md").read_text("utf-8")
+    tables = [markdown(effect_heads(ending), effect_rows(published, ending)) for ending in ("", " twice")]
+    assert all(table in page for table in tables)
+    assert sum(table.count("]*") for table in tables) == 16, "the page counts sixteen marks"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import shapellm_table
+from result_tables import run_lines
 from synthetic_runs import synthetic_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,4 +100,4 @@ def test_published_json_is_kept_where_there_is_no_run(tmp_path, monkeypatch, cap
 
 def test_written_json_has_no_value_that_is_no_number():
     data = shapellm_table.finite({"a": [{"seed": 0, "x": [float("nan"), 1.0]}]})
-    assert json.loads(shapellm_table.written(data)) == {"a": [{"seed": 0, "x": [None, 1.0]}]}
+    assert json.loads(run_lines(data)) == {"a": [{"seed": 0, "x": [None, 1.0]}]}

@@ -8,9 +8,9 @@ import pytest
 from stored_commands import read_command, recipe_of_command, renewed, renewed_command, renewed_data, stored_commands
 
 from stratagem.algorithms.catalogue import read_any
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.base.renamed.recipes import successor_of
 from stratagem.games.key import Key
-from stratagem.renamed.recipes import successor_of
 from stratagem.training.shipped import recipe_path
 
 ROOT = Path(__file__).parents[2]

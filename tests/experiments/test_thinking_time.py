@@ -3,7 +3,7 @@
 import pytest
 import thinking_time
 
-from stratagem.evaluation.statistics import with_interval
+from stratagem.measure.statistics import with_interval
 
 
 def row(payoffs, game="connect-four"):

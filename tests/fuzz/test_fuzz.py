@@ -15,19 +15,19 @@ import pyarrow.parquet as pq
 import pytest
 
 from stratagem.algorithms.catalogue import read_any
-from stratagem.consent.table import reading_files
-from stratagem.errors import StratagemError
+from stratagem.base.consent.table import reading_files
+from stratagem.base.errors import StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key
-from stratagem.models.adapters import add_adapter, load_adapter, save_adapter
-from stratagem.models.load import load
-from stratagem.models.tiny import tiny_folder
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import read_episodes, write_shard
+from stratagem.language.models.adapters import add_adapter, load_adapter, save_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.tiny import tiny_folder
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import read_episodes, write_shard
 
 TIMES = int(os.environ.get("STRATAGEM_FUZZ", "1"))
 LONGEST = 5000
@@ -184,7 +184,7 @@ def test_adapters(tmp_path, tiny):
     save_adapter(model, "one", tmp_path / "whole")
     files = sorted(path.name for path in (tmp_path / "whole").iterdir())
     folder = copied(tmp_path / "whole", tmp_path / "worse")
-    for number in range(40 * TIMES):
+    for number in range(16 * TIMES):
         dice = mutations.dice_of("adapters", number)
         name = dice.choice(files)
         whole = (tmp_path / "whole" / name).read_bytes()
@@ -193,7 +193,7 @@ def test_adapters(tmp_path, tiny):
         else:
             worse = mutations.octets(whole, dice)
         (folder / name).write_bytes(worse)
-        if number % 10 == 0:
+        if number % 8 == 0:
             model = load(f"dir:{tiny}")
         refused("adapters", number, lambda number=number, model=model: load_adapter(model, str(folder), f"a{number}"))
         (folder / name).write_bytes(whole)
@@ -234,22 +234,23 @@ def test_gguf_files(tmp_path, monkeypatch):
 def record(tmp_path):
     game = make_game("ipd(rounds=2)")
     match = Match(game, [make_player("TitForTat", game), make_player("Joss", game)])
-    write_shard(tmp_path / "record", 0, list(play(rotated(match, 4, Key(1), name="x"))))
+    write_shard(tmp_path / "record", 0, list(play(rotate_seats(match, 4, Key(1), name="x"))))
     return tmp_path / "record"
 
 
 TABLES = ("episodes", "decisions", "calls", "prompts")
+KINDS = (pa.int8(), pa.string(), pa.float32(), pa.list_(pa.string()), pa.null())
 NULLABLE = ("decisions.action", "decisions.said", "decisions.advantage")
 
 
 def test_types_and_nulls_of_columns(record):
-    """Every column of every table, of another type, and with nulls where something must stand."""
+    """Every column of every table, of other types, and with nulls where something must stand."""
     for name in TABLES:
         path = record / name / "000000.parquet"
         whole, table = path.read_bytes(), pq.read_table(path)
         for number, field in enumerate(table.schema):
-            kinds = (pa.int8(), pa.string(), pa.float32(), pa.list_(pa.string()), pa.null())
-            for kind in (kind for kind in kinds if not kind.equals(field.type)):
+            others = [kind for kind in KINDS if not kind.equals(field.type)]
+            for kind in others[number % len(others) :][:TIMES]:
                 wrong = table.set_column(number, pa.field(field.name, kind), pa.nulls(len(table), kind))
                 pq.write_table(wrong.replace_schema_metadata(table.schema.metadata), path)
                 with pytest.raises(StratagemError, match=f"has a column {field.name} of type .*, and it should be "):
@@ -293,11 +294,11 @@ def test_episodes_that_do_not_tell_of_every_seat_are_refused(record, column, val
 
 def test_parquet_files(record):
     found = 0
-    for number in range(200 * TIMES):
+    for number in range(100 * TIMES):
         dice = mutations.dice_of("parquet", number)
         path = record / dice.choice(TABLES) / "000000.parquet"
         whole = path.read_bytes()
         path.write_bytes(mutations.octets(whole, dice))
         found += refused("parquet", number, lambda: list(read_episodes(record)))
         path.write_bytes(whole)
-    assert found > 100 * TIMES
+    assert found > 50 * TIMES

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games import Flat, Game, GameSpec, RoundResult, State, View
 from stratagem.games.all_actions import BUDGET, all_actions_of, lines_of
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Sheet, Slot
-from stratagem.games.diplomacy.orders import orders_of
+from stratagem.games.diplomacy.game import orders_of
 from stratagem.games.key import Key
 
 

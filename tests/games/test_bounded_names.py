@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from stratagem.consent.table import allow, commanding
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.file_modules import handed
+from stratagem.base.consent.table import allow, commanding
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.file_modules import handed_files
 from stratagem.games import Key
 from stratagem.games.base import Game
 from stratagem.games.bounded import check_bounds, largest_of, make_bounded_game
@@ -24,12 +24,12 @@ from stratagem.players.given import as_game
 SRC = Path(__file__).parents[2] / "src" / "stratagem"
 FREE = {"games/__init__.py", "games/bounded.py", "games/catalogue.py", "games/playthrough.py", "players/given.py"}
 """Modules that make games which nobody but the user or the program itself names."""
-CONSTANT = {"api/games.py", "api/players.py", "models/small.py", "models/tiny_tokenizer.py"}
+CONSTANT = {"api/games.py", "api/players.py", "language/models/small.py", "language/models/tiny_tokenizer.py"}
 """Modules that make games by names in the program's own tables."""
 PROGRAM = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.bounded import make_bounded_game
 for name in sys.argv[1:]:
     try:
@@ -49,6 +49,7 @@ def refusals(*names):
     return done.stdout.splitlines()
 
 
+@pytest.mark.runs
 def test_huge_games_of_strangers_are_refused_in_one_sentence():
     names = [
         "spiel:hex(board_size=100000)",
@@ -124,7 +125,7 @@ def test_names_of_the_user_have_no_bounds():
 
 def test_names_of_the_user_hold_in_worker_processes():
     as_game("kuhn(hands=123_456_787)")
-    assert "kuhn(hands=123456787)" in handed().consent.names
+    assert "kuhn(hands=123456787)" in handed_files().consent.names
 
 
 def test_no_module_makes_a_stranger_game_without_bounds():

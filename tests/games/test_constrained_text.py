@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games import Key, make_game
 from stratagem.games.catalogue import describe
 from stratagem.games.choices import Flat
@@ -12,7 +12,7 @@ from stratagem.games.conformance.verify import verify
 from stratagem.games.json_form import json_form
 from stratagem.games.open_text import OpenText
 from stratagem.games.templates import template_of
-from stratagem.games.text_parts import drawn, longest, num_texts, texts_of
+from stratagem.games.text_parts import draw_text, longest, num_texts, texts_of
 
 PLAN = {
     "type": "object",
@@ -67,7 +67,7 @@ def test_what_is_no_such_json_is_no_line(text):
 
 def test_texts_that_are_drawn_are_admitted():
     for seed in range(40):
-        text = drawn(FORM.part, Key(seed))
+        text = draw_text(FORM.part, Key(seed))
         assert FORM.read(text) == text
         assert len(text) <= longest(FORM.part)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games import make_game
 from stratagem.games.catalogue import describe
 from stratagem.games.matrix import MatrixGame

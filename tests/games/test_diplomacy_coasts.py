@@ -12,7 +12,7 @@ import pytest
 from diplomacy.utils.export import is_valid_saved_game
 
 from fast_boards import placed, switched
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.coasts import orders_as_read
@@ -132,16 +132,16 @@ def crowded(seed):
 def test_rule_of_the_package_is_how_it_reads_orders_in_dense_positions():
     """All results and the next position are equal, also on the fast board; the rules differ in some positions."""
     other = 0
-    for seed in range(100):
+    for seed in range(40):
         engine, orders = crowded(seed)
         position = position_of(engine)
         usual, read = as_usual(position, orders), orders_as_read(orders, "package")
         named = process(engine_at("standard", position), orders_as_read(orders, "named"))
         assert (process(engine, read), position_of(engine)) == usual, seed
-        after, results = ArrayBoard.at(position).played(read)
+        after, results = ArrayBoard.at(position).play_orders(read)
         assert ({unit: results[unit] for unit in usual[0]}, after.position) == usual, seed
         other += named != usual[0]
-    assert other > 5
+    assert other > 2
 
 
 @pytest.mark.parametrize("fast", [False, True])

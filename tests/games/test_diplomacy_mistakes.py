@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from stratagem.errors import BadParameter, BadRecord, CannotCompute, MissingExtra, UnknownName
+from stratagem.base.errors import BadParameter, BadRecord, CannotCompute, MissingExtra, UnknownName
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.diplomacy.engine import engine_at, process

@@ -7,10 +7,10 @@ from diplomacy.utils.export import is_valid_saved_game
 
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy import Diplomacy
-from stratagem.play.forks import replay
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
 from stratagem.players.catalogue import make_player
+from stratagem.playing.forks import replay
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
 
 
 @pytest.mark.parametrize(

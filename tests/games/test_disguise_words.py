@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.disguise.invention import invent
 from stratagem.games.disguise.substitution import Substitution, forms, is_name
 from stratagem.games.disguise.vocabulary import action_words

@@ -5,11 +5,11 @@ from operator import attrgetter
 
 import pytest
 
-from stratagem.errors import BadParameter, BadRecord, CannotCompute
+from stratagem.base.errors import BadParameter, BadRecord, CannotCompute
 from stratagem.games import Flat, Key, Sheet, Slot, View, make_game
-from stratagem.games.disguise import Disguise, by_hand, generated, prove, read_disguise, vocabulary_of
+from stratagem.games.disguise import Disguise, by_hand, generate_disguise, prove, read_disguise, vocabulary_of
 from stratagem.games.disguise.proof import NoIsomorphism, every_state
-from stratagem.games.disguise.vocabulary import played
+from stratagem.games.disguise.vocabulary import play_randomly
 from stratagem.games.kuhn import Kuhn, KuhnFacts
 
 HAND = make_game("kuhn(hands=1)")
@@ -27,12 +27,12 @@ def test_a_view_in_other_words():
 
 
 def test_a_generated_disguise_changes_words_order_and_score_by_its_seed():
-    disguise = generated(HAND, 3)
-    assert disguise == generated(HAND, 3) != generated(HAND, 4)
+    disguise = generate_disguise(HAND, 3)
+    assert disguise == generate_disguise(HAND, 3) != generate_disguise(HAND, 4)
     assert [plain for plain, _ in disguise.words] == list(vocabulary_of(HAND))
-    assert {generated(HAND, seed).times for seed in range(30)} <= {2, 3, 4, 5, 7, 10}
+    assert {generate_disguise(HAND, seed).times for seed in range(30)} <= {2, 3, 4, 5, 7, 10}
     first = {
-        generated(HAND, seed).view(QUEEN).plain_action(generated(HAND, seed).view(QUEEN).choices.first)
+        generate_disguise(HAND, seed).view(QUEEN).plain_action(generate_disguise(HAND, seed).view(QUEEN).choices.first)
         for seed in range(9)
     }
     assert first == {"FOLD", "CALL"}
@@ -44,7 +44,7 @@ def test_a_generated_disguise_changes_words_order_and_score_by_its_seed():
 
 
 def test_a_list_has_one_order_in_all_situations():
-    disguise = generated(make_game("negotiation-v1"), 1)
+    disguise = generate_disguise(make_game("negotiation-v1"), 1)
     long, short = Flat(map(str, range(11))), Flat(map(str, range(3, 7)))
     assert [action for action in disguise.choices(long) if action in short] == list(disguise.choices(short))
     assert list(disguise.choices(long)) != list(long)
@@ -53,19 +53,19 @@ def test_a_list_has_one_order_in_all_situations():
 @pytest.mark.parametrize("name", ["facts", "state_key", "info_key", "game.rules", "game.hands"])
 def test_nothing_in_plain_words_can_be_read(name):
     with pytest.raises(BadParameter, match="texts and choices of its view only"):
-        attrgetter(name)(generated(HAND, 0).view(QUEEN))
+        attrgetter(name)(generate_disguise(HAND, 0).view(QUEEN))
 
 
 def test_the_declaration_of_a_disguised_game_has_no_words():
-    spec = generated(HAND, 0).view(QUEEN).game.spec
+    spec = generate_disguise(HAND, 0).view(QUEEN).game.spec
     assert (spec.name, spec.family, spec.summary, spec.reference, spec.unit) == ("a game", "a game", "", "", "")
     assert (spec.seats, spec.retries, spec.bounds) == (2, HAND.spec.retries, HAND.spec.bounds)
 
 
 def test_a_sheet_goes_there_and_back():
     game = make_game("diplomacy(until=1901)")
-    disguise = generated(game, 2)
-    for state in played(game, Key(4)):
+    disguise = generate_disguise(game, 2)
+    for state in play_randomly(game, Key(4)):
         view = state.view(state.to_act[0])
         seen = disguise.view(view)
         for number in range(5):
@@ -94,13 +94,13 @@ TREES = {"kuhn(hands=1)": 24, "kuhn": 144, "kuhn-spiel": 24, "ipd(rounds=2)": 10
 @pytest.mark.parametrize("name", TREES)
 def test_small_trees_are_walked_whole(name):
     game = make_game(name)
-    proof = prove(generated(game, 1), game, budget=2_000)
+    proof = prove(generate_disguise(game, 1), game, budget=2_000)
     assert (proof.nodes, proof.episodes) == (TREES[name], 0)
     assert str(proof) == f"proved on all {TREES[name]} decision nodes"
 
 
 def test_larger_trees_are_sampled():
-    proof = prove(generated(make_game("nim"), 1), make_game("nim"), budget=100, episodes=2)
+    proof = prove(generate_disguise(make_game("nim"), 1), make_game("nim"), budget=100, episodes=2)
     assert str(proof) == f"checked on {proof.nodes} decision nodes of 2 episodes"
 
 
@@ -127,9 +127,9 @@ def test_a_list_whose_order_tells_something_is_found():
             return "Choose." if not facts.line else super().situation(facts)
 
     game = Telling(hands=1)
-    assert prove(replace(generated(HAND, 1), order=None), game).nodes
+    assert prove(replace(generate_disguise(HAND, 1), order=None), game).nodes
     with pytest.raises(NoIsomorphism, match="read alike"):
-        prove(generated(HAND, 1), game)
+        prove(generate_disguise(HAND, 1), game)
 
 
 # --- vocabularies

@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
-from stratagem.decoding.stopping import after_thinking
-from stratagem.games.choices import Flat, Reply, Sheet, Slot
+from stratagem.games.choices import Flat, ParsedReply, Sheet, Slot
+from stratagem.language.decoding.stopping import after_thinking
 
 KUHN, MATRIX, LETTERS = Flat(("PASS", "BET")), Flat(("COOPERATE", "DEFECT")), Flat(("C", "D"))
 DEMANDS = Flat(tuple(str(number) for number in range(101)))
@@ -186,14 +186,14 @@ def test_doubt_is_found_wherever_it_stands(before, after):
 @pytest.mark.parametrize("form", HONEST)
 def test_honest_reply_is_read(form):
     for choices, action in ACTIONS:
-        assert choices.parse(form.format(action)) == Reply(action), form.format(action)
+        assert choices.parse(form.format(action)) == ParsedReply(action), form.format(action)
 
 
 def test_action_that_is_a_word_of_doubt_is_read():
     answers = Flat(("NO", "YES", "REJECT", "NOT-BET"))
     for action in answers:
         for form in ("{}", "I say {}.", "My answer is {}", "**{}**"):
-            assert answers.parse(form.format(action)) == Reply(action)
+            assert answers.parse(form.format(action)) == ParsedReply(action)
     assert answers.parse("I do not REJECT").action is None
 
 
@@ -201,7 +201,7 @@ def test_sheet_takes_no_doubted_line():
     sheet = Sheet([Slot("a", ("A H", "A - B")), Slot("b", ("B H", "B - A"))])
     assert sheet.parse("A H\n- B H.").action == "A H\nB H"
     for line in ("not B H", "!B H", "B H?", "B H, not B - A"):
-        assert sheet.parse(f"A H\n{line}") == Reply(None, "illegal")
+        assert sheet.parse(f"A H\n{line}") == ParsedReply(None, "illegal")
 
 
 UNITS = (

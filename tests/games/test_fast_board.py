@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 from diplomacy.tests.test_datc import TestDATC as Cases
 
-from fast_boards import compared_game, differences, ordered, scattered, switched
-from stratagem.errors import IllegalAction
+from fast_boards import compared_game, differences, ordered, placed, scattered, switched
+from stratagem.base.errors import IllegalAction
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.engine import engine_at, position_of
 from stratagem.games.diplomacy.fast.array_board import ArrayBoard
 from stratagem.games.diplomacy.fast.text import board_array, order_code, orders_array
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 CASES = sorted(name for name in vars(Cases) if name.startswith("test_6_"))
 LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in range(40, 4000, 40)]
@@ -63,7 +63,7 @@ def test_fast_board_equals_engine_in_the_test_cases_of_adjudication(monkeypatch)
         if game.phase_type == "M":
             lines = [f"{unit} {order}" for power in game.powers.values() for unit, order in power.orders.items()]
             orders = {"ALL": [line for line in lines if _is_known(line)]}
-            after, results = board.played(orders)
+            after, results = board.play_orders(orders)
             process(game)
             codes = game.result_history.last_value()
             codes = {unit: tuple(sorted({code.message for code in own})) for unit, own in codes.items()}
@@ -77,6 +77,19 @@ def test_fast_board_equals_engine_in_the_test_cases_of_adjudication(monkeypatch)
     for name in CASES:
         getattr(Cases(), name)()
     assert (len(CASES), len(compared)) >= (150, 140)
+
+
+def test_convoyed_army_leaves_the_support_of_its_convoy_uncut():
+    """A variant of the simple convoy paradox (Kruijswijk 2009, case 6.F.14), in which the supporter is dislodged.
+
+    With its support cut, the army would weaken the fleet that carries it, and so have stopped itself.
+    """
+    engine = engine_at("standard", placed({"ENGLAND": ["A CLY", "A YOR", "F NWG"], "RUSSIA": ["F EDI"]}))
+    board = ArrayBoard.at(position_of(engine))
+    lines = ["A CLY - EDI VIA", "F NWG C A CLY - EDI", "A YOR S A CLY - EDI"]
+    orders = {"ENGLAND": lines, "RUSSIA": ["F EDI S F NWG"]}
+    assert board.play_orders(orders)[1]["F EDI"] == ("dislodged",)
+    assert differences(engine, board, orders)[1] == []
 
 
 def _is_known(line):
@@ -114,7 +127,7 @@ def test_fast_sheets_are_those_of_the_engine():
                 assert fast.sheet(power) is None or fast.sheet(power).slots == board.sheet(power).slots
                 assert (fast.acts(power), fast.due(power)) == (board.acts(power), board.due(power))
                 assert fast.acts(power) is False or fast.sheet(power).fill == board.sheet(power).fill
-                for name in ("units", "dislodged", "centers"):
+                for name in ("units", "units_to_retreat", "centers"):
                     assert getattr(fast, name)(power) == getattr(board, name)(power)
             assert (fast.owners, fast.occupants, fast.phase) == (board.owners, board.occupants, board.phase)
             differences(engine, fast, ordered(engine, dice))
@@ -148,7 +161,7 @@ def test_games_are_the_same_on_either_board(players, monkeypatch):
         game = make_game(f"diplomacy(until=1902, judged={players == 'random'})")
         assert game.is_fast is fast
         match = Match(game, [make_player(players, game)] * 7)
-        played.append(next(play(rotated(match, 1, Key(4), name="fast"))))
+        played.append(next(play(rotate_seats(match, 1, Key(4), name="fast"))))
     engine, fast = played
     assert [(row.action, row.info_key, row.parts) for row in fast.decisions] == [
         (row.action, row.info_key, row.parts) for row in engine.decisions

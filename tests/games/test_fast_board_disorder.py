@@ -87,6 +87,6 @@ def test_power_in_civil_disorder_loses_the_farthest_unit_a_fleet_the_first_by_na
     state = json.loads(placed({"FRANCE": units}, "W1902A"))
     state["centers"] = {power: ["BRE", "PAR"] if power == "FRANCE" else [] for power in state["centers"]}
     board = ArrayBoard.at(position_of(engine_at("standard", json.dumps(state))))
-    after, results = board.played({"FRANCE": []})
+    after, results = board.play_orders({"FRANCE": []})
     assert [*after.units("FRANCE")] == left
     assert {results[unit] for unit in units} == {()}

@@ -22,7 +22,7 @@ def test_no_code_outside_of_talk_asks_whether_a_game_is_talk_by_its_class():
     asked = [
         f"{path.relative_to(SRC)}:{node.lineno}"
         for path in sorted(SRC.rglob("*.py"))
-        if path.parent != SRC / "games" / "talk"
+        if path.parent != SRC / "games" / "talk" and "Talk" in path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)

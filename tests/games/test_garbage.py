@@ -1,4 +1,4 @@
-"""Fifty thousand strings that no game asked for: nothing crashes, and nothing illegal is taken."""
+"""Fifteen thousand strings that no game asked for: nothing crashes, and nothing illegal is taken."""
 
 import random
 import sys
@@ -7,7 +7,7 @@ from itertools import islice
 
 import pytest
 
-from stratagem.errors import IllegalAction
+from stratagem.base.errors import IllegalAction
 from stratagem.games import Key, make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.games.conformance.acting import garbage
@@ -20,7 +20,7 @@ TEXTS = [
     "spiel:kuhn_poker(players=3)",
     "spiel:chess",
 ]
-STRINGS = 50_000
+STRINGS = 15_000
 POSITIONS = 12
 """Of each game."""
 LISTED = 10_000

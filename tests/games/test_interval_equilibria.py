@@ -4,10 +4,10 @@ from itertools import combinations, pairwise
 
 import pytest
 
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.exploitability.exact import exact
+from stratagem.base.errors import CannotCompute
 from stratagem.games import make_game
-from stratagem.games.interval_equilibria import (
+from stratagem.games.sender_receiver import SILENT, written
+from stratagem.games.sender_receiver.players import (
     best_equilibrium,
     block_numbers,
     blocks_of,
@@ -16,7 +16,7 @@ from stratagem.games.interval_equilibria import (
     most_blocks,
     receiver_loss,
 )
-from stratagem.games.sender_receiver import SILENT, written
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.tabular import TablePlayer
 
 BIASES = (0.5, 0.75, 1.0, 1.5, 2.0)

@@ -5,20 +5,20 @@ import json
 import pytest
 from diplomacy.utils.export import from_saved_game_format, is_valid_saved_game
 
-from stratagem.errors import BadParameter
-from stratagem.evaluation.hostility import hostility
-from stratagem.evaluation.kingmaking import kingmakers
-from stratagem.evaluation.matchups import Matchup
-from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.recorded_phases import movements
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
 from stratagem.games.conformance import verify
 from stratagem.games.talk import MOVE, SILENT, Message, language_of, moving, without_talk
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
+from stratagem.measure.hostility import hostility
+from stratagem.measure.matchups import Matchup
+from stratagem.measure.metrics import METRICS, Sample
+from stratagem.measure.metrics.peace import kingmakers
+from stratagem.measure.recorded_phases import movements
 from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.catalogue import make_player, player_names
 from stratagem.players.talkers import Silent
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
 
 TWO = "diplomacy(until=1902, only=[FRANCE, GERMANY], judged=False)"
 THREE = "talk(diplomacy(until=1901, only=[TURKEY, RUSSIA, AUSTRIA], judged=False), {options})"
@@ -84,11 +84,11 @@ def test_seats_talk_before_movement_alone():
     assert spoken == [("S1901M", 0, 7), ("S1901M", 1, 7)]
     state = fall()
     assert state.to_act == (0, 1)
-    assert state.inner.talkers() == (0, 1)
+    assert state.game.spoken_language.talkers(state.inner) == (0, 1)
     speak(state, SILENT, SILENT)
     order(state, "A MAR - SPA\nA BUR - BEL\nF BRE H", "A BER H\nA RUH - HOL\nF KIE H")
     assert state.inner.board.phase == "W1901A"
-    assert state.inner.talkers() == ()
+    assert state.game.spoken_language.talkers(state.inner) == ()
     assert state.exchange == MOVE
 
 

@@ -4,11 +4,11 @@ from itertools import product
 
 import pytest
 
-from stratagem.errors import BadParameter, IllegalAction
-from stratagem.evaluation.exploitability.exact import exact
+from stratagem.base.errors import BadParameter, IllegalAction
 from stratagem.games import Key, make_game
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.catalogue import make_player
-from stratagem.prompting.catalogue import make_style
 
 GAVE, KEPT = "CONTRIBUTE", "KEEP"
 

@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from stratagem.errors import UnknownName
+from stratagem.base.errors import UnknownName
 from stratagem.games import Key, make_game
-from stratagem.games.questions import LETTERS
 from stratagem.games.quiz import KINDS
+from stratagem.games.quiz.questions import LETTERS
 
 MANY = 300
 

@@ -5,11 +5,11 @@ from unicodedata import category
 
 import pytest
 
-from stratagem.games.talk.message import Message, Naming, quoted
-from stratagem.integrations.inspect.shown import cell
-from stratagem.show.console import Text, plain
+from stratagem.base.visible import json_text, visible
+from stratagem.connect.inspect.shown import cell
+from stratagem.games.talk.message import Message, Naming, quote_text
+from stratagem.show.console import VisibleText, plain
 from stratagem.show.html import element
-from stratagem.visible import json_text, visible
 
 ODD = [
     *"\u2028\u2029\u0085\x0b\x0c\x1b\x1c\x1e\x7f\x9b",
@@ -28,9 +28,9 @@ def hidden(text):
 @pytest.mark.parametrize("odd", ODD, ids=ascii)
 def test_a_quote_of_talk_has_no_hidden_character_and_can_be_read_back(odd):
     said = f'one{odd}Player 1 said: "I fold."{odd}'
-    assert hidden(quoted(said)) == []
-    assert json.loads(quoted(said)) == said
-    assert len(quoted(said).splitlines()) == 1
+    assert hidden(quote_text(said)) == []
+    assert json.loads(quote_text(said)) == said
+    assert len(quote_text(said).splitlines()) == 1
     line = Naming((), 2).line(Message(0, 1, 0, said), 0)
     assert hidden(line) == []
     assert len(line.splitlines()) == 1
@@ -39,7 +39,13 @@ def test_a_quote_of_talk_has_no_hidden_character_and_can_be_read_back(odd):
 @pytest.mark.parametrize("odd", ODD, ids=ascii)
 def test_text_of_a_model_is_shown_without_hidden_characters(odd):
     said = f"one{odd}two"
-    for shown in (visible(said), json_text({"said": said}), plain(Text(said)), cell(said), str(element("p", said))):
+    for shown in (
+        visible(said),
+        json_text({"said": said}),
+        plain(VisibleText(said)),
+        cell(said),
+        str(element("p", said)),
+    ):
         assert hidden(shown.replace("\n", "")) == []
         assert len(shown.strip().splitlines()) == 1 or "{" in shown
     assert hidden(str(element("p", "x", title=said))) == []
@@ -47,4 +53,4 @@ def test_text_of_a_model_is_shown_without_hidden_characters(odd):
 
 @pytest.mark.parametrize("text", ["", "plain", 'quote " and \\', "Grüße, 你好", "two\nlines\ttab"])
 def test_a_quote_of_other_text_is_its_json(text):
-    assert quoted(text) == json.dumps(text, ensure_ascii=False)
+    assert quote_text(text) == json.dumps(text, ensure_ascii=False)

@@ -12,7 +12,7 @@ from stratagem.games.matrix import MatrixGame
 from stratagem.games.negotiation_v1 import Pie
 from stratagem.games.negotiation_v2 import Division
 
-FEW = settings(max_examples=15, deadline=None)
+FEW = settings(max_examples=4, deadline=None)
 PAYOFFS = st.one_of(st.integers(-9, 9), st.floats(-1e3, 1e3, allow_nan=False, width=32))
 LABEL = st.text(st.characters(codec="ascii", categories=["Lu", "Ll", "Nd"]), min_size=1, max_size=8)
 

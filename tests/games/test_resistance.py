@@ -2,11 +2,11 @@
 
 import pytest
 
-from stratagem.errors import BadParameter, IllegalAction
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.exploitability.exact import exact
+from stratagem.base.errors import BadParameter, IllegalAction
 from stratagem.games import Key, make_game
 from stratagem.games.resistance import FAIL, PAIRS, SUCCESS, Resistance
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.base import Scripted, Traits
 from stratagem.players.catalogue import make_player
 
@@ -119,7 +119,7 @@ class AnyTeam(Scripted):
 
 def test_any_teams_succeed_as_often_as_they_are_free_of_spies():
     """Of 10 pairs 3 are free of spies."""
-    found = expected(Resistance(missions=1), [AnyTeam()] * 5)
+    found = expected_payoffs(Resistance(missions=1), [AnyTeam()] * 5)
     total = sum(found.sums["payoff", seat] for seat in range(5))
     assert total == pytest.approx(3 * 0.3 + 2 * 0.7)
 

@@ -5,12 +5,12 @@ from collections import Counter
 
 import pytest
 
-from stratagem.errors import BadParameter, CannotCompute, StratagemError, UnknownName
+from stratagem.base.errors import BadParameter, CannotCompute, StratagemError, UnknownName
 from stratagem.games import Key, make_game
 from stratagem.games.catalogue import describe
 from stratagem.games.enumeration import starts
-from stratagem.games.questions import LETTERS
-from stratagem.games.rules_quiz import kinds_of, rule_item
+from stratagem.games.quiz.questions import LETTERS
+from stratagem.games.quiz.rules_quiz import kinds_of, rule_item
 
 GAMES = ("kuhn", "ipd(rounds=3)", "auction", "tic-tac-toe", "leduc", "spiel:kuhn_poker(players=3)")
 

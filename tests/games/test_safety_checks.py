@@ -4,13 +4,13 @@ import pytest
 
 import stranger
 from stratagem.api.verification import verify
-from stratagem.errors import BadParameter
-from stratagem.evaluation.expectation import expected
+from stratagem.base.errors import BadParameter
 from stratagem.games.base import Stakes
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import safety_of, stakes_of
-from stratagem.play.match import Match, Setup
+from stratagem.measure.expectation import expected_payoffs
 from stratagem.players.uniform import Random
+from stratagem.playing.match import Match, Setup
 
 
 def game_with(**parts):
@@ -58,7 +58,7 @@ def test_yardsticks_divide_payoffs(stakes):
     players = [Random()] * 3
     for read in (
         lambda: stakes_of(game.start(Key(0)), 0),
-        lambda: expected(game, players),
+        lambda: expected_payoffs(game, players),
         lambda: Setup(id="one", match=Match(game, players), slots=(0, 1, 2), key=Key(0)).episode(game.start(Key(0))),
     ):
         with pytest.raises(BadParameter, match="must be Stakes with `cooperative` above 0"):

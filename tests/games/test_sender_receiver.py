@@ -2,7 +2,7 @@
 
 import pytest
 
-from stratagem.errors import BadParameter, IllegalAction
+from stratagem.base.errors import BadParameter, IllegalAction
 from stratagem.games import Key, make_game
 from stratagem.games.sender_receiver import RECEIVER, SENDER, SILENT
 

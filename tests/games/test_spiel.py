@@ -9,15 +9,15 @@ import pyspiel
 import pytest
 from spiel_play import joint_action, playthrough
 
-from stratagem.errors import BadParameter, BadRecord, CannotCompute, IllegalAction, UnknownName
+from stratagem.base.errors import BadParameter, BadRecord, CannotCompute, IllegalAction, UnknownName
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
 from stratagem.games.spiel import SPIEL_GAMES, spiel
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
 from stratagem.players.base import Move
 from stratagem.players.tabular import TablePlayer
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
 
 LOADABLE = sorted(kind.short_name for kind in pyspiel.registered_games() if kind.default_loadable)
 REFUSED = {

@@ -4,13 +4,14 @@ import json
 
 import pytest
 
-from stratagem.errors import BadParameter, CannotCompute, IllegalAction
+from stratagem.base.errors import BadParameter, CannotCompute, IllegalAction
 from stratagem.games import Key, make_game
 from stratagem.games.catalogue import describe
-from stratagem.games.disguise.disguise import generated
+from stratagem.games.disguise.disguise import generate_disguise
 from stratagem.games.disguise.proof import left_in_plain_words
 from stratagem.games.safety.catalogue import safety_of, stakes_of
 from stratagem.games.talk import ALL, MOVE, SILENT, Language, Message, language_of
+from stratagem.games.talk.message import key_of
 from stratagem.games.tree_walk import walk
 
 KUHN = "talk(kuhn(hands=1), before=round, intents=[state])"
@@ -322,7 +323,14 @@ def test_a_word_of_the_talk_inside_a_word_of_the_game_is_disguised_with_it():
     game = make_game("talk(auction(seats=3), words=[high, low])")
     assert "highest" in game.vocabulary()
     assert "highest" in game.rules(0)
-    assert not left_in_plain_words(generated(game, 0), game.start(Key(0)).view(0))
+    assert not left_in_plain_words(generate_disguise(game, 0), game.start(Key(0)).view(0))
+
+
+def test_keys_tell_the_round_of_a_message():
+    """Silence that nobody sees leaves no trace, so that the round alone tells an early message from a late one."""
+    early, late = (Message(number, 0, 1, "high") for number in (1, 2))
+    assert early.key(1, 3) != late.key(1, 3)
+    assert key_of([early], 1, 3) != key_of([late], 1, 3)
 
 
 def test_long_talk_has_a_short_key_of_its_own():

@@ -4,7 +4,7 @@ import numpy as np
 import pyspiel
 import pytest
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games import tree_walk
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -77,7 +77,7 @@ def test_openspiel_has_the_same_tree(text):
     even = np.repeat(1.0 / np.diff(tree.slots), np.diff(tree.slots))
     policy = pyspiel.UniformRandomPolicy(game)
     found = pyspiel.expected_returns(game.new_initial_state(), policy, -1, True)
-    assert tree.expected(even)[0] == pytest.approx(found)
+    assert tree.expected_returns(even)[0] == pytest.approx(found)
     pending, met = [game.new_initial_state()], set()
     while pending:
         node = pending.pop()
@@ -114,3 +114,12 @@ def test_progress_is_reported(monkeypatch):
     monkeypatch.setattr(tree_walk, "_REPORT_EVERY", 500)
     walk(make_game("kuhn(hands=2)"), progress=seen.append)
     assert seen == [500, 1000, 1500]
+
+
+def test_digest_follows_the_payoffs():
+    """Two games of one shape, with equal names of seats and actions, do not play alike."""
+    one, other, again = (
+        walk(make_game(f"matrix(payoffs=[[(3, 3), (0, 5)], [(5, 0), ({last}, 1)]], rounds=1)")) for last in (1, 2, 1)
+    )
+    assert one.parent.tolist() == other.parent.tolist()
+    assert one.digest == again.digest != other.digest

@@ -18,7 +18,7 @@ from figure_changes import changes, read_renames
 from flat_figures import Figure
 from golden_cases import HERE, Case, Outcome, compute, read_cases
 
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
 
 STORED = HERE / "stored"
 

@@ -18,9 +18,9 @@ from unittest.mock import patch
 from flat_figures import Figure, flat_figures, page_lines, plain_lines
 
 import stratagem as sg
+from stratagem.base.files import finite
 from stratagem.cli import console
 from stratagem.cli.main import main
-from stratagem.files import finite
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]

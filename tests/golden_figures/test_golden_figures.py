@@ -9,10 +9,10 @@ from figures import STORED, compare, main, outcome_text, path_of, read_outcome
 from flat_figures import Figure, flat_figures, page_lines, plain_lines
 from golden_cases import Outcome, read_cases
 
-from stratagem.evaluation.metrics import METRICS
-from stratagem.evaluation.statistics import Estimate
 from stratagem.games.catalogue import GAMES
 from stratagem.games.key import Key
+from stratagem.measure.metrics import METRICS
+from stratagem.measure.statistics import Estimate
 
 CASES = read_cases()
 CHEAP = [name for name, case in CASES.items() if not case.slow and not case.model]

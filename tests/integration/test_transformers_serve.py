@@ -6,20 +6,23 @@ from importlib.util import find_spec
 import pytest
 from servers import free_port, running
 
-from stratagem.engines.base import Request, Sampling
-from stratagem.engines.openai_engine import OpenAIEngine
-from stratagem.engines.remote.mistakes import BadServer
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.tiny import tiny_folder
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import read_episodes, record
+from stratagem.language.engines.base import Request, Sampling
+from stratagem.language.engines.openai_engine import OpenAIEngine
+from stratagem.language.engines.remote.mistakes import BadServer
+from stratagem.language.models.tiny import tiny_folder
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import read_episodes, record
 
 MISSING = [name for name in ("torch", "transformers", "fastapi", "uvicorn", "openai") if find_spec(name) is None]
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"transformers serve needs {', '.join(MISSING)}")
+pytestmark = [
+    pytest.mark.runs,
+    pytest.mark.skipif(bool(MISSING), reason=f"transformers serve needs {', '.join(MISSING)}"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +60,7 @@ def test_replies_are_those_of_the_model(model, url):
     """The server and the weights loaded here say the same, token for token."""
     import torch
 
-    from stratagem.models.load import load
+    from stratagem.language.models.load import load
 
     local, engine = load(f"dir:{model}"), OpenAIEngine(f"api:{model}@{url}")
     texts = ["Your card is K.", "Your card is J. The other player bet. What do you do?"]
@@ -76,7 +79,7 @@ def test_a_whole_match_is_played_and_recorded(model, url, tmp_path):
     game = make_game("kuhn(hands=2)")
     name = f"api:{model}@{url}"
     players = [make_player(f"lm('{name}', max_new_tokens=6)", game), make_player("NashApprox", game)]
-    setups = rotated(Match(game, players), 2, Key(7), name="served")
+    setups = rotate_seats(Match(game, players), 2, Key(7), name="served")
     episodes = list(record(play(setups), tmp_path / "run"))
     assert list(read_episodes(tmp_path / "run")) == episodes
     for episode in episodes:

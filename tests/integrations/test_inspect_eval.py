@@ -12,16 +12,16 @@ from shlex import split
 import pytest
 
 import stratagem as sg
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Move, Traits
-from stratagem.prompting.catalogue import make_style
 
 inspect_ai = pytest.importorskip("inspect_ai")
 
 from inspect_ai.log import read_eval_log  # noqa: E402 - inspect may be missing
 from inspect_ai.model import ModelOutput, ModelUsage, get_model  # noqa: E402
 
-from stratagem.integrations.inspect.tasks import TASKS  # noqa: E402
+from stratagem.connect.inspect.tasks import TASKS  # noqa: E402
 
 REMOTE = Path(__file__).parents[1] / "engines" / "remote"
 sys.path.append(str(REMOTE))

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 import stratagem as sg
-from stratagem.errors import StratagemError
-from stratagem.integrations.inspect.figures import Figures, estimates
-from stratagem.integrations.inspect.plan import make_plan
-from stratagem.integrations.inspect.shown import playthrough
-from stratagem.play.scheduler import play
+from stratagem.base.errors import StratagemError
+from stratagem.connect.inspect.figures import Figures, estimates
+from stratagem.connect.inspect.plan import make_plan
+from stratagem.connect.inspect.shown import playthrough
 from stratagem.players.base import Move, Traits
+from stratagem.playing.scheduler import play
 
 
 def plan_of(game="kuhn", opponents="NashApprox", episodes=20, seed=0, style="plain", *, chance=True, default="random"):

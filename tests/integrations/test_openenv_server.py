@@ -3,7 +3,7 @@
 import pytest
 
 import stratagem as sg
-from stratagem.errors import BadParameter, IllegalAction, UnknownName
+from stratagem.base.errors import BadParameter, IllegalAction, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.playthrough import golden
 from stratagem.players.catalogue import make_player
@@ -12,7 +12,7 @@ pytest.importorskip("openenv")
 from openenv.core import GenericEnvClient
 from servers_of_openenv import serving
 
-from stratagem.integrations.openenv import GameAction, app, environment
+from stratagem.connect.openenv import GameAction, app, environment
 
 DEALS = 200
 

@@ -9,11 +9,11 @@ from open_spiel.python.algorithms.evaluate_bots import evaluate_bots
 from open_spiel.python.bots.uniform_random import UniformRandomBot
 
 import stratagem as sg
-from stratagem.errors import BadParameter, CannotCompute, IllegalAction, UnknownName, WrongKind
+from stratagem.base.errors import BadParameter, CannotCompute, IllegalAction, UnknownName, WrongKind
+from stratagem.connect.openspiel import bot, player
+from stratagem.connect.session import deal_key
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.integrations.openspiel import bot, player
-from stratagem.integrations.session import deal_key
 from stratagem.players.base import Move
 from stratagem.players.catalogue import make_player, patterns
 from stratagem.players.uniform import Random

@@ -71,7 +71,7 @@ def calling_model(seat, folder):
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from trl.chat_template_utils import qwen3_chat_template
 
-    from stratagem.models.tiny import tiny_folder
+    from stratagem.language.models.tiny import tiny_folder
 
     torch.manual_seed(0)
     tokenizer = AutoTokenizer.from_pretrained(tiny_folder("tiny"), padding_side="left")

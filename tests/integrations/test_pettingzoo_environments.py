@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import stratagem as sg
-from stratagem.errors import BadParameter, IllegalAction, UnknownName, WrongKind
+from stratagem.base.errors import BadParameter, IllegalAction, UnknownName, WrongKind
 from stratagem.games.catalogue import make_game
 from stratagem.games.conformance import verify
 from stratagem.games.foreign.audit import AUDIT
@@ -23,7 +23,7 @@ pytest.importorskip("pettingzoo")
 from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, seed_test
 from pettingzoo.utils.conversions import parallel_to_aec
 
-from stratagem.integrations.pettingzoo import aec, parallel
+from stratagem.connect.pettingzoo import aec, parallel
 
 TEXTS = [*golden().values(), "spiel:oshi_zumo"]
 MASKED = ("negotiation-v2", "diplomacy(until=1901)", "goofspiel", "spiel:oshi_zumo")

@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 
 import stratagem as sg
-from stratagem.decoding.guides import OneToken
-from stratagem.engines.base import Call, PolicyId, Prompt, Request
-from stratagem.engines.streaming import BatchEngine
-from stratagem.errors import BadParameter, CannotCompute, IllegalAction, MissingExtra, UnknownName
+from stratagem.base.errors import BadParameter, CannotCompute, IllegalAction, MissingExtra, UnknownName
+from stratagem.connect.agents import Agents, Choosing, table_of
+from stratagem.connect.session import Deals, ExternalAgent, Session, deal_key, match_of
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Sheet, Slot
 from stratagem.games.key import Key
-from stratagem.integrations.agents import Agents, table_of
-from stratagem.integrations.choosing import Choosing
-from stratagem.integrations.session import Deals, ExternalAgent, Session, deal_key, match_of
+from stratagem.language.decoding.guides import OneToken
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Request
+from stratagem.language.engines.streaming import BatchEngine
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.players.uniform import Random

@@ -5,7 +5,7 @@ import random
 import pytest
 
 import stratagem as sg
-from stratagem.errors import BadParameter, IllegalAction, UnknownName
+from stratagem.base.errors import BadParameter, IllegalAction, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.playthrough import golden
@@ -14,7 +14,7 @@ from stratagem.players.catalogue import make_player
 pytest.importorskip("textarena")
 import textarena as ta
 
-from stratagem.integrations.textarena import env
+from stratagem.connect.textarena import env
 
 DEALS = 200
 MATCHES = {

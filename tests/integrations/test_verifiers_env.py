@@ -13,10 +13,10 @@ from shlex import split
 import pytest
 
 import stratagem as sg
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.catalogue import GAMES
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Move, Traits
-from stratagem.prompting.catalogue import make_style
 
 pytest.importorskip("verifiers")
 

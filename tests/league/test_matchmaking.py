@@ -3,13 +3,22 @@
 import numpy as np
 import pytest
 
-from stratagem.errors import BadParameter, CannotCompute, StratagemError
+from stratagem.algorithms.league.roles import LeagueExploiter, Main, MainExploiter, before_falling, is_ready, is_reset
+from stratagem.base.errors import BadParameter, CannotCompute, StratagemError
 from stratagem.games.key import Key
-from stratagem.league.matchmaking import PFSP, Fixed, Lot, RatingNear, SelfPlay, Situation
-from stratagem.league.member import Member, Population
-from stratagem.league.results import Results
-from stratagem.league.roles import LeagueExploiter, Main, MainExploiter, before_falling, is_ready, is_reset
-from stratagem.league.weights import WEIGHTINGS, effective_number, shares
+from stratagem.training.opponents.matchmaking import (
+    PFSP,
+    WEIGHTINGS,
+    Fixed,
+    Lot,
+    RatingNear,
+    SelfPlay,
+    Situation,
+    effective_number,
+    shares,
+)
+from stratagem.training.opponents.member import Member, Population
+from stratagem.training.opponents.results import Results
 
 RATES = {"easy": 0.9, "even": 0.5, "hard": 0.1}
 AGENT = Member(name="agent", role="main", learns=True)

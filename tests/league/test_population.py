@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from stratagem.errors import BadRecord, StratagemError
-from stratagem.league.member import Member, Population
+from stratagem.base.errors import BadRecord, StratagemError
+from stratagem.training.opponents.member import Member, Population
 
 BASE = "abc"
 

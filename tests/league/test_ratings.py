@@ -6,9 +6,9 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from stratagem.errors import BadParameter
-from stratagem.league.meta_game import alpha_rank, cycles, forgotten, nash_mixture, skew
-from stratagem.league.ratings import Score, elo, elo_among, elo_by_name
+from stratagem.algorithms.league.meta_game import alpha_rank, cycles, find_forgotten_wins, nash_mixture, skew
+from stratagem.algorithms.league.ratings import Score, elo, elo_among, elo_by_name
+from stratagem.base.errors import BadParameter
 
 ROCK = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
 """Rock, paper, scissors."""
@@ -175,9 +175,9 @@ def test_alpha_rank_is_that_of_openspiel(monkeypatch, seed, alpha):
 def test_a_later_checkpoint_that_loses_to_whom_an_earlier_one_beat_has_forgotten():
     names = ["a1", "a2", "bot"]
     pay = np.array([[0.0, -0.1, 0.2], [0.1, 0.0, -0.3], [-0.2, 0.3, 0.0]])
-    assert list(forgotten(pay, names, [["a1", "a2"]])) == [("a2", "a1", "bot")]
-    assert not list(forgotten(pay, names, [["a1", "a2"]], least=0.25))
-    assert not list(forgotten(pay, names, [["a2", "a1"]]))
+    assert list(find_forgotten_wins(pay, names, [["a1", "a2"]])) == [("a2", "a1", "bot")]
+    assert not list(find_forgotten_wins(pay, names, [["a1", "a2"]], least=0.25))
+    assert not list(find_forgotten_wins(pay, names, [["a2", "a1"]]))
 
 
 def test_a_table_that_is_no_square_is_refused():

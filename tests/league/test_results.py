@@ -5,8 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from stratagem.errors import BadRecord
-from stratagem.league.results import Results
+from stratagem.base.errors import BadRecord
+from stratagem.training.opponents.results import Results
 
 
 def test_a_pair_that_has_not_met_is_even():

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
+from stratagem.algorithms.league.crossplay import Placing, skills
 from stratagem.games.key import Key
-from stratagem.league.skill import Placing, skills
 
 
 def test_one_game_moves_it_as_openskill_prints():

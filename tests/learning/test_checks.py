@@ -7,18 +7,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from stratagem.learning.checks import CHECKS, PATIENCE, StepContext
-from stratagem.learning.example import Example
-from stratagem.learning.learner import Report
-from stratagem.learning.monitor import CheckFailed, Diverged, Finding, TrainingMonitor, TrainingWarning
-from stratagem.learning.signal_to_noise import SignalToNoise
+from stratagem.learn.checks import CHECKS, PATIENCE, StepContext
+from stratagem.learn.example import Example
+from stratagem.learn.learner import StepReport
+from stratagem.learn.monitor import CheckFailed, DivergedRun, Finding, TrainingMonitor, TrainingWarning
+from stratagem.learn.signal_to_noise import SignalToNoise
 
 
 def report(**changes):
     metrics = {"ratio_min": 0.9, "ratio_max": 1.1} | changes.pop("metrics", {})
     sound = {"loss": 0.1, "grad_norm": 0.5, "learning_rate": 1e-3, "num_examples": 4, "num_tokens": 9, "num_read": 50}
     seen_ = {"entropy": 0.9, "reference_gap": 0.01, "reference_moved": 0.001}
-    return Report(**sound | seen_ | changes, metrics=metrics)
+    return StepReport(**sound | seen_ | changes, metrics=metrics)
 
 
 def strength(mean=1.0, error=0.1, varied=20, **more):
@@ -109,15 +109,17 @@ def test_a_run_without_a_finite_loss_in_three_batches_stops():
     again = TrainingMonitor()
     again.restore(one.state())
     for monitor_ in (one, again):
-        with pytest.raises(Diverged, match="In 3 batches in a row"):
+        with pytest.raises(DivergedRun, match="In 3 batches in a row"):
             steps(monitor_, math.nan)
 
 
 def test_monitor_reports_a_note_once_and_goes_on():
     one = monitor(strict=True)
     plain = seen(**FAULTS["inert_clip"])
-    with pytest.warns(TrainingWarning, match="the clip has no effect"):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
         assert one.check(plain).keys() == {"inert_clip"}
+    assert "the clip has no effect" in one.findings()["inert_clip"].first
     assert one.check(plain) == {}
     assert one.findings()["inert_clip"].count == 1
     assert one.findings()["inert_clip"].level == "note"
@@ -142,7 +144,9 @@ def test_silent_term_names_the_terms_by_verdict():
 
 def test_ratio_checks_read_the_ratio_of_a_part_of_the_loss():
     parts = {"policy/ratio_min": 1.0, "policy/ratio_max": 1.0}
-    made = Report(loss=0.1, grad_norm=0.5, learning_rate=1e-3, num_examples=1, num_tokens=1, num_read=1, metrics=parts)
+    made = StepReport(
+        loss=0.1, grad_norm=0.5, learning_rate=1e-3, num_examples=1, num_tokens=1, num_read=1, metrics=parts
+    )
     assert CHECKS["stuck_ratio"].find(seen(report=made))
     assert not CHECKS["stuck_ratio"].find(seen(report=made, step=8)), "the first step on a batch starts at 1"
     assert CHECKS["inert_clip"].find(seen(report=made, steps_per_batch=1))
@@ -183,8 +187,8 @@ def test_inert_clip_is_reported_after_some_steps():
     for step in range(PATIENCE):
         begun.check(seen(step=step, report=report(metrics=inside)))
     idle.restore(json.loads(json.dumps(begun.state())))
-    with pytest.warns(TrainingWarning, match=f"In {PATIENCE} steps no ratio left the clip range"):
-        idle.check(seen(step=PATIENCE, report=report(metrics=inside)))
+    idle.check(seen(step=PATIENCE, report=report(metrics=inside)))
+    assert idle.findings()["inert_clip"].first.startswith(f"In {PATIENCE} steps no ratio left the clip range")
     assert not begun.findings()
     assert not clipping.findings()
 
@@ -199,3 +203,17 @@ def test_reset_learner_is_given_time(name):
         found = again.check(seen(step=step, reset_step=9, **FAULTS[name]))
         assert set(found) == wanted
     assert again.state()["reset_step"] == 9
+
+
+@pytest.mark.parametrize(
+    ("advantages", "sentence"),
+    [
+        ((0.0, 0.0), "All advantages of 4 examples are 0, so the step changes nothing"),
+        ((0.0, 0.3), "4 examples have a zero gradient though their advantages are not 0: are any weights"),
+        ((), "4 examples have a zero gradient: are any weights"),
+    ],
+)
+def test_zero_gradient_is_explained_by_its_cause(advantages, sentence):
+    columns = {"advantage": advantages} if advantages else {}
+    examples = [Example(tokens=(1, 2, 3), loss_positions=(1, 2), columns=columns)]
+    assert CHECKS["no_gradient"].find(seen(report=report(grad_norm=0.0), examples=examples)).startswith(sentence)

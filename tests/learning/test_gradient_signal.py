@@ -6,16 +6,16 @@ from dataclasses import replace
 import pytest
 import torch
 
-from stratagem.errors import BadParameter
-from stratagem.learning.example import Example
-from stratagem.learning.gradient_signal import gradients, measure_signals
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoiseTracker
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.load import load
+from stratagem.base.errors import BadParameter
+from stratagem.language.models.adapters import adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example
+from stratagem.learn.gradient_signal import gradients, measure_signals
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
+from stratagem.learn.signal_to_noise import GradientSignal, SignalToNoiseTracker
 
 PROMPTS = [(5, 9, 40, last) for last in (7, 11, 13, 17, 19, 23)]
 SAYABLE = (30, 31, 32)
@@ -81,6 +81,7 @@ def batch(learner, rng):
     )
 
 
+@pytest.mark.runs
 def test_shared_unrelated_and_acting_terms_are_told_apart(learner):
     rng, signals = random.Random(3), SignalToNoiseTracker()
     for _ in range(40):
@@ -102,7 +103,7 @@ def test_the_halves_of_all_terms_add_up_to_the_learners_own_gradient(kind, monke
     weights = learner.optimizer.weights
     assert all(weight.grad is None for weight in weights)
     monkeypatch.setattr(learner.optimizer, "step", lambda _loss: kept.extend(weight.grad for weight in weights) or 0.0)
-    learner.step(examples)
+    learner.update_once(examples)
     theirs = torch.cat([gradient.flatten() for gradient in kept])
     ours = sum(half for halves in found.values() for half in halves)
     assert theirs.norm() > 0.01

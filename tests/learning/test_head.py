@@ -4,12 +4,12 @@ import pytest
 import torch
 import transformers
 
-from stratagem.learning.example import Example
-from stratagem.learning.head import head_of
-from stratagem.learning.packing import pack_examples
-from stratagem.learning.policy import Policy
-from stratagem.models.load import load
-from stratagem.models.reference import BadModel
+from stratagem.language.models.load import load
+from stratagem.language.models.reference import BadModel
+from stratagem.learn.example import Example
+from stratagem.learn.head import head_of
+from stratagem.learn.packing import pack_examples
+from stratagem.learn.policy import Policy
 
 SIZES = {"hidden_size": 32, "intermediate_size": 48, "num_hidden_layers": 2, "num_attention_heads": 2, "vocab_size": 90}
 CONFIGS = {
@@ -57,7 +57,7 @@ def test_a_model_that_does_something_else_is_refused():
 
 @pytest.mark.parametrize("trained", [False, True])
 def test_fp32_head_has_the_logits_and_gradients_of_an_fp32_product(monkeypatch, trained):
-    monkeypatch.setattr("stratagem.learning.head._SLICE", 37)
+    monkeypatch.setattr("stratagem.learn.head._SLICE", 37)
     lm = load("tiny", dtype="bf16")
     head = lm.model.get_output_embeddings()
     head.weight.requires_grad_(trained)

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from stratagem.learning.kl_controller import AdaptiveKLSettings, KLController
+from stratagem.base.consent.table import allow
+from stratagem.learn.kl_controller import AdaptiveKLSettings, KLController, read_kl_rule
 
 
 class Theirs:
@@ -68,3 +69,30 @@ def test_a_restored_controller_goes_on():
     for controller in (whole, resumed):
         controller.update(0.5, 100)
     assert resumed.state() == whole.state() != KLController(AdaptiveKLSettings()).state()
+
+
+@pytest.mark.parametrize(("kl", "factor"), [(9.0, 2.0), (8.99, 1.0), (6.0, 1.0), (4.01, 1.0), (4.0, 0.5), (0.0, 0.5)])
+def test_doubling_follows_section_4_of_the_paper_of_ppo(kl, factor):
+    settings = AdaptiveKLSettings(controller=read_kl_rule("doubling"), target_kl=6.0, max_error=9.0)
+    controller = KLController(settings)
+    controller.update(kl, 1)
+    assert controller.coefficient == pytest.approx(0.2 * factor)
+
+
+def test_doubling_needs_a_clip_range_that_shows_it_the_error():
+    with pytest.raises(ValueError, match=r"`max_error` must be at least 0\.5"):
+        AdaptiveKLSettings(controller=read_kl_rule("doubling"))
+
+
+def test_a_rule_of_a_file_adapts_the_coefficient(tmp_path, monkeypatch):
+    """It halves whatever the error is."""
+    (tmp_path / "kl.py").write_text(
+        "from dataclasses import dataclass\nfrom stratagem.learn.kl_controller import KLRule\n\n\n"
+        "@dataclass(frozen=True)\nclass Halving(KLRule):\n    by: float = 0.5\n\n"
+        "    def factor(self, error, share):\n        return self.by\n",
+    )
+    monkeypatch.chdir(tmp_path)
+    allow("kl.py")
+    controller = KLController(AdaptiveKLSettings(controller="kl.py:Halving(by=0.25)"))
+    controller.update(100.0, 10)
+    assert controller.coefficient == 0.05

@@ -6,23 +6,29 @@ import random
 import pytest
 import torch
 
+from stratagem.algorithms.shapellm.language_seat import ValueHead
+from stratagem.base.settings import Settings
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.dpo import DPO
-from stratagem.learning.losses.kto import KTO
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.losses.ppo import PPO
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.learning.reference import REFERENCE, EMAReference, ReferenceSettings
-from stratagem.learning.value_head import ValueHead
-from stratagem.models.adapters import adapter_names, adapter_parameters, add_adapter
-from stratagem.models.load import load
-from stratagem.runs.checkpoint import latest, save_checkpoint
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import combined, restore_heads, restore_weights, writes_adapters, writes_heads
-from stratagem.settings import Settings
+from stratagem.language.models.adapters import adapter_names, adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.dpo import DPO
+from stratagem.learn.losses.kto import KTO
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.losses.ppo import PPO
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
+from stratagem.learn.reference import REFERENCE, EMAReference, ReferenceSettings
+from stratagem.training.runs.checkpoint import latest, save_checkpoint
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.weights import (
+    combine_writers,
+    restore_heads,
+    restore_weights,
+    writes_adapters,
+    writes_heads,
+)
 
 SEPO = PolicyGradient(kl_estimator="one_sided", kl_coef=0.1, normalize_by="divisor")
 
@@ -73,7 +79,7 @@ def test_one_pass_is_two_passes(kind, loss):
     once, twice = (made(kind, loss=loss, head=isinstance(loss, PPO)) for _ in range(2))
     for seed in range(3):
         known = twice.with_old_logprobs(batch(seed))
-        ours, theirs = once.step(batch(seed)), twice.update(known)
+        ours, theirs = once.update_once(batch(seed)), twice.update(known)
         assert sober(ours) == sober(theirs)
         assert list(ours.examples) == list(theirs.examples) == known
         assert alike(trained(once), trained(twice))
@@ -92,7 +98,7 @@ class Boundless(PolicyGradient):
 def test_step_with_an_infinite_loss_and_a_finite_gradient_changes_no_weight():
     learner = made(loss=Boundless())
     before = trained(learner)
-    report = learner.step(batch(1))
+    report = learner.update_once(batch(1))
     assert (report.loss, report.grad_norm > 0.0) == (float("inf"), True)
     assert alike(trained(learner), before)
 
@@ -101,7 +107,7 @@ def test_one_pass_reads_each_example_once(monkeypatch):
     learner, passes = made(loss=PolicyGradient()), []
     outputs = learner.policy.outputs
     monkeypatch.setattr(learner.policy, "outputs", lambda pack, *rest: passes.append(pack) or outputs(pack, *rest))
-    learner.step(batch(1))
+    learner.update_once(batch(1))
     assert sorted(number for pack in passes for number in pack.examples) == list(range(7))
 
 
@@ -138,7 +144,7 @@ def test_what_a_loss_must_see_first_is_read_once_where_it_fits(monkeypatch, budg
         return outputs(pack, examples, *rest)
 
     monkeypatch.setattr(learner.policy, "outputs", noted)
-    report = learner.step(labelled())
+    report = learner.update_once(labelled())
     assert (sorted(read[True]), sorted(read[False])) == WHAT_IS_READ[budget]
     assert report.grad_norm > 0.0
     assert report.num_examples == 7
@@ -147,7 +153,7 @@ def test_what_a_loss_must_see_first_is_read_once_where_it_fits(monkeypatch, budg
 def test_what_fits_is_learnt_from_as_what_does_not():
     roomy, tight = (made(loss=KTO(kto_beta=0.3), budget=budget) for budget in (ROOMY, TIGHT))
     for _ in range(3):
-        ours, theirs = roomy.step(labelled()), tight.step(labelled())
+        ours, theirs = roomy.update_once(labelled()), tight.update_once(labelled())
         for name in ("loss", "grad_norm", "entropy", "reference_gap"):
             assert getattr(ours, name) == pytest.approx(getattr(theirs, name), rel=1e-4)
         assert ours.metrics == pytest.approx(theirs.metrics, rel=1e-4, abs=1e-6)
@@ -163,7 +169,7 @@ def test_dropout_acts_in_the_step_and_resumes_to_the_bit():
     plain = made()
     examples = batch(1)
     assert alike([learner.outputs(examples).logprobs], [plain.outputs(examples).logprobs])
-    reports = [one.step(examples) for one in (learner, again, other, plain)]
+    reports = [one.update_once(examples) for one in (learner, again, other, plain)]
     assert sober(reports[0]) == sober(reports[1])
     assert reports[0].loss not in (reports[2].loss, reports[3].loss)
     assert reports[0].metrics["ratio_max"] > 1.0, "what was said before the step knows no dropout"
@@ -174,13 +180,13 @@ def test_dropout_acts_in_the_step_and_resumes_to_the_bit():
     with torch.no_grad():
         for weight, now in zip(resumed.optimizer.weights, trained(again), strict=True):
             weight.copy_(now)
-    assert sober(resumed.step(batch(2))) == sober(learner.step(batch(2)))
+    assert sober(resumed.update_once(batch(2))) == sober(learner.update_once(batch(2)))
     assert alike(trained(resumed), trained(learner))
 
 
 def test_every_step_drops_others():
     learner = made(dropout=0.3, rate=1e-12)
-    first, second = (learner.step(batch(1)).metrics["ratio_max"] for _ in range(2))
+    first, second = (learner.update_once(batch(1)).metrics["ratio_max"] for _ in range(2))
     assert abs(first - second) > 1e-3
 
 
@@ -191,10 +197,10 @@ def test_a_reference_may_follow_the_policy():
     assert adapter_names(lm) == ["one", f"one-{REFERENCE}"]
     start = [weight.detach().clone() for weight in adapter_parameters(lm, f"one-{REFERENCE}")]
     assert alike(start, trained(learner))
-    first = learner.step(batch(1))
+    first = learner.update_once(batch(1))
     assert (first.reference_gap, first.reference_moved) == (0.0, None)
     assert alike(adapter_parameters(lm, f"one-{REFERENCE}"), start)
-    second = learner.step(batch(2))
+    second = learner.update_once(batch(2))
     assert second.reference_gap > 0.0
     assert second.reference_moved > 0.0
     for was, policy, now in zip(start, trained(learner), adapter_parameters(lm, f"one-{REFERENCE}"), strict=True):
@@ -206,7 +212,7 @@ def test_the_base_is_the_reference_by_default():
     assert learner.reference is None
     examples = batch(1)
     apart = (learner.outputs(examples).logprobs - learner.outputs(examples, adapter=None).logprobs).abs().max().item()
-    assert learner.step(examples).reference_gap == pytest.approx(apart, abs=1e-5)
+    assert learner.update_once(examples).reference_gap == pytest.approx(apart, abs=1e-5)
 
 
 def prefers(loss, examples, *, dtype="fp32"):
@@ -217,7 +223,7 @@ def prefers(loss, examples, *, dtype="fp32"):
     optimizer = Optimizer(list(lm.model.parameters()), OptimizerSettings(learning_rate=1e-4), 9)
     learner = Learner(Policy(lm), loss, optimizer, adapter=None, reference=reference)
     start = learner.outputs(examples).logprobs
-    reports = [learner.step(examples) for _ in range(3)]
+    reports = [learner.update_once(examples) for _ in range(3)]
     after = learner.outputs(examples).logprobs
     assert torch.equal(learner._reference(examples), start) or dtype != "fp32"
     pieces = torch.split(after - start, [len(one.loss_positions) for one in examples])
@@ -252,7 +258,7 @@ def test_a_value_head_knows_nothing_at_first_and_learns():
         dataclasses.replace(one, columns=one.columns | {"return": (2.0,) * len(one.loss_positions)}) for one in batch(1)
     ]
     assert learner.outputs(examples).values.tolist() == [0.0] * sum(len(one.loss_positions) for one in examples)
-    errors = [learner.step(examples).metrics["value/squared_error"] for _ in range(5)]
+    errors = [learner.update_once(examples).metrics["value/squared_error"] for _ in range(5)]
     assert errors[0] == pytest.approx(4.0)
     assert errors[-1] < 0.8 * errors[0]
 
@@ -273,15 +279,15 @@ def test_a_broken_off_run_with_a_value_head_and_a_following_reference_ends_the_s
     }
     whole, broken = made(**options), made(**options)
     for learner in (whole, broken):
-        learner.step(batch(1))
-    write = combined(writes_adapters(broken.policy.lm), writes_heads({"seat-0": broken.value_head}))
+        learner.update_once(batch(1))
+    write = combine_writers(writes_adapters(broken.policy.lm), writes_heads({"seat-0": broken.value_head}))
     save_checkpoint(run, 1, {"optimizer": broken.optimizer.state()}, write=write)
     resumed, start = made(**options, shake=0.2), latest(run)
     resumed.optimizer.restore(start.state()["optimizer"])
     restore_weights(resumed.policy.lm, start.folder)
     restore_heads({"seat-0": resumed.value_head}, start.folder)
     for seed in (2, 3):
-        assert sober(resumed.step(batch(seed))) == sober(whole.step(batch(seed)))
+        assert sober(resumed.update_once(batch(seed))) == sober(whole.update_once(batch(seed)))
     assert alike(trained(resumed), trained(whole))
     assert resumed.value_head.weight.abs().max() > 0.0
     references = [adapter_parameters(one.policy.lm, REFERENCE) for one in (resumed, whole)]

@@ -7,14 +7,14 @@ import pytest
 import torch
 import trl
 
-from stratagem.learning.example import example_from_demonstration
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.kto import KTO, mismatched
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.load import load
-from stratagem.models.merging import merged
+from stratagem.language.models.adapters import adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.merging import merge_adapter
+from stratagem.learn.example import example_from_demonstration
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.kto import KTO, mismatch_replies
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
 
 LABELS = [True, False, False, True]
 ROWS = {
@@ -40,7 +40,7 @@ def adapted():
 @pytest.fixture
 def trainer(tmp_path):
     lm = adapted()
-    merged(lm, "one")
+    merge_adapter(lm, "one")
     args = trl.KTOConfig(
         output_dir=str(tmp_path), use_cpu=True, report_to=[], bf16=False, disable_tqdm=True, beta=0.3,
         per_device_train_batch_size=4,
@@ -87,7 +87,7 @@ def test_a_step_of_kto_is_the_kto_trainers(trainer, budget, monkeypatch):
         )
         for row in trainer.train_dataset
     ]
-    report = learner.step([*mismatched(examples), *examples])
+    report = learner.update_once([*mismatch_replies(examples), *examples])
     assert report.metrics["kl"] > 0.01, "the mismatched replies count"
     assert report.loss == pytest.approx(loss.item(), abs=1e-5)
     wanted = slopes(lm, {name: weight.grad for name, weight in trainer.model.named_parameters()})

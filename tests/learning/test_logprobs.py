@@ -1,13 +1,11 @@
 """Log-probabilities a chunk at a time: the same numbers and gradients as in one go, in a fraction of the memory."""
 
-import sys
-
 import pytest
 import torch
 
 from forks import forked_program
-from stratagem.engines.kept_set import KeptSet
-from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
+from stratagem.language.engines.kept_set import KeptSet
+from stratagem.learn.logprobs import Head, TokenQueries, token_outputs
 
 SIZE, HIDDEN, NUMBER = 97, 12, 23
 COLUMNS = ("logprobs", "entropies", "expected")
@@ -98,8 +96,8 @@ def test_without_gradients_nothing_is_kept():
 PEAK = """
 import sys, torch
 from pathlib import Path
-from stratagem.engines.kept_set import KeptSet
-from stratagem.learning.logprobs import Head, TokenQueries, token_outputs
+from stratagem.language.engines.kept_set import KeptSet
+from stratagem.learn.logprobs import Head, TokenQueries, token_outputs
 
 def kilobytes(name):
     return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if name in line)
@@ -128,12 +126,14 @@ def peak(folder, chunk, tokens=TOKENS, sets=0):
     return int(printed)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="peaks are read where Linux tells them")
+@pytest.mark.runs
+@pytest.mark.linux
 def test_chunks_of_the_default_size_need_an_eighth_of_the_memory(tmp_path):
     assert 8 * peak(tmp_path, 0) <= WHOLE
     assert 8 * peak(tmp_path, TOKENS // 4) > WHOLE
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="peaks are read where Linux tells them")
+@pytest.mark.runs
+@pytest.mark.linux
 def test_memory_with_kept_sets_of_half_the_vocabulary_is_that_of_a_chunk(tmp_path):
     assert 3 * peak(tmp_path, 0, TOKENS // 2, 1) <= WHOLE / 2

@@ -7,18 +7,17 @@ from dataclasses import replace
 import pytest
 import torch
 
-from stratagem.learning.example import Example
-from stratagem.learning.gradient_signal import measure_signals
-from stratagem.learning.head import decoder_of
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.monitor import CheckFailed, TrainingMonitor, TrainingWarning
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.learning.probes import run_probes
-from stratagem.learning.reference import EMAReference
-from stratagem.models.adapters import active, adapter_parameters, add_adapter
-from stratagem.models.load import load
+from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example
+from stratagem.learn.gradient_signal import measure_signals
+from stratagem.learn.head import decoder_of
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.monitor import CheckFailed, TrainingMonitor, TrainingWarning, run_probes
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
+from stratagem.learn.reference import EMAReference
 
 EXAMPLE = Example(
     tokens=(5, 9, 40, 7, 30), loss_positions=(2, 3, 4), columns={"advantage": (1.0, -1.0, 0.5)}, row={"half": 0.0}
@@ -47,7 +46,7 @@ def told(one, examples=(EXAMPLE,), count=5, measure=False, skip=()):
         for _ in range(count):
             if measure:
                 monitor.signal_to_noise.add(measure_signals(one, examples))
-            monitor.check_steps(one, [one.step(examples)], skip=skip)
+            monitor.check_steps(one, [one.update_once(examples)], skip=skip)
     assert monitor.findings().pop("inert_clip").level == "note"
     return monitor.findings().keys() - {"inert_clip"}
 
@@ -74,7 +73,7 @@ def test_an_adapter_that_is_never_applied_is_noticed(lm, loss, found):
 class MaskedByToken(Policy):
     """A policy with the fault that the probe is there for: what looks like padding is not read."""
 
-    def hidden(self, pack):
+    def hidden_states(self, pack):
         rows = [pack.tokens[branch.start : branch.end] for branch in pack.branches]
         states = []
         for row in rows:
@@ -96,7 +95,7 @@ def test_padding_that_is_masked_by_what_it_is_is_noticed(kind):
 def test_an_average_that_follows_is_sound_and_is_charged_against(lm):
     one = learner(lm, reference=EMAReference(lm, "one", ema_decay=0.5))
     assert told(one) == set()
-    report = one.step([EXAMPLE])
+    report = one.update_once([EXAMPLE])
     assert report.reference_gap > 0.0
     assert report.reference_moved > 0.0
 

@@ -9,19 +9,19 @@ from types import ModuleType
 
 import pytest
 
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator
-from stratagem.learning.advantages.catalogue import ESTIMATORS, NamedAdvantage, read_advantage
-from stratagem.learning.advantages.gae import GAE
-from stratagem.learning.advantages.group_mean import GroupMean
-from stratagem.learning.advantages.whitened import Whitened
-from stratagem.learning.losses.catalogue import LOSSES, NamedLoss, read_loss
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.named import Reader
-from stratagem.registry import Registry
-from stratagem.renamed.upgrade import Upgrade
-from stratagem.runs.config_file import settings_toml
-from stratagem.settings import FiniteSettings
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.registry import Registry
+from stratagem.base.renamed.upgrade import Upgrade
+from stratagem.base.settings import FiniteSettings
+from stratagem.learn.advantages.base import AdvantageEstimate, AdvantageEstimator
+from stratagem.learn.advantages.catalogue import ESTIMATORS, NamedAdvantage, read_advantage
+from stratagem.learn.advantages.gae import GAE
+from stratagem.learn.advantages.group_mean import GroupMean
+from stratagem.learn.advantages.whitened import Whitened
+from stratagem.learn.losses.catalogue import LOSSES, NamedLoss, read_loss
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.named import RegistryReader
+from stratagem.training.runs.config_file import settings_toml
 
 
 class Table(FiniteSettings):
@@ -63,7 +63,7 @@ def test_an_estimator_within_an_estimator_is_read_in_both_forms():
     ],
 )
 def test_replaced_option_is_told_its_new_name(factory, source, said):
-    read = Reader(Registry("advantage estimator", {"made": factory}, "none"), AdvantageEstimator)
+    read = RegistryReader(Registry("advantage estimator", {"made": factory}, "none"), AdvantageEstimator)
     with pytest.raises(BadParameter) as refused:
         read(source)
     assert str(refused.value) == said
@@ -93,7 +93,7 @@ def test_old_options_of_a_table_are_read_under_their_new_names(old, new):
 @pytest.mark.parametrize("given", ["unknown(scale=1)", "group_mean(", {"scale": 1}, 3, {"type": "group_mean"}])
 def test_what_names_no_old_option_is_left_as_it_is(given):
     upgrade = Upgrade()
-    assert read_advantage.upgraded(given, upgrade, ("advantage", "advantage")) == given
+    assert read_advantage.upgrade_source(given, upgrade, ("advantage", "advantage")) == given
     assert upgrade.renamed == {}
 
 

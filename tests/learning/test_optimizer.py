@@ -1,12 +1,16 @@
 """Steps of the optimizer: schedules, the bound on the gradient, and weights in short formats."""
 
 import copy
+import math
+from pathlib import Path
 
 import pytest
 import torch
 
-from stratagem.errors import BadParameter
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings, learning_rate_factor
+from stratagem.base.consent.table import allow
+from stratagem.base.errors import BadParameter
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings, learning_rate_factor, read_method
+from stratagem.learn.schedules import read_schedule
 
 
 def weights(dtype):
@@ -166,3 +170,88 @@ def test_an_optimizer_goes_on_from_its_snapshot_as_if_nothing_had_been_undone(dt
     stepped(straight, other, 3, start=3)
     assert torch.equal(weight, other)
     assert undone.steps_taken == straight.steps_taken
+
+
+def test_sgd_is_that_of_torch_with_momentum():
+    ours, theirs = weights(torch.float32), weights(torch.float32)
+    settings = OptimizerSettings(
+        method=read_method("sgd(momentum=0.9)"), learning_rate=0.01, max_grad_norm=float("inf")
+    )
+    optimizer, sgd = Optimizer([ours], settings, 9), torch.optim.SGD([theirs], lr=0.01, momentum=0.9)
+    stepped(optimizer, ours, 3)
+    for number in range(3):
+        theirs.grad = gradients(number)
+        sgd.step()
+    assert torch.equal(ours, theirs)
+
+
+@pytest.mark.parametrize("method", ["adamw", "sgd(momentum=0.9)"])
+def test_every_method_goes_on_from_its_state(method):
+    settings = OptimizerSettings(method=read_method(method), learning_rate=0.01)
+    whole, broken = weights(torch.float32), weights(torch.float32)
+    first, second = Optimizer([whole], settings, 9), Optimizer([broken], settings, 9)
+    stepped(first, whole, 5)
+    stepped(second, broken, 3)
+    resumed = Optimizer([broken], settings, 9)
+    resumed.restore(copy.deepcopy(second.state()))
+    stepped(resumed, broken, 2, start=3)
+    assert torch.equal(whole, broken)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "factors"),
+    [
+        ("constant", [1.0, 1.0, 1.0]),
+        ("linear", [1.0, 0.5, 0.0]),
+        ("linear(end=0.2)", [1.0, 0.6, 0.2]),
+        ("cosine", [1.0, 0.5, 0.0]),
+        ("cosine(end=0.1)", [1.0, 0.55, 0.1]),
+    ],
+)
+def test_schedules_have_their_factors_at_the_start_the_middle_and_the_end(schedule, factors):
+    named = read_schedule(schedule)
+    assert [named.value.factor(progress) for progress in (0.0, 0.5, 1.0)] == pytest.approx(factors)
+
+
+def test_page_shows_the_example_as_it_is_and_it_takes_steps(monkeypatch):
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "how-to" / "change-the-optimizer.md").read_text("utf-8")
+    assert f"```python\n{(root / 'examples' / 'optimizers.py').read_text('utf-8')}```\n" in page
+    monkeypatch.chdir(root)
+    allow("examples/optimizers.py")
+    schedule = "examples/optimizers.py:InverseRoot(speed=3)"
+    settings = OptimizerSettings(method="examples/optimizers.py:RMSprop", learning_rate=0.1, schedule=schedule)
+    assert [settings.schedule.value.factor(progress) for progress in (0.0, 1.0)] == [1.0, 0.5]
+    ours, theirs = weights(torch.float32), weights(torch.float32)
+    stepped(Optimizer([ours], settings.model_copy(update={"max_grad_norm": math.inf}), 1), ours, 1)
+    theirs.grad = gradients(0)
+    torch.optim.RMSprop([theirs], lr=0.1, alpha=0.999).step()
+    assert torch.equal(ours, theirs)
+
+
+def test_optimizer_and_schedule_of_a_file_take_the_steps(tmp_path, monkeypatch):
+    """Signs of the gradient at a learning rate that jumps to a third at half of the steps."""
+    (tmp_path / "steps.py").write_text(
+        "from dataclasses import dataclass\nimport torch\n"
+        "from stratagem.learn.schedules import LearningRateSchedule\n"
+        "from stratagem.learn.optimizer import OptimizerMethod\n\n\n"
+        "class SignSteps(torch.optim.Optimizer):\n"
+        "    def __init__(self, groups, lr):\n        super().__init__(groups, {'lr': lr})\n\n"
+        "    @torch.no_grad()\n    def step(self):\n"
+        "        for group in self.param_groups:\n            for weight in group['params']:\n"
+        "                weight -= group['lr'] * weight.grad.sign()\n\n\n"
+        "@dataclass(frozen=True)\nclass Signs(OptimizerMethod):\n"
+        "    def make(self, groups, settings, *, foreach):\n"
+        "        return SignSteps(groups, settings.learning_rate)\n\n\n"
+        "@dataclass(frozen=True)\nclass Jump(LearningRateSchedule):\n    low: float = 0.5\n\n"
+        "    def factor(self, progress):\n        return 1.0 if progress < 0.5 else self.low\n",
+    )
+    monkeypatch.chdir(tmp_path)
+    allow("steps.py")
+    settings = OptimizerSettings(method="steps.py:Signs", learning_rate=0.25, schedule="steps.py:Jump(low=0.5)")
+    weight = torch.nn.Parameter(torch.zeros(2))
+    optimizer = Optimizer([weight], settings, 4)
+    for _ in range(4):
+        weight.grad = torch.tensor([3.0, -0.001])
+        optimizer.step()
+    assert weight.tolist() == [-0.75, 0.75]

@@ -4,8 +4,8 @@ import pytest
 import torch
 from test_learner import alike, batch, made, sober, trained
 
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.steps import TOLERANCE, take_steps
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.steps import TOLERANCE, take_steps
 
 
 def sampled(learner, *, apart=0.0):
@@ -76,7 +76,7 @@ def test_steps_on_a_batch_that_is_given_twice_begin_as_the_step_on_it_once(norma
     examples = batch(3)
     whole = [one.with_row(divisor=14.0) for one in examples for _ in range(2)]
     first, second = take_steps(twice, whole, 2)
-    expected = once.step(examples)
+    expected = once.update_once(examples)
     assert first.loss == pytest.approx(expected.loss, rel=1e-5)
     assert first.grad_norm == pytest.approx(expected.grad_norm, rel=1e-5)
     assert second.num_examples == first.num_examples == 7

@@ -5,11 +5,11 @@ import random
 import pytest
 import torch
 
-from stratagem.learning.example import Example
-from stratagem.learning.packing import pack_examples, read
-from stratagem.learning.policy import Policy
-from stratagem.learning.tree_batch import tree_batch
-from stratagem.models.load import load
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example
+from stratagem.learn.packing import pack_examples, read
+from stratagem.learn.policy import Policy
+from stratagem.learn.tree_batch import tree_batch
 
 FAMILIES = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
 

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from stratagem.learning.example import example_from_demonstration
-from stratagem.learning.policy import Policy
-from stratagem.models.adapters import active, adapter_parameters, add_adapter
-from stratagem.models.load import load
+from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.learn.example import example_from_demonstration
+from stratagem.learn.policy import Policy
 
 FAMILIES = ("tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5")
 ROWS = [example_from_demonstration((5, 9, 70, 31, place), (place + 3, 40, 41)) for place in range(8, 14)]

@@ -4,13 +4,13 @@ import pytest
 import torch
 from test_policy import by_policy, examples, gradients, plainly
 
-from stratagem.learning import policy as policy_module
-from stratagem.learning.example import Example
-from stratagem.learning.pack_cost import Shape, shape_of_pack
-from stratagem.learning.packing import pack_examples, read
-from stratagem.learning.policy import Policy
-from stratagem.learning.prefix_batch import prefix_batch
-from stratagem.models.load import load
+from stratagem.language.models.load import load
+from stratagem.learn import policy as policy_module
+from stratagem.learn.example import Example
+from stratagem.learn.packing import pack_examples, read
+from stratagem.learn.pass_sizes import PackSizes, shape_of_pack
+from stratagem.learn.policy import Policy
+from stratagem.learn.prefix_batch import prefix_batch
 
 
 @pytest.fixture(scope="module", params=["tiny", "tiny-qwen", "tiny-gemma"])
@@ -43,7 +43,7 @@ def test_values_and_gradients_are_those_of_plain_passes(lm, kind, monkeypatch):
     read_prefix_batch = policy_module.read_prefix_batch
     monkeypatch.setattr(policy_module, "read_prefix_batch", noted)
     if kind == "any":
-        monkeypatch.setattr(Shape, "tree_cost", float("inf"))
+        monkeypatch.setattr(PackSizes, "tree_cost", float("inf"))
     several = [*prompts(), *prompts(3, shared=90, rule=5), *prompts(1, own=9, rule=8)]
     made = {"prompts": prompts(), "several prompts": several, "any": examples(4, number=14)}[kind]
     policy = Policy(lm)

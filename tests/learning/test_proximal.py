@@ -7,20 +7,19 @@ import numpy as np
 import pytest
 import torch
 
-from stratagem.errors import BadParameter
+from stratagem.algorithms.shapellm.language_seat import ValueHead
+from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.kl_controller import AdaptiveKLSettings
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.ppo import PPO
-from stratagem.learning.minibatches import Batches
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.learning.proximal import OldOutputs, PPOBatch, PPOLearner, PPOSettings, old_outputs
-from stratagem.learning.schedules import Schedule
-from stratagem.learning.value_head import ValueHead
-from stratagem.models.adapters import active, adapter_parameters, add_adapter
-from stratagem.models.load import load
+from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example
+from stratagem.learn.kl_controller import AdaptiveKLSettings
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.ppo import PPO
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
+from stratagem.learn.proximal import Batches, OldOutputs, PPOBatch, PPOLearner, PPOSettings, old_outputs
+from stratagem.learn.schedules import Schedule
 
 SETTINGS = PPOSettings(
     clip_range=0.002,
@@ -104,7 +103,7 @@ class ByHand:
             old = [say(self.lm, self.head, example, "one") for example in some.examples]
             reference = [say(self.lm, self.head, example, None)[0] for example in some.examples]
         gained, returns = self.credit(some, old, reference)
-        for places in self.settings.batches.drawn(len(some.examples), key):
+        for places in self.settings.batches.draw_steps(len(some.examples), key):
             self.minibatch([(some.examples[n], *old[n], gained[n], returns[n]) for n in places])
         kl = np.mean([float((said - ref).sum()) for (said, _), ref in zip(old, reference, strict=True)])
         self.beta *= 1 + np.clip(kl / 6 - 1, -0.2, 0.2) * len(some.examples) / 10_000
@@ -152,11 +151,11 @@ def test_two_batches_move_the_weights_as_trl_does():
     ours, theirs = made(), ByHand(other := made())
     start = weights_of(ours.learner)
     for seed in (1, 2):
-        reports = list(ours.learn(played(seed), Key(seed)))
-        theirs.step(played(seed), Key(seed))
+        reports = list(ours.update(played(seed, 8), Key(seed)))
+        theirs.step(played(seed, 8), Key(seed))
         moved = (weights_of(ours.learner) - start).abs()
         apart = (weights_of(ours.learner) - weights_of(other.learner)).abs()
-        assert len(reports) == ours.settings.batches.steps(16) == 12
+        assert len(reports) == ours.settings.batches.steps(8) == 6
         assert moved.mean() > 1e-3
         assert apart.max() < 1e-5
         assert ours.controller.coefficient == pytest.approx(theirs.beta, rel=1e-7)
@@ -170,7 +169,7 @@ def test_old_figures_are_fixed_once_for_all_batches_and_epochs():
     ours, some = made(), played(1)
     before = old_outputs(ours.learner, some.examples)
     told = {}
-    for report in ours.learn(some, Key(1)):
+    for report in ours.update(some, Key(1)):
         for example in report.examples:
             told.setdefault(example.tokens, set()).add((example.columns["old_logprobs"], example.columns["old_value"]))
     assert all(len(columns) == 1 for columns in told.values())
@@ -184,22 +183,22 @@ def test_a_resumed_one_takes_the_same_steps():
     settings = SETTINGS.model_copy(update={"entropy_coef": Schedule(start=0.1, steps=3)})
     whole, broken = made(settings), made(settings)
     for one in (whole, broken):
-        list(one.learn(played(1), Key(1)))
+        list(one.update(played(1, 8), Key(1)))
     resumed = PPOLearner(broken.learner, settings)
     resumed.restore(copy.deepcopy(broken.state()))
     for one in (whole, resumed):
-        list(one.learn(played(2), Key(2)))
+        list(one.update(played(2, 8), Key(2)))
     assert torch.equal(weights_of(whole.learner), weights_of(resumed.learner))
     assert resumed.state() == whole.state()
     assert whole.learner.loss.entropy_coef == pytest.approx(0.1 * 2 / 3)
     forgetful = made(settings)
-    list(forgetful.learn(played(2), Key(2)))
+    list(forgetful.update(played(2, 8), Key(2)))
     assert forgetful.state() != whole.state()
 
 
 def test_the_state_is_plain_data():
     ours = made()
-    list(ours.learn(played(1), Key(1)))
+    list(ours.update(played(1, 8), Key(1)))
     state = ours.state()
     assert state["learnt"] == 1
     assert {type(value) for value in (*state["scores"].values(), *state["kl"].values())} == {float}
@@ -209,10 +208,10 @@ def test_the_state_is_plain_data():
 def test_steps_that_go_too_far_are_undone():
     near, far = (made(SETTINGS.model_copy(update={"max_update_kl": bound})) for bound in (1e-9, 1e9))
     for one in (near, far):
-        list(one.learn(played(1), Key(1)))
+        list(one.update(played(1, 8), Key(1)))
     start, state = weights_of(near.learner), copy.deepcopy(near.learner.optimizer.state())
     for one in (near, far):
-        list(one.learn(played(2), Key(2)))
+        list(one.update(played(2, 8), Key(2)))
     assert (near.last_metrics["undone"], far.last_metrics["undone"]) == (1.0, 0.0)
     assert torch.equal(weights_of(near.learner), start)
     assert not torch.equal(weights_of(far.learner), start)
@@ -223,26 +222,26 @@ def test_steps_that_go_too_far_are_undone():
         assert all(torch.equal(again["adam"]["state"][number][name], value) for name, value in moments.items())
     unbound = made()
     for batch in (1, 2):
-        list(unbound.learn(played(batch), Key(batch)))
+        list(unbound.update(played(batch, 8), Key(batch)))
     assert torch.equal(weights_of(unbound.learner), weights_of(far.learner))
 
 
 def test_the_bound_is_on_how_much_rarer_the_batch_became():
     free = made(SETTINGS.model_copy(update={"max_update_kl": 1e9}))
-    before = old_outputs(free.learner, played(2).examples).policy_logprobs
-    list(free.learn(played(2), Key(2)))
-    rarer = float((before - old_outputs(free.learner, played(2).examples).policy_logprobs).mean())
+    before = old_outputs(free.learner, played(2, 8).examples).policy_logprobs
+    list(free.update(played(2, 8), Key(2)))
+    rarer = float((before - old_outputs(free.learner, played(2, 8).examples).policy_logprobs).mean())
     assert abs(rarer) > 1e-6
     for bound, undone in ((0.5 * abs(rarer), float(rarer > 0.0)), (2.0 * abs(rarer), 0.0)):
         bound_by = made(SETTINGS.model_copy(update={"max_update_kl": bound}))
-        list(bound_by.learn(played(2), Key(2)))
+        list(bound_by.update(played(2, 8), Key(2)))
         assert bound_by.last_metrics["undone"] == undone
 
 
 def test_the_kl_of_a_batch_is_from_the_policy_to_its_reference():
     ours = made()
     said = old_outputs(ours.learner, played(1).examples)
-    list(ours.learn(played(1), Key(1)))
+    list(ours.update(played(1), Key(1)))
     kl = float((said.policy_logprobs - said.reference_logprobs).sum()) / 16
     assert abs(kl) > 1e-4
     assert ours.last_metrics["kl"] == pytest.approx(kl)
@@ -250,14 +249,14 @@ def test_the_kl_of_a_batch_is_from_the_policy_to_its_reference():
 
 def test_scores_and_charges_can_be_left_as_they_are():
     ours = made(PPOSettings(scale_scores=False, adaptive_kl=AdaptiveKLSettings(target_kl=None)))
-    list(ours.learn(played(1), Key(1)))
+    list(ours.update(played(1, 8), Key(1)))
     assert (ours.state()["scores"]["count"], ours.state()["kl"]) == (0.0, {"coefficient": 0.2})
 
 
 def test_what_is_lacking_is_told():
     learner = made().learner
     with pytest.raises(BadParameter, match="without decisions"):
-        list(made().learn(PPOBatch([], [], []), Key(0)))
+        list(made().update(PPOBatch([], [], []), Key(0)))
     learner.value_head = None
     with pytest.raises(BadParameter, match="value head"):
         PPOLearner(learner, SETTINGS)
@@ -282,7 +281,7 @@ def test_ratios_in_bf16_are_one_to_the_bit_until_weights_change(monkeypatch):
     settings = SETTINGS.model_copy(update={"batches": Batches(batch_size=16, mini_batch_size=3)})
 
     def ends():
-        reports = list(made(settings, rate=1e-30, dtype="bf16").learn(played(1), Key(2)))
+        reports = list(made(settings, rate=1e-30, dtype="bf16").update(played(1, 8), Key(2)))
         return {
             size for one in reports for name, size in one.metrics.items() if name.endswith(("ratio_min", "ratio_max"))
         }
@@ -305,5 +304,5 @@ def test_every_token_has_the_episode_and_the_turn_of_its_decision():
 def test_coefficient_of_a_batch_is_the_one_of_its_rewards_and_not_the_next():
     settings = AdaptiveKLSettings(initial_kl_coef=0.7, target_kl=0.001, num_decisions=16)
     learner = made(SETTINGS.model_copy(update={"adaptive_kl": settings}))
-    list(learner.learn(played(2, 8), Key(0)))
+    list(learner.update(played(2, 8), Key(0)))
     assert learner.last_metrics["kl_coef"] == 0.7 != learner.controller.coefficient

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from stratagem.errors import BadParameter, UnknownName
-from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions
-from stratagem.learning.losses.base import Loss, LossOutput, checked
-from stratagem.learning.named import Named
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.learn.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions
+from stratagem.learn.losses.base import Loss, LossOutput, check_output
+from stratagem.learn.named import NamedObject
 from stratagem.training.provided import GRPO
 
 FOUR = Decisions(episode=[0, 1, 2, 3], terms={"payoff": [1.0, 0.0, 2.0, 1.0]})
@@ -87,13 +87,13 @@ X = torch.tensor(1.0, requires_grad=True)
 )
 def test_a_loss_of_another_form_is_refused(given, said):
     with pytest.raises(BadParameter) as caught:
-        checked(object(), given)
+        check_output(object(), given)
     assert said in str(caught.value)
 
 
 def test_a_loss_of_the_right_form_is_returned():
     output = LossOutput(X * 2, {"w": (3.0, 1.0), "n": (3, 1)}, {"r": (0.0, 1.0)})
-    assert checked(object(), output) is output
+    assert check_output(object(), output) is output
 
 
 def test_a_loss_that_asks_for_an_unknown_output_is_refused():
@@ -102,4 +102,4 @@ def test_a_loss_that_asks_for_an_unknown_output_is_refused():
         prepare = __call__ = lambda *_: None
 
     with pytest.raises(UnknownName, match="did you mean entropies"):
-        GRPO.check_loss(Named("asking", {}, Asking()))
+        GRPO.check_loss(NamedObject("asking", {}, Asking()))

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stratagem.errors import BadParameter
-from stratagem.learning.schedules import Experience, Schedule
+from stratagem.base.errors import BadParameter
+from stratagem.learn.schedules import Experience, Schedule
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from stratagem.learning.signal_to_noise import ENOUGH, GradientSignal, SignalToNoiseTracker
+from stratagem.learn.signal_to_noise import ENOUGH, GradientSignal, SignalToNoiseTracker
 
 CONSTANT = GradientSignal(0.0, 0.0, True)
 

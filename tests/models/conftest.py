@@ -1,6 +1,6 @@
 import pytest
 
-from stratagem.models.load import load
+from stratagem.language.models.load import load
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -6,8 +6,8 @@ import pytest
 import torch
 from spoken import logits
 
-from stratagem.errors import StratagemError, UnknownName
-from stratagem.models.adapters import (
+from stratagem.base.errors import StratagemError, UnknownName
+from stratagem.language.models.adapters import (
     active,
     adapter_names,
     adapter_parameters,
@@ -16,8 +16,8 @@ from stratagem.models.adapters import (
     load_adapter,
     save_adapter,
 )
-from stratagem.models.load import load
-from stratagem.models.reference import BUILT_IN
+from stratagem.language.models.load import load
+from stratagem.language.models.reference import BUILT_IN
 
 
 def with_two(kind="tiny"):

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from stratagem.models.agreement import Agreement, deviation
+from stratagem.language.models.agreement import Agreement, deviation
 
 
 def test_deviation_is_in_standard_deviations_of_the_worst_row():

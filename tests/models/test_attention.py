@@ -4,9 +4,9 @@ import pytest
 import torch
 import transformers
 
-from stratagem.models.attention import Attention, attention_of
-from stratagem.models.reference import BUILT_IN
-from stratagem.models.tiny import WINDOW, _config
+from stratagem.language.models.attention import Attention, attention_of
+from stratagem.language.models.reference import BUILT_IN
+from stratagem.language.models.tiny import WINDOW, _config
 
 SLIDING = ["sliding_attention"] * 3 + ["full_attention"]
 SAID = {

@@ -5,10 +5,10 @@ import struct
 
 import pytest
 
-from stratagem.models.folder import check_folder
-from stratagem.models.load import load
-from stratagem.models.merging import write_model
-from stratagem.models.reference import BadModel
+from stratagem.language.models.folder import check_folder
+from stratagem.language.models.load import load
+from stratagem.language.models.merging import write_model
+from stratagem.language.models.reference import BadModel
 
 
 @pytest.fixture

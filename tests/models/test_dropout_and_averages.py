@@ -5,18 +5,18 @@ import torch
 from spoken import logits
 
 from stratagem.games.key import Key
-from stratagem.models.adapters import (
+from stratagem.language.models.adapters import (
     active,
     adapter_parameters,
     add_adapter,
-    averaged,
-    copied,
+    average_adapter,
+    copy_adapter,
     dropout_of,
     dropping,
     load_adapter,
     save_adapter,
 )
-from stratagem.models.reference import BadModel
+from stratagem.language.models.reference import BadModel
 
 
 def shaken(model, name, seed=1):
@@ -80,7 +80,7 @@ def test_a_dropout_that_is_no_share_is_refused(tiny, share):
 def test_a_copy_says_the_same_and_is_not_trained(tiny):
     add_adapter(tiny, "one", rank=4, alpha=8, targets=["q_proj"], seed=3)
     shaken(tiny, "one")
-    copied(tiny, "one", "twin")
+    copy_adapter(tiny, "one", "twin")
     with active(tiny, "one"), active(tiny, "twin"):
         twin = logits(tiny)
     with active(tiny, "one"):
@@ -98,7 +98,7 @@ def test_an_average_goes_so_much_of_the_way(tiny):
         shaken(tiny, name, seed=len(name) + ord(name[0]))
     before = [weight.detach().clone() for weight in adapter_parameters(tiny, "one")]
     source = [weight.detach().clone() for weight in adapter_parameters(tiny, "two")]
-    averaged(tiny, "one", "two", 0.75)
+    average_adapter(tiny, "one", "two", 0.75)
     for was, theirs, now in zip(before, source, adapter_parameters(tiny, "one"), strict=True):
         torch.testing.assert_close(now, 0.75 * was + 0.25 * theirs)
     assert all(torch.equal(a, b) for a, b in zip(source, adapter_parameters(tiny, "two"), strict=True))

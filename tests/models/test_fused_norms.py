@@ -8,8 +8,8 @@ from transformers.models.gemma3.modeling_gemma3 import Gemma3RMSNorm
 from transformers.models.llama.modeling_llama import LlamaRMSNorm
 from transformers.models.qwen3_5.modeling_qwen3_5 import Qwen3_5RMSNorm, Qwen3_5RMSNormGated
 
-from stratagem.models.fused_norms import FusedNorm, FusedNormPlusOne, fuse_norms
-from stratagem.models.load import load
+from stratagem.language.models.fused_norms import FusedNorm, FusedNormPlusOne, fuse_norms
+from stratagem.language.models.load import load
 
 KINDS = {LlamaRMSNorm: FusedNorm, Gemma3RMSNorm: FusedNormPlusOne, Qwen3_5RMSNorm: FusedNormPlusOne}
 ROUNDING = {torch.float32: 1e-5, torch.bfloat16: 1e-2}

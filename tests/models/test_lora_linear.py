@@ -4,9 +4,9 @@ import pytest
 import torch
 from peft.tuners.lora.layer import Linear
 
-from stratagem.models.adapters import active, adapter_parameters, add_adapter, lora_layers
-from stratagem.models.load import load
-from stratagem.models.lora_linear import QuickLinear, _LoRA, quicken
+from stratagem.language.models.adapters import active, adapter_parameters, add_adapter, lora_layers
+from stratagem.language.models.load import load
+from stratagem.language.models.lora_linear import QuickLinear, _LoRA, quicken
 
 
 @pytest.fixture

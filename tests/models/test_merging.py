@@ -4,12 +4,12 @@ import pytest
 import torch
 from spoken import logits
 
-from stratagem.errors import UnknownName
-from stratagem.models.adapters import active, adapter_names, adapter_parameters, add_adapter, current
-from stratagem.models.load import load
-from stratagem.models.merging import merged, write_model
-from stratagem.models.reference import BUILT_IN, BadModel
-from stratagem.runs.weights import restore_weights, writes_model
+from stratagem.base.errors import UnknownName
+from stratagem.language.models.adapters import active, adapter_names, adapter_parameters, add_adapter, current
+from stratagem.language.models.load import load
+from stratagem.language.models.merging import merge_adapter, write_model
+from stratagem.language.models.reference import BUILT_IN, BadModel
+from stratagem.training.runs.weights import restore_weights, writes_model
 
 
 def adapted(kind, *names):
@@ -29,7 +29,7 @@ def test_a_merged_base_says_what_its_adapter_said(kind, tmp_path):
     with active(model, "one"):
         said = logits(model)
     before, base = model.fingerprint, logits(model)
-    merged(model, "one")
+    merge_adapter(model, "one")
     assert type(model.model) is plain
     assert (adapter_names(model), current(model)) == ([], None)
     assert not any("lora" in name for name, _ in model.model.named_parameters())
@@ -45,7 +45,7 @@ def test_a_merged_base_says_what_its_adapter_said(kind, tmp_path):
 
 def test_a_merged_base_takes_a_new_adapter_that_learns():
     model = adapted("tiny", "one")
-    merged(model, "one")
+    merge_adapter(model, "one")
     plain = logits(model)
     add_adapter(model, "next", rank=2, alpha=4)
     with active(model, "next"):
@@ -89,9 +89,9 @@ def test_what_a_model_keeps_beside_its_weights_is_written_too(tmp_path):
 def test_what_cannot_be_merged_is_refused_and_left_alone():
     model = adapted("tiny", "one", "two")
     with pytest.raises(BadModel, match=r"The adapters two are of the base as it was"):
-        merged(model, "one")
+        merge_adapter(model, "one")
     with pytest.raises(UnknownName):
-        merged(model, "three")
+        merge_adapter(model, "three")
     assert adapter_names(model) == ["one", "two"]
 
 
@@ -99,4 +99,4 @@ def test_four_bits_are_refused(monkeypatch):
     model = adapted("tiny", "one")
     monkeypatch.setattr(model.model.get_base_model(), "is_quantized", True, raising=False)
     with pytest.raises(BadModel, match="load the base in bf16"):
-        merged(model, "one")
+        merge_adapter(model, "one")

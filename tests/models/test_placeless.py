@@ -2,7 +2,7 @@
 
 import pytest
 
-from stratagem.models.reference import placeless
+from stratagem.language.models.reference import placeless
 
 PLACES = ["runs/demo", "/srv/a b/x,y(z)", "../it's/@home", "a@5x/b", "C:/runs", "r+4bits"]
 SHAPES = [

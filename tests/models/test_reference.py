@@ -2,8 +2,8 @@
 
 import pytest
 
-from stratagem.errors import StratagemError
-from stratagem.models.reference import AdapterRef, ModelRef, hidden, parse_model
+from stratagem.base.errors import StratagemError
+from stratagem.language.models.reference import AdapterRef, ModelRef, hide_secrets, parse_model
 
 
 @pytest.mark.parametrize(
@@ -101,4 +101,4 @@ def test_a_mistake_is_one_sentence_with_the_right_forms(text, says):
     ],
 )
 def test_hidden_shows_an_address_without_what_may_be_a_key(text, shown):
-    assert hidden(text) == shown
+    assert hide_secrets(text) == shown

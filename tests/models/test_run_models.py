@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-from stratagem.errors import StratagemError
-from stratagem.models.load import load
-from stratagem.models.reference import AdapterRef, ModelRef, parse_model
-from stratagem.models.run_models import (
+from stratagem.base.errors import StratagemError
+from stratagem.language.models.load import load
+from stratagem.language.models.reference import AdapterRef, ModelRef, parse_model
+from stratagem.language.models.run_models import (
     FILE,
     DecodingSettings,
     RunModel,
@@ -16,9 +16,9 @@ from stratagem.models.run_models import (
     decoding_options,
     outside,
     own_text,
-    pinned,
+    pin_label,
     read_run_models,
-    resolved,
+    resolve_model,
     write_run_models,
 )
 
@@ -55,7 +55,7 @@ def told(folder, **models):
 
 def refused(text):
     with pytest.raises(StratagemError) as caught:
-        resolved(parse_model(text))
+        resolve_model(parse_model(text))
     assert "\n" not in str(caught.value)
     assert str(caught.value).isprintable()
     return str(caught.value)
@@ -82,62 +82,62 @@ def test_labels_are_models_named_without_the_run(run):
         "@start": ModelRef("dir", f"{run}/base/model"),
         "@base": ModelRef("tiny", dtype="bf16"),
     }
-    assert {label: resolved(parse_model(f"run:{run}{label}")) for label in known} == known
+    assert {label: resolve_model(parse_model(f"run:{run}{label}")) for label in known} == known
 
 
 def test_what_is_no_run_stays_as_it_is():
     ref = parse_model("dir:/a+adapter:/b+dtype=fp32")
-    assert resolved(ref) is ref
-    assert pinned("dir:/a@best") == "dir:/a@best"
+    assert resolve_model(ref) is ref
+    assert pin_label("dir:/a@best") == "dir:/a@best"
     assert decoding_options("tiny") == {}
 
 
 def test_options_of_the_text_come_before_the_runs(run):
-    assert resolved(parse_model(f"run:{run}@base+dtype=fp32")).dtype == "fp32"
-    assert resolved(parse_model(f"run:{run}@base")).dtype == "bf16"
-    assert resolved(parse_model(f"run:{run}@last+4bit")).four_bit
+    assert resolve_model(parse_model(f"run:{run}@base+dtype=fp32")).dtype == "fp32"
+    assert resolve_model(parse_model(f"run:{run}@base")).dtype == "bf16"
+    assert resolve_model(parse_model(f"run:{run}@last+4bit")).four_bit
 
 
 def test_a_moved_run_names_the_same_models_at_their_new_place(run, tmp_path):
-    before = resolved(parse_model(f"run:{run}@last"))
+    before = resolve_model(parse_model(f"run:{run}@last"))
     moved = shutil.move(run, tmp_path / "kept" / "a@b")
-    after = resolved(parse_model(f"run:{moved}@last"))
+    after = resolve_model(parse_model(f"run:{moved}@last"))
     assert str(after) == str(before).replace(str(run), str(moved))
 
 
 def test_a_run_by_a_relative_path_and_by_the_home_folder(run, monkeypatch):
     monkeypatch.chdir(run.parent)
     monkeypatch.setenv("HOME", str(run.parent))
-    assert resolved(parse_model("run:kuhn-0@start")) == ModelRef("dir", "kuhn-0/base/model")
-    assert resolved(parse_model("run:~/kuhn-0/@start")) == ModelRef("dir", f"{run}/base/model")
+    assert resolve_model(parse_model("run:kuhn-0@start")) == ModelRef("dir", "kuhn-0/base/model")
+    assert resolve_model(parse_model("run:~/kuhn-0/@start")) == ModelRef("dir", f"{run}/base/model")
     monkeypatch.chdir(run)
-    assert resolved(parse_model("run:.@start")) == ModelRef("dir", "base/model")
+    assert resolve_model(parse_model("run:.@start")) == ModelRef("dir", "base/model")
 
 
 def test_the_best_and_the_last_are_recorded_as_the_steps_that_they_are_now(run):
-    assert pinned(f"run:{run}") == pinned(f"run:{run}@best") == f"run:{run}@40"
-    assert pinned(f"run:{run}@last+dtype=bf16") == f"run:{run}@60+dtype=bf16"
+    assert pin_label(f"run:{run}") == pin_label(f"run:{run}@best") == f"run:{run}@40"
+    assert pin_label(f"run:{run}@last+dtype=bf16") == f"run:{run}@60+dtype=bf16"
     for label in ("base", "start", "40"):
-        assert pinned(f"run:{run}@{label}") == f"run:{run}@{label}"
+        assert pin_label(f"run:{run}@{label}") == f"run:{run}@{label}"
 
 
 def test_a_model_without_a_step_is_recorded_by_another_label_that_stays(tmp_path):
     model = {"model": "dir:model"}
-    assert pinned(f"run:{told(tmp_path / 'a', best=model, start=model)}").endswith("/a@start")
-    assert pinned(f"run:{told(tmp_path / 'b', best=model, last=model)}").endswith("/b@best")
+    assert pin_label(f"run:{told(tmp_path / 'a', best=model, start=model)}").endswith("/a@start")
+    assert pin_label(f"run:{told(tmp_path / 'b', best=model, last=model)}").endswith("/b@best")
 
 
 def test_a_label_that_stays_is_recorded_as_it_was_said(tmp_path):
     model = {"model": "dir:model"}
     run = told(tmp_path / "r", **{"start": model, "0": model, "10": model, "best": model})
-    assert pinned(f"run:{run}") == f"run:{run}@0"
-    assert [pinned(f"run:{run}@{label}") for label in ("start", "10")] == [f"run:{run}@start", f"run:{run}@10"]
+    assert pin_label(f"run:{run}") == f"run:{run}@0"
+    assert [pin_label(f"run:{run}@{label}") for label in ("start", "10")] == [f"run:{run}@start", f"run:{run}@10"]
 
 
 def test_each_seat_has_its_own(tmp_path):
     one = {"model": "tiny", "adapter": "a"}
     run = told(tmp_path / "r", **{"60/naive": one, "60/shaper": one, "last/shaper": one})
-    assert pinned(f"run:{run}@last/shaper") == f"run:{run}@60/shaper"
+    assert pin_label(f"run:{run}@last/shaper") == f"run:{run}@60/shaper"
     assert "last/shaper" in refused(f"run:{run}@last")
 
 
@@ -235,7 +235,7 @@ def test_a_link_that_stays_inside_is_followed(tmp_path):
     run = told(tmp_path / "r", best={"model": "dir:link"})
     (run / "model").mkdir()
     (run / "link").symlink_to("model")
-    assert resolved(parse_model(f"run:{run}")) == ModelRef("dir", f"{run}/link")
+    assert resolve_model(parse_model(f"run:{run}")) == ModelRef("dir", f"{run}/link")
 
 
 def test_what_is_said_to_do_instead_names_the_model_that_the_run_means(tmp_path):
@@ -273,7 +273,7 @@ def test_a_model_from_elsewhere_is_written_with_its_whole_path(tmp_path, monkeyp
     assert outside("hf:owner/m@main") == "hf:owner/m@main"
     assert outside("dir:models/m+4bit") == f"dir:{tmp_path}/models/m+4bit"
     assert outside("run:kuhn-0@start") == f"dir:{run}/base/model"
-    assert outside("run:kuhn-0@last") == str(resolved(parse_model(f"run:{run}@last")))
+    assert outside("run:kuhn-0@last") == str(resolve_model(parse_model(f"run:{run}@last")))
 
 
 def test_who_makes_a_run_names_its_models_also_where_their_base_lies_elsewhere(tmp_path, run):

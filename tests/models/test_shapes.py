@@ -5,13 +5,13 @@ from importlib.util import find_spec
 import pytest
 import torch
 
-from stratagem.learning.example import Example
-from stratagem.learning.pass_sizes import pack_size
-from stratagem.learning.policy import Policy
-from stratagem.learning.step_memory import StepMemory
-from stratagem.models.adapters import active, adapter_parameters, add_adapter
-from stratagem.models.load import load
-from stratagem.models.shapes import SHAPES, LinearAttention, ModelShape, shape_of
+from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.shapes import SHAPES, LinearAttention, ModelShape, shape_of
+from stratagem.learn.example import Example
+from stratagem.learn.pass_sizes import pack_size
+from stratagem.learn.policy import Policy
+from stratagem.learn.step_memory import StepMemory
 
 KINDS = [
     "tiny",
@@ -35,7 +35,7 @@ def kept(policy, lm, examples):
 
     packs = policy.packs(examples)
     with active(lm, "one"), torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        states = [policy.hidden(pack) for pack in packs]
+        states = [policy.hidden_states(pack) for pack in packs]
     assert all(state.requires_grad for state in states)
     return sum(size for at, size in sizes.items() if at not in weights)
 
@@ -53,7 +53,7 @@ def test_sizes_of_a_configuration_are_those_of_the_model(kind):
     policy = Policy(lm, share=False)
     packs = [pack_size(pack, examples, share=False, prefix_batches=False) for pack in policy.packs(examples)]
     memory = StepMemory(shape, "fp32", rank=8, on_gpu=False)
-    assert sum(memory.stored(pack) for pack in packs) == pytest.approx(kept(policy, lm, examples), rel=0.15)
+    assert sum(memory.stored_bytes(pack) for pack in packs) == pytest.approx(kept(policy, lm, examples), rel=0.15)
 
 
 def test_few_targets_and_four_bits_take_less():

@@ -5,8 +5,8 @@ import pytest
 from stratagem.games.catalogue import make_game
 from stratagem.games.diplomacy.graph import graph_of
 from stratagem.games.key import Key
-from stratagem.models.load import load
-from stratagem.models.small import small_folder
+from stratagem.language.models.load import load
+from stratagem.language.models.small import small_folder
 
 
 @pytest.fixture(scope="module")

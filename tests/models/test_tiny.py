@@ -12,21 +12,22 @@ from spoken import logits
 
 from stratagem.games import Key, make_game
 from stratagem.games.playthrough import golden, playthrough
-from stratagem.models import tiny as tiny_models
-from stratagem.models.bpe import CONTEXT, SPECIAL
-from stratagem.models.load import load
-from stratagem.models.reference import BUILT_IN, BadModel
-from stratagem.models.tiny import WINDOW, tiny_folder
-from stratagem.models.tiny_tokenizer import texts_digest
+from stratagem.language.models import tiny as tiny_models
+from stratagem.language.models.bpe import CONTEXT, SPECIAL
+from stratagem.language.models.load import load
+from stratagem.language.models.reference import BUILT_IN, BadModel
+from stratagem.language.models.tiny import WINDOW, tiny_folder
+from stratagem.language.models.tiny_tokenizer import texts_digest
 
 FILES = ("model.safetensors", "tokenizer.json", "config.json", "chat_template.jinja")
-PROGRAM = "from stratagem.models.tiny import tiny_folder\nfor kind in {kinds!r}: print(tiny_folder(kind))"
+PROGRAM = "from stratagem.language.models.tiny import tiny_folder\nfor kind in {kinds!r}: print(tiny_folder(kind))"
 
 
 def digests(folder):
     return [hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in FILES]
 
 
+@pytest.mark.runs
 def test_another_process_makes_the_same_bytes(tmp_path):
     seed = "2" if os.environ.get("PYTHONHASHSEED") == "1" else "1"
     made = {tiny_folder(kind).name: digests(tiny_folder(kind)) for kind in BUILT_IN}

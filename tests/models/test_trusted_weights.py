@@ -7,18 +7,18 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from stratagem.engines.open import served
-from stratagem.errors import BadRecord, StratagemError
-from stratagem.manifest import check_within, write_manifest
-from stratagem.models.adapters import add_adapter, load_adapter, save_adapter
-from stratagem.models.load import load
-from stratagem.models.merging import write_model
-from stratagem.models.reference import BadModel
-from stratagem.runs.checkpoint import save_checkpoint
-from stratagem.runs.files import new_folder
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import with_manifest, writes_adapters, writes_model
-from stratagem.settings import Settings
+from stratagem.base.errors import BadRecord, StratagemError
+from stratagem.base.manifest import check_within, write_manifest
+from stratagem.base.settings import Settings
+from stratagem.language.engines.open import engine_for
+from stratagem.language.models.adapters import add_adapter, load_adapter, save_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.merging import write_model
+from stratagem.language.models.reference import BadModel
+from stratagem.training.runs.checkpoint import save_checkpoint
+from stratagem.training.runs.files import new_folder
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.weights import with_manifest, writes_adapters, writes_model
 
 ADAPTER = "checkpoints/step-000001/adapters/policy"
 
@@ -47,7 +47,7 @@ def flip(path, dice):
 
 def test_what_is_as_it_was_written_is_loaded(run):
     load(f"dir:{run / 'base/model'}+adapter:{run / ADAPTER}")
-    assert served(f"dir:{run / 'base/model'}+adapter:{run / ADAPTER}").adapter.startswith("policy-")
+    assert engine_for(f"dir:{run / 'base/model'}+adapter:{run / ADAPTER}").adapter.startswith("policy-")
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -60,7 +60,7 @@ def test_one_other_bit_in_the_weights_of_a_run_is_refused(seed, run):
     with pytest.raises(StratagemError, match=r"is not as it was written|is torn"):
         load_adapter(load("tiny"), run / ADAPTER, "policy")
     with pytest.raises(StratagemError, match=r"is not as it was written|is torn"):
-        served(f"tiny+adapter:{run / ADAPTER}")
+        engine_for(f"tiny+adapter:{run / ADAPTER}")
 
 
 @pytest.mark.parametrize("name", ["config.json", "tokenizer.json"])

@@ -4,11 +4,10 @@ import json
 
 import pytest
 
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
 from stratagem.games import make_game
-from stratagem.models.reference import BadModel, parse_model, placeless
-from stratagem.models.run_models import decoding_options, pinned, resolved
-from stratagem.models.zoo import PACKAGE, zoo_models
+from stratagem.language.models.reference import BadModel, parse_model, placeless
+from stratagem.language.models.run_models import PACKAGE, decoding_options, pin_label, resolve_model, zoo_models
 from stratagem.players.catalogue import make_player
 
 MODELS = {
@@ -34,15 +33,15 @@ def zoo(tmp_path, monkeypatch):
 
 def test_a_model_is_the_best_of_its_run(zoo):
     assert zoo_models() == {"kuhn-sepo": zoo}
-    found = resolved(parse_model("zoo:kuhn-sepo"))
+    found = resolve_model(parse_model("zoo:kuhn-sepo"))
     assert (found.kind, found.where, found.adapters[0].path) == ("dir", str(zoo / "base"), str(zoo / "policy"))
-    assert resolved(parse_model("zoo:kuhn-sepo@start")).kind == "tiny"
-    assert resolved(parse_model("zoo:kuhn-sepo+dtype=bf16")).dtype == "bf16"
+    assert resolve_model(parse_model("zoo:kuhn-sepo@start")).kind == "tiny"
+    assert resolve_model(parse_model("zoo:kuhn-sepo+dtype=bf16")).dtype == "bf16"
 
 
 def test_its_decoding_settings_and_its_step_are_those_of_the_run(zoo):
     assert decoding_options("zoo:kuhn-sepo")["temperature"] == 0.8
-    assert pinned("zoo:kuhn-sepo") == "zoo:kuhn-sepo@7"
+    assert pin_label("zoo:kuhn-sepo") == "zoo:kuhn-sepo@7"
 
 
 def test_its_name_has_no_path(zoo):
@@ -65,10 +64,10 @@ def test_a_wrong_text_is_answered_with_a_form(text, said):
 
 def test_a_model_that_the_zoo_lacks_is_answered_with_those_it_has(zoo):
     with pytest.raises(StratagemError, match="has no model 'chess': it has kuhn-sepo"):
-        resolved(parse_model("zoo:chess"))
+        resolve_model(parse_model("zoo:chess"))
 
 
 def test_a_zoo_that_is_not_installed_is_answered_with_the_way_to_install_it(monkeypatch):
-    monkeypatch.setattr("stratagem.models.zoo.find_spec", lambda name: None)
+    monkeypatch.setattr("stratagem.language.models.run_models.find_spec", lambda name: None)
     with pytest.raises(StratagemError, match="which is not installed: make zoo"):
         make_player("zoo:kuhn-sepo", make_game("kuhn"))

@@ -12,7 +12,7 @@ ROOT = HERE.parents[1]
 SOURCE = Path("src/stratagem")
 AREAS = (
     *("learning", "algorithms", "league", "evaluation", "engines", "games", "prompting", "integrations", "auditing"),
-    *("viewer", "reproduction"),
+    *("viewer", "reproduction", "players", "workers"),
 )
 """Each has a file of its own beside this one."""
 

@@ -2,11 +2,11 @@
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.dispatch import BatchQueue
-from stratagem.play.match import Match
-from stratagem.play.seating import rotated
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.dispatch import BatchQueue
+from stratagem.playing.match import Match
+from stratagem.playing.seating import rotate_seats
 
 
 class Fake:
@@ -53,11 +53,11 @@ class Engine(BatchQueue):
 def endless(name):
     """Hands of kuhn between random players, as many as are wanted."""
     game = make_game("kuhn(hands=1)")
-    return rotated(Match(game, [make_player("random", game)] * 2), 10**9, Key(1), name=name)
+    return rotate_seats(Match(game, [make_player("random", game)] * 2), 10**9, Key(1), name=name)
 
 
 def setups(game, players, episodes, seed=1, name="t"):
     """Rotated setups of players, which are names or players."""
     made = make_game(game)
     seated = [make_player(player, made) if isinstance(player, str) else player for player in players]
-    return list(rotated(Match(made, seated), episodes, Key(seed), name=name))
+    return list(rotate_seats(Match(made, seated), episodes, Key(seed), name=name))

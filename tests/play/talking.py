@@ -2,13 +2,13 @@
 
 from fakes import Fake, setups
 
-from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.players.base import Move
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 LATER = "That was no action."
 
@@ -50,7 +50,7 @@ def talks(name):
     """Hands of kuhn between a talker and a scripted player, as many as are wanted."""
     game = make_game("kuhn(hands=1)")
     scripted = Fake(lambda ask: Move(ask.view.choices.first))
-    return rotated(Match(game, [talker(), scripted]), 10**9, Key(1), name=name)
+    return rotate_seats(Match(game, [talker(), scripted]), 10**9, Key(1), name=name)
 
 
 def talked(count=6, seed=1):

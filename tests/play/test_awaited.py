@@ -6,13 +6,13 @@ import pytest
 from fakes import Engine, Fake, asking, setups, told
 from talking import call_of
 
-from stratagem.decoding.guides import OneToken
-from stratagem.engines.base import Prompt, Request
-from stratagem.engines.streaming import BatchEngine
 from stratagem.games.catalogue import make_game
-from stratagem.play.awaited import answered_here, play_awaited
-from stratagem.play.scheduler import play
+from stratagem.language.decoding.guides import OneToken
+from stratagem.language.engines.base import Prompt, Request
+from stratagem.language.engines.streaming import BatchEngine
 from stratagem.players.base import Move
+from stratagem.playing.awaited import answered_here, play_awaited
+from stratagem.playing.scheduler import play
 
 
 @pytest.mark.parametrize("game", ["kuhn", "ipd(rounds=4)", "public-goods", "tic-tac-toe"])

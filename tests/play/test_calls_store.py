@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from talking import LATER, call_of, calls_in, talked
 
-from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
-from stratagem.engines.kept_set import KeptSet
-from stratagem.errors import BadRecord
+from stratagem.base.errors import BadRecord
 from stratagem.games.key import Key
-from stratagem.play.calls import original, prompt_id, storable
-from stratagem.play.scheduler import play
-from stratagem.play.schemas import CALLS, PROMPTS, SCHEMAS
-from stratagem.play.store import prepare, read_episodes, record, shards, write_shard
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Sampling, Span
+from stratagem.language.engines.kept_set import KeptSet
 from stratagem.players.base import Move
+from stratagem.playing.calls import original, prompt_id, storable
+from stratagem.playing.scheduler import play
+from stratagem.playing.schemas import CALLS, PROMPTS, SCHEMAS
+from stratagem.playing.store import prepare, read_episodes, record, shards, write_shard
 
 TEXT = st.text(st.characters(), max_size=20)  # half characters included
 TOKENS = st.lists(st.integers(0, 2**31 - 1), max_size=6).map(tuple)
@@ -69,7 +69,7 @@ def table(folder, name):
     return ds.dataset(folder / name, format="parquet").to_table()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(CALL, max_size=5))
 def test_whatever_an_engine_says_is_read_as_it_was_written(calls):
     written = episodes_with(calls)

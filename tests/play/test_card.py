@@ -10,14 +10,13 @@ from talking import talks
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.card import FILE, card
-from stratagem.play.column_notes import ROWS, column_notes
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.schemas import EARLIER_TYPES, SCHEMAS
-from stratagem.play.seating import rotated
-from stratagem.play.store import read_episodes, write_shard
 from stratagem.players.catalogue import make_player
+from stratagem.playing.card import FILE, ROWS, card, column_notes
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.schemas import EARLIER_TYPES, SCHEMAS
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import read_episodes, write_shard
 
 TALKED = list(play(islice(talks("a"), 3)))
 
@@ -39,7 +38,7 @@ def silent():
     """Episodes of scripted players, with signals."""
     game = make_game("ipd(rounds=2)")
     players = [make_player(name, game) for name in ("TitForTat", "AlwaysDefect")]
-    return list(play(islice(rotated(Match(game, players), 9, Key(0), name="b"), 2)))
+    return list(play(islice(rotate_seats(Match(game, players), 9, Key(0), name="b"), 2)))
 
 
 def test_every_table_is_loaded_by_its_name(tmp_path, rows):

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 from talking import calls_in, talked, talks
 
-from stratagem.errors import BadRecord
-from stratagem.play.scheduler import play
-from stratagem.play.store import read_episodes, shards, write_shard
+from stratagem.base.errors import BadRecord
+from stratagem.playing.scheduler import play
+from stratagem.playing.store import read_episodes, shards, write_shard
 
 
 @pytest.mark.parametrize("killed_at", [1, 2, 3, 4])
@@ -30,7 +30,7 @@ def test_a_kill_within_any_table_leaves_no_shard(killed_at, tmp_path, monkeypatc
             raise KeyboardInterrupt
 
     real = pq.write_table
-    monkeypatch.setattr("stratagem.play.store.pq.write_table", killed)
+    monkeypatch.setattr("stratagem.playing.store.pq.write_table", killed)
     with pytest.raises(KeyboardInterrupt):
         write_shard(tmp_path, 0, talked(2, seed=2))
     assert shards(tmp_path) == []
@@ -43,8 +43,8 @@ WRITER = """
 import sys
 from pathlib import Path
 from talking import talks
-from stratagem.play.scheduler import play
-from stratagem.play.store import record
+from stratagem.playing.scheduler import play
+from stratagem.playing.store import record
 for _ in record(play(talks(sys.argv[2])), Path(sys.argv[1]), every=500):
     pass
 """

@@ -5,15 +5,15 @@ from dataclasses import replace
 import pytest
 from fakes import Fake, setups
 
-from stratagem.errors import BadParameter, BadRecord
+from stratagem.base.errors import BadParameter, BadRecord
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.forks import forks, replay, steps
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
+from stratagem.language.prompting.past import NOTHING, Past
 from stratagem.players.base import Move
 from stratagem.players.catalogue import make_player
-from stratagem.prompting.past import NOTHING, Past
+from stratagem.playing.forks import forks, replay, steps
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
 
 GAMES = ["ipd", "ipd(continuation=0.7)", "auction(seats=3)", "negotiation-v1", "negotiation-v2", "kuhn", "pig", "leduc"]
 GAMES += ["tic-tac-toe", "liars-dice", "spiel:goofspiel(num_cards=4)"]

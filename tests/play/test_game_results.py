@@ -5,13 +5,14 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from stratagem.errors import BadParameter
-from stratagem.games import Flat, Game, GameSpec, Key, RoundResult, State, View
+from stratagem.base.errors import BadParameter
+from stratagem.games import Flat, Game, GameSpec, Key, RoundResult, View
+from stratagem.games.abilities import TimedState
 from stratagem.games.enumeration import starts
-from stratagem.play import table
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
 from stratagem.players.catalogue import make_player
+from stratagem.playing import table
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
 
 RESULTS = {
     "short": RoundResult((1.0,)),
@@ -26,7 +27,7 @@ RESULTS = {
 ENDLESS, OPEN, OVER = "endless", "open", "over"
 
 
-class BrokenState(State):
+class BrokenState(TimedState):
     def begin(self):
         super().begin()
         if self.game.kind == OVER:

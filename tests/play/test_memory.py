@@ -8,18 +8,18 @@ import pyarrow.parquet as pq
 import pytest
 from fakes import Fake, setups
 
-from stratagem.errors import BadParameter, BadRecord, UnknownName
+from stratagem.base.errors import BadParameter, BadRecord, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.forks import forks, replay
-from stratagem.play.match import Match, Setup
-from stratagem.play.memory import MEMORIES, carried, check_memory, joint_actions
-from stratagem.play.scheduler import play
-from stratagem.play.store import read_episodes, write_shard
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.language.prompting.past import NOTHING, Past
 from stratagem.players.base import Move
-from stratagem.prompting.catalogue import make_style
-from stratagem.prompting.past import NOTHING, Past
-from stratagem.workers.shards import played
+from stratagem.playing.forks import forks, replay
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.memory import MEMORIES, carry_memory, check_memory, joint_actions
+from stratagem.playing.scheduler import play
+from stratagem.playing.store import read_episodes, write_shard
+from stratagem.playing.workers.shards import play_setups
 
 STYLES = {"none": "base", "last": "state", "episode": "occurrence", "trial": "occurrence"}
 """ShapeLLM's prompt for every memory."""
@@ -42,7 +42,7 @@ class Scribe(Fake):
 
 def pasts(memories, earlier):
     """Return the memory of every player, by slot."""
-    return tuple(carried(memory, earlier, slot) for slot, memory in enumerate(memories))
+    return tuple(carry_memory(memory, earlier, slot) for slot, memory in enumerate(memories))
 
 
 def trial(memories, scripts, game="ipd-shapellm(rounds=4)", episodes=2):
@@ -123,7 +123,7 @@ def test_environments_side_by_side_remember_themselves_alone():
         Setup(id=str(number), match=match, slots=(0, 1), key=Key(1), pasts=pasts(["trial", "none"], done))
         for number, done in enumerate(before)
     ]
-    assert [episode.pasts[0] for episode in played(listed)] == [carried("trial", done, 0) for done in before]
+    assert [episode.pasts[0] for episode in play_setups(listed)] == [carry_memory("trial", done, 0) for done in before]
     assert heard == [{("C", "C"): 4}] * 4 + [{("D", "C"): 4}] * 4
 
 
@@ -147,7 +147,7 @@ def test_counts_equal_a_recount_of_the_record(game):
     done = list(play(setups(game, [Fake(clumsy)] * seats, 40)))
     assert len({episode.slots for episode in done}) == seats
     for slot in range(seats):
-        past = carried("trial", done, slot)
+        past = carry_memory("trial", done, slot)
         recount, last, rounds = Counter(), None, 0
         for episode in done:
             for turn in range(len(episode.rounds)):
@@ -169,7 +169,7 @@ def test_counts_equal_what_the_seats_saw_at_the_end(game):
             facts = replay(episode).view(episode.seat_of(slot)).facts
             pairs = zip(facts.mine, facts.theirs, strict=True)
             seen.update((facts.labels[mine], facts.their_labels[theirs]) for mine, theirs in pairs)
-        assert carried("trial", done, slot).counts == seen
+        assert carry_memory("trial", done, slot).counts == seen
 
 
 def test_of_several_attempts_the_last_counts():
@@ -178,15 +178,15 @@ def test_of_several_attempts_the_last_counts():
     match.retries = 1
     (episode,) = play([Setup(id="x", match=match, slots=(0, 1), key=Key(1))])
     assert len(episode.decisions) == 9
-    assert carried("trial", [episode], 0) == Past({("C", "C"): 3}, ("C", "C"), 3)
+    assert carry_memory("trial", [episode], 0) == Past({("C", "C"): 3}, ("C", "C"), 3)
 
 
 @pytest.mark.parametrize("memory", ["none", "last", "episode"])
 def test_only_a_trial_is_carried_over(memory):
     done = list(play(setups("ipd-shapellm", ["Random", "Random"], 2)))
-    assert carried(memory, done, 0) is NOTHING
-    assert carried("trial", [], 0) == NOTHING
-    assert pasts([memory, "trial"], done) == (NOTHING, carried("trial", done, 1))
+    assert carry_memory(memory, done, 0) is NOTHING
+    assert carry_memory("trial", [], 0) == NOTHING
+    assert pasts([memory, "trial"], done) == (NOTHING, carry_memory("trial", done, 1))
 
 
 def mindful(ask):
@@ -217,9 +217,9 @@ def test_a_forked_table_goes_on_as_the_unforked_one(at):
     assert again.decisions == parent.decisions[-2:]
     family = {episode.id: episode for episode in (parent, fork)}
     for slot in (0, 1):
-        whole = carried("trial", done, slot)
-        assert carried("trial", [*done[:-1], fork], slot, family) == whole
-        assert carried("trial", [*done[:-1], again], slot, family) == whole
+        whole = carry_memory("trial", done, slot)
+        assert carry_memory("trial", [*done[:-1], fork], slot, family) == whole
+        assert carry_memory("trial", [*done[:-1], again], slot, family) == whole
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2])
@@ -229,7 +229,7 @@ def test_of_a_fork_that_is_cut_short_only_what_led_to_its_end_counts(rounds):
     (fork,) = play([replace(setup, rounds=rounds)])
     led = list(joint_actions(parent, 0))[: 7 + rounds]
     assert list(joint_actions(fork, 0, {parent.id: parent})) == led
-    assert carried("trial", [fork], 0, {parent.id: parent}).rounds == 7 + rounds
+    assert carry_memory("trial", [fork], 0, {parent.id: parent}).rounds == 7 + rounds
 
 
 def test_what_is_remembered_changes_what_is_played():
@@ -304,7 +304,7 @@ def test_memories_that_fit_are_not_refused(memory):
 
 def test_a_memory_that_does_not_exist_is_refused():
     with pytest.raises(UnknownName, match="no memory called 'trail': did you mean trial"):
-        carried("trail", [], 0)
+        carry_memory("trail", [], 0)
     with pytest.raises(UnknownName, match="episode, last, none, trial"):
         check_memory("x", make_style("plain"), make_game("ipd"))
 
@@ -312,10 +312,10 @@ def test_a_memory_that_does_not_exist_is_refused():
 def test_what_cannot_be_counted_is_one_sentence():
     kuhn = list(play(setups("kuhn", ["random", "random"], 1)))
     with pytest.raises(BadRecord, match="turns at which not every seat chose"):
-        carried("trial", kuhn, 0)
+        carry_memory("trial", kuhn, 0)
     bare = list(play(setups("ipd", ["random", "random"], 1), detail=False))
     with pytest.raises(BadRecord, match="recorded without its decisions, so they cannot be counted"):
-        carried("trial", bare, 0)
+        carry_memory("trial", bare, 0)
     match, done = environment()
     (fork,) = play(forks(done[-1], match, 1, Key(5), at=4))
     with pytest.raises(BadRecord, match="forked from e2, which is not among the episodes given"):

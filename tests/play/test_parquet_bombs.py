@@ -12,9 +12,9 @@ PROGRAM = """
 import resource, sys
 from pathlib import Path
 import pyarrow as pa, pyarrow.parquet as pq
-from stratagem.errors import BadRecord
-from stratagem.play.schemas import SCHEMAS
-from stratagem.play.store import read_columns
+from stratagem.base.errors import BadRecord
+from stratagem.playing.schemas import SCHEMAS
+from stratagem.playing.store import read_columns
 
 resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 folder, kind, schema = Path(sys.argv[1]), sys.argv[2], SCHEMAS["decisions"]
@@ -46,6 +46,7 @@ except BadRecord as error:
 """
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize(
     ("kind", "said"), [("texts", "texts of more than"), ("nested", "texts of more than"), ("rows", "30,000,000 rows")]
 )

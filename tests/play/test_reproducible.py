@@ -7,16 +7,16 @@ import pytest
 from fakes import Engine, asking, setups
 
 from stratagem.games.catalogue import make_game
-from stratagem.play.scheduler import play
-from stratagem.play.store import read_episodes
+from stratagem.playing.scheduler import play
+from stratagem.playing.store import read_episodes
 
 GAMES = ["ipd", "auction(seats=3)", "negotiation-v2", "kuhn", "tic-tac-toe", "pig", "spiel:kuhn_poker(players=3)"]
 WORKER = """
 import sys
 from fakes import Engine, asking, setups
 from pathlib import Path
-from stratagem.play.scheduler import play
-from stratagem.play.store import record
+from stratagem.playing.scheduler import play
+from stratagem.playing.store import record
 game, start, folder = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
 mine = setups(game, [asking(2), "random"], 12, seed=5)[start::2]
 for episode in record(play(mine, Engine(), live=3), folder, every=20):
@@ -50,6 +50,7 @@ def test_another_seed_plays_other_games():
     assert [e.payoffs for e in first] != [e.payoffs for e in other]
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("game", ["kuhn", "tic-tac-toe"])
 def test_two_processes_play_what_one_plays(game, tmp_path, request):
     workers = [

@@ -3,11 +3,11 @@
 import pytest
 from fakes import Engine, Fake, asking, setups
 
-from stratagem.errors import BadParameter
-from stratagem.play.dispatch import BatchQueue
-from stratagem.play.scheduler import play
+from stratagem.base.errors import BadParameter
 from stratagem.players.base import Ask, Move
-from stratagem.workers.shards import played
+from stratagem.playing.dispatch import BatchQueue
+from stratagem.playing.scheduler import play
+from stratagem.playing.workers.shards import play_setups
 
 
 def keys(setup, turn, slots):
@@ -32,9 +32,9 @@ def test_a_turn_of_several_requests_takes_as_many_batches():
 
 def test_two_episodes_of_one_name_are_refused():
     one, other = setups("kuhn(hands=1)", ["random", "random"], 2)
-    assert [episode.id for episode in played([other, one])] == [other.id, one.id]
+    assert [episode.id for episode in play_setups([other, one])] == [other.id, one.id]
     with pytest.raises(BadParameter, match=r"Two episodes are called .*, and one would be lost"):
-        played([one, other, one])
+        play_setups([one, other, one])
 
 
 def test_tables_advance_together_and_leave_when_they_are_over():

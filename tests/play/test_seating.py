@@ -3,14 +3,14 @@
 import pytest
 from fakes import Engine, asking, setups
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
 from stratagem.players.base import Ask
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 
 def match(game, seats=2):
@@ -26,15 +26,15 @@ def deals(setups):
 
 
 def test_two_seats_change_places_over_the_same_cards():
-    for first, second in deals(rotated(match("kuhn"), 40, Key(1), name="d")):
+    for first, second in deals(rotate_seats(match("kuhn"), 40, Key(1), name="d")):
         assert (first.slots, second.slots) == ((0, 1), (1, 0))
         assert first.begin().cards == second.begin().cards
         assert first.key == second.key
-    assert len({group[0].begin().cards for group in deals(rotated(match("kuhn"), 80, Key(1), name="d"))}) == 6
+    assert len({group[0].begin().cards for group in deals(rotate_seats(match("kuhn"), 80, Key(1), name="d"))}) == 6
 
 
 def test_later_cards_of_a_paired_deal_are_the_same_whatever_was_played():
-    episodes = list(play(rotated(match("kuhn"), 20, Key(2), name="d")))
+    episodes = list(play(rotate_seats(match("kuhn"), 20, Key(2), name="d")))
     for first, second in zip(episodes[::2], episodes[1::2], strict=True):
         cards = [{(r.round, r.seat): r.info_key[0] for r in episode.decisions} for episode in (first, second)]
         shared = cards[0].keys() & cards[1].keys()
@@ -61,7 +61,7 @@ def test_dice_differ_by_slot_turn_and_attempt():
 
 @pytest.mark.parametrize(("game", "seats"), [("auction(seats=3)", 3), ("spiel:kuhn_poker(players=3)", 3)])
 def test_more_seats_rotate_from_one_to_the_next(game, seats):
-    groups = deals(rotated(match(game, seats), 7, Key(1), name="d"))
+    groups = deals(rotate_seats(match(game, seats), 7, Key(1), name="d"))
     assert [len(group) for group in groups] == [seats] * 3
     for group in groups:
         assert [setup.slots for setup in group] == [(0, 1, 2), (2, 0, 1), (1, 2, 0)]
@@ -71,13 +71,13 @@ def test_more_seats_rotate_from_one_to_the_next(game, seats):
 
 
 def test_unpaired_deals_differ():
-    groups = deals(rotated(match("kuhn"), 60, Key(1), name="d", paired=False))
+    groups = deals(rotate_seats(match("kuhn"), 60, Key(1), name="d", paired=False))
     assert all(first.key != second.key for first, second in groups)
     assert any(first.begin().cards != second.begin().cards for first, second in groups)
 
 
 def test_setups_have_names_of_their_own_and_carry_their_purpose():
-    listed = list(rotated(match("kuhn"), 9, Key(1), name="d", purpose="probe"))
+    listed = list(rotate_seats(match("kuhn"), 9, Key(1), name="d", purpose="probe"))
     assert len(listed) == len({setup.id for setup in listed}) == 10
     assert {setup.purpose for setup in listed} == {"probe"}
 

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 import pytest
 from fakes import Engine, Fake, asking, setups
 
-from stratagem.errors import BadRecord, StratagemError
-from stratagem.games.base import Part
+from stratagem.base.errors import BadRecord, StratagemError
+from stratagem.games.base import ActionPart
 from stratagem.games.catalogue import game_names, make_game
-from stratagem.play.scheduler import play
-from stratagem.play.store import prepare, read_columns, read_episodes, record, shards, write_shard
 from stratagem.players.base import Move
+from stratagem.playing.scheduler import play
+from stratagem.playing.store import prepare, read_columns, read_episodes, record, shards, write_shard
 
 MATRIX = "matrix(payoffs=[[(1, 2), (0, 0)], [(3, -1), (2, 2)]])"
 GAMES = [MATRIX if name == "matrix" else name for name in game_names()]
@@ -47,7 +47,7 @@ def test_what_is_read_is_what_was_written(game, tmp_path):
 
 def test_every_field_is_kept(tmp_path):
     written = episodes("auction")
-    parts = (Part("A Paris", "void support", -1.5), Part("F Brest", "move", 0.3))
+    parts = (ActionPart("A Paris", "void support", -1.5), ActionPart("F Brest", "move", 0.3))
     first = replace(written[0], parent="other", forked_at=3, probe_of="x", purpose="probe", finished=False, group="g")
     first.decisions[0].parts = parts
     first.decisions[1].keep = False
@@ -115,7 +115,7 @@ def test_a_shard_that_is_replaced_never_mixes_two_games(tmp_path, monkeypatch):
         real(table, path, **options)
 
     real = pq.write_table
-    monkeypatch.setattr("stratagem.play.store.pq.write_table", killed_at_the_second)
+    monkeypatch.setattr("stratagem.playing.store.pq.write_table", killed_at_the_second)
     with pytest.raises(KeyboardInterrupt):
         write_shard(tmp_path, 0, episodes("ipd", 4))
     assert shards(tmp_path) == []
@@ -128,8 +128,8 @@ WRITER = """
 import sys
 from fakes import endless
 from pathlib import Path
-from stratagem.play.scheduler import play
-from stratagem.play.store import record
+from stratagem.playing.scheduler import play
+from stratagem.playing.store import record
 folder = Path(sys.argv[1])
 print("ready", flush=True)
 for _ in record(play(endless(sys.argv[2])), folder, every=60):
@@ -265,8 +265,8 @@ from peak import peak
 from fakes import endless
 from itertools import islice
 from pathlib import Path
-from stratagem.play.scheduler import play
-from stratagem.play.store import record
+from stratagem.playing.scheduler import play
+from stratagem.playing.store import record
 for count in (2_000, 20_000):
     for _ in record(play(islice(endless("m"), count)), Path(sys.argv[1]) / str(count), every=2_000):
         pass
@@ -274,6 +274,7 @@ for count in (2_000, 20_000):
 """
 
 
+@pytest.mark.runs
 def test_memory_does_not_grow_with_the_number_of_tables(tmp_path, request):
     command = [sys.executable, "-c", MEMORY, str(tmp_path)]
     done = subprocess.run(command, cwd=request.path.parent, capture_output=True, check=True)
@@ -287,7 +288,7 @@ def test_requests_and_replies_leave_the_same_record(tmp_path):
     assert {row.how for episode in written for row in episode.decisions} == {"free"}
 
 
-@pytest.mark.parametrize("place", ["file", "file/below", "/proc/nowhere"])
+@pytest.mark.parametrize("place", ["file", "file/below", "/dev/null/nowhere"])
 def test_a_folder_that_cannot_be_made_is_refused_in_a_sentence(place, tmp_path):
     (tmp_path / "file").write_text("kept")
     for attempt in (prepare, lambda folder: write_shard(folder, 0, [])):

@@ -7,12 +7,12 @@ from itertools import count
 import pytest
 from fakes import Engine, Fake, asking, setups, told
 
-from stratagem.engines.base import Answered, Prompt, Request
-from stratagem.engines.streaming import BatchEngine
 from stratagem.games.key import Key
-from stratagem.play.dispatch import Dispatcher
-from stratagem.play.scheduler import play
+from stratagem.language.engines.base import Prompt, Request, RequestAnswer
+from stratagem.language.engines.streaming import BatchEngine
 from stratagem.players.base import Move
+from stratagem.playing.dispatch import Dispatcher
+from stratagem.playing.scheduler import play
 
 GAMES = ("kuhn", "ipd", "public-goods(seats=4)", "auction", "tic-tac-toe")
 
@@ -41,7 +41,7 @@ class Shuffled:
 
     def poll(self):
         some = self.dice.sample(sorted(self.open), min(len(self.open), self.dice.choice([1, 1, 2, 40])))
-        return [Answered(ticket, told(self.open.pop(ticket))) for ticket in some]
+        return [RequestAnswer(ticket, told(self.open.pop(ticket))) for ticket in some]
 
     def cancel(self):
         self.open.clear()
@@ -73,7 +73,7 @@ class Holding(Shuffled):
 
     def poll(self):
         some = [ticket for ticket, request in self.open.items() if request[2] != "slow"] or list(self.open)
-        return [Answered(ticket, told(self.open.pop(ticket))) for ticket in some]
+        return [RequestAnswer(ticket, told(self.open.pop(ticket))) for ticket in some]
 
 
 def test_other_tables_go_on_while_one_waits():

@@ -8,13 +8,13 @@ from fakes import Engine, Fake, asking, setups
 from stratagem.games.base import RoundResult
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.forks import replay
-from stratagem.play.match import Match, Setup
-from stratagem.play.rows import FIELDS, Rows
-from stratagem.play.scheduler import play
+from stratagem.language.prompting.past import NOTHING, Past
 from stratagem.players.base import Ask, Move
 from stratagem.players.catalogue import make_player
-from stratagem.prompting.past import NOTHING, Past
+from stratagem.playing.forks import replay
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.rows import FIELDS, DecisionRows
+from stratagem.playing.scheduler import play
 
 
 def raises(ask):
@@ -180,7 +180,7 @@ def test_without_detail_there_are_the_same_totals_and_no_decisions():
 
 def test_what_is_paid_while_others_move_goes_to_the_last_decision():
     """No game of ours pays a seat twice between two of its turns, but one may."""
-    rows = Rows(seats=2)
+    rows = DecisionRows(seats=2)
     rows.rows.append((0, 0, 0, 1, 1, 0, "state", "info", "BET", "scripted", None, ()))
     rows.close_turn(RoundResult((0.0, 0.0), closed=False))
     for _ in range(3):

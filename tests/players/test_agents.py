@@ -13,20 +13,20 @@ from pathlib import Path
 import pytest
 
 import stratagem as sg
-from stratagem.consent.table import allow, commanding, reading_files
-from stratagem.engines.agents import open as opened
-from stratagem.engines.agents import process
-from stratagem.engines.open import tallies
-from stratagem.engines.remote.mistakes import BadServer
-from stratagem.engines.remote.terms import changed
-from stratagem.errors import BadParameter, CannotCompute, WrongKind
+from stratagem.base.consent.table import allow, commanding, reading_files
+from stratagem.base.errors import BadParameter, CannotCompute, WrongKind
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.language.engines.agents import open as opened
+from stratagem.language.engines.agents import process
+from stratagem.language.engines.open import tallies
+from stratagem.language.engines.remote.mistakes import BadServer
+from stratagem.language.engines.remote.terms import change_terms
 from stratagem.players.agents import AgentPlayer
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "engines" / "remote"))
@@ -52,7 +52,7 @@ def command(kind):
 def rows(player, episodes=2, game=KUHN):
     """The decisions of a player against an opponent that never fails."""
     match = Match(game, [make_player(player, game), make_player("random", game)])
-    played = list(play(rotated(match, episodes, Key(0), name="agents")))
+    played = list(play(rotate_seats(match, episodes, Key(0), name="agents")))
     assert len(played) >= episodes
     return [row for episode in played for row in episode.decisions if row.slot == 0]
 
@@ -108,7 +108,9 @@ def test_a_process_that_writes_on_after_its_answer_is_ended():
     assert all("is no JSON object" in said or "lines that answer nothing" in said for said in told)
 
     async def is_ended():
-        writer = await process.Process.start(process.Command(tuple(shlex.split(command("endless"))), {}, 30.0, 1))
+        writer = await process.Process.start(
+            process.ProgramCommand(tuple(shlex.split(command("endless"))), {}, 30.0, 1)
+        )
         try:
             assert await writer.ask({"type": "decision", "choices": {"actions": ["PASS"]}}) == {
                 "id": 2,
@@ -144,6 +146,7 @@ def test_a_process_that_crashes_is_restarted_and_the_reason_is_told():
     assert said == {f"The agent {player.name} exited with status 3: Segmentation fault (not really)."}
 
 
+@pytest.mark.linux
 def test_a_process_that_hangs_costs_one_timeout_a_hanging_answer():
     start = time.monotonic()
     counts = asked(AgentPlayer(f"cmd:{command('hangs')}", timeout=1), episodes=3)
@@ -376,10 +379,10 @@ def test_a_server_is_asked_by_post(monkeypatch):
         counts = asked(make_player(f"http:{url}", KUHN), episodes=4)
         assert counts["error", "malformed"] == counts["error", "error"] == 1
         assert server.headers[0]["authorization"] == "Bearer sk-mine-98765"
-        with changed(timeout=7.0), reading_files(), pytest.raises(BadParameter, match=r"add `sg\.allow\('127"):
+        with change_terms(timeout=7.0), reading_files(), pytest.raises(BadParameter, match=r"add `sg\.allow\('127"):
             rows(make_player(url, KUHN), 1)
     with (
-        changed(timeout=8.0),
+        change_terms(timeout=8.0),
         pytest.raises(BadServer, match=r"cannot be reached .*: check the address and its key\.$"),
     ):
         rows(make_player(url, KUHN), 1)

@@ -7,8 +7,8 @@ import pytest
 from transcripts import play, view_of
 
 from stratagem.games.auction import BIDS, AuctionFacts, PastRound
+from stratagem.games.auction import players as bidders
 from stratagem.games.catalogue import make_game
-from stratagem.players import auction as bidders
 from stratagem.players.base import Move
 
 GAME = make_game("auction")

@@ -3,10 +3,10 @@
 import pytest
 from ventriloquist import Ventriloquist, player_of, turn_of
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games import Key, make_game
+from stratagem.players.agents import choices_data
 from stratagem.players.catalogue import make_player
-from stratagem.players.question import choices_data
 
 SCHEMA = (
     "{'type': 'object', 'properties': {'plan': {'enum': ['bet', 'fold']}, 'note': {'type': 'string', 'maxLength': 9}}}"

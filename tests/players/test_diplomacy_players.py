@@ -3,22 +3,22 @@
 import numpy as np
 import pytest
 
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games import Key, make_game
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.engine import engine_at
 from stratagem.games.diplomacy.graph import distances, graph_of
 from stratagem.games.diplomacy.results import read_order
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
 from stratagem.players.base import Ask
 from stratagem.players.catalogue import make_player
 from stratagem.players.diplomacy import COMMANDERS
 from stratagem.players.diplomacy.appraisal import Appraisal, neighbours_of, size
 from stratagem.players.diplomacy.base import Dice
-from stratagem.players.diplomacy.dumbbot import DumbBot, picked
+from stratagem.players.diplomacy.dumbbot import DumbBot, pick_node
 from stratagem.players.diplomacy.ported import PortedAppraisal, picked_at_once
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 GAME = make_game("diplomacy(until=1902, judged=False)")
 
@@ -74,15 +74,15 @@ def test_proximity_by_hand():
 def test_the_pick_goes_on_as_the_dice_say():
     values = {"a": 100, "b": 90, "c": 10}
     order = ["a", "b", "c"]
-    assert picked(order, values, Fixed(50)) == "a"
-    assert picked(order, values, Fixed(0, 49)) == "a"  # 500 * 10 / 100 = 50
-    assert picked(order, values, Fixed(49, 50, 60)) == "b"
-    assert picked(order, values, Fixed(0, 99, 0, 99)) == "b"  # the gap to c is never bridged
+    assert pick_node(order, values, Fixed(50)) == "a"
+    assert pick_node(order, values, Fixed(0, 49)) == "a"  # 500 * 10 / 100 = 50
+    assert pick_node(order, values, Fixed(49, 50, 60)) == "b"
+    assert pick_node(order, values, Fixed(0, 99, 0, 99)) == "b"  # the gap to c is never bridged
 
 
 def test_the_pick_is_as_likely_as_it_should_be():
     values = {"a": 100, "b": 90}
-    shares = np.mean([picked(["a", "b"], values, Dice(Key(seed))) == "b" for seed in range(4000)])
+    shares = np.mean([pick_node(["a", "b"], values, Dice(Key(seed))) == "b" for seed in range(4000)])
     assert shares == pytest.approx(0.5 * (1 - 5 * 0.1), abs=0.025)
 
 
@@ -134,7 +134,7 @@ def test_the_port_walks_past_free_centres():
     held = {}
     for name in ("dumbbot", "dumbbot-ported-dipnet"):
         match = Match(make_game("diplomacy(until=1901, judged=False)"), [make_player(name, GAME)] * 7)
-        episodes = list(play(rotated(match, 1, Key(2), name="x")))
+        episodes = list(play(rotate_seats(match, 1, Key(2), name="x")))
         held[name] = 34 * sum(episodes[0].signals["centers"][-1])
     assert held["dumbbot"] > 28 > held["dumbbot-ported-dipnet"]
 
@@ -148,7 +148,7 @@ def test_distances_are_counted_in_moves():
 @pytest.mark.parametrize("name", COMMANDERS)
 def test_sheets_are_always_whole_and_made_again_by_the_same_dice(name):
     player = make_player(name, GAME)
-    first, again = (list(play(rotated(Match(GAME, [player] * 7), 1, Key(3), name="x"))) for _ in range(2))
+    first, again = (list(play(rotate_seats(Match(GAME, [player] * 7), 1, Key(3), name="x"))) for _ in range(2))
     for episode in first:
         assert sum(episode.num_illegal) == 0
         assert {row.how for row in episode.decisions} == {"scripted"}
@@ -163,7 +163,7 @@ def test_nobody_moves_two_units_to_one_place():
     game = make_game("diplomacy(until=1902, judged=False)")
     for name in ("dumbbot", "territorial", "coordinated"):
         player = make_player(name, game)
-        for episode in play(rotated(Match(game, [player] * 7), 1, Key(1), name="x")):
+        for episode in play(rotate_seats(Match(game, [player] * 7), 1, Key(1), name="x")):
             for row in episode.decisions:
                 moves = [line.split()[3][:3] for line in row.action.split("\n") if " - " in line and " S " not in line]
                 assert len(moves) == len(set(moves))
@@ -193,7 +193,7 @@ def test_what_it_supports_is_ordered():
 def test_dumbbot_beats_random_play_out_of_sight():
     game = make_game("diplomacy(until=1905, judged=False)")
     match = Match(game, [DumbBot(), *[make_player("random", game)] * 6])
-    shares = [episode.payoffs[episode.seat_of(0)] for episode in play(rotated(match, 7, Key(0), name="x"))]
+    shares = [episode.payoffs[episode.seat_of(0)] for episode in play(rotate_seats(match, 7, Key(0), name="x"))]
     assert min(shares) > 1 / 7
     assert np.mean(shares) > 0.4
 

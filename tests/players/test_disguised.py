@@ -4,18 +4,18 @@ import pytest
 from transcripts import play, random_states
 from ventriloquist import Ventriloquist, player_of, turn_of
 
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
-from stratagem.games.disguise import generated
+from stratagem.games.disguise import generate_disguise
 from stratagem.games.key import Key
+from stratagem.language.prompting.past import Past
 from stratagem.players.base import Ask, Scripted, Traits
 from stratagem.players.catalogue import make_player
-from stratagem.players.disguised import Disguised, disguised, disguised_past
+from stratagem.players.disguised import Disguised, disguise_player, disguised_past
 from stratagem.players.human import at_keyboard
-from stratagem.prompting.past import Past
 
 HAND, IPD = make_game("kuhn(hands=1)"), make_game("ipd-shapellm")
-WORDS = dict(generated(HAND, 2).words)
+WORDS = dict(generate_disguise(HAND, 2).words)
 
 
 class Reads(Scripted):
@@ -35,7 +35,7 @@ class Reads(Scripted):
 def test_a_player_that_reads_no_words_plays_as_before(name):
     player = make_player(name, HAND)
     for seed in range(6):
-        assert play(HAND, [disguised(player, 2), player], seed) == play(HAND, [player, player], seed)
+        assert play(HAND, [disguise_player(player, 2), player], seed) == play(HAND, [player, player], seed)
 
 
 def test_a_reader_sees_other_words_and_plays_the_same_game():
@@ -72,13 +72,13 @@ def test_reading_texts_must_be_declared():
 
 def test_a_model_is_prompted_in_other_words_and_read_back():
     player, prompts = make_player("tiny", HAND), []
-    under = disguised(player, 2)
+    under = disguise_player(player, 2)
     for state in random_states(HAND, episodes=2):
         view = state.view(state.to_act[0])
         mix = under.policy(view)
         assert set(mix) == set(view.choices)
         assert sum(mix.values()) == pytest.approx(1.0)
-        seen = generated(HAND, 2).view(view)
+        seen = generate_disguise(HAND, 2).view(view)
         prompts += [message.content for message in player.speaker.style.messages(seen)]
         assert player.policy(seen) == pytest.approx({_said(action, seen): p for action, p in mix.items()})
         turn = under.turn(Ask(view, Key(5), 0, 0, 0, None))
@@ -126,7 +126,7 @@ def test_styles_that_read_texts_are_admitted(style):
 
 
 def test_earlier_episodes_are_told_in_other_words():
-    disguise = generated(IPD, 1)
+    disguise = generate_disguise(IPD, 1)
     words = {plain: new.capitalize() for plain, new in disguise.words}
     past = Past({("C", "D"): 2, ("D", "D"): 1}, ("C", "D"), 3)
     c, d = words["C"], words["D"]
@@ -145,7 +145,7 @@ def test_names_make_the_player_again(tmp_path):
         player = make_player(name, HAND)
         assert player.name == name
         assert make_player(player.name, HAND) == player
-    assert disguised(make_player("noise(tiny, p=0.1)", HAND), 0).name == "noise(disguise(tiny, seed=0), p=0.1)"
+    assert disguise_player(make_player("noise(tiny, p=0.1)", HAND), 0).name == "noise(disguise(tiny, seed=0), p=0.1)"
     assert at_keyboard(make_player("disguise(human)", HAND))
 
 

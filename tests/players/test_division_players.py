@@ -5,7 +5,7 @@ from transcripts import view_of
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.negotiation_v2 import DivisionFacts, written
-from stratagem.players import negotiation_v2 as negotiators
+from stratagem.games.negotiation_v2 import players as negotiators
 
 GAME = make_game("negotiation-v2")
 POOL, VALUES = (3, 2, 1), (2, 3, 5)

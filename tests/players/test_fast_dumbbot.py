@@ -12,16 +12,16 @@ from stratagem.games.diplomacy.engine import position_of, process
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.fast.array_board import ArrayBoard, first_board
 from stratagem.games.diplomacy.fast.chart import chart
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
 from stratagem.players.catalogue import make_player
 from stratagem.players.diplomacy.base import Dice
 from stratagem.players.diplomacy.dumbbot import DumbBot
 from stratagem.players.diplomacy.fast.dice import below, new_dice
-from stratagem.players.diplomacy.fast.games import play_games
-from stratagem.players.diplomacy.fast.sheets import written
+from stratagem.players.diplomacy.fast.rollouts import play_games
+from stratagem.players.diplomacy.fast.sheets import write_sheet
 from stratagem.players.diplomacy.fast.values import neighbourhood, weights_array
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 np.seterr(over="ignore")
 GAME = make_game("diplomacy(judged=False)")
@@ -52,7 +52,7 @@ def test_fast_dumbbot_writes_the_sheets_of_dumbbot(name, first):
                     key = Key(seed).at(turn, power)
                     facts = DiplomacyFacts(GAME.powers.index(power), power, board, ())
                     action = sheet.canonical(bot.lines(facts, GAME, Dice(key)))
-                    assert written(fast, power, key, bot.appraisal, bot.strays) == action
+                    assert write_sheet(fast, power, key, bot.appraisal, bot.strays) == action
             process(engine, ordered(engine, dice))
             if engine.phase == "COMPLETED":
                 break
@@ -63,7 +63,7 @@ def test_whole_games_in_a_kernel_are_those_of_the_scheduler(monkeypatch):
     """The kernel's table key is the scheduler's, where no seat is rotated."""
     switched(monkeypatch, True)
     game = make_game("diplomacy(until=1902, judged=False)")
-    episode = next(play(rotated(Match(game, [make_player("dumbbot", game)] * 7), 1, Key(3), name="kernel")))
+    episode = next(play(rotate_seats(Match(game, [make_player("dumbbot", game)] * 7), 1, Key(3), name="kernel")))
     seats = np.zeros(1, np.int32)
     keys = np.array([Key(episode.key).at("player").value], np.uint64)
     weights = np.stack([weights_array(DumbBot.appraisal.seasons)] * 2)

@@ -1,4 +1,4 @@
-"""Ten thousand replies that nobody would want: none raises, no illegal one is taken, and every table goes on."""
+"""Thousands of replies that nobody would want: none raises, no illegal one is taken, and every table goes on."""
 
 import random
 from itertools import islice
@@ -6,14 +6,16 @@ from itertools import islice
 import pytest
 from ventriloquist import END, Ventriloquist, first_view, player_of
 
-from stratagem.decoding.stopping import after_thinking
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Sheet, Slot
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.language.decoding.stopping import after_thinking
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
+NUMBER = 1200
+"""Replies that a mode reads; a third of them where the next token is constrained."""
 TAGS = ("<think>", "</think>", "<thi", "nk>", "</thi", "<think", "<THINK>", "Action:", "Action: ", "<", "<|end|>")
 BREAKS = ("\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029", "\n\n\n")
 CONTROLS = ("\x00", "\x07", "\x08", "\x1b[31m", "\x7f", "\ufeff", "\ufffd", "\ufdd0", "\U0010ffff")
@@ -79,7 +81,7 @@ def as_tokens(seed):
 def tables(player, game, replies):
     """Episodes that this many replies are enough for."""
     made = make_game(game)
-    return play(rotated(Match(made, [player] * made.spec.seats), replies, Key(5), name="fuzz"), live=8)
+    return play(rotate_seats(Match(made, [player] * made.spec.seats), replies, Key(5), name="fuzz"), live=8)
 
 
 def choices_of_all_kinds():
@@ -129,21 +131,22 @@ MODES = {
 def test_tables_go_on(name):
     (style, game, options), mode = MODES[name], name.partition(" ")[0]
     remote = options.get("masks") is False
-    lines = [(garbage if remote else as_tokens)(seed) for seed in range(1200)]
+    number = NUMBER // 3 if mode == "constrained" else NUMBER
+    lines = [(garbage if remote else as_tokens)(seed) for seed in range(number)]
     engine_options = {key: value for key, value in options.items() if key != "mid_text"}
     engine = Ventriloquist(lines, **engine_options)
     player = player_of(engine, mode, style, max_new_tokens=60, mid_text=options.get("mid_text", False))
     heard = set()
-    for episode in tables(player, game, 1200):
+    for episode in tables(player, game, number):
         assert episode.finished
         for row in episode.decisions:
             assert row.how != "error"
             assert (row.action is None) == (row.how == "illegal")
             heard.add(row.how)
             assert (row.said is None) == (row.action is not None)
-        if len(engine.requests) >= 1200:
+        if len(engine.requests) >= number:
             break
-    assert len(engine.requests) >= 1200
+    assert len(engine.requests) >= number
     assert all(len(call.tokens) <= 60 or mode == "constrained" for call in engine.calls)
     whole = {"free": {"free", "illegal"}, "recover": {"free", "recovered"}, "single": {"free", "illegal"}}
     assert heard == whole.get(mode, {"constrained"})

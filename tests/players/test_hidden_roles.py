@@ -2,9 +2,9 @@
 
 import pytest
 
-from stratagem.errors import BadParameter
-from stratagem.evaluation.talk.collusion import collusion_of
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
+from stratagem.measure.talk.collusion import collusion_of
 from stratagem.players.catalogue import make_player
 from stratagem.players.liars_dice import holds
 

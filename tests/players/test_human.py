@@ -5,20 +5,20 @@ import sys
 
 import pytest
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
+from stratagem.base.visible import visible
 from stratagem.games.base import View
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import read_episodes, record
 from stratagem.players.base import Ask, Player
 from stratagem.players.catalogue import make_player, patterns, player_names
 from stratagem.players.human import Human, Quit, Terminal, at_keyboard
 from stratagem.players.patterns import PATTERNS
-from stratagem.visible import visible
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import read_episodes, record
 
 UNITS = Sheet([Slot("A PAR", ("A PAR H", "A PAR - BUR", "A PAR - BUR VIA")), Slot("F BRE", ("F BRE H", "F BRE - MAO"))])
 BUILDS = Sheet([Slot(home, (f"A {home} B", f"F {home} B", "WAIVE")) for home in ("BRE", "PAR", "MAR", "LON")], fill=2)
@@ -56,7 +56,7 @@ def typed(choices, *lines):
 def match(game, opponent, lines, episodes=1):
     made = make_game(game)
     human, screen = at(lines)
-    setups = rotated(Match(made, [human, make_player(opponent, made)]), episodes, Key(3), name="h")
+    setups = rotate_seats(Match(made, [human, make_player(opponent, made)]), episodes, Key(3), name="h")
     return setups, screen
 
 

@@ -3,10 +3,11 @@
 import pytest
 from transcripts import advantage, assert_plays, view_of
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixFacts
-from stratagem.players.iterated_classics import (
+from stratagem.games.matrix.players import (
     AlternateDefect,
     AlwaysCooperate,
     AlwaysDefect,
@@ -22,6 +23,7 @@ from stratagem.players.iterated_classics import (
     TitForTat,
     TitForTwoTats,
 )
+from stratagem.players.catalogue import make_player
 
 IPD = make_game("ipd")
 
@@ -116,3 +118,9 @@ def test_a_silent_round_leaves_tit_for_tat_with_the_last_one_that_counted():
     state.play({0: "COOPERATE", 1: "DEFECT"})
     state.play({0: "COOPERATE", 1: None})
     assert TitForTat().policy(state.view(0)) == {"DEFECT": 1.0}
+
+
+def test_a_mixer_defects_with_the_rest_of_the_probability():
+    game = make_game("ipd")
+    mix = make_player("Mixed(p=0.25)", game).policy(game.start(Key(0)).view(1))
+    assert mix == {"COOPERATE": 0.25, "DEFECT": 0.75}

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from transcripts import assert_plays, view_of
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.matrix import MatrixFacts
-from stratagem.players.iterated_zd import OUTCOMES, ExtortZD, GenerousZD
+from stratagem.games.matrix.players_zd import OUTCOMES, ExtortZD, GenerousZD
 
 OTHERS = {
     "always cooperates": (1.0, 1.0, 1.0, 1.0),

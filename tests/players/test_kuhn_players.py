@@ -4,11 +4,10 @@ import pyspiel
 import pytest
 from transcripts import view_of
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
-from stratagem.games.kuhn import KuhnFacts
-from stratagem.players import kuhn as players
-from stratagem.players.kuhn import AlwaysPassQueen, NashApprox
+from stratagem.games.kuhn import KuhnFacts, players
+from stratagem.games.kuhn.players import AlwaysPassQueen, NashApprox
 
 GAME = make_game("kuhn")
 SITUATIONS = ("", "P", "B", "PB")

@@ -5,19 +5,19 @@ from itertools import product
 import pytest
 import torch
 
-from stratagem.engines.open import engine_of
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.adapters import adapter_parameters, add_adapter, save_adapter
-from stratagem.models.load import load
-from stratagem.models.reference import BUILT_IN
-from stratagem.models.tiny import tiny_folder
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.language.engines.open import engine_of
+from stratagem.language.models.adapters import adapter_parameters, add_adapter, save_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.reference import BUILT_IN
+from stratagem.language.models.tiny import tiny_folder
 from stratagem.players.catalogue import make_player
 from stratagem.players.language import LanguagePlayer
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 KUHN, SHAPELLM = make_game("kuhn"), make_game("ipd-shapellm")
 
@@ -32,6 +32,7 @@ OPTIONS = {
     "top_p": [0.95, 1 / 3],
     "max_new_tokens": [1, 9999],
     "mid_text": [True],
+    "min_p": [0.1],
 }
 
 
@@ -104,6 +105,7 @@ MISTAKES = {
     "tiny(top_k=2.5)": "A language model needs `top_k` of at least 0, a whole number, not 2.5.",
     "tiny(top_k=-1)": "A language model needs `top_k` of at least 0, a whole number, not -1.",
     "tiny(top_p=0)": "top_p is a probability above 0, not 0.",
+    "tiny(min_p=1.1)": "A language model needs `min_p` from 0 to 1, a number, not 1.1.",
     "tiny(top_p=1.1)": "A language model needs `top_p` from 0 to 1, a number, not 1.1.",
     "tiny(max_new_tokens=0)": "A language model needs `max_new_tokens` of at least 1, a whole number, not 0.",
     "tiny(mid_text=maybe)": "A language model needs `mid_text` as True or False, not 'maybe'.",
@@ -165,7 +167,7 @@ def test_traits_say_what_can_be_relied_on():
 def episodes(players, game, number, **options):
     made = make_game(game)
     match = Match(made, [make_player(text, made) for text in players])
-    return list(play(rotated(match, number, Key(3), name="t"), **options))
+    return list(play(rotate_seats(match, number, Key(3), name="t"), **options))
 
 
 def shape(episode):

@@ -3,9 +3,9 @@
 import pytest
 from ventriloquist import END, Ventriloquist, first_view, player_of, turn_of
 
-from stratagem.engines.base import LIKELIEST, PLAIN, Sampling
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import game_names, make_game
+from stratagem.language.engines.base import LIKELIEST, PLAIN, Sampling
 from stratagem.players.modes import elicitation
 
 

@@ -3,8 +3,8 @@
 import pytest
 from ventriloquist import Ventriloquist, player_of, turn_of
 
-from stratagem.evaluation.matchups import Evaluator
 from stratagem.games import Key, make_game
+from stratagem.measure.matchups import Evaluator
 from stratagem.players.catalogue import make_player
 from stratagem.players.modes import before
 
@@ -29,7 +29,7 @@ def test_what_stands_after_the_closing_tag_is_not_read(text, read):
 @pytest.mark.parametrize(("mode", "style"), [("constrained", "diplomacy-compact"), ("direct", "diplomacy-minimal")])
 def test_a_constrained_sheet_is_always_whole(mode, style):
     agent = make_player(f"lm(tiny, mode={mode}, style={style}, max_new_tokens=4)", GAME)
-    matchup = Evaluator(7, Key(0)).matchup(GAME, agent, make_player("hold", GAME), ("opponents",))
+    matchup = Evaluator(3, Key(0)).matchup(GAME, agent, make_player("hold", GAME), ("opponents",))
     rows = [row for episode in matchup.episodes for row in episode.decisions if episode.slots[row.seat] == 0]
     assert {row.how for row in rows} == {"constrained"}
     assert len({row.action for row in rows}) > 5

@@ -5,7 +5,7 @@ from transcripts import play, view_of
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.negotiation_v1 import PieFacts
-from stratagem.players import negotiation_v1 as negotiators
+from stratagem.games.negotiation_v1 import players as negotiators
 from stratagem.players.base import Move
 
 GAME = make_game("negotiation-v1")

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import pytest
 from transcripts import random_states
 
-from stratagem.errors import BadParameter, UnknownName
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.base.registry import parse_call
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.games.repeated import REPEATED
-from stratagem.players.base import Ask, Player, Scripted, described, is_probability
+from stratagem.games.matrix.repeated import REPEATED
+from stratagem.players.base import Ask, Player, Scripted, describe_player, is_probability
 from stratagem.players.catalogue import PLAYERS, SYNONYMS, WRAPPERS, make_player, player_names
 from stratagem.players.patterns import FAMILIES
-from stratagem.registry import parse_call
 
 GAMES = {family: make_game(family) for family in (*FAMILIES, "nim")}
 NAMES = [(family, name) for family in FAMILIES for name in player_names(GAMES[family])]
@@ -55,7 +55,7 @@ class Spoken(Scripted):
 
 @pytest.mark.parametrize("text", ["C", "a b", "x, y", "3", "None", "p=1", "it's", "(", " a", "[C, D]", "\n"])
 def test_a_name_makes_the_same_option_again(text):
-    assert parse_call(f"{described(Spoken(text))[:-1]}, other=1)")[1:] == ((), {"text": text, "other": 1})
+    assert parse_call(f"{describe_player(Spoken(text))[:-1]}, other=1)")[1:] == ((), {"text": text, "other": 1})
 
 
 @pytest.mark.parametrize(("family", "name"), WITH_OPTIONS)

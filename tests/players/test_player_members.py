@@ -30,6 +30,7 @@ def asked_by_name(file: Path) -> Iterator[str]:
                 yield f"{file.relative_to(SOURCE)}:{node.lineno}"
 
 
+@pytest.mark.runs
 def test_members_of_players_are_asked_in_one_file():
     found = {place.partition(":")[0] for file in SOURCE.rglob("*.py") for place in asked_by_name(file)}
     assert found == {"players/members.py"}

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from stratagem.consent.table import commanding
-from stratagem.errors import BadParameter
+from stratagem.base.consent.table import commanding
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import SAFETY

@@ -6,13 +6,12 @@ import pytest
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.players.agents import AgentPlayer
+from stratagem.players.agents import AgentPlayer, data_of, question
 from stratagem.players.base import Ask
 from stratagem.players.catalogue import make_player
-from stratagem.players.question import data_of, question
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 KUHN = make_game("kuhn(hands=1)")
 
@@ -30,7 +29,7 @@ def test_the_question_hides_what_a_disguise_hides():
 
     player = make_player("noise(random, p=0)", KUHN)
     disguised = type(make_player("disguise(random)", KUHN))(AgentPlayer(act), 1)
-    setups = rotated(Match(KUHN, [disguised, player]), 1, Key(0), name="d")
+    setups = rotate_seats(Match(KUHN, [disguised, player]), 1, Key(0), name="d")
     assert "free" in {row.how for row in next(play(setups)).decisions if row.slot == 0}
     assert seen["game"] is seen["facts"] is None
     assert not {"PASS", "BET", "kuhn"} & set(json.dumps(seen).replace('"', " ").split())
@@ -56,7 +55,7 @@ def test_an_agent_is_told_no_two_episodes_by_one_name(name):
         return first(asking)
 
     players = [make_player("random", game)] * (game.spec.seats - 1)
-    played = play(rotated(Match(game, [AgentPlayer(noting), *players]), 2 * game.spec.seats, Key(0), name="notes"))
+    played = play(rotate_seats(Match(game, [AgentPlayer(noting), *players]), 2 * game.spec.seats, Key(0), name="notes"))
     calls = [[row.calls[0] for row in episode.decisions if row.slot == 0] for episode in played]
     names = [{json.loads(call.prompt.messages[0][1])["episode"] for call in own} for own in calls]
     assert {len(own) for own in names} == {1}

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 import pytest
 from ventriloquist import Ventriloquist, player_of
 
-from stratagem.engines.base import Sampling
-from stratagem.engines.open import engine_of
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
+from stratagem.games.matrix.players import TitForTat
+from stratagem.language.engines.base import Sampling
+from stratagem.language.engines.open import engine_of
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.language.prompting.past import NOTHING, Past
+from stratagem.language.prompting.shapellm import ShapeLLM
 from stratagem.players.base import Ask, Move
-from stratagem.players.iterated_classics import TitForTat
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.players.wrappers import Delayed, Noisy
-from stratagem.prompting.catalogue import make_style
-from stratagem.prompting.past import NOTHING, Past
-from stratagem.prompting.shapellm import ShapeLLM
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
 
 PAST = Past({("C", "D"): 2, ("D", "D"): 1}, ("D", "D"), 4)
 GAME = make_game("ipd-shapellm(rounds=6)")

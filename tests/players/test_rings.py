@@ -2,7 +2,7 @@
 
 import pytest
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
 from stratagem.games.talk import SILENT
 from stratagem.players.catalogue import make_player

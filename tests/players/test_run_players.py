@@ -3,16 +3,22 @@
 import pytest
 import torch
 
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.adapters import adapter_parameters, add_adapter, save_adapter
-from stratagem.models.load import load
-from stratagem.models.run_models import DecodingSettings, RunModel, RunModels, read_run_models, write_run_models
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.language.models.adapters import adapter_parameters, add_adapter, save_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.run_models import (
+    DecodingSettings,
+    RunModel,
+    RunModels,
+    read_run_models,
+    write_run_models,
+)
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 KUHN = make_game("kuhn(hands=2)")
 
@@ -43,7 +49,7 @@ def played(*players):
     match = Match(KUHN, [make_player(text, KUHN) for text in players])
     return [
         (episode.payoffs, [(row.seat, row.action, row.how, row.calls[0].tokens) for row in episode.decisions])
-        for episode in play(rotated(match, 4, Key(3), name="t"))
+        for episode in play(rotate_seats(match, 4, Key(3), name="t"))
     ]
 
 
@@ -118,7 +124,7 @@ def test_a_run_that_is_not_there_is_answered_before_the_game(tmp_path):
 
 def test_each_call_says_whose_weights_they_were(run):
     match = Match(KUHN, [make_player(f"run:{run}{label}", KUHN) for label in ("", "@last")])
-    episode = next(iter(play(rotated(match, 2, Key(3), name="t"))))
+    episode = next(iter(play(rotate_seats(match, 2, Key(3), name="t"))))
     assert {*episode.players} == {f"run:{run}@40@1", f"run:{run}@60@1"}  # and the version of what plays
     said = {(row.seat, row.calls[0].policy.base, row.calls[0].policy.adapter) for row in episode.decisions}
     assert {base for _, base, _ in said} == {"tiny"}

@@ -1,17 +1,22 @@
 """Search at play time: what it improves, what it may see, and what it refuses."""
 
+from dataclasses import dataclass
+
 import pytest
 
-from stratagem.errors import BadParameter, CannotCompute, StratagemError
+from stratagem.base.errors import BadParameter, CannotCompute, StratagemError
+from stratagem.games.abilities import TimedState
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
+from stratagem.games.matrix import MatrixGame, MatrixState
 from stratagem.players.base import Ask, Move, Player, Traits
 from stratagem.players.catalogue import make_player
-from stratagem.players.edits import changed
+from stratagem.players.edits import change_action
+from stratagem.players.search import RolloutSearch
 from stratagem.players.uniform import Random
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
 
 NAMES = [
     ("tic-tac-toe", "search(random, num_edits=2)"),
@@ -97,9 +102,57 @@ def test_search_sees_no_cards(name, recalled):
     assert set(decisions_by_world(make_game(name), recalled=recalled)) == {1}
 
 
+@pytest.mark.parametrize("recall", [None, ()], ids=["redrawn", "filtered"])
+@pytest.mark.parametrize("text", ["kuhn", "pig"])
+def test_every_rollout_has_a_future_of_its_own(text, recall):
+    """And none of them is that of the game; what is hidden differs between them, too."""
+    batches = []
+
+    class Noting(Random):
+        def plays_on(self, batch):
+            batches.append(batch)
+
+    state = make_game(text).start(Key(3))
+    search = RolloutSearch(players=(Noting(),), num_chance_draws=8)
+    decide(search, state, Key(5), recall)
+    states = [world.state for world in batches[0].worlds]
+    assert len({one.chance for one in states} - {state.chance}) == 8
+    if text == "kuhn":
+        assert {one.cards[0] for one in states} == {state.cards[0]}
+        assert len({one.cards[1] for one in states}) == 2
+
+
+def test_opponents_of_each_seat_are_drawn_apart():
+    batches = []
+
+    class Noting(Random):
+        def plays_on(self, batch):
+            batches.append(batch)
+
+    search = RolloutSearch(players=(Noting(),), opponents=(Random(), Random()), num_chance_draws=12)
+    decide(search, make_game("public-goods(seats=3, rounds=2)").start(Key(3)), Key(5))
+    assert {row[1] is row[2] for row in batches[0].players} == {True, False}
+
+
+def test_worlds_of_a_later_decision_come_from_every_world_before():
+    """Else after one more action the seat would be sure of what the other holds."""
+    batches = []
+
+    class Noting(Random):
+        def plays_on(self, batch):
+            batches.append(batch)
+
+    state = make_game("kuhn(hands=1)").start(Key(3))
+    recall = ((state.view(0).info_key, "PASS"),)
+    for seat, action in enumerate(("PASS", "BET")):
+        state.play({seat: action})
+    decide(RolloutSearch(players=(Noting(),), num_chance_draws=12), state, Key(5), recall)
+    assert len({world.state.cards[1] for world in batches[0].worlds}) == 2
+
+
 def test_a_planted_leak_of_cards_is_found(monkeypatch):
     """A redraw that keeps the true cards shows in the decisions."""
-    monkeypatch.setattr("stratagem.players.base.Ask.redrawn", lambda ask, chance: ask.peek().fork(chance))
+    monkeypatch.setattr("stratagem.players.base.Ask.redraw_state", lambda ask, chance: ask.peek().fork(chance))
     assert max(decisions_by_world(make_game("kuhn(hands=1)"), recalled=False)) > 1
 
 
@@ -129,7 +182,6 @@ class Asked(Random):
 
 def test_candidates_meet_common_random_numbers():
     """The other seat draws with equal keys in the rollouts of all candidates, and other ones in each draw."""
-    from stratagem.players.search import RolloutSearch
 
     log, state = [], make_game("tic-tac-toe").start(Key(0))
     search = RolloutSearch(
@@ -142,7 +194,6 @@ def test_candidates_meet_common_random_numbers():
 
 
 def test_players_inside_get_the_state_only_if_they_declare_it():
-    from stratagem.players.search import RolloutSearch
 
     log, state = [], make_game("leduc").start(Key(0))
     decide(RolloutSearch(players=(Asked(log),), num_chance_draws=2), state, Key(1))
@@ -160,7 +211,6 @@ def test_equal_candidates_leave_the_choice_of_the_first_player():
 @pytest.mark.parametrize(("first", "played"), [(0, [4, 4, 4]), (1, [4, 1, 2]), (2, [4, 4, 2]), (100, [4, 4, 4])])
 def test_candidates_behind_after_the_first_draws_are_dropped(first, played):
     """The first candidate has all draws; the others are compared on the same draws, after one, two, four rollouts."""
-    from stratagem.players.search import RolloutSearch
 
     returns = {"A": [1.0, 0.0, 1.0, 0.0], "B": [0.0, 1.0, 1.0, 1.0], "C": [1.0, -1.0, 9.0, 9.0]}
 
@@ -182,7 +232,6 @@ def test_candidates_behind_after_the_first_draws_are_dropped(first, played):
 
 def test_a_horizon_stops_rollouts():
     """With a horizon of one phase no player of a rollout is asked again."""
-    from stratagem.players.search import RolloutSearch
 
     state = make_game("diplomacy(until=1901)").start(Key(0))
     logs = []
@@ -195,6 +244,32 @@ def test_a_horizon_stops_rollouts():
         assert action in state.view(0).choices
         logs.append({turn for _, turn, *_ in log})
     assert logs == [{0}, {0, 1}]
+
+
+class TickingState(MatrixState, TimedState):
+    """A round is a unit of time, and no position counts as an end."""
+
+    __slots__ = ()
+
+    def standing(self):
+        return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ticking(MatrixGame):
+    state = TickingState
+
+
+@pytest.mark.parametrize("phases", [1, 2, 3])
+def test_a_rollout_stops_when_the_clock_reaches_its_horizon(phases):
+    """Where a turn is a unit of time, a rollout over n phases has n turns, the candidate's own among them."""
+
+    log, game = [], Ticking(payoffs=[[(1, 0), (0, 1)], [(0, 1), (1, 0)]], rounds=6)
+    search = RolloutSearch(
+        players=(Asked(log),), num_candidates=8, num_edits=0, num_chance_draws=1, horizon_phases=phases
+    )
+    decide(search, game.start(Key(0)), Key(1))
+    assert {turn for _, turn, *_ in log} == set(range(phases))
 
 
 def test_requests_of_a_proposer_go_to_the_scheduler():
@@ -216,8 +291,6 @@ def test_requests_of_a_proposer_go_to_the_scheduler():
 
         def strategy(self, view):
             raise CannotCompute("It waits.")
-
-    from stratagem.players.search import RolloutSearch
 
     game = make_game("tic-tac-toe")
     state = game.start(Key(0))
@@ -266,12 +339,12 @@ def test_changed_keeps_all_lines_of_a_sheet_but_one():
     builds = Sheet([Slot(city, (f"{city} BUILD", "WAIVE")) for city in ("X", "Y", "Z")], fill=2)
     seen = set()
     for n in range(60):
-        action = changed(sheet.first, sheet, Key(n))
+        action = change_action(sheet.first, sheet, Key(n))
         assert action in sheet
         assert sum(a != b for a, b in zip(action.split("\n"), sheet.first.split("\n"), strict=True)) <= 1
-        seen.add(changed(builds.first, builds, Key(n)))
+        seen.add(change_action(builds.first, builds, Key(n)))
     assert seen <= set(builds)
-    assert "Y BUILD\nZ BUILD" in seen | {changed("X BUILD\nY BUILD", builds, Key(n)) for n in range(60)}
+    assert "Y BUILD\nZ BUILD" in seen | {change_action("X BUILD\nY BUILD", builds, Key(n)) for n in range(60)}
     flat = Flat(["A", "B", "C"])
-    assert {changed("A", flat, Key(n)) for n in range(30)} == {"B", "C"}
-    assert changed("A", Flat(["A"]), Key(0)) == "A"
+    assert {change_action("A", flat, Key(n)) for n in range(30)} == {"B", "C"}
+    assert change_action("A", Flat(["A"]), Key(0)) == "A"

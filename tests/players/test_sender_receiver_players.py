@@ -2,12 +2,12 @@
 
 import pytest
 
-from stratagem.errors import BadParameter
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.exploitability.exact import exact
+from stratagem.base.errors import BadParameter
 from stratagem.games import View, make_game
-from stratagem.games.interval_equilibria import block_numbers
 from stratagem.games.sender_receiver import RECEIVER, SENDER, SILENT, SenderReceiverFacts
+from stratagem.games.sender_receiver.players import block_numbers
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import pools
 
@@ -81,7 +81,7 @@ def test_other_codes_are_exploitable_at_bias_one(name, nash_conv):
 
 def test_exaggeration_pays_against_a_believer():
     def payoffs(sender, receiver):
-        figures = expected(GAME, [make_player(sender, GAME), make_player(receiver, GAME)])
+        figures = expected_payoffs(GAME, [make_player(sender, GAME), make_player(receiver, GAME)])
         return figures.per_round(SENDER), figures.per_round(RECEIVER)
 
     assert payoffs("Honest", "Honest") == pytest.approx((-1.0, 0.0))

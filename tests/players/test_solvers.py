@@ -3,7 +3,7 @@
 import pyspiel
 import pytest
 
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn
@@ -42,6 +42,7 @@ def exploitability(game, player):
     return pyspiel.exploitability(game.twin().spiel, engine_policy(game, player))
 
 
+@pytest.mark.runs
 def test_leduc_is_nearly_solved():
     game = SPIEL_GAMES["leduc"]()
     few, many = exploitability(game, CFR(iterations=5)), exploitability(game, CFR(iterations=150))
@@ -80,7 +81,7 @@ def test_the_table_is_kept_and_used_again(cache, monkeypatch):
     assert [file.name for file in cache.iterdir()] == [path.name]
     assert "kuhn-spiel" in path.name
     average_policy.cache_clear()
-    monkeypatch.setattr(equilibrium, "_solved", lambda *_: pytest.fail("solved again"))
+    monkeypatch.setattr(equilibrium, "_solve_tree", lambda *_: pytest.fail("solved again"))
     assert average_policy(game, 50) == first
 
 
@@ -214,12 +215,12 @@ def test_cfr_refuses_before_play_what_it_cannot_solve(name):
 
 
 def test_cfr_admits_what_it_can_solve_without_solving_it(monkeypatch):
-    monkeypatch.setattr(equilibrium, "_solved", lambda *_: pytest.fail("solved before play"))
+    monkeypatch.setattr(equilibrium, "_solve_tree", lambda *_: pytest.fail("solved before play"))
     for name in ("kuhn", "leduc"):
         make_player("cfr:1000", make_game(name))
 
 
-@pytest.mark.parametrize("place", ["a file", "/proc/nowhere"])
+@pytest.mark.parametrize("place", ["a file", "/dev/null/nowhere"])
 def test_a_cache_that_cannot_be_written_costs_nothing_but_time(place, tmp_path, monkeypatch):
     (tmp_path / "a file").write_text("")
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / place))

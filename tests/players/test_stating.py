@@ -7,19 +7,19 @@ import pytest
 import torch
 from ventriloquist import first_view
 
-from stratagem.engines.base import Sampling
-from stratagem.engines.open import engine_of
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, RoundResult, State, View
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Sheet, Slot
 from stratagem.games.key import Key
 from stratagem.games.spec import GameSpec
+from stratagem.language.engines.base import Sampling
+from stratagem.language.engines.open import engine_of
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Ask
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.players.stating import _shares
-from stratagem.prompting.catalogue import make_style
 
 
 class OrdersState(State[int]):

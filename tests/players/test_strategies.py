@@ -7,11 +7,11 @@ import pytest
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
 from stratagem.players.base import Scripted
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 KUHN = make_game("kuhn(hands=1)")
 
@@ -29,7 +29,7 @@ class Given(Scripted[Any]):
 def messages(plan):
     """Messages of the failed turns of a player with this plan, each once."""
     match = Match(KUHN, [Given(plan), make_player("CallingStation", KUHN)])
-    return {said for one in play(rotated(match, 8, Key(0), name="plans")) for _, said in one.failed_turns()}
+    return {said for one in play(rotate_seats(match, 8, Key(0), name="plans")) for _, said in one.failed_turns()}
 
 
 @pytest.mark.parametrize(

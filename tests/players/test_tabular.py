@@ -5,12 +5,12 @@ import json
 import pytest
 from transcripts import random_states, view_of
 
-from stratagem.errors import BadRecord, CannotCompute, StratagemError
+from stratagem.base.errors import BadRecord, CannotCompute, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.kuhn import KuhnFacts
+from stratagem.games.kuhn.players import NashApprox
 from stratagem.games.matrix import MatrixFacts
 from stratagem.players.catalogue import make_player
-from stratagem.players.kuhn import NashApprox
 from stratagem.players.tabular import TablePlayer
 
 KUHN = make_game("kuhn")

@@ -2,14 +2,15 @@
 
 import pytest
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
 from stratagem.games.negotiation_v2 import written
-from stratagem.games.talk import SILENT
+from stratagem.games.resistance.players import CABALS
+from stratagem.games.talk import SILENT, Statement
 from stratagem.players.catalogue import make_player, patterns
 from stratagem.players.hearers import SPEAKERS
-from stratagem.players.resistance import CABALS
 from stratagem.players.rings import RINGS
+from stratagem.players.talkers import even
 
 IPD = make_game("talk(ipd(rounds=3))")
 KUHN = make_game("talk(kuhn(hands=1), before=round, intents=[state])")
@@ -159,8 +160,8 @@ def test_the_believer_hears_the_last_sentence_that_it_can_answer():
 
 
 def test_the_obliging_player_meets_a_request_at_its_rate():
-    player = make_player("obliging(Mixed(p=0.2), p=0.5)", IPD)
-    for line, met in (("Please play COOPERATE", 0.5 + 0.5 * 0.2), (SILENT, 0.2), (C, 0.2)):
+    player = make_player("obliging(Mixed(p=0.2), p=0.75)", IPD)
+    for line, met in (("Please play COOPERATE", 0.75 + 0.25 * 0.2), (SILENT, 0.2), (C, 0.2)):
         assert player.policy(said(IPD, SILENT, line).view(0))["COOPERATE"] == pytest.approx(met)
 
 
@@ -189,3 +190,68 @@ def test_a_believer_leaves_the_item_that_the_other_says_it_values_most(line, tak
 def test_hearers_name_the_games_that_they_play():
     with pytest.raises(BadParameter, match="plays talk around kuhn, matrix games and negotiation-v2, not around leduc"):
         make_player("believer(random)", make_game("talk(leduc, words=[hi])"))
+
+
+def talking(player, text):
+    """Return the first message of a player in a game with talk, and the player."""
+    game = make_game(text)
+    made, state = make_player(player, game), game.start(Key(0))
+    return made.policy(state.view(state.to_act[0])), made
+
+
+def test_what_is_said_twice_is_twice_as_likely():
+    assert even(["a", "b", "a", "a"]) == {"a": 0.75, "b": 0.25}
+
+
+def test_a_private_message_goes_to_each_reader_equally_often():
+    said, player = talking(
+        "babbler(random)", "talk(auction(seats=3, rounds=1), channel=private, intents=[], words=[a, b])"
+    )
+    assert player.traits.stochastic
+    assert sum(said.values()) == pytest.approx(1.0)
+    assert len(said) == 4
+    assert len(set(said.values())) == 1
+
+
+def test_liar_who_cannot_lie_is_honest():
+    only = "talk(matrix(payoffs=[[(2, 2)]], labels=('ONLY',), rounds=1), intents=[move])"
+    assert talking("liar(first-legal)", only)[0] == talking("honest(first-legal)", only)[0]
+    assert "" not in talking("liar(first-legal)", only)[0]
+
+
+def test_babbler_around_a_player_without_dice_has_dice():
+    assert not make_player("first-legal", make_game("kuhn")).traits.stochastic
+    assert talking("babbler(first-legal)", "talk(kuhn, intents=[state])")[1].traits.stochastic
+
+
+def test_the_grim_player_is_not_lied_to_by_itself():
+    state = said(IPD, D, SILENT)
+    state.play({0: "COOPERATE", 1: "COOPERATE"})
+    assert make_player("grim(AlwaysCooperate)", IPD).policy(state.view(0)) == {C: 1.0}
+
+
+@pytest.mark.parametrize(
+    ("player", "words"), [("believer(AlwaysCooperate)", "I will play"), ("obliging(AlwaysCooperate)", "Please play")]
+)
+def test_the_last_of_two_sentences_counts(player, words):
+    game = make_game("talk(ish(rounds=1), rounds=2)")
+    for last in (0, 1):
+        state = game.start(Key(0))
+        labels = state.view(0).facts.inner.labels
+        for place in (1 - last, last):
+            state.play({0: SILENT, 1: f"{words} {labels[place]}"})
+        assert make_player(player, game).policy(state.view(0)) == {labels[last]: 1.0}
+
+
+def test_a_liar_says_nothing_that_may_be_true():
+    """A statement of which the speaker does not know the truth is no lie."""
+    game = make_game("talk(resistance(missions=1, attempts=1), intents=[state])")
+    unknown = 0
+    for number in range(4):
+        state = game.start(Key(number))
+        view = state.view(state.to_act[0])
+        inner = game.inner_view(view.facts)
+        unknown += sum(intent.truth(inner) is None for intent in game.sayable(inner) if isinstance(intent, Statement))
+        for text in make_player("liar(random)", game).policy(view):
+            assert not text or game.spoken_language.read(text).truth(inner) is False
+    assert unknown

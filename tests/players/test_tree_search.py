@@ -2,13 +2,14 @@
 
 import pytest
 
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.auction import Auction
 from stratagem.games.catalogue import GAMES, make_game
 from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.spiel import SPIEL_GAMES, spiel
 from stratagem.players.base import Ask, Player
+from stratagem.players.search_state import SearchState
 from stratagem.players.tree_search import ISMCTS, MCTS, ismcts, mcts, obstacle, searchable
 
 
@@ -27,10 +28,16 @@ def against_random(player, game, seat, seed):
     return totals[seat]
 
 
+@pytest.mark.parametrize(("one_round", "payoff"), [(False, 6.0), (True, 2.0)])
+def test_simulation_adds_up_the_payoffs_of_all_rounds_or_of_one(one_round, payoff):
+    game = make_game("matrix(payoffs=[[(2, 2)]], labels=('ONLY',), rounds=3)")
+    assert SearchState(game.start(Key(0)), Key(1), None, one_round=one_round).play_out() == [payoff, payoff]
+
+
 def test_search_beats_random_play():
     for name in ("tic-tac-toe", "connect-four"):
         game = SPIEL_GAMES[name]()
-        results = [against_random(MCTS(simulations=1000), game, seed % 2, seed) for seed in range(20)]
+        results = [against_random(MCTS(simulations=300), game, seed % 2, seed) for seed in range(20)]
         assert sum(result > 0 for result in results) >= 17
         assert all(result >= 0 for result in results)
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from transcripts import random_states
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key

@@ -5,19 +5,19 @@ from collections import Counter
 import pytest
 from transcripts import assert_plays, random_states, view_of
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.kuhn import KuhnFacts
+from stratagem.games.kuhn.players import NashApprox
+from stratagem.games.matrix.players import AlternateDefect, AlwaysCooperate, TitForTat, TitForTwoTats
+from stratagem.games.matrix.players_zd import ExtortZD
 from stratagem.games.negotiation_v1 import PieFacts
+from stratagem.games.negotiation_v1.players import Selfish, TFTNeg
 from stratagem.games.negotiation_v2 import DivisionFacts
+from stratagem.games.negotiation_v2.players import MirrorNeg
 from stratagem.players.base import Ask, Move, Traits, is_probability
 from stratagem.players.catalogue import make_player
-from stratagem.players.iterated_classics import AlternateDefect, AlwaysCooperate, TitForTat, TitForTwoTats
-from stratagem.players.iterated_zd import ExtortZD
-from stratagem.players.kuhn import NashApprox
-from stratagem.players.negotiation_v1 import Selfish, TFTNeg
-from stratagem.players.negotiation_v2 import MirrorNeg
 from stratagem.players.wrappers import Delayed, Noisy
 
 IPD, KUHN = make_game("ipd"), make_game("kuhn")

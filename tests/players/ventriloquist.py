@@ -1,13 +1,13 @@
 """An engine that says what a test puts into its mouth, byte by byte, and obeys guides as an engine must."""
 
-from stratagem.engines.base import Call, Capabilities, PolicyId, Prompt, Span
-from stratagem.engines.streaming import BatchEngine
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.language.engines.base import Call, Capabilities, PolicyId, Prompt, Span
+from stratagem.language.engines.streaming import BatchEngine
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Ask
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
-from stratagem.prompting.catalogue import make_style
 
 END = 256
 

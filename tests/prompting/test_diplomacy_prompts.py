@@ -2,9 +2,9 @@
 
 import pytest
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
-from stratagem.prompting.catalogue import make_style
+from stratagem.language.prompting.catalogue import make_style
 
 GAME = make_game("diplomacy(until=1904, judged=False)")
 

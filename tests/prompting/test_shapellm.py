@@ -4,10 +4,10 @@ from itertools import product
 
 import pytest
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
-from stratagem.prompting.catalogue import make_style
-from stratagem.prompting.past import NOTHING, Past
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.language.prompting.past import NOTHING, Past
 
 BY_SEAT = "icg(labels=[S,G], labels_second=[N,M])"
 WIDE = "matrix(payoffs=[[(1, 0), (0, 1)]], labels=[X], labels_second=[N, M])"

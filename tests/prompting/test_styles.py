@@ -5,12 +5,12 @@ from itertools import islice
 import pytest
 
 from stratagem.api.prompts import views
-from stratagem.errors import BadParameter, UnknownName
+from stratagem.base.errors import BadParameter, UnknownName
 from stratagem.games import Key, make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.matrix import MatrixGame
-from stratagem.prompting.catalogue import PAPERS, make_style, style_names
+from stratagem.language.prompting.catalogue import PAPERS, make_style, style_names
 
 PLAYABLE = [make_game(name) for name in GAMES if name != "matrix"]
 

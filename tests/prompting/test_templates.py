@@ -11,21 +11,20 @@ import stratagem as sg
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound, read_any, recipe_of
 from stratagem.api.prompts import views
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.base.named_files import naming
 from stratagem.cli.main import main
-from stratagem.demonstrations.scripted import reasons, reply
-from stratagem.errors import BadParameter, UnknownName
-from stratagem.evaluation.prompts import digest_of
 from stratagem.games import Key, make_game
-from stratagem.games.disguise import generated
-from stratagem.named_files import naming
+from stratagem.games.disguise import generate_disguise
+from stratagem.language.prompting.catalogue import PAPERS, make_style
+from stratagem.language.prompting.past import Past
+from stratagem.language.prompting.templates.coverage import find_omissions
+from stratagem.language.prompting.templates.facts import facts_by_name
+from stratagem.language.prompting.templates.style import MOST_CHARACTERS, template_style
+from stratagem.learn.demonstrations.scripted import reasons, reply
+from stratagem.measure.prompts import digest_of
 from stratagem.players.catalogue import make_player
-from stratagem.prompting.catalogue import PAPERS, make_style
-from stratagem.prompting.past import Past
-from stratagem.prompting.templates.coverage import untold
-from stratagem.prompting.templates.facts import facts_by_name
-from stratagem.prompting.templates.filling import MOST_CHARACTERS
-from stratagem.prompting.templates.style import template_style
-from stratagem.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder
 
 GAMES = (
     *("ipd", "ipd-shapellm", "kuhn", "auction", "public-goods", "negotiation-v1", "negotiation-v2", "resistance"),
@@ -163,7 +162,7 @@ def test_facts_are_the_same_for_every_state_that_the_seat_cannot_tell_apart(game
 
 
 def test_disguise_hides_the_facts_of_the_game(kuhn):
-    seen_so = generated(kuhn.game, 1).view(kuhn)
+    seen_so = generate_disguise(kuhn.game, 1).view(kuhn)
     assert written("{rules}", seen_so) == seen_so.rules != kuhn.rules
     for name in ("card", "game", "state"):
         with pytest.raises(BadParameter, match=f"no fact '{name}' .* in a game under a disguise"):
@@ -290,15 +289,15 @@ def test_styles_of_the_papers_are_templates_without_words_of_code():
 def test_coverage_names_the_facts_that_a_text_never_tells():
     views_seen = seen("kuhn", 40)
     whole = template_style("a.txt", "[user]\n{rules}{situation}{choices}")
-    assert not list(untold(whole, views_seen))
-    part = list(untold(template_style("b.txt", "[user]\n{card}"), views_seen))
+    assert not list(find_omissions(whole, views_seen))
+    part = list(find_omissions(template_style("b.txt", "[user]\n{card}"), views_seen))
     assert (
         part[0] == "Facts of the game that the text never names: own_moves, other_moves, seat, line, opens, facing_bet."
     )
     assert part[1].startswith("The text never names the rules")
     assert part[2] == "The text never names the legal actions."
     assert part[3].startswith("Two situations have the same prompt: ")
-    assert not list(untold(make_style("bare"), views_seen))
+    assert not list(find_omissions(make_style("bare"), views_seen))
 
 
 def test_template_file_is_a_style_wherever_a_style_is_named(tmp_path, monkeypatch, capsys):

@@ -6,24 +6,24 @@ from functools import cache
 
 from pydantic import ConfigDict
 
-from stratagem.engines.base import Call, PolicyId, Prompt, Span
-from stratagem.evaluation.equilibria import kuhn_family
-from stratagem.evaluation.evaluate import evaluate
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.report import evaluation_json
-from stratagem.evaluation.suites import find_suite
+from stratagem.base.settings import Settings
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import write_shard
+from stratagem.games.kuhn.players import NashApprox
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Span
+from stratagem.measure.equilibria import kuhn_family
+from stratagem.measure.evaluate import evaluate
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.report import evaluation_json
+from stratagem.measure.suites import find_suite
 from stratagem.players.base import Move
 from stratagem.players.catalogue import make_player
-from stratagem.players.kuhn import NashApprox
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog
-from stratagem.settings import Settings
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import write_shard
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import MetricLog
 
 STAGES = {
     "LooseAggressive": "Base",
@@ -174,4 +174,4 @@ def episodes(shard, words):
     game = make_game("kuhn(hands=2)")
     for name in ("NashApprox", "AlwaysBet"):
         match = Match(game, [Talker(words), make_player(name, game)])
-        yield from play(rotated(match, 2, Key(shard), name=f"kuhn/{shard}/train/{name}"))
+        yield from play(rotate_seats(match, 2, Key(shard), name=f"kuhn/{shard}/train/{name}"))

@@ -3,15 +3,15 @@
 import pytest
 
 import stratagem as sg
+from stratagem.base.settings import Settings
 from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import write_shard
 from stratagem.players.catalogue import make_player
-from stratagem.runs.folder import RunFolder
-from stratagem.settings import Settings
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import write_shard
+from stratagem.training.runs.folder import RunFolder
 
 
 class Empty(Settings):
@@ -26,7 +26,7 @@ def run(tmp_path):
         game = Kuhn()
         for number in range(3):
             match = Match(game, [make_player("random", game), make_player("random", game)])
-            write_shard(found.record, number, list(play(rotated(match, 2, Key(number), name=str(number)))))
+            write_shard(found.record, number, list(play(rotate_seats(match, 2, Key(number), name=str(number)))))
     return found
 
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from stratagem.base.errors import BadRecord
 from stratagem.cli.main import main
-from stratagem.errors import BadRecord
-from stratagem.reports.figures_page import figures_html
+from stratagem.show.reports.figures_page import figures_html
 
 
 def run(*words):

@@ -4,26 +4,26 @@ import re
 
 import pytest
 
-from stratagem.evaluation.figures.training import TRAINING
-from stratagem.reports.facets import OF_GAME
-from stratagem.reports.metric_reading import unit_of
-from stratagem.reports.metric_titles import Named, named, title_of
+from stratagem.measure.figures.training import TRAINING
+from stratagem.show.reports.facets import OF_GAME
+from stratagem.show.reports.metric_reading import unit_of
+from stratagem.show.reports.metric_titles import MetricNameParts, split_name, title_of
 
 
 @pytest.mark.parametrize(
     ("metric", "parts"),
     [
-        ("loss", Named("", "", "loss")),
-        ("loss/ratio", Named("", "", "loss/ratio")),
-        ("loss/policy/ratio", Named("", "policy", "loss/ratio")),
-        ("shaper/loss/policy/ratio", Named("shaper", "policy", "loss/ratio")),
-        ("shaper/grad_norm", Named("shaper", "", "grad_norm")),
-        ("kl_sft/loss/kl", Named("kl_sft", "", "loss/kl")),
-        ("advantage/no_variance", Named("", "", "advantage/no_variance")),
+        ("loss", MetricNameParts("", "", "loss")),
+        ("loss/ratio", MetricNameParts("", "", "loss/ratio")),
+        ("loss/policy/ratio", MetricNameParts("", "policy", "loss/ratio")),
+        ("shaper/loss/policy/ratio", MetricNameParts("shaper", "policy", "loss/ratio")),
+        ("shaper/grad_norm", MetricNameParts("shaper", "", "grad_norm")),
+        ("kl_sft/loss/kl", MetricNameParts("kl_sft", "", "loss/kl")),
+        ("advantage/no_variance", MetricNameParts("", "", "advantage/no_variance")),
     ],
 )
 def test_parts_of_a_name(metric, parts):
-    assert named(metric) == parts
+    assert split_name(metric) == parts
 
 
 def test_every_metric_of_training_on_the_page_of_runs_has_a_title():

@@ -7,10 +7,10 @@ import subprocess
 import pytest
 from made_runs import HOSTILE, begun, whole, write
 
-from stratagem.reports.report import write_report
+from stratagem.show.reports.report import write_report
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")
+pytestmark = [pytest.mark.runs, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed")]
 FRAME = """<!doctype html><iframe src="{path}" width="{width}" height="900" style="border:0"></iframe><script>
 onload = () => {{
   const page = document.querySelector("iframe").contentDocument.documentElement;

@@ -4,8 +4,8 @@ import pytest
 from made_runs import START, begun, keep_policy, whole, write
 from reading import Page
 
-from stratagem.evaluation.equilibria import kuhn_family
-from stratagem.reports.report import report_html
+from stratagem.measure.equilibria import kuhn_family
+from stratagem.show.reports.report import report_html
 
 
 def test_what_is_drawn_is_the_policy_and_the_family(tmp_path):
@@ -32,6 +32,7 @@ def test_a_policy_that_lacks_a_situation_is_drawn_without_it(tmp_path):
     assert next(trace["x"] for trace in traces if trace["role"] == "start") == [0.25, None, None]
 
 
+@pytest.mark.runs
 def test_the_first_moves_of_another_game_are_a_table(tmp_path):
     run = begun(tmp_path / "run", game="ipd")
     write(run, "policies/ipd-0.json", {"step": 0, "game": "ipd", "policy": {"": {"COOPERATE": 0.75, "DEFECT": 0.25}}})

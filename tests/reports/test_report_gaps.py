@@ -4,8 +4,8 @@ import pytest
 from made_runs import begun, measured, whole
 from reading import Page
 
-from stratagem.errors import BadRecord
-from stratagem.reports.report import report_html
+from stratagem.base.errors import BadRecord
+from stratagem.show.reports.report import report_html
 
 
 def test_a_run_that_has_just_begun_says_what_is_missing(tmp_path):

@@ -6,17 +6,16 @@ import pytest
 from made_runs import LAST, begun, evaluated, keep_policy, whole, write
 from reading import Page
 
-from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.reports.dominated import LEAST, flagged
-from stratagem.reports.headline import headlines, is_won
-from stratagem.reports.objective import explain_decrease, parts
-from stratagem.reports.report import report_html
-from stratagem.reports.run_data import RunData
-from stratagem.reports.stages import TITLES
-from stratagem.reports.verdict import verdict
 from stratagem.show.evaluation_file import PlayerFigures
+from stratagem.show.reports.dominated import LEAST, find_flagged
+from stratagem.show.reports.headline import headlines, is_won
+from stratagem.show.reports.report import report_html
+from stratagem.show.reports.run_data import RunData
+from stratagem.show.reports.stages import TITLES
+from stratagem.show.reports.verdict import explain_decrease, parts, verdict
 
 
 def row(**means):
@@ -103,7 +102,7 @@ def test_a_stage_is_called_as_the_trainer_calls_it(algorithm, recipe):
 
 def test_dominated_actions_are_flagged_before_and_after(tmp_path):
     run = whole(tmp_path / "run")
-    found = {(one.situation, one.action): one for one in flagged(RunData(run))}
+    found = {(one.situation, one.action): one for one in find_flagged(RunData(run))}
     fold = found["K, second, facing a bet", "FOLD"]
     assert (fold.by, fold.strict, fold.before, fold.now) == ("CALL", True, pytest.approx(0.5), pytest.approx(0.3))
     assert not any(situation.startswith("Q") for situation, _ in found), "no action of a queen is dominated"
@@ -129,6 +128,7 @@ def test_a_policy_without_dominated_actions_is_praised(tmp_path):
     assert f"No dominated action has a probability of {LEAST:.0%}" in Page(report_html(run)).texts["dominated"]
 
 
+@pytest.mark.runs
 def test_a_policy_without_a_situation_of_which_something_is_known_has_no_such_section(tmp_path):
     run = begun(tmp_path / "run", game="ipd")
     write(run, "policies/ipd-0.json", {"step": 0, "game": "ipd", "policy": {"": {"COOPERATE": 0.75, "DEFECT": 0.25}}})

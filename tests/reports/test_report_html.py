@@ -5,8 +5,8 @@ import math
 
 import pytest
 
-from stratagem.reports.figure import Reading, counted, label, picture
 from stratagem.show.html import Html, as_json, element, join, text, visible
+from stratagem.show.reports.figure import PictureFacts, count_noun, label, picture
 
 
 def test_text_is_escaped_and_markup_is_not():
@@ -56,6 +56,6 @@ def test_label_of_a_picture_is_text():
 
 
 def test_picture_tells_unit_number_interval_and_chance_level():
-    markup = picture("Payoff", [], reading=Reading("points", counted(1), chance="0.5"))
+    markup = picture("Payoff", [], reading=PictureFacts("points", count_noun(1), chance="0.5"))
     assert "Unit: points. n: 1 step. Interval: none, one run. Chance level: 0.5." in markup
     assert markup.count("Chance level") == 2, "in the text, and for readers of the screen"

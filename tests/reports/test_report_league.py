@@ -7,12 +7,11 @@ from importlib import resources
 import pytest
 from reading import Page
 
-from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
-from stratagem.algorithms.grpo.recipe import GRPORecipe
+from stratagem.algorithms.grpo import GRPOAlgorithm, GRPORecipe
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.reports.report import report_html
-from stratagem.runs.folder import RunFolder
+from stratagem.show.reports.report import report_html
+from stratagem.training.runs.folder import RunFolder
 
 pytestmark = pytest.mark.runs
 

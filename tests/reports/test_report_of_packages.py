@@ -6,11 +6,11 @@ import pytest
 
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of
-from stratagem.reports import catalogue
-from stratagem.reports.run_data import RunData
-from stratagem.reports.section import Section
-from stratagem.runs.folder import RunFolder
 from stratagem.show.html import element
+from stratagem.show.reports import catalogue
+from stratagem.show.reports.run_data import RunData
+from stratagem.show.reports.section import Section
+from stratagem.training.runs.folder import RunFolder
 
 
 def seed_section(data):

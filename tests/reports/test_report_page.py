@@ -13,9 +13,9 @@ from reading import Page
 from scipy.stats import t
 
 from stratagem.cli.main import main
-from stratagem.reports.catalogue import ANY, SECTIONS
-from stratagem.reports.report import report_html
-from stratagem.runs.metrics import read_metrics
+from stratagem.show.reports.catalogue import ANY, SECTIONS
+from stratagem.show.reports.report import report_html
+from stratagem.training.runs.metrics import read_metrics
 
 LARGEST = 200_000
 
@@ -263,7 +263,7 @@ def test_what_is_no_run_is_refused_in_a_sentence(tmp_path, capsys):
 
 
 def test_a_report_needs_no_model_library():
-    program = "import sys, stratagem.reports.report\nprint(*{name.partition('.')[0] for name in sys.modules})"
+    program = "import sys, stratagem.show.reports.report\nprint(*{name.partition('.')[0] for name in sys.modules})"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
     assert "pydantic" in loaded
     assert not {"torch", "transformers", "peft", "tokenizers", "plotly"} & set(loaded)

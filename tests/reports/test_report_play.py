@@ -4,13 +4,13 @@ import pytest
 from made_runs import begun, episodes, whole, write
 from reading import Page
 
-from stratagem.engines.base import Call, PolicyId, Prompt, Span
-from stratagem.play.store import write_shard
-from stratagem.reports.chosen_play import chosen_play, opponents_of
-from stratagem.reports.replies import Piece, decoder, pieces
-from stratagem.reports.report import report_html
-from stratagem.reports.run_data import RunData
-from stratagem.reports.stages import played_by, stage_title
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Span
+from stratagem.playing.store import write_shard
+from stratagem.show.reports.chosen_play import chosen_play, opponents_of
+from stratagem.show.reports.replies import ReplyStretch, decoder, pieces
+from stratagem.show.reports.report import report_html
+from stratagem.show.reports.run_data import RunData
+from stratagem.show.reports.stages import played_by, stage_title
 
 LETTERS = dict(enumerate("bet."))
 
@@ -28,26 +28,30 @@ def spelt(tokens):
 
 def test_a_reply_is_cut_where_its_tokens_change():
     mixed = call("bet.", ("sampled", 0, 2), ("forced", 2, 3), ("sampled", 3, 4))
-    assert pieces(mixed, spelt) == [Piece("sampled", "be"), Piece("forced", "t"), Piece("sampled", ".")]
+    assert pieces(mixed, spelt) == [
+        ReplyStretch("sampled", "be"),
+        ReplyStretch("forced", "t"),
+        ReplyStretch("sampled", "."),
+    ]
 
 
 def test_a_reply_of_one_kind_needs_no_tokenizer():
-    assert pieces(call("bet", ("argmax", 0, 3)), None) == [Piece("argmax", "bet")]
-    assert pieces(call("from a server"), None) == [Piece("sampled", "from a server")]
+    assert pieces(call("bet", ("argmax", 0, 3)), None) == [ReplyStretch("argmax", "bet")]
+    assert pieces(call("from a server"), None) == [ReplyStretch("sampled", "from a server")]
 
 
 @pytest.mark.parametrize("decode", [None, lambda tokens: "?" * len(tokens), lambda tokens: "bet."[-len(tokens) :]])
 def test_a_reply_that_cannot_be_cut_is_mixed(decode):
-    assert pieces(call("bet.", ("sampled", 0, 2), ("forced", 2, 4)), decode) == [Piece("mixed", "bet.")]
+    assert pieces(call("bet.", ("sampled", 0, 2), ("forced", 2, 4)), decode) == [ReplyStretch("mixed", "bet.")]
 
 
 def test_an_end_that_is_not_said_is_no_piece():
     said = call("be", ("sampled", 0, 2), ("forced", 2, 3))
-    assert pieces(said, lambda tokens: "be"[: len(tokens)]) == [Piece("sampled", "be")]
+    assert pieces(said, lambda tokens: "be"[: len(tokens)]) == [ReplyStretch("sampled", "be")]
 
 
 def test_the_runs_own_tokenizer_cuts(tmp_path):
-    from stratagem.models.load import load
+    from stratagem.language.models.load import load
 
     folder = tmp_path / "base" / "model"
     tokenizer = load("tiny").tokenizer

@@ -7,16 +7,14 @@ import pytest
 
 from stratagem.algorithms.shapellm.algorithm import ShapeLLMAlgorithm
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
-from stratagem.reports.outcome_file import unshaped
-from stratagem.reports.payoff_plane import _hull
-from stratagem.reports.report import report_html
-from stratagem.reports.run_data import RunData
-from stratagem.reports.sections.outcome import outcome
-from stratagem.reports.sections.trials import trials
-from stratagem.reports.siblings import band, runs_by_seed, values_by_step
-from stratagem.reports.tiles import tiles
-from stratagem.reports.verdict import verdict
-from stratagem.runs.folder import RunFolder
+from stratagem.show.reports.outcome_file import unshaped_payoffs
+from stratagem.show.reports.report import report_html, tiles
+from stratagem.show.reports.run_data import RunData
+from stratagem.show.reports.sections.outcome import _hull, outcome
+from stratagem.show.reports.sections.trials import trials
+from stratagem.show.reports.siblings import band, runs_by_seed, values_by_step
+from stratagem.show.reports.verdict import verdict
+from stratagem.training.runs.folder import RunFolder
 
 pytestmark = pytest.mark.runs
 
@@ -120,8 +118,8 @@ def test_a_learner_is_held_against_itself_where_nobody_shapes(tmp_path):
     (tmp_path / "spoilt").mkdir()
     (tmp_path / "spoilt" / "run.json").write_text("{")
     told = json.loads((equals.path / "outcome.json").read_text())["rows"][0]["figures"]
-    assert unshaped(shaped) == pytest.approx({0: told["leader/pay"], 1: told["other/pay"]})
-    assert unshaped(RunData(equals)) == {}
+    assert unshaped_payoffs(shaped) == pytest.approx({0: told["leader/pay"], 1: told["other/pay"]})
+    assert unshaped_payoffs(RunData(equals)) == {}
     page = str(outcome(shaped).html())
     assert "difference to unshaped" in page
     earned = json.loads((shaped.run.path / "outcome.json").read_text())["interest"]["other"]["earned"]

@@ -6,11 +6,11 @@ import pytest
 from made_runs import TERMS, begun, whole
 from reading import Page
 
-from stratagem.learning.signal_to_noise import GradientSignal, SignalToNoiseTracker
-from stratagem.reports.report import report_html
-from stratagem.reports.run_data import RunData
-from stratagem.reports.sections.signals import so_far
-from stratagem.runs.metrics import MetricLog
+from stratagem.learn.signal_to_noise import GradientSignal, SignalToNoiseTracker
+from stratagem.show.reports.report import report_html
+from stratagem.show.reports.run_data import RunData
+from stratagem.show.reports.sections.signals import so_far
+from stratagem.training.runs.metrics import MetricLog
 
 SERIES = {
     "acts": [(0.4 + 0.3 * math.sin(n), 2.0) for n in range(30)],

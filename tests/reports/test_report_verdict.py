@@ -7,11 +7,12 @@ import pytest
 from made_runs import begun, evaluated, found, write
 from reading import Page
 
-from stratagem.evaluation.rates import rate
-from stratagem.evaluation.statistics import Estimate
-from stratagem.reports.numbers import differs, interval, mean_with_interval, number, short
-from stratagem.reports.report import report_html
-from stratagem.reports.verdict import change
+from stratagem.base.number_texts import number, short
+from stratagem.measure.rates import rate
+from stratagem.measure.statistics import Estimate
+from stratagem.show.reports.numbers import differs, interval, mean_with_interval
+from stratagem.show.reports.report import report_html
+from stratagem.show.reports.verdict import change
 
 
 def exactly(value):

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from stratagem.algorithms.catalogue import bound
-from stratagem.errors import BadParameter, UnknownName
-from stratagem.models.unloaded import NotLoaded, unloaded
-from stratagem.reproduction.published import SCALES, file_of, paper_names, printed_value, read_paper
-from stratagem.reproduction.table_plan import TablePlan, of_base
-from stratagem.runs.folder import RunFolder
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.language.models.unloaded import NotLoaded, forbid_loading
+from stratagem.sweeps.reproduction.published import SCALES, file_of, paper_names, printed_value, read_paper
+from stratagem.sweeps.reproduction.table_plan import TablePlan, of_base
+from stratagem.training.runs.folder import RunFolder
 from stratagem.training.shipped import PAPERS, shipped_recipes
 
 PAPER_OF = {name: read_paper(file_of(name)) for name in paper_names()}
@@ -29,9 +29,17 @@ PLANNED = [
     for run in {
         run.name: run
         for table in PAPER_OF[name].tables
-        for run in TablePlan(file_of(name), PAPER_OF[name], table, scale, Path("runs"), (0,)).planned()
+        for run in TablePlan(file_of(name), PAPER_OF[name], table, scale, Path("runs"), (0,)).list_runs()
     }.values()
 ]
+
+
+@pytest.mark.parametrize("name", paper_names())
+def test_measured_speeds_come_in_pairs_and_with_their_machine(name):
+    scales = PAPER_OF[name].scales
+    assert scales["tiny"].measured, "the small scale was run for every paper"
+    for scale in scales.values():
+        assert {bool(scale.decode_speed), bool(scale.learn_speed), bool(scale.measured)} in ({True}, {False})
 
 
 @pytest.mark.parametrize("name", paper_names())
@@ -54,7 +62,7 @@ def test_every_published_run_can_be_trained_at_every_scale(name, run, tmp_path):
     assert recipe.algorithm in ALGORITHMS[name]
     if any("runs/" in value for value in run.changes.values()):
         return  # it learns from the games of another run, which are not there
-    with unloaded(), suppress(NotLoaded):
+    with forbid_loading(), suppress(NotLoaded):
         bound(recipe, RunFolder(tmp_path / "run"))
 
 

@@ -3,21 +3,22 @@
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 import stratagem as sg
 from stratagem.api.published_tables import PublishedTables, Reproduction, ReproductionPlan
+from stratagem.base.errors import StratagemError
 from stratagem.cli.main import main
-from stratagem.errors import StratagemError
-from stratagem.evaluation.statistics import Estimate
-from stratagem.reproduction import table_maker
-from stratagem.reproduction.published import read_paper
-from stratagem.reproduction.run_figures import final_figures
-from stratagem.reproduction.table_maker import PublishedFigure
-from stratagem.reproduction.table_plan import TablePlan, begun_before
-from stratagem.runs.folder import RunFolder
+from stratagem.measure.statistics import Estimate
 from stratagem.sweeps.planned_run import PlannedRun
+from stratagem.sweeps.reproduction import table_maker
+from stratagem.sweeps.reproduction.published import read_paper
+from stratagem.sweeps.reproduction.run_figures import final_figures
+from stratagem.sweeps.reproduction.table_maker import PublishedFigure
+from stratagem.sweeps.reproduction.table_plan import TablePlan, begun_before
+from stratagem.training.runs.folder import RunFolder
 
 GAME = """
 games = ["kuhn(hands=1)"]
@@ -99,7 +100,7 @@ def plan_of(path, table="1", scale="tiny", seeds=(0, 1), **more):
 
 
 def test_runs_that_others_start_from_come_first_and_once(paper):
-    planned = plan_of(paper).planned()
+    planned = plan_of(paper).list_runs()
     assert [run.name for run in planned] == ["first-0", "second-0", "first-1", "second-1"]
     assert planned[1].changes["model"] == f"run:{paper.parent / 'runs' / 'first-0'}@start"
     assert [path.name for path in planned[0].recipes] == ["game.toml", "small.toml"]
@@ -107,7 +108,7 @@ def test_runs_that_others_start_from_come_first_and_once(paper):
 
 
 def test_the_papers_own_models_have_runs_of_their_own(paper):
-    planned = plan_of(paper, scale="gpu", seeds=(7,)).planned()
+    planned = plan_of(paper, scale="gpu", seeds=(7,)).list_runs()
     assert [run.name for run in planned] == ["first-large-7", "second-large-7"]
     assert [path.name for path in planned[0].recipes] == ["game.toml", "large.toml"]
     assert planned[0].recipe().max_tokens_per_microbatch == 2048
@@ -115,13 +116,13 @@ def test_the_papers_own_models_have_runs_of_their_own(paper):
 
 def test_row_has_as_many_seeds_as_the_paper_gives_it(paper):
     paper.write_text(PAPER.replace('label = "base", run', 'label = "base", seeds = 4, run'))
-    names = [run.name for run in plan_of(paper, seeds=(0,), of_rows=True).planned()]
+    names = [run.name for run in plan_of(paper, seeds=(0,), of_rows=True).list_runs()]
     assert names == ["first-0", "second-0", "first-1", "first-2", "first-3"]
-    assert [run.name for run in plan_of(paper, seeds=(0,)).planned()] == ["first-0", "second-0"]
+    assert [run.name for run in plan_of(paper, seeds=(0,)).list_runs()] == ["first-0", "second-0"]
 
 
 def test_another_model_takes_the_place_of_the_scales(paper):
-    first, second = plan_of(paper, seeds=(0,), model="tiny-qwen").planned()
+    first, second = plan_of(paper, seeds=(0,), model="tiny-qwen").list_runs()
     assert first.recipe().model == "tiny-qwen"
     assert second.changes["model"].startswith("run:")
 
@@ -214,7 +215,7 @@ def test_hours_of_a_plan_are_those_of_unfinished_runs(paper):
     plan = sg.reproduce(f"{paper}:1", seeds=1, dry_run=True, out=paper.parent / "runs")
     (size,) = plan.sizes
     assert size.hours * 3600.0 > size.trained_tokens / 10.0
-    made = plan.plans[0].planned()[0]
+    made = plan.plans[0].list_runs()[0]
     with RunFolder.create(plan.plans[0].folder / made.name, made.recipe(), 0, "a test").at_work():
         pass
     (less,) = sg.reproduce(f"{paper}:1", seeds=1, dry_run=True, out=paper.parent / "runs").sizes
@@ -301,3 +302,20 @@ def test_a_strangers_paper_is_asked_for_what_it_names(paper, capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["reproduce", f"{paper}:1", "--seeds", "1", "--any-tree", "--out", str(paper.parent / "runs")])
     assert "evil.py" in capsys.readouterr().err
+
+
+def test_a_figure_that_is_undefined_in_some_runs_is_the_mean_over_the_others():
+    row = SimpleNamespace(label="A", cannot="", chance=(), spread=(), compared=True)
+    column = SimpleNamespace(name="pay", at="outcome/20/a/pay", factor=2.0, chance="outcome/20/a/null")
+    plan = SimpleNamespace(
+        seeds_of=lambda row: (0, 1, 2),
+        run_of=lambda row, seed: seed,
+        paper=SimpleNamespace(path=lambda template, row: template),
+        opponent=lambda name: name,
+    )
+    runs = [{"outcome/20/a/pay": value, "outcome/20/a/null": 1.0} for value in (1.0, math.nan, 3.0)]
+    found = table_maker._figure(plan, row, column, "3.9", None, lambda run: runs[run])
+    assert (found.here.mean, found.here.n, found.chance) == (4.0, 2, 2.0)
+    assert found.why_not == "It is undefined in 1 of 3 runs, which do not count."
+    nowhere = table_maker._figure(plan, row, column, "3.9", None, lambda run: runs[1])
+    assert (nowhere.here, nowhere.why_not) == (None, "It is undefined in 3 of 3 runs, which do not count.")

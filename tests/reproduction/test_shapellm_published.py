@@ -9,10 +9,10 @@ import pytest
 from stratagem.algorithms.catalogue import bound, read_any
 from stratagem.games import make_game
 from stratagem.games.key import Key
-from stratagem.prompting.catalogue import make_style
-from stratagem.reproduction.published import file_of, read_paper
-from stratagem.reproduction.run_figures import figure_at, final_figures
-from stratagem.runs.folder import RunFolder
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.sweeps.reproduction.published import file_of, read_paper
+from stratagem.sweeps.reproduction.run_figures import figure_at, final_figures
+from stratagem.training.runs.folder import RunFolder
 from stratagem.training.shipped import PAPERS, recipe_path
 
 PAPER = read_paper(file_of("shapellm"))
@@ -132,6 +132,7 @@ def pairs(game, seat):
     return list(product(game.seat_labels(seat), game.seat_labels(1 - seat)))
 
 
+@pytest.mark.runs
 def test_columns_are_figures_that_a_run_writes(tmp_path):
     """Two trials of two rounds, so that the path of the twentieth round is that of the second."""
     figures = {}

@@ -28,7 +28,7 @@ from run_results import end_of
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of
 from stratagem.cli.main import main as command
-from stratagem.runs.config_file import settings_toml
+from stratagem.training.runs.config_file import settings_toml
 
 WORK = "work"
 """Folder of the work, beside its cache, in the folder of a case."""

@@ -17,10 +17,10 @@ from pathlib import Path
 import torch
 from toy_run import Toy, toy_run
 
-import stratagem.play.store
-import stratagem.runs
+import stratagem.playing.store
+import stratagem.training.runs
 
-TRACED = (str(Path(stratagem.runs.__file__).parent), stratagem.play.store.__file__)
+TRACED = (str(Path(stratagem.training.runs.__file__).parent), stratagem.playing.store.__file__)
 UNTRACED = ("crc32c", "_varint", "_fields", "_number")
 """Loops over bytes, which would be most of all lines."""
 SMALL = Toy(steps=6)

@@ -22,10 +22,10 @@ from run_results import end_of
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound, recipe_of
 from stratagem.cli.main import main as command
-from stratagem.models.load import load
-from stratagem.runs.folder import RunFolder
+from stratagem.language.models.load import load
 from stratagem.sweeps.plan import read_plan
 from stratagem.sweeps.runner import Sweep
+from stratagem.training.runs.folder import RunFolder
 
 SWEEP = """
 hypothesis = "Warm is better."

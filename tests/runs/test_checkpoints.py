@@ -9,14 +9,14 @@ import pytest
 import torch
 from toy_run import Toy, end_of, played, toy_run
 
-from stratagem.errors import BadRecord, StratagemError
-from stratagem.play.store import read_episodes, shards, write_shard
-from stratagem.runs.binding import ResumeWarning
-from stratagem.runs.checkpoint import checkpoint_folders, keep, latest, save_checkpoint
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog, read_metrics
-from stratagem.runs.resume import resume
-from stratagem.settings import Settings
+from stratagem.base.errors import BadRecord, StratagemError
+from stratagem.base.settings import Settings
+from stratagem.playing.store import read_episodes, shards, write_shard
+from stratagem.training.runs.binding import ResumeWarning
+from stratagem.training.runs.checkpoint import checkpoint_folders, keep, latest, save_checkpoint
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import MetricLog, read_metrics
+from stratagem.training.runs.resume import resume
 
 
 @pytest.fixture
@@ -204,7 +204,7 @@ def test_a_run_with_nothing_but_damaged_checkpoints_says_so(run):
 
 
 def test_a_checkpoint_of_another_version_says_so(run, monkeypatch):
-    monkeypatch.setattr("stratagem.runs.checkpoint._VERSION", 99)
+    monkeypatch.setattr("stratagem.training.runs.checkpoint._VERSION", 99)
     step_of(run, 1)
     monkeypatch.undo()
     with pytest.raises(BadRecord, match="step-000001 has version 99, and this program reads versions 1 and 2"):

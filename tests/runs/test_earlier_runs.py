@@ -9,15 +9,15 @@ import pytest
 
 import stratagem as sg
 from stratagem.algorithms import run_upgrade
-from stratagem.algorithms.catalogue import algorithm_of, recipe_of, upgraded
+from stratagem.algorithms.catalogue import algorithm_of, recipe_of, upgrade_data
+from stratagem.base.errors import BadRecord, StratagemError
 from stratagem.cli.main import main
-from stratagem.errors import BadRecord, StratagemError
-from stratagem.models.run_models import read_run_models
-from stratagem.reports.run_data import RunData
-from stratagem.runs.binding import is_bound, rebind
-from stratagem.runs.config_file import recipe_digest, settings_toml
-from stratagem.runs.folder import FORMAT, RunFolder
-from stratagem.viewer.runs import run_page, run_row
+from stratagem.language.models.run_models import read_run_models
+from stratagem.show.reports.run_data import RunData
+from stratagem.show.viewer.runs import run_page, run_row
+from stratagem.training.runs.binding import is_bound, rebind
+from stratagem.training.runs.config_file import recipe_digest, settings_toml
+from stratagem.training.runs.folder import FORMAT, RunFolder
 
 EARLIER = Path(__file__).parent / "earlier"
 RELEASES = ("0.1", "0.2")
@@ -83,6 +83,7 @@ def test_pages_show_a_run_of_an_earlier_release(run):
     assert RunData(run).settings["max_new_tokens"] == 256
 
 
+@pytest.mark.runs
 @pytest.mark.filterwarnings("ignore")
 def test_resume_continues_a_run_of_the_last_release(tmp_path, capsys):
     shutil.copytree(EARLIER / "0.2", tmp_path / "run")
@@ -93,6 +94,7 @@ def test_resume_continues_a_run_of_the_last_release(tmp_path, capsys):
     assert {row["step"] for row in map(json.loads, (run.path / "metrics.jsonl").read_text().splitlines())} >= {1, 2, 3}
 
 
+@pytest.mark.runs
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("renewed", [False, True])
 def test_resume_compares_recipes_under_their_new_names(renewed, tmp_path, capsys):
@@ -123,12 +125,12 @@ def test_resume_names_the_release_that_continues_an_older_run(old, tmp_path, cap
 def test_upgrade_keeps_the_recipe_and_the_old_files(release, run):
     before, recipe, files_before = run.config_data(), recipe_of(run), files(run.path)
     done = sg.upgrade(run.path)
-    assert done.renamed.keys() == upgraded(before)[1].renamed.keys()
+    assert done.renamed.keys() == upgrade_data(before)[1].renamed.keys()
     assert bool(done.renamed) == (release == "0.1")
     assert recipe_of(run) == recipe
     assert is_bound(run)
     assert run.info().format == FORMAT
-    assert not upgraded(run.config_data())[1].renamed
+    assert not upgrade_data(run.config_data())[1].renamed
     assert {path.name for path in done.kept.iterdir()} == {"config.toml", "models.json", "run-info.json"}
     assert (done.kept / "config.toml").read_bytes() == files_before[Path("config.toml")]
     assert (done.kept / "run-info.json").read_bytes() == files_before[Path("run.json")]
@@ -212,7 +214,7 @@ def test_upgrade_of_a_changed_configuration_is_refused(old):
 
 
 def test_upgrade_waits_for_no_other_process(old):
-    with old.held(), pytest.raises(StratagemError, match="Another process uses the run"):
+    with old.hold_folder(), pytest.raises(StratagemError, match="Another process uses the run"):
         sg.upgrade(old.path)
 
 
@@ -241,11 +243,11 @@ def test_command_says_that_a_later_release_reads_the_models_of_a_later_run(name,
 
 @pytest.mark.parametrize("path", CONFIGURATIONS, ids=lambda path: path.stem)
 def test_configuration_of_every_algorithm_is_upgraded_without_a_loss(path):
-    data, found = upgraded(tomllib.loads(path.read_text()))
+    data, found = upgrade_data(tomllib.loads(path.read_text()))
     assert len(found.renamed) > 15
     assert found.lost == []
     recipe = algorithm_of(data).recipe_type.read(data)
-    again, nothing = upgraded(tomllib.loads(settings_toml(recipe)))
+    again, nothing = upgrade_data(tomllib.loads(settings_toml(recipe)))
     assert nothing.renamed == {}
     assert algorithm_of(again).recipe_type.read(again) == recipe
 
@@ -269,7 +271,7 @@ def test_configuration_of_every_algorithm_is_upgraded_without_a_loss(path):
     ],
 )
 def test_upgraded_configuration_has_the_values_of_the_old_one(name, place, value):
-    data, _ = upgraded(tomllib.loads((EARLIER / "configurations" / f"{name}.toml").read_text()))
+    data, _ = upgrade_data(tomllib.loads((EARLIER / "configurations" / f"{name}.toml").read_text()))
     found = algorithm_of(data).recipe_type.read(data).model_dump(mode="json")
     for key in place.split("."):
         found = found[key]

@@ -10,7 +10,7 @@ import pytest
 
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of
-from stratagem.runs.config_file import settings_toml
+from stratagem.training.runs.config_file import settings_toml
 
 pytestmark = pytest.mark.runs
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "runs.md"

@@ -7,8 +7,8 @@ from itertools import product
 
 import pytest
 
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
 
 pytestmark = pytest.mark.runs
 
@@ -19,13 +19,13 @@ WRITER = """
 import json, os, resource, signal, sys
 from pathlib import Path
 import torch
-from stratagem.errors import StratagemError
-from stratagem.models.adapters import add_adapter
-from stratagem.models.load import load
-from stratagem.runs.checkpoint import save_checkpoint
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import writes_adapters, writes_model
-from stratagem.settings import Settings
+from stratagem.base.errors import StratagemError
+from stratagem.language.models.adapters import add_adapter
+from stratagem.language.models.load import load
+from stratagem.training.runs.checkpoint import save_checkpoint
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.weights import writes_adapters, writes_model
+from stratagem.base.settings import Settings
 
 folder, cases = Path(sys.argv[1]), json.loads(sys.argv[2])
 

@@ -6,8 +6,8 @@ import pytest
 from toy_run import end_of
 
 from forks import forked_program
-from stratagem.runs.files import PARTIAL
-from stratagem.runs.folder import RunFolder
+from stratagem.training.runs.files import PARTIAL
+from stratagem.training.runs.folder import RunFolder
 
 pytestmark = pytest.mark.runs
 

@@ -8,13 +8,14 @@ import time
 
 import pytest
 
+from forks import forked_command
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of
-from stratagem.errors import StratagemError
-from stratagem.lock import is_locked, locked
-from stratagem.runs.checkpoint import save_checkpoint
-from stratagem.runs.folder import RunFolder
-from stratagem.settings import Settings
+from stratagem.base.errors import StratagemError
+from stratagem.base.lock import hold_lock, is_locked
+from stratagem.base.settings import Settings
+from stratagem.training.runs.checkpoint import save_checkpoint
+from stratagem.training.runs.folder import RunFolder
 
 SECONDS = 60
 
@@ -32,12 +33,6 @@ def made(folder):
     return RunFolder(folder / "odd")
 
 
-def stratagem(*words, **options):
-    """Run a command; one that waits is an error."""
-    command = [sys.executable, "-m", "stratagem", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, **options)
-
-
 def spoil(path, kind):
     path.unlink(missing_ok=True)
     os.mkfifo(path) if kind == "pipe" else path.mkdir()
@@ -47,13 +42,13 @@ def spoil(path, kind):
 @pytest.mark.parametrize("name", ["lock", "config.toml", "newest.json", "checkpoints/step-000001/manifest.json"])
 def test_runs_lists_all_runs_beside_one_with_an_odd_file(tmp_path, name, kind):
     spoil(made(tmp_path).path / name, kind)
-    done = stratagem("runs", tmp_path)
-    assert done.returncode in (0, 1), done.stderr
-    assert "Traceback" not in done.stderr
-    assert "whole" in done.stdout
-    assert "finished" in done.stdout
+    status, printed = forked_command("runs", tmp_path, work=tmp_path, scratch=tmp_path)
+    assert status in (0, 1), printed
+    assert "Traceback" not in printed
+    assert "whole" in printed
+    assert "finished" in printed
     if name == "lock":
-        assert f"{name} should be a file" in " ".join((done.stdout + done.stderr).split())
+        assert f"{name} should be a file" in " ".join(printed.split())
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
@@ -62,10 +57,10 @@ def test_a_resume_with_an_odd_lock_is_refused_in_a_sentence(tmp_path, kind):
     recipe = algorithm_of(data).recipe_type.read(data)
     run = RunFolder.create(tmp_path / "run", recipe, seed=1, command="a test")
     spoil(run.path / "lock", kind)
-    done = stratagem("train", run.path, "--resume")
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert "lock should be a file" in " ".join(done.stderr.split())
+    status, printed = forked_command("train", run.path, "--resume", work=tmp_path, scratch=tmp_path)
+    assert status == 2, printed
+    assert "Traceback" not in printed
+    assert "lock should be a file" in " ".join(printed.split())
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
@@ -73,13 +68,14 @@ def test_a_lock_is_a_file(tmp_path, kind):
     spoil(tmp_path / "lock", kind)
     with pytest.raises(StratagemError, match="should be a file"):
         is_locked(tmp_path / "lock")
-    with pytest.raises(StratagemError, match="should be a file"), locked(tmp_path / "lock", "this"):
+    with pytest.raises(StratagemError, match="should be a file"), hold_lock(tmp_path / "lock", "this"):
         pass
-    with locked(tmp_path / "other", "this"):
+    with hold_lock(tmp_path / "other", "this"):
         assert is_locked(tmp_path / "other")
     assert not is_locked(tmp_path / "other")
 
 
+@pytest.mark.runs
 def test_sigterm_leaves_a_run_that_says_that_it_was_interrupted(tmp_path):
     recipe = 'algorithm = "reinforce"\nmodel = "tiny"\ngames = ["kuhn(hands=1)"]\nopponents = ["random"]\n'
     (tmp_path / "long.toml").write_text(recipe + "[reinforce]\niterations = 100000\n")

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from stratagem.provenance import provenance, source
+from stratagem.base.provenance import provenance, source
 
 
 @pytest.mark.parametrize(

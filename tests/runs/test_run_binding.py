@@ -8,13 +8,13 @@ import pytest
 from toy_run import Toy, end_of, toy_run
 
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.base.errors import BadRecord, StratagemError
 from stratagem.cli.main import main
-from stratagem.errors import BadRecord, StratagemError
-from stratagem.runs import binding
-from stratagem.runs.binding import ResumeWarning, check_recipe, settings_digest
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.resume import resume, resume_by_force
+from stratagem.training.runs import binding
+from stratagem.training.runs.binding import ResumeWarning, check_recipe, settings_digest
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.resume import resume, resume_by_force
 
 SHORT = Toy(steps=4)
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import Field
 
-from stratagem.errors import BadParameter, BadRecord
-from stratagem.runs.config_file import read_settings, settings_toml
-from stratagem.settings import Settings
+from stratagem.base.errors import BadParameter, BadRecord
+from stratagem.base.settings import Settings
+from stratagem.training.runs.config_file import read_settings, settings_toml
 
 
 class Colour(enum.Enum):

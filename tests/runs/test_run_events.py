@@ -6,7 +6,7 @@ import struct
 import pytest
 from written_events import events_of, scalars_of
 
-from stratagem.runs.events import EventFile, event_files
+from stratagem.training.runs.events import EventFile, event_files
 
 
 def write(folder, *rows, earlier=()):
@@ -51,7 +51,7 @@ def test_event_files_of_a_session_killed_at_its_start_are_replaced_too(tmp_path)
 
 def test_event_file_is_flushed_from_time_to_time(tmp_path, monkeypatch):
     now = 100.0
-    monkeypatch.setattr("stratagem.runs.events.time.monotonic", lambda: now)
+    monkeypatch.setattr("stratagem.training.runs.events.time.monotonic", lambda: now)
     file = EventFile(tmp_path)
     file.write(1, {"x": 1.0})
     assert scalars_of(tmp_path) == []

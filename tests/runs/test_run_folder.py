@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from stratagem.errors import BadRecord, StratagemError
-from stratagem.files import check_writable
-from stratagem.provenance import source
-from stratagem.runs.files import PARTIAL, new_folder, remove_folder, remove_leftovers, write_file
-from stratagem.runs.folder import RunFolder, Status, find_runs
-from stratagem.settings import Settings
+from stratagem.base.errors import BadRecord, StratagemError
+from stratagem.base.files import check_writable
+from stratagem.base.provenance import source
+from stratagem.base.settings import Settings
+from stratagem.training.runs.files import PARTIAL, new_folder, remove_folder, remove_leftovers, write_file
+from stratagem.training.runs.folder import RunFolder, Status, find_runs
 
 
 class Config(Settings):
@@ -27,7 +27,7 @@ class Config(Settings):
 WORKER = """
 import sys
 from pathlib import Path
-from stratagem.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder
 with RunFolder.open(Path(sys.argv[1])).at_work():
     print("at work", flush=True)
     sys.stdin.read()
@@ -233,7 +233,7 @@ def test_a_check_of_a_file_makes_no_folder_and_leaves_nothing(tmp_path):
     check_writable(tmp_path / "new" / "figures.json")
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(StratagemError, match="cannot be written"):
-        check_writable(Path("/proc/nowhere/figures.json"))
+        check_writable(Path("/dev/null/nowhere/figures.json"))
 
 
 def test_leftovers_go_and_nothing_else(tmp_path):

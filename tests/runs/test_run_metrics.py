@@ -6,10 +6,10 @@ import math
 import pytest
 from written_events import scalars_of
 
-from stratagem.errors import BadParameter, BadRecord
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import FILE, Curve, MetricLog, counted_metrics, cut_metrics, read_metrics
-from stratagem.settings import Settings
+from stratagem.base.errors import BadParameter, BadRecord
+from stratagem.base.settings import Settings
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import FILE, Curve, MetricLog, counted_metrics, cut_metrics, read_metrics
 
 
 @pytest.fixture

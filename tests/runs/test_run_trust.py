@@ -8,14 +8,14 @@ import pytest
 from toy_run import Toy, end_of, toy_run
 from written_events import scalars_of
 
+from stratagem.base.errors import BadRecord
 from stratagem.cli.main import main
-from stratagem.errors import BadRecord
-from stratagem.play.schemas import REPEATABLE
-from stratagem.runs.binding import ResumeWarning
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import FILE, MetricLog, read_metrics
-from stratagem.runs.resume import resume, resume_by_force
+from stratagem.playing.schemas import REPEATABLE
+from stratagem.training.runs.binding import ResumeWarning
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import FILE, MetricLog, read_metrics
+from stratagem.training.runs.resume import resume, resume_by_force
 
 SETTINGS = Toy(steps=8, last=3)
 

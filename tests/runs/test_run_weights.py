@@ -3,21 +3,21 @@
 import pytest
 import torch
 
-from stratagem.errors import BadRecord, UnknownName
-from stratagem.models.adapters import active, adapter_names, adapter_parameters, add_adapter
-from stratagem.models.load import load
-from stratagem.models.reference import BadModel
-from stratagem.runs.checkpoint import latest, save_checkpoint
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import (
-    combined,
+from stratagem.base.errors import BadRecord, UnknownName
+from stratagem.base.settings import Settings
+from stratagem.language.models.adapters import active, adapter_names, adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.reference import BadModel
+from stratagem.training.runs.checkpoint import latest, save_checkpoint
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.weights import (
+    combine_writers,
     restore_heads,
     restore_weights,
     writes_adapters,
     writes_heads,
     writes_model,
 )
-from stratagem.settings import Settings
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -125,7 +125,7 @@ def test_a_whole_model_with_adapters_is_refused():
 def test_heads_are_restored_in_place_beside_adapters_each_by_its_name(run):
     lm, heads = adapted("seat-0"), {"seat-0": torch.nn.Linear(3, 1), "seat-1": torch.nn.Linear(5, 1)}
     kept = {name: shaken(list(head.parameters())) for name, head in heads.items()}
-    folder = save_checkpoint(run, 1, {}, write=combined(writes_adapters(lm), writes_heads(heads))).folder
+    folder = save_checkpoint(run, 1, {}, write=combine_writers(writes_adapters(lm), writes_heads(heads))).folder
     fresh = {name: torch.nn.Linear(head.in_features, 1) for name, head in heads.items()}
     restore_heads(fresh, folder)
     restore_weights(adapted("seat-0", seed=5), folder)

@@ -9,9 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stratagem.errors import BadRecord
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.runs.state_files import PLACES, TENSORS, load_state, save_state
+from stratagem.base.errors import BadRecord
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.training.runs.state_files import PLACES, TENSORS, load_state, save_state
 
 DTYPES = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.complex64, torch.bool]
 DTYPES += [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.uint16, torch.uint32, torch.uint64]

@@ -10,14 +10,14 @@ from types import ModuleType, SimpleNamespace
 import pytest
 
 import stratagem as sg
-from stratagem.errors import StratagemError
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog, read_metrics
-from stratagem.runs.trackers import base
-from stratagem.runs.trackers.base import sentence, tracking
-from stratagem.runs.trackers.catalogue import make_trackers, tracker_names
-from stratagem.runs.trackers.tracks import FILE, track_urls
-from stratagem.settings import Settings
+from stratagem.base.errors import StratagemError
+from stratagem.base.settings import Settings
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import MetricLog, read_metrics
+from stratagem.training.runs.trackers import base
+from stratagem.training.runs.trackers.base import sentence, tracking
+from stratagem.training.runs.trackers.catalogue import make_trackers, tracker_names
+from stratagem.training.runs.trackers.tracks import FILE, track_urls
 
 
 class Config(Settings):

@@ -5,19 +5,19 @@ import math
 import torch
 from written_events import scalars_of
 
+from stratagem.base.settings import Settings
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import read_episodes, write_shard
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
 from stratagem.players.catalogue import make_player
-from stratagem.runs.checkpoint import checkpoint_folders, keep, latest, save_checkpoint
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import FILE, MetricLog
-from stratagem.runs.resume import resume
-from stratagem.settings import Settings
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import read_episodes, write_shard
+from stratagem.training.runs.checkpoint import checkpoint_folders, keep, latest, save_checkpoint
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import FILE, MetricLog
+from stratagem.training.runs.resume import resume
 
 
 class Toy(Settings):
@@ -69,7 +69,7 @@ def played(seed, step):
     """A deal of kuhn between random players."""
     game = make_game("kuhn(hands=1)")
     match = Match(game, [make_player("random", game)] * 2)
-    return list(play(rotated(match, 2, Key(seed).at(step), name=f"step{step}")))
+    return list(play(rotate_seats(match, 2, Key(seed).at(step), name=f"step{step}")))
 
 
 def end_of(run):

@@ -5,7 +5,7 @@ import struct
 from tensorboardX.proto.event_pb2 import Event
 from tensorboardX.record_writer import masked_crc32c
 
-from stratagem.runs.events import event_files
+from stratagem.training.runs.events import event_files
 
 
 def events_of(path):

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from stratagem.demonstrations.reasoning.catalogue import REASONERS
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.evaluation.talk.paraphrases import texts_named, texts_of
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.sentences.reading import SentenceFile, read_sentences
 from stratagem.games import Key, make_game
 from stratagem.games.talk import Language, Plays, language_of, reading_rules
 from stratagem.games.talk import language as language_module
 from stratagem.games.talk.catalogue import LANGUAGES
 from stratagem.games.talk.reading_rules import rules_of
 from stratagem.games.talk.rule_reading import RuleReader
-from stratagem.sentences.reading import SentenceFile, read_sentences
+from stratagem.learn.demonstrations.reasoning.catalogue import REASONERS
+from stratagem.measure.talk.paraphrases import texts_named, texts_of
 
 ROOT = Path(__file__).parents[2]
 FILES = ("injections", "languages", "paraphrases", "reasons")
@@ -161,7 +161,7 @@ def test_a_phrase_that_cannot_be_read_is_refused_by_its_key(entry, told, monkeyp
 def test_the_language_of_the_how_to_says_and_reads_its_sentence(monkeypatch):
     page = (ROOT / "docs/how-to/let-players-talk.md").read_text("utf-8")
     (block,) = re.findall(r"```toml\n(.+?)```", page, re.DOTALL)
-    shipped = (ROOT / "src/stratagem/sentences/languages.toml").read_text("utf-8")
+    shipped = (ROOT / "src/stratagem/base/sentences/languages.toml").read_text("utf-8")
     file = SentenceFile("languages.toml", shipped + block)
     for module in (reading_rules, language_module):
         monkeypatch.setattr(module, "languages", lambda: file)

@@ -2,16 +2,16 @@
 
 from contextlib import nullcontext
 
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog
-from stratagem.sweeps.plan import Plan
+from stratagem.sweeps.plan import SweepPlan
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import MetricLog
 
 ARMS = [{"name": "a"}, {"name": "b", "set": {"temperature": 0.5}}]
 DATA = {"hypothesis": "a is better.", "recipe": "r.toml", "arms": ARMS, "metric": "m/x", "seeds": [0, 1, 2]}
 
 
 def plan_of(**changes):
-    return Plan.read({**DATA, **changes})
+    return SweepPlan.read({**DATA, **changes})
 
 
 def measured(folder, *, over=True, **values):

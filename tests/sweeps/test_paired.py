@@ -3,17 +3,17 @@
 import pytest
 from scipy import stats
 
-from stratagem.errors import StratagemError
-from stratagem.evaluation.family import Family
+from stratagem.base.errors import StratagemError
 from stratagem.games.key import Key
-from stratagem.sweeps.paired import by_seed, paired, paired_tests, sign_flips, students
+from stratagem.measure.comparisons import Family
+from stratagem.sweeps.comparison import by_seed, pair_seeds, paired_tests, sign_flips, students
 
 FAMILY = Family("three comparisons", ("a", "b", "c"))
 UP = {seed: 1.0 + 0.1 * seed for seed in range(6)}
 
 
 def test_paired_leaves_out_seeds_that_one_arm_lacks():
-    assert paired({2: 5.0, 0: 3.0, 1: 1.0}, {0: 1.0, 2: 2.0, 7: 0.0}) == {0: 2.0, 2: 3.0}
+    assert pair_seeds({2: 5.0, 0: 3.0, 1: 1.0}, {0: 1.0, 2: 2.0, 7: 0.0}) == {0: 2.0, 2: 3.0}
 
 
 def test_by_seed_leaves_out_seeds_without_a_value():

@@ -9,19 +9,19 @@ from contextlib import closing
 import pytest
 from test_sweeps import RECIPE
 
-from stratagem import provenance
+from stratagem.base import provenance
+from stratagem.base.consent.table import allow
+from stratagem.base.errors import StratagemError
 from stratagem.cli.main import main
-from stratagem.consent.table import allow
-from stratagem.errors import StratagemError
-from stratagem.runs.folder import RunFolder
+from stratagem.playing.workers.base import InProcess
+from stratagem.playing.workers.plan import change_plan
+from stratagem.playing.workers.processes import Processes
 from stratagem.sweeps import planned_run, run_maker
 from stratagem.sweeps.plan import read_plan
 from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.sweeps.run_maker import make_run, make_runs
 from stratagem.sweeps.runner import Sweep
-from stratagem.workers.base import InProcess
-from stratagem.workers.plan import changed
-from stratagem.workers.processes import Processes
+from stratagem.training.runs.folder import RunFolder
 
 pytestmark = pytest.mark.runs
 
@@ -143,7 +143,7 @@ def test_make_runs_tells_a_failure_and_goes_on(tmp_path, recipe):
 ESTIMATOR = """
 from dataclasses import dataclass
 import numpy as np
-from stratagem.learning.advantages.base import AdvantageEstimator
+from stratagem.learn.advantages.base import AdvantageEstimator
 
 @dataclass(frozen=True)
 class Singular(AdvantageEstimator):
@@ -159,7 +159,7 @@ def test_make_runs_goes_on_after_an_error_of_a_named_file(tmp_path, recipe, work
     names = [f"{tmp_path}/own.py:Singular", "group_mean"]
     runs = [planned(recipe, f"a-{index}", **{"grpo.advantage": name}) for index, name in enumerate(names)]
     pool = InProcess() if workers == 1 else Processes(workers)
-    with closing(pool), changed(workers=pool):
+    with closing(pool), change_plan(workers=pool):
         failed = make_runs(runs, tmp_path / "out")
     assert list(failed) == ["a-0"]
     assert "own.py cannot be used: line 9 raises LinAlgError: Singular matrix." in str(failed["a-0"])

@@ -5,17 +5,17 @@ import json
 import pytest
 from measured_runs import DATA, measured, plan_of
 
-from stratagem.consent.table import allow_named, commanding
-from stratagem.engines.remote.budget import BudgetSpent
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.provenance import source
-from stratagem.runs.config_file import toml_value
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog
+from stratagem.base.consent.table import allow_named, commanding
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.provenance import source
+from stratagem.language.engines.remote.budget import BudgetSpent
 from stratagem.sweeps import runner
-from stratagem.sweeps.comparison import compared
-from stratagem.sweeps.plan import planned, read_plan
+from stratagem.sweeps.comparison import compare_runs
+from stratagem.sweeps.plan import plan_runs, read_plan
 from stratagem.sweeps.runner import Sweep
+from stratagem.training.runs.config_file import toml_value
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import MetricLog
 
 pytestmark = pytest.mark.runs
 
@@ -45,7 +45,7 @@ def test_every_combination_of_what_varies_is_an_arm():
 
 
 def test_a_seed_of_every_arm_comes_before_the_next(tmp_path):
-    runs = list(planned(plan_of(), tmp_path))
+    runs = list(plan_runs(plan_of(), tmp_path))
     assert [run.name for run in runs] == ["a-0", "b-0", "a-1", "b-1", "a-2", "b-2"]
     assert runs[1].changes == {"temperature": "0.5", "seed": "0"}
     assert runs[0].recipes == (tmp_path / "r.toml",)
@@ -54,7 +54,7 @@ def test_a_seed_of_every_arm_comes_before_the_next(tmp_path):
 def test_recipes_of_an_arm_are_composed_by_path_or_name(tmp_path):
     (tmp_path / "r.toml").write_text("seed = 1\n")
     plan = plan_of(recipe=["sepo/kuhn", "r.toml"])
-    assert [path.name for path in next(planned(plan, tmp_path)).recipes] == ["kuhn.toml", "r.toml"]
+    assert [path.name for path in next(plan_runs(plan, tmp_path)).recipes] == ["kuhn.toml", "r.toml"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_recipes_of_an_arm_are_composed_by_path_or_name(tmp_path):
         ({"recipe": ""}, "no recipe"),
         ({"expect": ["a", "c"]}, "o arm is called 'c': arms are a, b"),
         ({"expect": ["a"]}, "names two arms at least"),
-        ({"better": "bigger"}, "better"),
+        ({"direction": "bigger"}, "direction"),
         ({"glory": 1}, "no setting glory"),
         ({"arms": [], "vary": {"seed": [1, 2]}}, "`seed` is no arm of a sweep"),
         ({"arms": [{"name": "a", "set": {"seed": 5}}]}, "run with each of `seeds`"),
@@ -85,12 +85,12 @@ def test_a_plan_that_cannot_be_is_refused_in_a_sentence(changes, said):
 
 def test_a_sweep_that_expects_nothing_has_no_verdict(tmp_path):
     measured(tmp_path, a=[1.0, 2.0], b=[0.0, 1.0])
-    assert compared(plan_of(), tmp_path).word == "nothing expected"
+    assert compare_runs(plan_of(), tmp_path).word == "nothing expected"
 
 
 def test_a_figure_that_finished_runs_have_not_is_refused_when_they_are_compared(tmp_path):
     measured(tmp_path, a=[1.0])
-    runs = list(planned(plan_of(), tmp_path))
+    runs = list(plan_runs(plan_of(), tmp_path))
     runner.check_metric("m/x", runs, tmp_path)
     with pytest.raises(StratagemError, match="m/y"):
         runner.check_metric("m/y", runs, tmp_path)
@@ -100,7 +100,7 @@ def test_settings_that_no_recipe_has_are_refused_before_anything_is_compared(tmp
     (tmp_path / "r.toml").write_text(RECIPE)
     plan = plan_of(arms=[{"name": "a", "set": {"grpo.glory": 1}}])
     with pytest.raises(BadParameter, match="glory"):
-        runner.check_settings(planned(plan, tmp_path), tmp_path)
+        runner.check_settings(plan_runs(plan, tmp_path), tmp_path)
 
 
 def test_a_file_in_the_place_of_the_folder_and_a_plan_in_its_own_folder(tmp_path):
@@ -150,7 +150,7 @@ def test_runs_are_made_once_and_go_on(files):
     before = (files / "out/a-0/metrics.jsonl").read_bytes()
     sweep.run()
     assert (files / "out/a-0/metrics.jsonl").read_bytes() == before
-    assert set(compared(sweep.plan, files / "out").arms[0].by_seed) == {0}
+    assert set(compare_runs(sweep.plan, files / "out").arms[0].by_seed) == {0}
     assert (files / "out/sweep.toml").read_text() == (files / "s.toml").read_text()
     assert "entropy_coef = 0.5" in (files / "out/b-0/config.toml").read_text()
 
@@ -199,7 +199,7 @@ def test_a_figure_that_no_run_has_is_said_after_the_first(files):
 
 FAILING = """
 from dataclasses import dataclass
-from stratagem.learning.advantages.base import AdvantageEstimator
+from stratagem.learn.advantages.base import AdvantageEstimator
 
 @dataclass(frozen=True, kw_only=True)
 class Failing(AdvantageEstimator):
@@ -287,7 +287,7 @@ def test_the_command_compares_what_is_there(files, capsys):
     from stratagem.cli.main import main
 
     (files / "s.toml").write_text((files / "s.toml").read_text().replace("kuhn/validation/pay", "m/x"))
-    for run, value in zip(planned(read_plan(files / "s.toml"), files), (1.0, 0.0), strict=True):
+    for run, value in zip(plan_runs(read_plan(files / "s.toml"), files), (1.0, 0.0), strict=True):
         folder = RunFolder.create(files / "out" / run.name, run.recipe(), int(run.changes["seed"]), "a test")
         with folder.at_work(), MetricLog(folder) as log:
             log.write(1, {"m/x": value})
@@ -313,3 +313,11 @@ def test_the_command_compares_what_is_there(files, capsys):
         main(command)
     assert ended.value.code
     assert "The run b-0 was begun with other settings" in " ".join(capsys.readouterr().err.split())
+
+
+def test_keys_of_an_earlier_release_are_answered(tmp_path):
+    plan = tmp_path / "plan.toml"
+    settings = 'hypothesis = "h"\nmetric = "loss"\nrecipe = "sepo/kuhn-tiny"\nvary = {"sepo.iterations" = [1, 2]}\n'
+    plan.write_text(f'{settings}better = "lower"\n', encoding="utf-8")
+    with pytest.raises(StratagemError, match=r'no setting better any more: write .*direction = "minimize" \(lower\)'):
+        read_plan(plan)

@@ -6,11 +6,11 @@ import struct
 
 import pytest
 
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog
-from stratagem.runs.trackers.base import tracking
-from stratagem.runs.trackers.catalogue import make_trackers
-from stratagem.settings import Settings
+from stratagem.base.settings import Settings
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import MetricLog
+from stratagem.training.runs.trackers.base import tracking
+from stratagem.training.runs.trackers.catalogue import make_trackers
 
 KEY = "a1b2c3d4" * 5
 

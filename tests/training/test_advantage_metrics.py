@@ -2,8 +2,8 @@
 
 import pytest
 
-from stratagem.learning.advantages.base import Decisions
-from stratagem.learning.advantages.catalogue import read_advantage
+from stratagem.learn.advantages.base import Decisions
+from stratagem.learn.advantages.catalogue import read_advantage
 from stratagem.training.policy import advantage_metrics
 
 

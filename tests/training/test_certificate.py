@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from stratagem.engines.base import Capabilities
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.models.adapters import adapter_names, adapter_parameters, add_adapter
-from stratagem.models.load import load
+from stratagem.language.engines.base import Capabilities
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.adapters import adapter_names, adapter_parameters, add_adapter
+from stratagem.language.models.load import load
 from stratagem.training.certificate import ENGINE, NotCertified, certificate, certify
 from stratagem.training.comparison import WrongReply
-from stratagem.training.subject import Subject
+from stratagem.training.stage import TrainingSubject
 
 
 def weights_of(lm, name):
@@ -141,7 +141,7 @@ def subjects(kind, learner, names):
     for name in names:
         engine.publish(name, 0)
     engine.num_published = 0
-    return [Subject(engine, learner, name, lambda name=name: engine.publish(name, 7)) for name in names]
+    return [TrainingSubject(engine, learner, name, lambda name=name: engine.publish(name, 7)) for name in names]
 
 
 @pytest.mark.parametrize("names", [("",), ("one",), ("one", "two")], ids=str)
@@ -200,5 +200,5 @@ def test_certify_compares_an_engine_once(learner):
 
 def test_certify_leaves_engines_with_the_learners_own_weights(learner):
     add_adapter(learner, "one", rank=4, alpha=8)
-    certify([Subject(TransformersEngine(learner), learner, "one", lambda: None)])
+    certify([TrainingSubject(TransformersEngine(learner), learner, "one", lambda: None)])
     assert ENGINE not in learner.reading

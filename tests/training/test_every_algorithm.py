@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-import stratagem.engines.open as open_module
-import stratagem.models.load as loading
+import stratagem.language.engines.open as open_module
+import stratagem.language.models.load as loading
 from small_recipes import LEARNT, RECIPES
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of, bound
-from stratagem.errors import BadParameter, BadRecord
+from stratagem.base.errors import BadParameter, BadRecord
 from stratagem.games.kuhn import Kuhn
-from stratagem.learning.monitor import CheckFailed
-from stratagem.models.run_models import read_run_models
-from stratagem.play.store import shards
-from stratagem.reports.report import report_html
-from stratagem.reports.run_data import RunData
-from stratagem.runs.checkpoint import checkpoint_folders, latest
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.language.models.run_models import read_run_models
+from stratagem.learn.monitor import CheckFailed
+from stratagem.playing.store import shards
+from stratagem.show.reports.report import report_html
+from stratagem.show.reports.run_data import RunData
+from stratagem.training.runs.checkpoint import checkpoint_folders, latest
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 pytestmark = pytest.mark.runs
 

@@ -7,18 +7,18 @@ import pytest
 
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound
-from stratagem.consent.table import allow
+from stratagem.base.consent.table import allow
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.monitor import CheckFailed, TrainingWarning
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.learn.monitor import CheckFailed, TrainingWarning
 from stratagem.players.base import Scripted
 from stratagem.players.catalogue import make_player
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
-from stratagem.training.failed_turns import report_failed_turns
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.training.loop import report_failed_turns
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 KUHN = make_game("kuhn(hands=1)")
 
@@ -31,7 +31,9 @@ class Divides(Scripted):
 
 
 def episodes(opponent, number=4):
-    return list(play(rotated(Match(KUHN, [make_player("random", KUHN), opponent]), number, Key(0), name="failing")))
+    return list(
+        play(rotate_seats(Match(KUHN, [make_player("random", KUHN), opponent]), number, Key(0), name="failing"))
+    )
 
 
 @pytest.mark.parametrize("made", [False, True], ids=["as rows", "as decisions"])

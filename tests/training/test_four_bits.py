@@ -9,12 +9,12 @@ import torch
 from stratagem.algorithms.catalogue import bound
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.sepo.recipe import SEPORecipe
-from stratagem.errors import BadParameter
-from stratagem.models import load as loading
-from stratagem.models.adapters import active, adapter_parameters, add_adapter
-from stratagem.models.load import load
-from stratagem.models.run_models import read_run_models
-from stratagem.runs.folder import RunFolder
+from stratagem.base.errors import BadParameter
+from stratagem.language.models import load as loading
+from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.run_models import read_run_models
+from stratagem.training.runs.folder import RunFolder
 from stratagem.training.sft import START
 
 pytestmark = pytest.mark.runs

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from stratagem.runs.checkpoint import checkpoint_folders, latest, save_checkpoint
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
-from stratagem.settings import FiniteSettings
+from stratagem.base.settings import FiniteSettings
 from stratagem.training import loop
 from stratagem.training.loop import FINDINGS, train
-from stratagem.training.stage import Batch, MeanMetrics, Stage
+from stratagem.training.runs.checkpoint import checkpoint_folders, latest, save_checkpoint
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
+from stratagem.training.stage import MeanMetrics, Stage, TrainingBatch
 
 pytestmark = pytest.mark.runs
 
@@ -61,7 +61,7 @@ class Counting(Stage):
 
     def batches(self, step):
         for _ in range(self.num_batches):
-            yield Batch(policy=self.name, data=step, metrics={"seen": float(self.policies[self.name].value)})
+            yield TrainingBatch(policy=self.name, data=step, metrics={"seen": float(self.policies[self.name].value)})
 
     def evaluates(self, step):
         return bool(self.scores)

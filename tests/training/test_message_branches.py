@@ -5,19 +5,18 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.games.sender_receiver import SILENT
-from stratagem.games.talk import MOVE
-from stratagem.learning.advantages.catalogue import read_advantage
-from stratagem.play.forks import replay
-from stratagem.play.match import Match, Setup
+from stratagem.games.talk import MOVE, SILENT
+from stratagem.learn.advantages.catalogue import read_advantage
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.forks import replay
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
 from stratagem.training.message_branches import check_messages, messages_of, play_branches
 from stratagem.training.rollouts import decision_columns, round_payoffs, select_decisions
-from stratagem.workers.shards import played
 
 STAG = "talk(ish(rounds=1), who=[0], intents=[move])"
 
@@ -77,7 +76,7 @@ def estimated(game, reader, lines, keys, move, policy, instead):
     gradient = np.zeros_like(policy)
     for deal, key in enumerate(keys):
         setups = [setup_of(game, Says(lines[m], lines[o], key, move), reader, f"{m}/{o}") for m, o in pairs]
-        episodes, estimator = played(setups), read_advantage(f"message_effect(instead={instead})").value
+        episodes, estimator = play_setups(setups), read_advantage(f"message_effect(counterfactual={instead})").value
         plays = [(setup, episode, (0,)) for setup, episode in zip(setups, episodes, strict=True)]
         branches = play_branches(estimator.columns, plays, 1)
         rows = select_decisions(episodes)
@@ -92,7 +91,7 @@ def estimated(game, reader, lines, keys, move, policy, instead):
 def enumerated(game, reader, lines, keys, move, policy):
     """Return the gradient of the expected return: `p(x) pi(m | x) (R(x, m) - sum_m pi R)` for each logit."""
     says = [[setup_of(game, Says(line, line, key, move), reader) for line in lines] for key in keys]
-    returns = np.array([[played([setup])[0].payoffs[0] for setup in row] for row in says])
+    returns = np.array([[play_setups([setup])[0].payoffs[0] for setup in row] for row in says])
     assert np.ptp(returns, axis=1).max() > 0.5
     return policy * (returns - (policy * returns).sum(1, keepdims=True)) / len(keys)
 
@@ -113,7 +112,7 @@ def branched(game, players, columns=frozenset({"silenced", "redrawn"}), episodes
     """Play episodes and their branches; return all with the setups."""
     match = Match(game, [make_player(name, game) for name in players])
     setups = [Setup(id=f"e{number}", match=match, slots=(0, 1), key=Key(number)) for number in range(episodes)]
-    finished = played(setups)
+    finished = play_setups(setups)
     plays = [(setup, episode, (0,)) for setup, episode in zip(setups, finished, strict=True)]
     return plays, play_branches(columns, plays, 2)
 
@@ -156,6 +155,22 @@ def test_branches_replay_from_the_record():
         assert replay(episode, parents=parents).over
 
 
+def test_silence_has_no_effect_in_any_round():
+    """Its own branch is itself from its round on; what was paid before the round is no effect of it."""
+    game = make_game("talk(ish(rounds=3), who=[0], intents=[move])")
+    _, move = game.game.start(Key(0)).view(0).choices
+    setup = setup_of(game, Says(SILENT, SILENT, Key(5), move), Trusts())
+    (episode,), estimator = play_setups([setup]), read_advantage("message_effect").value
+    rows = select_decisions([episode])
+    branches = play_branches(estimator.columns, [(setup, episode, (0,))], 1)
+    assert branches.episodes == {}
+    columns = decision_columns(rows, [episode], {"payoff": round_payoffs}, branches)
+    silent = np.array([row.decision.action == SILENT for row in rows])
+    assert silent.sum() == 3
+    assert np.all(columns.terms["payoff"][silent] != 0.0), "what was paid in each round would show"
+    assert estimator(columns).advantage[silent].tolist() == [0.0] * 3
+
+
 def test_estimator_of_messages_needs_a_game_with_messages():
     advantage = read_advantage("message_effect")
     check_messages(advantage, make_game(STAG))
@@ -164,4 +179,4 @@ def test_estimator_of_messages_needs_a_game_with_messages():
     with pytest.raises(BadParameter, match="kuhn has none: put talk"):
         check_messages(advantage, make_game("kuhn"))
     with pytest.raises(BadParameter, match="'silence' or 'alternatives'"):
-        read_advantage("message_effect(instead=negation)")
+        read_advantage("message_effect(counterfactual=negation)")

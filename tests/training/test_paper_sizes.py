@@ -7,9 +7,9 @@ import torch
 import transformers
 
 from stratagem.algorithms.catalogue import bound, read_any
-from stratagem.models.load import load
-from stratagem.models.shapes import SHAPES
-from stratagem.runs.folder import RunFolder
+from stratagem.language.models.load import load
+from stratagem.language.models.shapes import SHAPES
+from stratagem.training.runs.folder import RunFolder
 from stratagem.training.shipped import recipe_path
 
 CLASSES = {

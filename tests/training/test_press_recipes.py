@@ -3,8 +3,8 @@
 import pytest
 
 from stratagem.algorithms.catalogue import bound, read_any
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 from stratagem.training.shipped import shipped_recipes
 
 SMALL = {"iterations": "1", "groups_per_batch": "1", "group_size": "2"}

@@ -3,7 +3,7 @@
 import pytest
 
 from stratagem.algorithms.catalogue import read_any
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.training.recipe_file import recipe_data
 
 GAME = 'games = ["ipd"]\nseed = 4\n[sepo]\niterations = 7\nloss = { kl_coef = 0.7 }\n'

@@ -4,8 +4,8 @@ import pytest
 
 from small_recipes import GAME, RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, check_new
-from stratagem.errors import BadParameter
-from stratagem.runs.folder import RunFolder
+from stratagem.base.errors import BadParameter
+from stratagem.training.runs.folder import RunFolder
 
 NAIVE = RECIPES["shapellm"]["seats"]["naive"]
 PLACES = {

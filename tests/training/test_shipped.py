@@ -3,12 +3,13 @@
 from pathlib import Path
 
 import pytest
+from shapellm_recipes import composed
 
 from stratagem import __version__
 from stratagem.algorithms.catalogue import read_any
 from stratagem.api.trainings import read_recipe
-from stratagem.errors import BadParameter, UnknownName
-from stratagem.renamed.recipes import SUCCESSORS, UNTIL
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.base.renamed.recipes import SUCCESSORS, UNTIL
 from stratagem.training.recipe_file import recipe_data
 from stratagem.training.shipped import (
     PAPERS,
@@ -83,6 +84,20 @@ def test_removed_recipe_is_told_what_to_write(name):
         assert str(refused.value) == f"There is no recipe {given} any more: write `stratagem train {successor}`."
     assert not {name} & set(recipe_names())
     read_any([recipe_path(recipe) for recipe in successor.recipes], {**successor.changes, "model": "tiny"})
+
+
+def test_own_recipes_beside_those_of_the_papers_are_at_most_ninety():
+    """A recipe that differs from another by few settings is an arm of an experiment, or `--set`."""
+    assert len([name for name in recipe_names() if not name.startswith("papers/")]) <= 90
+
+
+@pytest.mark.parametrize("model", ["gemma", "tiny"])
+def test_removed_variants_of_shapellm_are_those_of_the_experiments(model):
+    for name, made in composed(model).items():
+        if made.recipes[0].parts[1] == "papers":
+            successor = SUCCESSORS[f"shapellm/{model}/{name}"]
+            assert [Path("recipes", f"{recipe}.toml") for recipe in successor.recipes] == list(made.recipes)
+            assert successor.changes == made.changes
 
 
 def test_removed_recipes_are_deleted_from_the_table_when_their_time_is_over():

@@ -4,9 +4,9 @@ import pytest
 
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of, bound
-from stratagem.play.store import read_episodes
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.playing.store import read_episodes
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 OFFLINE = {"kl_sft"}
 """Algorithms that play no episode in training."""
@@ -34,7 +34,7 @@ STORING = {"grpo", "league", "reinforce", "sepo"}
 """Algorithms that record the advantage of a decision, which only decisions with tokens in the loss have."""
 
 
-@pytest.mark.long
+@pytest.mark.runs
 @pytest.mark.parametrize("name", sorted(set(ALGORITHMS.names()) - OFFLINE))
 def test_an_online_algorithm_trains_with_talk(name, tmp_path):
     recipe = algorithm_of({"algorithm": name}).recipe_type

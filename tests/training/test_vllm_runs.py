@@ -6,11 +6,11 @@ import torch
 from fake_vllm import INSTALLED, install
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound
-from stratagem.errors import StratagemError
-from stratagem.play.store import read_episodes
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.base.errors import StratagemError
+from stratagem.playing.store import read_episodes
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 pytestmark = pytest.mark.runs
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 
-def lacking(what):
+def lacking(what, way_out="make test-view fetches it"):
     """Skip a test with the reason, or fail where `CI` is set."""
-    sentence = f"{what} is not here: make test-view fetches it."
+    sentence = f"{what} is not here: {way_out}."
     if os.environ.get("CI"):
         pytest.fail(sentence, pytrace=False)
     pytest.skip(sentence)

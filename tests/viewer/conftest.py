@@ -1,14 +1,25 @@
 """A folder to look at."""
 
+import multiprocessing
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from browser import launch
 from shown_folder import Parrot, episodes_of, write_run
 
-from stratagem.play.store import write_shard
-from stratagem.viewer.opening import open_viewer
+from stratagem.playing.store import write_shard
+from stratagem.playing.workers import limited
+from stratagem.show.viewer.opening import open_viewer
+
+
+@pytest.fixture(autouse=True)
+def started_quickly(monkeypatch):
+    """Fork the processes of tables and jobs from one that has read in the libraries; each would take a second."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["stratagem.show.viewer.studio", "stratagem.api.evaluations"])
+    monkeypatch.setattr(limited, "multiprocessing", SimpleNamespace(get_context=lambda method: context))
 
 
 @pytest.fixture(scope="package")

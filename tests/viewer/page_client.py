@@ -4,9 +4,9 @@ import time
 
 from starlette.testclient import TestClient
 
-from stratagem.viewer.actions import Actions
-from stratagem.viewer.app import Viewer
-from stratagem.viewer.jobs import ENDED
+from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.jobs import ENDED
+from stratagem.show.viewer.studio import Studio
 
 ADDRESS = "http://127.0.0.1:8150"
 
@@ -30,8 +30,8 @@ class Pages:
     """Client of a viewer over a folder; every byte that comes is kept."""
 
     def __init__(self, root, prices=None, token=""):
-        self.actions = Actions(root, prices or {})
-        self.http = TestClient(Viewer(root, token=token, actions=self.actions).application(), base_url=ADDRESS)
+        self.studio = Studio(root, prices)
+        self.http = TestClient(Viewer(self.studio, token=token).application(), base_url=ADDRESS)
         self.heard = []
 
     def get(self, page, /, status=200, **query):

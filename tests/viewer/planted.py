@@ -5,16 +5,16 @@ import pickle
 from dataclasses import replace
 from functools import cache
 
-from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.forks import steps
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import write_shard
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.forks import steps
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import write_shard
 
 STEPS, EPISODES, GROUP = 4, 64, 8
 TOKENS = {"PASS": 1, "BET": 2, "FOLD": 3, "CALL": 4}
@@ -61,7 +61,7 @@ def played(number):
     """The same as bytes."""
     game = make_game("kuhn(hands=1)")
     match = Match(game, [Model(), make_player("NashApprox", game)])
-    episodes = list(play(list(rotated(match, EPISODES // 2, Key(number), name=f"step-{number}"))))
+    episodes = list(play(list(rotate_seats(match, EPISODES // 2, Key(number), name=f"step-{number}"))))
     episodes.sort(key=lambda episode: episode.slots)
     for place, episode in enumerate(episodes):
         episode.purpose, episode.group = "train", f"step-{number}/{place // GROUP}"

@@ -1,14 +1,14 @@
-"""The game and the face that docs/how-to/add-a-game.md shows, as files."""
+"""The game and the face that docs/how-to/draw-a-game.md shows, as files."""
 
 import re
 from collections import defaultdict
 from pathlib import Path
 
-from stratagem.consent.table import allow
+from stratagem.base.consent.table import allow
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs" / "how-to" / "add-a-game.md").read_text("utf-8")
-SECTION = PAGE[PAGE.index("## A face") : PAGE.index("## Pools")]
+PAGE = (ROOT / "docs" / "how-to" / "draw-a-game.md").read_text("utf-8")
+SECTION = PAGE[PAGE.index("## The module") :]
 BLOCKS = defaultdict(list)
 """Blocks of the section by language."""
 for language, block in re.findall(r"```(\w+)\n(.*?)```", SECTION, re.DOTALL):

@@ -3,15 +3,15 @@
 import json
 import math
 
-from stratagem.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.forks import forks
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
+from stratagem.language.engines.base import Call, PolicyId, Prompt, Sampling, Span
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.forks import forks
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
 
 HOSTILE = '<img src=x onerror="document.title=`owned`"><script>document.title="owned"</script>\u202egnp\x1b[31m'
 PIECES = {1: "B", 2: "ET", 3: HOSTILE, 4: "PASS"}
@@ -52,7 +52,7 @@ def episodes_of(text, players, count=2, name="game"):
     """Episodes of a game; the parrot's decisions get their calls."""
     game = make_game(text)
     made = [player if isinstance(player, Parrot) else make_player(player, game) for player in players]
-    episodes = list(play(list(rotated(Match(game, made), count, Key(3), name=name))))
+    episodes = list(play(list(rotate_seats(Match(game, made), count, Key(3), name=name))))
     for episode in episodes:
         for decision in episode.decisions:
             if episode.players[decision.seat] == Parrot.recorded:

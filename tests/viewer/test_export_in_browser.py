@@ -7,8 +7,8 @@ import pytest
 from shown_folder import HOSTILE, episodes_of
 
 from stratagem.api.views import export_replays
-from stratagem.play.store import write_shard
-from stratagem.viewer.exporting import snapshot
+from stratagem.playing.store import write_shard
+from stratagem.show.viewer.exporting import snapshot
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -83,8 +83,8 @@ def test_hostile_texts_of_a_file_are_only_shown(page, tmp_path, monkeypatch):
     episode.players = (text, "random@1")
     episode.id = "</script><script>document.title='owned'</script>"
     write_shard(tmp_path / "record", 0, [episode])
-    answer = snapshot.episode
-    monkeypatch.setattr(snapshot, "episode", lambda *asked: answer(*asked) | {"game": "half \ud800 </script>"})
+    answer = snapshot.replay_episode
+    monkeypatch.setattr(snapshot, "replay_episode", lambda *asked: answer(*asked) | {"game": "half \ud800 </script>"})
     file = export_replays(tmp_path / "record", tmp_path / "odd.html")
     page.goto(f"{file.as_uri()}#/replay?record=.&id={quote(episode.id)}&turn=1")
     page.get_by_role("heading", name="half").wait_for()

@@ -15,14 +15,15 @@ from starlette.testclient import TestClient
 
 from stratagem.api.records import read_record
 from stratagem.api.views import export_replays
-from stratagem.consent.table import commanding
-from stratagem.errors import StratagemError
-from stratagem.play.store import write_shard
-from stratagem.viewer.app import Viewer
-from stratagem.viewer.exporting import jobs, snapshot
-from stratagem.viewer.exporting.bundle import Unbundled, bundle
-from stratagem.viewer.exporting.jobs import Export, ask_export, exported
-from stratagem.viewer.jobs import Progress
+from stratagem.base.consent.table import commanding
+from stratagem.base.errors import StratagemError
+from stratagem.playing.store import write_shard
+from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.exporting import jobs, snapshot
+from stratagem.show.viewer.exporting.jobs import Export, ask_export, exported_file
+from stratagem.show.viewer.exporting.page import UnbundledModule, bundle
+from stratagem.show.viewer.jobs import Progress
+from stratagem.show.viewer.studio import Studio
 
 SEPARATORS = "</script><!-- </ScRiPt \u2028\u2029 \x00"
 
@@ -36,7 +37,7 @@ def held(file):
 def test_file_holds_what_the_server_answers(shown, tmp_path):
     file = export_replays(shown / "games", tmp_path / "all.html")
     data = held(file)
-    client = TestClient(Viewer(shown / "games").application(), base_url="http://localhost")
+    client = TestClient(Viewer(Studio(shown / "games")).application(), base_url="http://localhost")
     assert [row["id"] for row in data["rows"]] == list(data["episodes"])
     for name, episode in data["episodes"].items():
         answer = client.get("/api/episode", params={"record": ".", "id": name}).json()
@@ -117,7 +118,7 @@ def test_texts_that_end_a_script_stay_in_the_data(tmp_path):
 
 def test_half_a_character_is_kept(shown, tmp_path, monkeypatch):
     """A record has none, but a model's token may."""
-    monkeypatch.setattr(snapshot, "words", lambda library, asked: {"calls": ["\ud800"]})
+    monkeypatch.setattr(snapshot, "shaded_words", lambda *_: ["\ud800"])
     data = held(export_replays(shown / "games", tmp_path / "half.html"))
     assert {words["calls"][0] for episode in data["episodes"].values() for words in episode["words"].values()} == {
         "\ud800"
@@ -144,7 +145,7 @@ def test_face_of_a_stranger_is_in_the_file(tmp_path):
         assert len(re.findall("<script", text, re.IGNORECASE)) == 2
         assert "<!--" not in text
         (tmp_path / "goods.js").write_text("import { x } from './other.js';\nexport const mount = x;\n")
-        with pytest.raises(Unbundled, match=r"it imports /faces/other\.js, which is no module of the pages"):
+        with pytest.raises(UnbundledModule, match=r"it imports /faces/other\.js, which is no module of the pages"):
             export_replays(tmp_path / "record", tmp_path / "own.html")
 
 
@@ -205,7 +206,7 @@ def test_bundle_runs_as_its_modules_would(tmp_path):
     ],
 )
 def test_module_that_cannot_be_bundled_says_why(name, sentence):
-    with pytest.raises(Unbundled) as raised:
+    with pytest.raises(UnbundledModule) as raised:
         bundle(MODULES, f"/static/{name}.js")
     assert sentence in str(raised.value)
 
@@ -215,11 +216,11 @@ def test_page_asks_for_a_file_by_a_job(folder, tmp_path):
     wire = Wire()
     told = ask_export(Export(root=folder, record="games", episode="later/0.0"), wire)
     assert (told["episodes"], wire.sent) == (1, [Progress(1, 1)])
-    client = TestClient(Viewer(folder).application(), base_url="http://localhost")
+    client = TestClient(Viewer(Studio(folder)).application(), base_url="http://localhost")
     answer = client.get(f"/exports/{told['id']}")
     assert answer.headers["content-disposition"] == 'attachment; filename="shown-games-later-0.0.html"'
     assert "sandbox" in answer.headers["content-security-policy"]
-    assert list(held(exported(told["id"]))["episodes"]) == ["later/0.0"]
+    assert list(held(exported_file(told["id"]))["episodes"]) == ["later/0.0"]
     for name in ("0" * 16, "x", f"{told['id']}x"):
         assert client.get(f"/exports/{name}").status_code == 404
     pages = Pages(folder)
@@ -230,8 +231,8 @@ def test_only_the_newest_exports_are_kept(folder, monkeypatch):
     monkeypatch.setattr(jobs, "_KEPT", 2)
     names = [ask_export(Export(root=folder, record="games", episode="later/0.0"), Wire())["id"] for _ in range(3)]
     with pytest.raises(StratagemError):
-        exported(names[0])
-    assert exported(names[2]).is_file()
+        exported_file(names[0])
+    assert exported_file(names[2]).is_file()
 
 
 def test_file_of_a_run_has_its_report(shown, tmp_path):

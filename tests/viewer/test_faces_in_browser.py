@@ -9,15 +9,15 @@ from urllib.parse import quote
 import pytest
 from shown_face import make_game_with_face
 
-from stratagem.consent.table import commanding
+from stratagem.base.consent.table import commanding
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import write_shard
 from stratagem.players.catalogue import make_player
-from stratagem.viewer.opening import open_viewer
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import write_shard
+from stratagem.show.viewer.opening import open_viewer
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -33,7 +33,7 @@ ALIKE = [name for name in GAMES if name not in ("ipd-shapellm", "imp", "icg", "i
 def episode_of(text, players=None):
     game = make_game(text)
     made = [make_player(name, game) for name in players or ["random"] * game.spec.seats]
-    (episode,) = play(list(islice(rotated(Match(game, made), 1, Key(3), name=text), 1)))
+    (episode,) = play(list(islice(rotate_seats(Match(game, made), 1, Key(3), name=text), 1)))
     episode.id = text
     return episode
 

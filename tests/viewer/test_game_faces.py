@@ -2,37 +2,46 @@
 
 import json
 import re
+from itertools import pairwise
 
 import pytest
+from read_boards import boards_of
 from shown_face import BLOCKS, make_game_with_face
 
 import stratagem.games.catalogue as games
-import stratagem.viewer.faces.catalogue as faces
-from stratagem.consent.table import commanding
-from stratagem.errors import StratagemError
+import stratagem.show.viewer.faces.catalogue as faces
+from stratagem.base.consent.table import commanding
+from stratagem.base.errors import StratagemError
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.diplomacy.engine import centers_of, maps
 from stratagem.games.diplomacy.graph import graph_of, province
 from stratagem.games.key import Key
-from stratagem.play.forks import steps
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
 from stratagem.players.catalogue import make_player
-from stratagem.viewer.faces.base import STATIC, GameFace
-from stratagem.viewer.faces.catalogue import FACES, face_of
-from stratagem.viewer.faces.frames import drawn, stranger
-from stratagem.viewer.faces.layout import layout_of
+from stratagem.playing.forks import steps
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.show.viewer.faces.base import STATIC, GameFace
+from stratagem.show.viewer.faces.catalogue import FACES, face_of
+from stratagem.show.viewer.faces.diplomacy import layout_of
+from stratagem.show.viewer.faces.frames import drawn, stranger
+from stratagem.show.viewer.replays import replay_episode
 from test_entry_points import write_installed
 
 GAMES = [name for name in game_names() if name not in ("matrix", "diplomacy")]
+
+
+def boards(text, key=3):
+    """Play one episode; return it with what its board shows at the start and after each turn."""
+    episode, _ = frames_of(text, key)
+    return episode, boards_of(replay_episode(episode))[0]
 
 
 def frames_of(text, key=3):
     """Play one episode, and draw it."""
     game = make_game(text)
     match = Match(game, [make_player("random", game)] * game.spec.seats)
-    (episode,) = play([next(iter(rotated(match, 1, Key(key), name="drawn")))])
+    (episode,) = play([next(iter(rotate_seats(match, 1, Key(key), name="drawn")))])
     return episode, drawn(list(steps(episode)))
 
 
@@ -70,36 +79,38 @@ def test_other_sizes_of_a_game_are_drawn_by_a_face_that_fits(text, face):
 
 
 def test_pig_is_drawn_up_to_its_own_goal():
-    assert [frames_of(text)[1]["frames"][0]["goal"] for text in ("pig", "spiel:pig(winscore=20)")] == [100, 20]
+    assert [boards(text)[1][0]["goal"] for text in ("pig", "spiel:pig(winscore=20)")] == [100, 20]
 
 
 def test_question_of_a_quiz_does_not_hold_its_answer():
     _, data = frames_of("quiz(rounds=2)")
     asked, *answered = data["frames"]
     assert asked["right"] is None
+    assert isinstance(asked["question"], str)
     assert all(frame["right"] in range(4) for frame in answered)
 
 
 def test_leduc_counts_the_chips_of_each_seat():
     for key in range(4):
-        episode, data = frames_of("leduc", key)
-        last = data["frames"][-1]
+        episode, drawn = boards("leduc", key)
+        last = drawn[-1]
         lost = -min(episode.payoffs)
         assert last["chips"][episode.payoffs.index(min(episode.payoffs))] == lost or lost == 0
         assert (last["folded"] is not None) == (last["bets"][0] + last["bets"][1])[-1]["word"].startswith("fold")
 
 
 def test_liars_dice_shows_who_was_right():
-    episode, data = frames_of("liars-dice")
-    last = data["frames"][-1]
+    episode, drawn = boards("liars-dice")
+    last = drawn[-1]
     count, face = last["bids"][-1]
     holds = sum(die in (face, 6) for die in last["dice"]) >= count
     assert episode.payoffs[last["called"]] == (-1 if holds else 1)
 
 
 def test_pig_shows_the_die_that_was_thrown():
-    _, data = frames_of("pig")
-    for before, after in zip(data["frames"], data["frames"][1:], strict=False):
+    _, drawn = boards("pig")
+    assert {board["die"] for board in drawn} >= {None, 1, 6}
+    for before, after in pairwise(drawn):
         if after["die"] == 1:
             assert after["total"] == 0
             assert after["mover"] != before["mover"]
@@ -107,9 +118,36 @@ def test_pig_shows_the_die_that_was_thrown():
             assert after["total"] == before["total"] + after["die"]
 
 
+def test_kuhn_shows_the_hand_that_a_turn_was_played_in():
+    episode, drawn = boards("kuhn(hands=2)")
+    states = [state for state, _ in steps(episode)]
+    for before, board in zip(states, drawn[1:], strict=False):
+        assert (board["cards"], board["hand"]) == (before.cards, before.round)
+    for row, board in zip(episode.decisions, drawn[1:], strict=True):
+        assert board["bets"][0][-1] == {"seat": row.seat, "letter": row.action[0], "word": row.action.lower()}
+
+
+def test_auction_marks_the_best_bid_and_who_is_paid():
+    _, drawn = boards("auction(seats=3)")
+    assert drawn[0]["past"] == []
+    assert drawn[-1]["values"] is None
+    for row in drawn[-1]["past"]:
+        ranks = [["LOW", "MEDIUM", "HIGH"].index(bid) for bid in row["bids"]]
+        assert row["best"] == [rank == max(ranks) for rank in ranks]
+        assert all(payoff == 0.0 for payoff, best in zip(row["payoffs"], row["best"], strict=True) if not best)
+
+
+def test_sender_and_receiver_show_the_round_that_was_played():
+    _, drawn = boards("sender-receiver(rounds=2)")
+    assert [board["action"] is None for board in drawn] == [True, True, False, True, False]
+    assert [drawn[2]["drawn"], drawn[2]["message"], drawn[2]["action"]] == drawn[-1]["past"][0]
+
+
 def test_bargaining_splits_the_pool_at_every_offer():
-    _, data = frames_of("bargaining")
-    last = data["frames"][-1]
+    episode, drawn = boards("bargaining")
+    last = drawn[-1]
+    assert last["demands"][-1]["deal"] is any(episode.payoffs)
+    assert not any(row["deal"] for row in last["demands"][:-1])
     for row in last["demands"]:
         assert [sum(pair) for pair in zip(*row["bundles"], strict=True)] == last["pool"]
 
@@ -230,7 +268,11 @@ def test_entry_point_of_a_package_brings_a_face(tmp_path, monkeypatch):
     (tmp_path / "coin_face.js").write_text(MODULE)
     (tmp_path / "coin_face.py").write_text(BLOCKS["py"][0].replace("goods.js", "coin_face.js"))
     entries = tmp_path / "coin_match-0.3.dist-info" / "entry_points.txt"
-    entries.write_text(entries.read_text() + "\n[stratagem.faces]\ncoin-match = coin_face:GoodsFace\n")
+    entries.write_text(entries.read_text().replace("coin_match:CoinMatch", "coin_package:PACKAGE"))
+    declared = 'GamePackage("coin-match", rules="coin_match:CoinMatch", face="coin_face:GoodsFace")'
+    (tmp_path / "coin_package.py").write_text(
+        f"from stratagem.games.package import GamePackage\n\nPACKAGE = {declared}\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     for registry in (games._registry, faces._registry):
         monkeypatch.delitem(vars(registry), "_entries", raising=False)

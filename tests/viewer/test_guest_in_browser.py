@@ -5,8 +5,8 @@ import re
 import pytest
 from browser import faults_of_accessibility
 
-from stratagem.viewer.opening import open_viewer
-from stratagem.viewer.routes import ROLES
+from stratagem.show.viewer.opening import open_viewer
+from stratagem.show.viewer.routes import ROLES
 
 pytest.importorskip("playwright.sync_api")
 

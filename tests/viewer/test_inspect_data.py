@@ -9,18 +9,19 @@ from page_client import ask
 from shown_folder import Parrot, branch_of, episodes_of
 from starlette.testclient import TestClient
 
-from stratagem.auditing.card import Card, Cost
-from stratagem.auditing.figure import Figure
-from stratagem.errors import StratagemError
-from stratagem.evaluation.exploitability.exact import exact
+from stratagem.base.errors import StratagemError
 from stratagem.games.catalogue import make_game
-from stratagem.play.forks import steps
-from stratagem.play.store import read_episodes, write_shard
+from stratagem.measure.audit.card import AuditCost, Card
+from stratagem.measure.audit.measurement import Measurement
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.catalogue import make_player
-from stratagem.viewer.app import Viewer
-from stratagem.viewer.checks.adapters import _equal_weights
-from stratagem.viewer.model_policies import ask_policy, question_of
-from stratagem.viewer.prompts import _lines
+from stratagem.playing.forks import steps
+from stratagem.playing.store import read_episodes, write_shard
+from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.checks.adapters import _equal_weights
+from stratagem.show.viewer.model_policies import ask_policy, question_of
+from stratagem.show.viewer.prompts import _lines
+from stratagem.show.viewer.studio import Studio
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def root(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(root):
-    return TestClient(Viewer(root).application(), base_url="http://127.0.0.1:8150")
+    return TestClient(Viewer(Studio(root)).application(), base_url="http://127.0.0.1:8150")
 
 
 def places(client, **query):
@@ -95,7 +96,7 @@ def test_search_agrees_with_the_record(client, root, query, passes):
 def test_signal_of_a_branch_is_that_of_its_own_round(tmp_path):
     parent, branch = branch_of("ipd(rounds=6)", 3)
     write_shard(tmp_path / "games", 0, [parent, branch])
-    client = TestClient(Viewer(tmp_path).application(), base_url="http://127.0.0.1:8150")
+    client = TestClient(Viewer(Studio(tmp_path)).application(), base_url="http://127.0.0.1:8150")
     found = {(episode, seat, place) for episode, place, seat, _ in places(client, signal="collusion")}
     defected = {
         (episode.id, row.seat, place)
@@ -139,7 +140,7 @@ def test_pages_and_orders_of_decisions(client):
 def test_search_follows_the_files(root, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(root, folder)
-    client = TestClient(Viewer(folder).application(), base_url="http://localhost")
+    client = TestClient(Viewer(Studio(folder)).application(), base_url="http://localhost")
     before = len(places(client))
     more = episodes_of("kuhn", ["random", "random"], 2, name="new")
     write_shard(folder / "games", 3, more)
@@ -179,7 +180,7 @@ def test_policy_of_a_run_is_read_by_step(client, root):
                     "made_by": {}})
     )  # fmt: skip
     game = make_game("kuhn(hands=1)")
-    from stratagem.evaluation.openings import opening_policy
+    from stratagem.measure.openings import opening_policy
 
     policy = opening_policy(game, make_player("AlwaysBet", game))
     policy["J:"] = {"PASS": 0.0, "BET": 0.75}  # one in four replies is illegal, and counts as a pass
@@ -202,7 +203,7 @@ def test_policy_of_a_job_is_kept_and_belongs_to_its_game(client, tmp_path, monke
     assert "another game" in ask(client, "regrets", 400, game="ipd(rounds=2)", computed=answer["computed"])["error"]
     for name in ("../../x", "0" * 20, "x"):
         assert "computed policy" in ask(client, "regrets", 404, game="kuhn", computed=name)["error"]
-    monkeypatch.setattr("stratagem.viewer.model_policies.policy_on", lambda tree, player: 1 / 0)
+    monkeypatch.setattr("stratagem.show.viewer.model_policies.policy_on", lambda tree, player: 1 / 0)
     assert ask_policy(question_of("kuhn", "Bluffer", 0), None) == answer, "it is not computed again"
     with pytest.raises(StratagemError, match="cannot state its probabilities"):
         ask_policy(question_of("kuhn", "mcts:10", 0), None)
@@ -210,7 +211,7 @@ def test_policy_of_a_job_is_kept_and_belongs_to_its_game(client, tmp_path, monke
 
 def test_a_model_is_asked_after_its_price_is_accepted(tmp_path, monkeypatch):
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path))
-    monkeypatch.setattr("stratagem.viewer.model_policies.calls_models", lambda player: True)
+    monkeypatch.setattr("stratagem.show.viewer.model_policies.calls_models", lambda player: True)
     priced = ask_policy(question_of("kuhn", "Bluffer", 11), None)
     assert priced.price["calls"] == 12
     assert ask_policy(question_of("kuhn", "Bluffer", 12), None)["computed"]
@@ -219,9 +220,9 @@ def test_a_model_is_asked_after_its_price_is_accepted(tmp_path, monkeypatch):
 def test_record_of_an_audit_has_the_limits_of_its_card(root, client):
     folder = root / "audit" / "records" / "kuhn-replies"
     write_shard(folder, 0, episodes_of("kuhn(hands=1)", ["Bluffer", "NashApprox"], 20))
-    figure = Figure(name="kuhn.exploitability", group="exploitability", value=0.4, lower=0.3, upper=0.5, n=40,
+    figure = Measurement(name="kuhn.exploitability", group="exploitability", value=0.4, lower=0.3, upper=0.5, n=40,
                     episode="game/0.0", record="records/kuhn-replies")  # fmt: skip
-    card = Card("kuhn/Bluffer", ("kuhn",), 40, 0, (figure,), {}, {}, Cost(), {})
+    card = Card("kuhn/Bluffer", ("kuhn",), 40, 0, (figure,), {}, {}, AuditCost(), {})
     (root / "audit" / "card.json").write_text(json.dumps(card.to_json()))
     query = {"record": "audit/records/kuhn-replies", "game": "kuhn(hands=1)"}
     audit = ask(client, "regrets", **query, player="kuhn/Bluffer@1")["audit"]
@@ -278,7 +279,7 @@ def test_a_record_with_seats_that_are_not_there_is_one_sentence(tmp_path):
     episodes = episodes_of("kuhn", ["random", "random"], 1)
     episodes[0].decisions[0].seat = 7
     write_shard(tmp_path, 0, episodes)
-    client = TestClient(Viewer(tmp_path).application(), base_url="http://localhost")
+    client = TestClient(Viewer(Studio(tmp_path)).application(), base_url="http://localhost")
     assert "decisions of seats" in ask(client, "decisions", 400, record=".")["error"]
 
 
@@ -297,7 +298,7 @@ def test_weights_that_stay_are_told(tmp_path):
 
 
 def test_large_tree_is_not_solved_while_a_page_waits(client, monkeypatch):
-    monkeypatch.setattr("stratagem.viewer.trees._SOLVED", 50)
+    monkeypatch.setattr("stratagem.show.viewer.trees._SOLVED", 50)
     page = ask(client, "regrets", game="kuhn-spiel", player="random")
     assert page["equilibrium"] is None
     assert "too many to be solved while a page waits" in page["why_no_equilibrium"]

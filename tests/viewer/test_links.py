@@ -7,18 +7,18 @@ import pytest
 from page_client import ADDRESS, Pages
 from starlette.testclient import TestClient
 
-from stratagem.viewer.actions import Actions
-from stratagem.viewer.app import Viewer
-from stratagem.viewer.guard import ACTIONS, COOKIE
-from stratagem.viewer.links import GRACE, Links
-from stratagem.viewer.routes import ROLES, roles_of
+from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.guard import COOKIE
+from stratagem.show.viewer.links import GRACE, Links
+from stratagem.show.viewer.routes import ACTIONS, ROLES, roles_of
+from stratagem.show.viewer.studio import Studio
 
 TOKEN = "the-token-of-the-operator"
 SECRETS = ("AlwaysBet", "kuhn/", str(TOKEN), "later/0.0", "runs/first")
 """Words that no link of a table may lead to while the game goes on."""
 
 
-class Studio(Pages):
+class GuardedPages(Pages):
     """Pages that ask for a token, with guests who have cookies of their own."""
 
     def __init__(self, root):
@@ -64,9 +64,9 @@ class Guest:
 
 @pytest.fixture
 def studio(folder):
-    pages = Studio(folder)
+    pages = GuardedPages(folder)
     yield pages
-    pages.actions.close()
+    pages.studio.close()
 
 
 def wait_for(event, events, seconds=60.0):
@@ -217,7 +217,7 @@ def test_guest_is_told_the_own_payoff_and_not_the_record(studio):
     assert wait_for("over", observer.events)["payoffs"] == full["payoffs"]
     whole = observer.get("/api/whole").json()
     assert (whole["id"], whole["previous"], whole["next"]) == (full["episode"], None, None)
-    assert whole["frames"][0]["cards"]
+    assert whole["frames"][0]["state"]["cards"]
     assert "path" not in whole
     assert guest.get("/api/whole").status_code == 403
 
@@ -260,7 +260,7 @@ def test_leaving_closes_the_own_seat_only(studio):
 
 def test_end_of_the_table_revokes_the_links_of_its_seats(studio):
     now = [100.0]
-    studio.actions.links._clock = lambda: now[0]
+    studio.studio.links._clock = lambda: now[0]
     table, links = studio.sit("public-goods", **{"2": "person"})
     guest = studio.guest(links[1])
     wait_for("begun", guest.events)
@@ -331,8 +331,8 @@ def test_pages_of_a_guest_hold_nothing_of_the_folder(studio):
 
 def test_guest_on_another_machine_needs_the_link_alone(folder):
     address = "http://192.168.0.7:8150"
-    actions = Actions(folder, {})
-    application = Viewer(folder, "0.0.0.0", TOKEN, actions).application()
+    opened = Studio(folder)
+    application = Viewer(opened, "0.0.0.0", TOKEN).application()
     operator, guest, stranger = (TestClient(application, base_url=address) for _ in range(3))
     operator.get(f"/?token={TOKEN}")
     body = {"game": "kuhn(hands=1)", "seat": 0, "players": {"1": "person"}}
@@ -348,7 +348,7 @@ def test_guest_on_another_machine_needs_the_link_alone(folder):
     assert guest.get(f"{path}api/table").json()["role"] == "seat"
     assert stranger.get(f"{path}api/table").status_code == 401
     assert guest.get("/api/library").status_code == 401
-    actions.close()
+    opened.close()
 
 
 def test_links_are_random_and_expire():
@@ -362,3 +362,12 @@ def test_links_are_random_and_expire():
     now[0] = GRACE
     assert links.find(made[0].id) is None
     assert links.of_table("table") == []
+
+
+def test_end_of_a_game_leaves_the_links_of_other_tables():
+    links = Links()
+    ended, other = links.grant("seat", "one", 0), links.grant("seat", "two", 0)
+    links.end_seats("one")
+    assert not ended.token
+    assert other.opens(other.token)
+    assert links.of_table("two") == [other]

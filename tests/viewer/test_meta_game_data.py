@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from stratagem.viewer.meta_game import Member, advantages, complete, member_of, meta_game
+from stratagem.show.viewer.meta_game import LineageMember, advantages, complete, member_of, meta_game
 
 
 def cell(mean, se=None, n=100, *, exact=False):
@@ -17,7 +17,7 @@ def matrix(means, **given):
 
 ROCK = [[0, -1, 1], [1, 0, -1], [-1, 1, 0]]
 """Rock, paper, scissors: paper beats rock, scissors beat paper, rock beats scissors."""
-NOBODY = [Member("")] * 3
+NOBODY = [LineageMember("")] * 3
 
 
 def test_rock_paper_scissors_is_one_sure_cycle_with_equal_shares():
@@ -50,7 +50,7 @@ def test_equal_sampled_deals_are_not_exact():
 def test_chance_makes_few_sure_cycles():
     generator = np.random.default_rng(1)
     noise = np.triu(generator.standard_normal((12, 12)), 1)
-    found = meta_game(matrix((noise - noise.T).tolist(), se=1.0), [Member("")] * 12)
+    found = meta_game(matrix((noise - noise.T).tolist(), se=1.0), [LineageMember("")] * 12)
     assert found["triples"] == 220
     assert 20 < found["num_cycles"] < 90, "a quarter of 220 is 55"
     assert found["num_sure"] == 0
@@ -80,7 +80,7 @@ def test_members_who_did_not_meet_are_left_out():
 
 def test_lines_of_descent_begin_at_the_base():
     means = [[0, -1, -2], [1, 0, -1], [2, 1, 0]]
-    members = [Member("main", 20, "main"), Member("", 0, "base"), Member("main", 10, "main")]
+    members = [LineageMember("main", 20, "main"), LineageMember("", 0, "base"), LineageMember("main", 10, "main")]
     (line,) = meta_game(matrix(means, exact=True), members)["lines"]
     assert line["places"] == [1, 2, 0]
     assert [gain and gain["mean"] for gain in line["gains"]] == [None, 1.0, -2.0]
@@ -90,10 +90,10 @@ def test_lines_of_descent_begin_at_the_base():
 @pytest.mark.parametrize(
     ("name", "member"),
     [
-        ("run:runs/demo@40@1", Member("run:runs/demo", 40, "run")),
-        ("run:.@5", Member("run:.", 5, "run")),
-        ("run:runs/demo@best@1", Member("")),
-        ("kuhn/NashApprox@1", Member("")),
+        ("run:runs/demo@40@1", LineageMember("run:runs/demo", 40, "run")),
+        ("run:.@5", LineageMember("run:.", 5, "run")),
+        ("run:runs/demo@best@1", LineageMember("")),
+        ("kuhn/NashApprox@1", LineageMember("")),
     ],
 )
 def test_checkpoints_are_read_from_names(name, member):

@@ -7,11 +7,12 @@ from browser import faults_of_accessibility
 from shown_folder import HOSTILE, call_of, episodes_of
 from starlette.testclient import TestClient
 
-from stratagem.engines.base import Prompt
-from stratagem.evaluation.statistics import with_interval
-from stratagem.play.store import read_episodes, write_shard
-from stratagem.viewer.app import Viewer
-from stratagem.viewer.pairs import difference
+from stratagem.language.engines.base import Prompt
+from stratagem.measure.statistics import with_interval
+from stratagem.playing.store import read_episodes, write_shard
+from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.pairs import difference
+from stratagem.show.viewer.studio import Studio
 
 FIRST, SECOND = "kuhn/NashApprox@1", "kuhn/AlwaysBet@1"
 
@@ -38,7 +39,7 @@ def told(call, *, bold):
 
 @pytest.fixture
 def ask(record):
-    client = TestClient(Viewer(record).application(), base_url="http://127.0.0.1:8150")
+    client = TestClient(Viewer(Studio(record)).application(), base_url="http://127.0.0.1:8150")
 
     def get(page, status=200, **query):
         answer = client.get(f"/api/{page}", params=query)
@@ -95,7 +96,7 @@ def test_difference_has_every_line_of_both_texts():
 
 
 def test_pair_is_shown_with_its_prompts(browser, record):
-    from stratagem.viewer.opening import open_viewer
+    from stratagem.show.viewer.opening import open_viewer
 
     page = browser.new_page()
     with open_viewer(record, port=0, needs_token=False).server as server:

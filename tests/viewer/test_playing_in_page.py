@@ -8,23 +8,23 @@ import pytest
 from page_client import Pages, Wire
 from shown_folder import episodes_of
 
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.open_text import OpenText
-from stratagem.play.store import read_episodes, write_shard
-from stratagem.viewer.jobs import Priced
-from stratagem.viewer.positions import choices_json, legal
-from stratagem.viewer.sitting import Origin, Seated, Typed, sit_down
+from stratagem.playing.store import read_episodes, write_shard
+from stratagem.show.viewer.jobs import JobPrice
+from stratagem.show.viewer.positions import choices_json, legal
+from stratagem.show.viewer.sitting import Origin, SeatedGame, TypedReply, sit_down
 
 
 def seated(game="kuhn(hands=1)", seat=0, key=1, **changes):
-    return Seated(id="table", game=game, seat=seat, key=key, **{"players": {1 - seat: "AlwaysBet"}} | changes)
+    return SeatedGame(id="table", game=game, seat=seat, key=key, **{"players": {1 - seat: "AlwaysBet"}} | changes)
 
 
 def first_choice(wire):
     """Answer the question that was asked last by its first choice."""
     seat, ask = wire.sent[-1]
-    return Typed(seat, ask["number"], ask["choices"]["actions"][0])
+    return TypedReply(seat, ask["number"], ask["choices"]["actions"][0])
 
 
 def played(one, replies=()):
@@ -50,11 +50,11 @@ def test_what_a_person_is_told_does_not_depend_on_the_other_card(seat):
 
 def test_illegal_replies_are_refused_in_words_and_late_ones_ignored():
     replies = [
-        Typed(0, 7, "BET"),
-        Typed(0, 1, "fly to the moon"),
-        Typed(0, 1, ""),
-        Typed(0, 1, "bet or pass"),
-        Typed(0, 1, "I bet!"),
+        TypedReply(0, 7, "BET"),
+        TypedReply(0, 1, "fly to the moon"),
+        TypedReply(0, 1, ""),
+        TypedReply(0, 1, "bet or pass"),
+        TypedReply(0, 1, "I bet!"),
     ]
     episode, events = played(seated(), replies)
     refused = [event["sentence"] for event in events if event["event"] == "refused"]
@@ -89,7 +89,7 @@ def test_each_person_is_told_the_own_view_only():
 
 
 def test_reply_counts_for_its_own_seat():
-    wrong = [Typed(1, 1, "BET"), Typed(0, 1, "PASS")]
+    wrong = [TypedReply(1, 1, "BET"), TypedReply(0, 1, "PASS")]
     wire = Wire([*wrong, *[first_choice] * 9])
     episode = sit_down(seated(players={1: "person"}), wire)
     assert (episode.decisions[0].seat, episode.decisions[0].action) == (0, "PASS")
@@ -166,7 +166,7 @@ def test_server_is_priced_before_the_first_decision():
     pytest.importorskip("openai")
     agent = "lm('api:some-model@http://127.0.0.1:9/v1')"
     result, events = played(seated(players={1: agent}))
-    assert isinstance(result, Priced)
+    assert isinstance(result, JobPrice)
     assert (result.price["calls"], result.price["servers"]) == (1, True)
     assert events == []
 
@@ -201,9 +201,9 @@ def test_every_byte_before_the_end_is_of_the_own_seat(root):
     }
     first = pages.get("episode", record="played", id=episode.id)
     assert first["players"] == ["human@1", "kuhn/AlwaysBet@1"]
-    assert cards == {first["frames"][0]["cards"][0]}
+    assert cards == {first["frames"][0]["state"]["cards"][0]}
     assert str(episode.key) not in heard
-    pages.actions.close()
+    pages.studio.close()
 
 
 def test_game_that_is_left_is_not_recorded(root):

@@ -7,12 +7,13 @@ from page_client import ask
 from shown_folder import HOSTILE, add_step
 from starlette.testclient import TestClient
 
-from stratagem.reports.figure import Reading, picture
-from stratagem.reports.report import report_html, write_report
-from stratagem.runs.folder import RunFolder
 from stratagem.show.html import Html, element, join
-from stratagem.viewer.app import Viewer
-from stratagem.viewer.report_pages import report_page, report_pages, tree_of
+from stratagem.show.reports.figure import PictureFacts, picture
+from stratagem.show.reports.report import report_html, write_report
+from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.report_pages import report_page, report_pages, tree_of
+from stratagem.show.viewer.studio import Studio
+from stratagem.training.runs.folder import RunFolder
 
 
 def markup(node):
@@ -37,7 +38,7 @@ def test_pages_are_the_sections_of_the_file(folder):
 
 
 def test_pictures_keep_their_traces():
-    (node,) = tree_of(picture("a title", [{"x": [1], "y": [2.5]}], reading=Reading("chips", "1 step")))
+    (node,) = tree_of(picture("a title", [{"x": [1], "y": [2.5]}], reading=PictureFacts("chips", "1 step")))
     assert node[1]["data"]["traces"] == [{"x": [1], "y": [2.5]}]
     assert [part[0] for part in node[2:]] == ["figcaption", "div", "p"]
 
@@ -55,7 +56,7 @@ def test_foreign_markup_cannot_run_or_lead_away():
 
 
 def test_page_follows_the_run(folder):
-    client = TestClient(Viewer(folder).application(), base_url="http://127.0.0.1:8150")
+    client = TestClient(Viewer(Studio(folder)).application(), base_url="http://127.0.0.1:8150")
     first = ask(client, "report", run="runs/first", section="curves")
     assert first["section"]["title"] == "Metrics over training"
     assert first["file"] is None

@@ -10,19 +10,20 @@ from shown_folder import HOSTILE, Parrot, add_step, episodes_of, write_run
 from starlette.testclient import TestClient
 
 from stratagem.api.tournaments import tournament
-from stratagem.evaluation.recorded import Reading, recorded
-from stratagem.evaluation.statistics import with_interval
-from stratagem.play.store import read_episodes, write_shard
-from stratagem.viewer.app import Viewer
-from stratagem.viewer.crossplay import MOST
-from stratagem.viewer.overlay import MOST as MOST_RUNS
+from stratagem.measure.recorded import RecordReading, figures_of_record
+from stratagem.measure.statistics import with_interval
+from stratagem.playing.store import read_episodes, write_shard
+from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.crossplay import MOST
+from stratagem.show.viewer.overlay import MOST as MOST_RUNS
+from stratagem.show.viewer.studio import Studio
 
 OWN = {"origin": "http://127.0.0.1:8150"}
 
 
 @pytest.fixture
 def client(folder):
-    return TestClient(Viewer(folder).application(), base_url="http://127.0.0.1:8150")
+    return TestClient(Viewer(Studio(folder)).application(), base_url="http://127.0.0.1:8150")
 
 
 def note(client, status=200, **body):
@@ -123,7 +124,7 @@ def test_cross_play_of_a_record_agrees_with_its_evaluation(folder, client):
     players = ["kuhn/NashApprox@1", "kuhn/AlwaysBet@1"]
     write_shard(folder / "met", 0, episodes_of("kuhn", ["NashApprox", "AlwaysBet"], 8))
     data = ask(client, "population", kind="record", name="met", game="kuhn")
-    (result,) = recorded(read_episodes(folder / "met"), Reading(crossed=True))
+    (result,) = figures_of_record(read_episodes(folder / "met"), RecordReading(crossed=True))
     for row in result.rows:
         (matchup,) = row.matchups
         place, other = players if row.player == "kuhn/NashApprox" else players[::-1]
@@ -198,11 +199,11 @@ def test_first_page_asks_for_every_module_at_once(client):
         ("kuhn/validation/pay", "points a round, common scale"),
         ("kuhn/validation/length", "turns an episode"),
         ("kuhn/validation/illegal", "share of turns"),
-        ("kuhn/validation/win_rate", "share"),
+        ("kuhn/validation/win_rate", "share of episodes"),
         ("ipd/validation/nra", "ratio"),
         ("ipd/validation/nra-of-sums", "ratio"),
         ("diplomacy/validation/peace", "relative reduction of attacks"),
-        ("kuhn/illegal_rate", "share"),
+        ("kuhn/illegal_rate", "share of replies"),
         ("kuhn/exact/exploitability", "chips a hand"),
         ("kuhn/validation/unheard_of", "points a round, common scale"),
     ],

@@ -3,14 +3,15 @@
 from dataclasses import replace
 
 import pytest
+from read_boards import boards_of
 
 from stratagem.games import Key, make_game
-from stratagem.play.forks import steps
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
 from stratagem.players.catalogue import make_player
-from stratagem.viewer.faces.frames import drawn
-from stratagem.viewer.replays import told
+from stratagem.playing.forks import steps
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
+from stratagem.show.viewer.faces.frames import drawn
+from stratagem.show.viewer.replays import replay_episode
 
 TWO = "diplomacy(until=1901, only=[FRANCE, GERMANY], judged=False)"
 
@@ -49,9 +50,9 @@ def test_the_map_stays_while_the_powers_talk():
 
 
 def test_turn_of_messages_shows_no_move_on_the_board():
-    frames = shown("talk(ipd(rounds=2))", "random")[0]["frames"]
-    assert [frame.get("talked", False) for frame in frames] == [False, True, False, True, False]
-    assert [len(frame["moves"]) for frame in frames] == [0, 0, 1, 1, 2]
+    data, episode = shown("talk(ipd(rounds=2))", "random")
+    assert [frame.get("talked", False) for frame in data["frames"]] == [False, True, False, True, False]
+    assert [len(board["moves"]) for board in boards_of(replay_episode(episode))[0]] == [0, 0, 1, 1, 2]
 
 
 def test_the_conversation_links_a_promise_with_the_turn_that_decided_it():
@@ -59,7 +60,7 @@ def test_the_conversation_links_a_promise_with_the_turn_that_decided_it():
     game = make_game("talk(ipd(rounds=2))")
     pair = [make_player(player, game) for player in ("honest(AlwaysCooperate)", "liar(AlwaysDefect)")]
     (episode,) = play([Setup(id="e", match=Match(game, pair), slots=(0, 1), key=Key(3))])
-    said = told(episode)["conversation"]
+    said = replay_episode(episode)["conversation"]
     assert [(one["position"], one["seat"], one["kind"], one["truth"]) for one in said] == [
         (1, 0, "move", ""),
         (1, 1, "move", ""),
@@ -77,7 +78,7 @@ def test_the_conversation_tells_statements_readers_and_what_is_open():
     pair = [make_player(player, game) for player in ("liar(NashApprox)", "babbler(random)")]
     setup = Setup(id="e", match=Match(game, pair), slots=(0, 1), key=Key(3), turns=1)
     (episode,) = play([setup])
-    lie, babble = told(episode)["conversation"]
+    lie, babble = replay_episode(episode)["conversation"]
     assert (lie["truth"], lie["to"], lie["bound"]) == ("false", None, [])
     assert [bound["outcome"] for bound in babble["bound"]] == (["open"] if babble["kind"] == "move" else [])
-    assert told(replace(episode, game="kuhn(hands=1)"))["conversation"] == []
+    assert replay_episode(replace(episode, game="kuhn(hands=1)"))["conversation"] == []

@@ -7,13 +7,14 @@ from page_client import ask
 from shown_folder import episodes_of
 from starlette.testclient import TestClient
 
-from stratagem.errors import BadRecord
+from stratagem.base.errors import BadRecord
 from stratagem.games.base import View
 from stratagem.games.kuhn import Kuhn
-from stratagem.play.store import write_shard
-from stratagem.viewer.app import Viewer
-from stratagem.viewer.checks.hidden import _others
-from stratagem.viewer.replays import replay_of
+from stratagem.playing.store import write_shard
+from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.checks.hidden import _others
+from stratagem.show.viewer.replays import replay_of
+from stratagem.show.viewer.studio import Studio
 
 
 def test_position_that_was_set_up_for_a_question_gets_no_board(tmp_path):
@@ -21,7 +22,7 @@ def test_position_that_was_set_up_for_a_question_gets_no_board(tmp_path):
     (row, *_) = first.decisions
     row.state_key = "Q:" if row.state_key == "K:" else "K:"
     write_shard(tmp_path / "asked", 0, [first])
-    client = TestClient(Viewer(tmp_path).application(), base_url="http://127.0.0.1:8150")
+    client = TestClient(Viewer(Studio(tmp_path)).application(), base_url="http://127.0.0.1:8150")
     data = ask(client, "episode", record="asked", id=first.id)
     assert "was set up for it" in data["unplayable"]
     assert data["frames"] == []
@@ -52,7 +53,7 @@ def test_hidden_states_of_a_question_are_not_told_by_its_chance(tmp_path):
 def test_game_of_a_stranger_that_fails_is_a_sentence(tmp_path, monkeypatch, part):
     (episode,) = episodes_of("kuhn(hands=1)", ["random", "random"], count=1)[:1]
     write_shard(tmp_path / "games", 0, [episode])
-    client = TestClient(Viewer(tmp_path).application(), base_url="http://127.0.0.1:8150")
+    client = TestClient(Viewer(Studio(tmp_path)).application(), base_url="http://127.0.0.1:8150")
 
     def broken(self):
         raise RuntimeError("it wants a licence")
@@ -70,7 +71,7 @@ def test_page_names_the_option_that_allows_a_file(tmp_path):
     (episode,) = episodes_of("kuhn(hands=1)", ["random", "random"], count=1)[:1]
     (tmp_path / "my games.py").write_text("raise SystemExit")
     write_shard(tmp_path / "games", 0, [replace(episode, game=f"{tmp_path}/my games.py:Mine")])
-    client = TestClient(Viewer(tmp_path).application(), base_url="http://127.0.0.1:8150")
+    client = TestClient(Viewer(Studio(tmp_path)).application(), base_url="http://127.0.0.1:8150")
     said = ask(client, "episode", record="games", id=episode.id)["unplayable"]
     assert f"start `stratagem view` again with `--allow-file '{tmp_path}/my games.py'`." in said
     assert "sg." not in said

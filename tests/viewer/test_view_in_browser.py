@@ -6,7 +6,7 @@ import pytest
 from browser import faults_of_accessibility
 from shown_folder import HOSTILE, Parrot, add_step
 
-from stratagem.viewer.opening import open_viewer
+from stratagem.show.viewer.opening import open_viewer
 
 pytest.importorskip("playwright.sync_api")
 

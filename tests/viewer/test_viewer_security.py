@@ -7,13 +7,14 @@ from urllib.request import Request, urlopen
 import pytest
 from starlette.testclient import TestClient
 
+from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.cli.main import main
-from stratagem.endpoint.server import Server
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.viewer.app import Viewer
-from stratagem.viewer.files import STATIC
-from stratagem.viewer.guard import COOKIE
-from stratagem.viewer.opening import open_viewer
+from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.files import STATIC
+from stratagem.show.viewer.guard import COOKIE
+from stratagem.show.viewer.opening import open_viewer
+from stratagem.show.viewer.studio import Studio
+from stratagem.show.web.server import Server
 
 SCRIPTS = {
     "index.html": '<script type="module" src="/static/main.js">',
@@ -23,7 +24,7 @@ SCRIPTS = {
 
 @pytest.fixture(scope="module")
 def client(shown):
-    return TestClient(Viewer(shown).application(), base_url="http://127.0.0.1:8150")
+    return TestClient(Viewer(Studio(shown)).application(), base_url="http://127.0.0.1:8150")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +103,7 @@ def test_links_out_of_the_folder_are_not_followed(shown, tmp_path):
 
 @pytest.mark.parametrize(("host", "address"), [("0.0.0.0", "192.168.0.7"), ("127.0.0.1", "127.0.0.1")])
 def test_token_is_needed_on_this_machine_and_beyond(shown, host, address):
-    client = TestClient(Viewer(shown, host, "secret").application(), base_url=f"http://{address}:8150")
+    client = TestClient(Viewer(Studio(shown), host, "secret").application(), base_url=f"http://{address}:8150")
     assert client.get("/api/library").status_code == 401
     assert client.get("/?token=wrong").status_code == 401
     assert client.get("/api/library", headers={"authorization": "Bearer secret"}).status_code == 200
@@ -120,7 +121,7 @@ def test_token_is_needed_on_this_machine_and_beyond(shown, host, address):
 
 def test_cookie_of_another_viewer_opens_nothing(shown):
     one, other = (
-        TestClient(Viewer(shown, token="secret").application(), base_url="http://127.0.0.1:8150") for _ in "ab"
+        TestClient(Viewer(Studio(shown), token="secret").application(), base_url="http://127.0.0.1:8150") for _ in "ab"
     )
     one.get("/?token=secret")
     for name, value in one.cookies.items():

@@ -7,21 +7,23 @@ import pytest
 from page_client import ADDRESS, Pages, Wire
 from shown_folder import Parrot, episodes_of
 
-from stratagem.consent.table import commanding
-from stratagem.engines.remote.tally import Prices
-from stratagem.errors import BadParameter
+from stratagem.base.consent.table import commanding
+from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
-from stratagem.play.records import Episode
-from stratagem.play.store import read_episodes, write_shard
+from stratagem.language.engines.remote.tally import Prices
 from stratagem.players.base import Move, Traits
-from stratagem.viewer import whatif
-from stratagem.viewer.asked import AskedWhatIf
-from stratagem.viewer.jobs import Priced, Progress, limits_of
-from stratagem.viewer.library import read_library
-from stratagem.viewer.outcomes import histogram, outcomes
-from stratagem.viewer.positions import read_position
-from stratagem.viewer.pricing import price_of
-from stratagem.viewer.whatif import WhatIf, ask_what_if, partial_of
+from stratagem.playing.records import Episode
+from stratagem.playing.store import read_episodes, write_shard
+from stratagem.show.viewer import whatif
+from stratagem.show.viewer.actions import _question
+from stratagem.show.viewer.asked import AskedWhatIf
+from stratagem.show.viewer.jobs import JobPrice, Progress, limits_of
+from stratagem.show.viewer.links import Link
+from stratagem.show.viewer.outcomes import histogram, outcomes
+from stratagem.show.viewer.positions import read_position
+from stratagem.show.viewer.pricing import price_of
+from stratagem.show.viewer.studio import Visit
+from stratagem.show.viewer.whatif import WhatIf, ask_what_if, partial_of
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +40,7 @@ def root(tmp_path_factory):
 def pages(root):
     opened = Pages(root)
     yield opened
-    opened.actions.close()
+    opened.studio.close()
 
 
 def question(root, episode, turn, name, **changes):
@@ -153,7 +155,7 @@ def test_price_is_told_before_anything_is_played(root, monkeypatch):
     asked_first, _ = asked(root, "hands/0.0", 2, "paid", players={0: "paid"}, count=3)
     position = read_position(root / "games", "hands/0.0", 2)
     decisions = len([row for row in position.episode.decisions if row.seat == 0 and row.turn >= 2])
-    assert isinstance(asked_first, Priced)
+    assert isinstance(asked_first, JobPrice)
     assert asked_first.price["calls"] == 3 * decisions
     assert asked_first.price["most_calls"] == 6 * decisions
     assert asked_first.price["servers"]
@@ -165,7 +167,7 @@ def test_price_is_told_before_anything_is_played(root, monkeypatch):
 
 def test_price_of_a_model_behind_a_server_is_its_largest_cost(root):
     pytest.importorskip("openai")
-    from stratagem.engines.remote.tally import priced
+    from stratagem.language.engines.remote.tally import use_prices
     from stratagem.players.catalogue import make_player
 
     position = read_position(root / "games", "hands/0.0", 0)
@@ -174,7 +176,7 @@ def test_price_of_a_model_behind_a_server_is_its_largest_cost(root):
     assert price_of(position, [(0, make_player("AlwaysBet", game))], 5) is None
     price = price_of(position, [(0, player)], 5)
     assert price.money is None
-    with priced({"some-model": Prices(prompt=1e6, reply=2e6, currency="usd")}):
+    with use_prices({"some-model": Prices(prompt=1e6, reply=2e6, currency="usd")}):
         price = price_of(position, [(0, player)], 5)
     decisions = len([row for row in position.episode.decisions if row.seat == 0])
     prompt = (price.tokens - 100 * price.calls) / price.calls
@@ -199,7 +201,7 @@ def test_question_is_asked_again_when_a_file_that_it_uses_has_changed(root, page
     with commanding():
         for file, text in (("mine.py", "x = 1"), ("mine.py", "x = 1"), ("mine.py", "x = 2"), ("helper.py", "")):
             (tmp_path / file).write_text(text)
-            names.append(pages.actions._question(read_library(root), AskedWhatIf(**asked)).name)
+            names.append(_question(Visit(pages.studio, Link("operator")), AskedWhatIf(**asked)).name)
     assert names[0] == names[1]
     assert len(set(names)) == 3, "another text, or another file beside it that it may import"
 
@@ -263,7 +265,7 @@ def test_cancelled_job_ends_and_the_next_goes_on(root, pages):
     waiting = pages.do("whatif", **slow | {"seed": 1})
     assert pages.do("cancel", id=waiting["id"])["state"] == "cancelled"
     assert pages.do("cancel", id=first["id"])["state"] == "cancelled"
-    assert pages.actions._jobs.open() == []
+    assert pages.studio.jobs.open() == []
     assert "no job called 'x'" in pages.do("cancel", 404, id="x")["error"]
 
 
@@ -283,7 +285,7 @@ def test_only_the_pages_themselves_may_start_something(pages):
         answer = pages.http.post(
             "/api/do/cancel", content=content, headers={"origin": ADDRESS} | {"content-type": "application/json"}
         )
-        assert answer.status_code == 400
+        assert answer.status_code == (413 if len(content) > 200_000 else 400)
 
 
 def test_returns_are_counted_on_an_even_scale():

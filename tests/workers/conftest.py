@@ -1,6 +1,6 @@
 import pytest
 
-from stratagem.workers.processes import Processes
+from stratagem.playing.workers.processes import Processes
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import time
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 
 
 def answer(item, connection):

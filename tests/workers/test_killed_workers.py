@@ -95,6 +95,7 @@ def whole(tmp_path_factory):
     return results(folder)
 
 
+@pytest.mark.linux
 @pytest.mark.long
 def test_twenty_kills_leave_equal_results(whole, tmp_path):
     """Two adapters under training in Diplomacy; kills in a shard, before a rename, or while weights are published."""

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from limited_work import answer, break_off, fill, refuse, sleep
 
-from stratagem.workers.limited import LimitedProcess, Limits, WorkEnded, memory_of
+from stratagem.base.process_memory import resident_memory
+from stratagem.playing.workers.limited import LimitedProcess, ProcessLimits, WorkEnded
 
-ROOMY = Limits(memory=1 << 33, seconds=60.0)
+ROOMY = ProcessLimits(memory=1 << 33, seconds=60.0)
 
 
 def test_messages_go_both_ways_and_the_result_is_last():
@@ -33,6 +34,7 @@ def test_work_without_a_result_ends_with_one_sentence(work, item, limits, senten
         list(LimitedProcess(work, item, limits).messages())
 
 
+@pytest.mark.linux
 def test_kill_ends_the_work_and_what_it_started():
     process = LimitedProcess(sleep, None, ROOMY)
     messages = process.messages()
@@ -42,7 +44,7 @@ def test_kill_ends_the_work_and_what_it_started():
     process.kill()
     with pytest.raises(WorkEnded, match="It was cancelled"):
         next(messages)
-    assert time.monotonic() - begun < 2.0
+    assert time.monotonic() - begun < 30.0, "the work sleeps for a minute"
     assert ends(inner)
 
 
@@ -61,5 +63,5 @@ def is_running(process):
 
 
 def test_memory_is_that_of_the_process():
-    assert 10 << 20 < memory_of(os.getpid()) < 1 << 33
-    assert memory_of(2**22 + 1) == 0
+    assert 10 << 20 < resident_memory(os.getpid()) < 1 << 33
+    assert resident_memory(2**22 + 1) == 0

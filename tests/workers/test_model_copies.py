@@ -3,20 +3,27 @@
 from dataclasses import replace
 
 import pytest
+from working import setups
 
-from stratagem.errors import CannotCompute
-from stratagem.models.adapters import adapter_names, adapter_parameters, add_adapter
-from stratagem.models.load import load
-from stratagem.workers.base import InProcess
-from stratagem.workers.models import CarriedWeights, ModelCarrier, ModelCopy, copy_of
-from stratagem.workers.plan import Plan
-from stratagem.workers.processes import Processes
+from stratagem.base.errors import CannotCompute
+from stratagem.language.engines.caches import register
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.adapters import adapter_names, adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.players.model_player import ModelPlayer
+from stratagem.players.speaker import Speaker
+from stratagem.playing.workers.base import InProcess
+from stratagem.playing.workers.copies import ShardCarrier, play_shard, played_alone
+from stratagem.playing.workers.models import CarriedWeights, ModelCarrier, ModelCopy, copy_of
+from stratagem.playing.workers.plan import WorkersPlan
+from stratagem.playing.workers.processes import Processes
 
 
 @pytest.fixture
 def plan():
     workers = Processes(1)  # no process begins before there is work
-    yield Plan(workers=workers)
+    yield WorkersPlan(workers=workers)
     workers.close()
 
 
@@ -49,7 +56,7 @@ def test_adapters_that_were_not_used_for_long_are_dropped():
     lm = load("tiny")
     copy = ModelCopy(lm)
     for number in range(19):
-        add_adapter(lm, f"a{number}", rank=1, alpha=1)
+        add_adapter(lm, f"a{number}", 1, 1.0, ["q_proj"])
         copy.take(CarriedWeights(f"a{number}", is_trained=False))
     copy.drop_idle(["a0", "a18"])
     assert adapter_names(lm) == ["a0", *(f"a{number}" for number in range(2, 19))]
@@ -59,4 +66,74 @@ def test_adapters_that_were_not_used_for_long_are_dropped():
 def test_a_model_that_no_text_loads_is_refused():
     lm = replace(load("tiny"), source="")
     with pytest.raises(CannotCompute, match="cannot be loaded by a text: leave `workers=` out"):
-        ModelCarrier(Plan(workers=InProcess())).model(lm, [], is_base_trained=False)
+        ModelCarrier(WorkersPlan(workers=InProcess())).model(lm, [], is_base_trained=False)
+
+
+class Counted:
+    """An engine that counts how often its cache was reset."""
+
+    resets = 0
+
+    def reset_cache(self):
+        self.resets += 1
+
+
+def test_every_shard_begins_with_empty_caches():
+    """Else the last digits of its log-probabilities would depend on the shards that this worker played before."""
+    engine = Counted()
+    register(engine)
+    for number in (1, 2):
+        episodes = played_alone(setups("kuhn(hands=1)", ["random", "random"], 2))
+        next(episodes)
+        assert engine.resets == number
+        assert len(list(episodes)) == 1
+
+
+def test_changed_weights_of_the_same_version_are_published(plan):
+    """A version counts the steps of one run; another run on the same model may be as far."""
+    lm = load("tiny")
+    add_adapter(lm, "policy", rank=2, alpha=4)
+    engine = open_engine(lm)
+    engine.publish("policy", 1)
+    speaker = Speaker(engine=engine, adapter="policy", style=make_style("plain"))
+    tables = setups("prisoners-dilemma", [ModelPlayer(name="policy", speaker=speaker), "random"], 1)
+    published = []
+    for value in (0.5, 0.5, -0.5):
+        for weights in adapter_parameters(lm, "policy"):
+            weights.data.fill_(value)
+        with ShardCarrier(plan) as carrier:
+            shard = carrier.pack(tables)
+            copy = copy_of(shard.engines[0].model)
+            published.append(not copy.unpublished)
+            play_shard(shard)
+        assert copy.unpublished == set()
+        assert copy.engine.version("policy") == 1
+    assert published == [False, True, False]
+
+
+def test_a_trained_base_is_carried(plan):
+    engine = open_engine(load("tiny"))
+    player = ModelPlayer(name="base", speaker=Speaker(engine=engine, style=make_style("plain")))
+    tables, carried = setups("prisoners-dilemma", [player, "random"], 1), []
+    for version in (0, 1):
+        if version:
+            engine.publish("", version)
+        with ShardCarrier(plan) as carrier:
+            (weights,) = carrier.pack(tables).engines[0].model.weights
+        carried.append(bool(weights.parcel))
+    assert carried == [False, True]
+
+
+def test_a_new_version_of_the_same_weights_is_published(plan):
+    """Episodes name the version of the policy that played them."""
+    lm = load("tiny")
+    add_adapter(lm, "policy", rank=2, alpha=4)
+    engine = open_engine(lm)
+    speaker = Speaker(engine=engine, adapter="policy", style=make_style("plain"))
+    tables = setups("prisoners-dilemma", [ModelPlayer(name="policy", speaker=speaker), "random"], 1)
+    for version in (1, 2):
+        engine.publish("policy", version)
+        with ShardCarrier(plan) as carrier:
+            episodes = play_shard(carrier.pack(tables))
+        rows = [row for episode in episodes for row in episode.decisions]
+        assert {call.policy.version for row in rows for call in row.calls} == {version}

@@ -9,21 +9,21 @@ from working import trained
 from run_results import end_of
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound, recipe_of
-from stratagem.engines.open import open_engine
-from stratagem.errors import BadParameter
-from stratagem.learning.example import Example
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.load import load
+from stratagem.base.errors import BadParameter
+from stratagem.games.kuhn.players import AlwaysBet
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.adapters import adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.example import Example
 from stratagem.players.base import Traits
-from stratagem.players.kuhn import AlwaysBet
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
-from stratagem.prompting.catalogue import make_style
-from stratagem.runs.folder import RunFolder
+from stratagem.playing.workers.plan import change_plan
 from stratagem.training import loop
 from stratagem.training.collector import RolloutBatch
-from stratagem.training.overlap import AHEAD, Overlap, with_sampler_logprobs
-from stratagem.workers.plan import changed
+from stratagem.training.online import AHEAD, Overlap, with_sampler_logprobs
+from stratagem.training.runs.folder import RunFolder
 
 pytestmark = pytest.mark.runs
 
@@ -94,7 +94,7 @@ def test_the_sampler_follows_the_policy_by_one_step():
 
 
 def test_processes_change_nothing(whole, two, tmp_path):
-    with changed(workers=two):
+    with change_plan(workers=two):
         assert trained(tmp_path / "run", "grpo", **OWN) == whole
 
 

@@ -12,14 +12,14 @@ from misbehaving import Fatal
 from working import setups, trained, warned_by
 
 from small_recipes import RECIPES
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.cli.console import _print_warning
-from stratagem.errors import BadParameter, CannotCompute
 from stratagem.games.catalogue import make_game
-from stratagem.play.scheduler import play
-from stratagem.workers.base import InProcess
-from stratagem.workers.plan import Plan, changed, current, working
-from stratagem.workers.processes import Processes, WorkersLost
-from stratagem.workers.shards import play_shards, played, shards_of
+from stratagem.playing.scheduler import play
+from stratagem.playing.workers.base import InProcess
+from stratagem.playing.workers.plan import WorkersPlan, change_plan, current, working
+from stratagem.playing.workers.processes import Processes, WorkersLost
+from stratagem.playing.workers.shards import play_setups, play_shards, shards_of
 
 pytestmark = pytest.mark.runs
 
@@ -32,24 +32,55 @@ def test_shards_follow_from_the_size_alone():
 def test_played_in_shards_equals_one_scheduler(size):
     wanted = setups("kuhn", ["random", "NashApprox"])
     together = {episode.id: episode for episode in play(wanted)}
-    with changed(tables_per_shard=size):
-        assert played(reversed(wanted)) == [together[setup.id] for setup in reversed(wanted)]
+    with change_plan(tables_per_shard=size):
+        assert play_setups(reversed(wanted)) == [together[setup.id] for setup in reversed(wanted)]
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", RECIPES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name != "reinforce")) for name in RECIPES]
+)
 def test_a_run_by_processes_equals_one_in_process(two, tmp_path, name):
     alone = trained(tmp_path / "alone", name)
-    with changed(workers=two):
+    with change_plan(workers=two):
         assert trained(tmp_path / "work", name) == alone
     assert any(part.endswith(".safetensors") for part in alone)
+
+
+class Killing(InProcess):
+    """Other workers, of which one is killed before their second work."""
+
+    separate = True
+
+    def __init__(self, inner):
+        self.inner, self.pids, self.works = inner, [], 0
+
+    def put(self, folder):
+        return self.inner.put(folder)
+
+    def run(self, work, items):
+        self.works += 1
+        if self.works == 2:
+            self.pids = [pid for _, pid in self.inner.run(_own_pid, [None])]
+            os.kill(self.pids[0], signal.SIGKILL)
+        return self.inner.run(work, items)
+
+
+def test_a_run_whose_worker_is_killed_equals_one_in_process(tmp_path):
+    """The short form of `test_twenty_kills_leave_equal_results`."""
+    alone = trained(tmp_path / "alone", "reinforce")
+    with closing(Processes(2)) as inner:
+        workers = Killing(inner)
+        with change_plan(workers=workers):
+            assert trained(tmp_path / "work", "reinforce") == alone
+    assert len(workers.pids) == 1
+    assert workers.works > 2
 
 
 @pytest.mark.long
 def test_all_weights_under_training_are_carried(two, tmp_path):
     settings = {"train": "all", "sepo": {**RECIPES["sepo"]["sepo"], "loss": {"type": "policy_gradient"}}}
     alone = trained(tmp_path / "alone", "sepo", **settings)
-    with changed(workers=two):
+    with change_plan(workers=two):
         assert trained(tmp_path / "work", "sepo", **settings) == alone
 
 
@@ -58,9 +89,9 @@ def test_episodes_of_forked_states_are_carried(two, text):
     begun = setups(text, ["random"] * make_game(text).spec.seats, 1)
     state = begun[0].begin()
     forked = [replace(setup, state=state, turns=2) for setup in begun]
-    alone = played(forked)
-    with changed(workers=two, tables_per_shard=1):
-        assert played(forked) == alone
+    alone = play_setups(forked)
+    with change_plan(workers=two, tables_per_shard=1):
+        assert play_setups(forked) == alone
 
 
 def test_results_come_by_index(two):
@@ -79,7 +110,10 @@ def test_a_player_that_cannot_be_sent_is_refused(two):
         """A class that no other process can import."""
 
     wanted = setups("kuhn", [Inner("none", 0), "random"])
-    with changed(workers=two), pytest.raises(CannotCompute, match=r"cannot be sent to a worker.*leave `workers=` out"):
+    with (
+        change_plan(workers=two),
+        pytest.raises(CannotCompute, match=r"cannot be sent to a worker.*leave `workers=` out"),
+    ):
         list(play_shards(wanted))
 
 
@@ -94,16 +128,16 @@ def _mistaken(number):
 
 def test_a_lost_process_is_replaced_and_its_shard_is_played_again(tmp_path):
     wanted = setups("kuhn", [Fatal(tmp_path / "deaths", 1), "random"])
-    with working(Processes(2)), changed(tables_per_shard=2):
-        episodes = played(wanted)
+    with working(Processes(2)), change_plan(tables_per_shard=2):
+        episodes = play_setups(wanted)
     assert (tmp_path / "deaths").read_text() == "died\n"
-    assert episodes == played(wanted)
+    assert episodes == play_setups(wanted)
 
 
 def test_processes_that_are_always_lost_end_the_work(tmp_path):
     wanted = setups("kuhn", [Fatal(tmp_path / "deaths", 100), "random"], 2)
     with working(Processes(1)), pytest.raises(WorkersLost, match="3 worker processes ended in a row"):
-        played(wanted)
+        play_setups(wanted)
 
 
 def test_workers_end_with_the_process_that_began_them():
@@ -127,9 +161,9 @@ def test_an_interrupt_does_not_reach_the_workers(two):
 
 def test_the_plan_is_what_was_chosen_last():
     assert isinstance(current().workers, InProcess)
-    with changed(tables_per_shard=5):
+    with change_plan(tables_per_shard=5):
         assert current().tables_per_shard == 5
     with pytest.raises(BadParameter, match="A shard has at least one table, not 0"):
-        Plan(workers=InProcess(), tables_per_shard=0)
+        WorkersPlan(workers=InProcess(), tables_per_shard=0)
     with pytest.raises(BadParameter, match="at least one process, not 0"):
         Processes(0)

@@ -14,10 +14,10 @@ import pytest
 from misbehaving import Fatal
 from working import setups, trained
 
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.workers.kinds import workers_of
-from stratagem.workers.plan import changed
-from stratagem.workers.shards import played
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.playing.workers.kinds import workers_of
+from stratagem.playing.workers.plan import change_plan
+from stratagem.playing.workers.shards import play_setups
 
 ray = pytest.importorskip("ray", reason="needs the extra ray")
 from ray.cluster_utils import Cluster  # noqa: E402 - after the check that it is there
@@ -46,16 +46,16 @@ def test_results_come_by_index(two):
 @pytest.mark.parametrize("name", ["sepo", "league"])
 def test_a_run_on_a_cluster_equals_one_in_process(two, tmp_path, name):
     alone = trained(tmp_path / "alone", name)
-    with changed(workers=two):
+    with change_plan(workers=two):
         assert trained(tmp_path / "work", name) == alone
 
 
 def test_a_lost_actor_is_begun_anew_and_its_shard_is_played_again(two, tmp_path):
     wanted = setups("kuhn", [Fatal(tmp_path / "deaths", 1), "random"])
-    with changed(workers=two, tables_per_shard=2):
-        episodes = played(wanted)
+    with change_plan(workers=two, tables_per_shard=2):
+        episodes = play_setups(wanted)
     assert (tmp_path / "deaths").read_text() == "died\n"
-    assert episodes == played(wanted)
+    assert episodes == play_setups(wanted)
 
 
 def test_a_run_goes_on_when_a_node_is_lost(cluster, two, tmp_path):
@@ -64,7 +64,7 @@ def test_a_run_goes_on_when_a_node_is_lost(cluster, two, tmp_path):
     assert dict(two.run(neg, range(2))) == {0: 0, 1: -1}
     lost = next(iter(cluster.worker_nodes))
     cluster.add_node(num_cpus=1)
-    with ThreadPoolExecutor(1) as pool, changed(workers=two):
+    with ThreadPoolExecutor(1) as pool, change_plan(workers=two):
         loss = pool.submit(_lose, cluster, lost)
         assert trained(tmp_path / "work", "league") == alone
         loss.result()
@@ -88,7 +88,7 @@ def test_an_address_without_a_cluster_is_refused():
 PUT = """
 import os, sys
 from pathlib import Path
-from stratagem.workers.kinds import workers_of
+from stratagem.playing.workers.kinds import workers_of
 workers = workers_of(1, "local")
 workers.put(Path(sys.argv[1])).drop()
 print(os.environ["RAY_AUTH_MODE"])

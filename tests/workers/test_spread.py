@@ -5,16 +5,16 @@ import torch
 from working import trained
 
 from small_recipes import RECIPES
-from stratagem.learning.example import Example
-from stratagem.learning.learner import Learner
-from stratagem.learning.losses.catalogue import read_loss
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.learning.spread import add_gradients
-from stratagem.models.adapters import adapter_parameters, add_adapter
-from stratagem.models.load import load
-from stratagem.workers.base import InProcess
-from stratagem.workers.plan import changed
+from stratagem.language.models.adapters import adapter_parameters, add_adapter
+from stratagem.language.models.load import load
+from stratagem.learn.example import Example
+from stratagem.learn.learner import Learner
+from stratagem.learn.losses.catalogue import read_loss
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
+from stratagem.learn.spread import add_gradients
+from stratagem.playing.workers.base import InProcess
+from stratagem.playing.workers.plan import change_plan
 
 pytestmark = pytest.mark.runs
 
@@ -40,7 +40,7 @@ class Counting(InProcess):
         return self.inner.put(folder)
 
     def run(self, work, items):
-        self.num_gradients += len(items) if work.__module__ == "stratagem.learning.spread" else 0
+        self.num_gradients += len(items) if work.__module__ == "stratagem.learn.spread" else 0
         return self.inner.run(work, items)
 
 
@@ -60,8 +60,8 @@ def stepped(workers, kl_coef, model="tiny", *, fp32_head=False):
         Optimizer(weights, OptimizerSettings(learning_rate=1e-3), 1),
         adapter="policy",
     )
-    with changed(workers=workers, num_threads=1):
-        report = learner.step(EXAMPLES)
+    with change_plan(workers=workers, num_threads=1):
+        report = learner.update_once(EXAMPLES)
     return [weight.detach().clone() for weight in weights], report
 
 
@@ -88,7 +88,7 @@ def test_a_run_with_gradients_by_workers_equals_one_in_process(two, tmp_path):
     settings = {**RECIPES["grpo"], "max_tokens_per_microbatch": 1, "games": ["kuhn(hands=1)", "ipd(rounds=1)"]}
     alone = trained(tmp_path / "alone", "grpo", **settings)
     workers = Counting(two)
-    with changed(workers=workers):
+    with change_plan(workers=workers):
         assert trained(tmp_path / "work", "grpo", **settings) == alone
     assert workers.num_gradients >= 2
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from stratagem.workers.threads import spin_briefly, use_threads
+from stratagem.playing.workers.threads import spin_briefly, use_threads
 
 SPINNING = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 NAMES_THEM = """

@@ -7,10 +7,10 @@ from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
-from stratagem.play.seating import rotated
 from stratagem.players.catalogue import make_player
-from stratagem.runs.folder import RunFolder
+from stratagem.playing.match import Match
+from stratagem.playing.seating import rotate_seats
+from stratagem.training.runs.folder import RunFolder
 
 
 def trained(folder, name, **settings):
@@ -25,7 +25,7 @@ def trained(folder, name, **settings):
 def setups(text, names, episodes=6, seed=3):
     game = make_game(text)
     players = [make_player(name, game) if isinstance(name, str) else name for name in names]
-    return list(rotated(Match(game, players), episodes, Key(seed), name=text))
+    return list(rotate_seats(Match(game, players), episodes, Key(seed), name=text))
 
 
 def warned_by(item):

@@ -9,17 +9,17 @@ from typing import Any
 import verifiers.v1 as vf
 from pydantic import Field, model_validator
 
-from stratagem.consent.table import allow_named
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.base.consent.table import allow_named
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.registry import split_arguments
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.language.prompting.base import Style
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.modes import check_style
-from stratagem.prompting.base import Style
-from stratagem.prompting.catalogue import make_style
-from stratagem.registry import split_arguments
 
 MOST_SEATS = 7
 """Number of roles that the environment declares; Diplomacy has as many seats."""

@@ -9,14 +9,14 @@ from typing import Any
 
 import verifiers.v1 as vf
 
-from stratagem.engines.base import Call, Finish, Request
+from stratagem.connect.outside import Outside
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.integrations.outside import Outside
-from stratagem.play.awaited import answered_here, play_awaited
-from stratagem.play.match import Match
-from stratagem.play.records import Episode
-from stratagem.play.seating import seated
+from stratagem.language.engines.base import Call, Finish, Request
+from stratagem.playing.awaited import answered_here, play_awaited
+from stratagem.playing.match import Match
+from stratagem.playing.records import Episode
+from stratagem.playing.seating import seat_deal
 from stratagem_verifiers.config import MOST_SEATS, GameEnvConfig
 from stratagem_verifiers.taskset import DealData
 
@@ -46,7 +46,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
         match = Match(self._game, [*[engine.player(self._style) for engine in engines], *self._opponents])
         data, config = task.data, self.config.taskset
         name = f"{describe(self._game)}/{config.seed}"
-        setup = seated(match, data.deal, data.turn, Key(config.seed), name=name, purpose="train")
+        setup = seat_deal(match, data.deal, data.turn, Key(config.seed), name=name, purpose="train")
         async with AsyncExitStack() as stack:
             opened = [getattr(agents, role).interaction(_task_of(data)) for role in self._roles]
             talks = [await stack.enter_async_context(interaction) for interaction in opened]

@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
+from stratagem.algorithms.grpo import GRPOAlgorithm
 from stratagem.algorithms.kl_sft.algorithm import KLSFTAlgorithm
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.reinforce import REINFORCEAlgorithm
 from stratagem.algorithms.scopal.algorithm import ScopalAlgorithm
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
 from stratagem.algorithms.shapellm.algorithm import ShapeLLMAlgorithm
-from stratagem.errors import BadParameter, BadRecord, UnknownName
-from stratagem.models.load import check_present
-from stratagem.registry import Registry
-from stratagem.renamed.recipes import RENAMED_ALGORITHMS
-from stratagem.renamed.upgrade import Upgrade
-from stratagem.runs.binding import check_recipe, other_release
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.source_files import bind_source_files
+from stratagem.base.errors import BadParameter, BadRecord, UnknownName
+from stratagem.base.registry import Registry
+from stratagem.base.renamed.recipes import RENAMED_ALGORITHMS
+from stratagem.base.renamed.upgrade import Upgrade
+from stratagem.language.models.load import check_present
 from stratagem.training.algorithm import Algorithm
 from stratagem.training.recipe_file import AnyRecipe, recipe_data
+from stratagem.training.runs.binding import check_recipe, other_release
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.source_files import bind_source_files
 
 ALGORITHMS: Registry[Algorithm[Any]] = Registry(
     "algorithm",
@@ -58,10 +58,14 @@ def algorithm_of(data: Mapping[str, Any]) -> type[Algorithm[Any]]:
 
 
 def read_any(
-    paths: Path | Sequence[Path], changes: Mapping[str, object] | None = None, *, of_run: bool = False
+    paths: Path | Sequence[Path],
+    changes: Mapping[str, object] | None = None,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    of_run: bool = False,
 ) -> AnyRecipe:
     """Read a recipe, or several as one, of whatever algorithm; `of_run` is for the configuration of a run."""
-    data = recipe_data(paths, changes, of_run=of_run)
+    data = recipe_data(paths, changes, settings=settings, of_run=of_run)
     kind = algorithm_of(data).recipe_type
     if not isinstance(paths, Path):
         _check_tables(paths, str(data.get("algorithm", DEFAULT)), kind)
@@ -87,7 +91,7 @@ def recipe_of(run: RunFolder) -> AnyRecipe:
     check_recipe(run)
     bind_source_files(run.info().files, run.path)
     data = recipe_data(run.path / "config.toml", of_run=True)
-    data, upgrade = upgraded(data)
+    data, upgrade = upgrade_data(data)
     if upgrade.lost:
         raise BadRecord(
             f"{run.path} cannot be read with the keys of today: {'; '.join(upgrade.lost)}{other_release(run)}."
@@ -100,7 +104,7 @@ def recipe_of(run: RunFolder) -> AnyRecipe:
         raise BadRecord(f"{str(error).rstrip('.')}{hint}.") from error
 
 
-def upgraded(data: Mapping[str, Any]) -> tuple[dict[str, Any], Upgrade]:
+def upgrade_data(data: Mapping[str, Any]) -> tuple[dict[str, Any], Upgrade]:
     """Return the settings of a recipe under the names of today, with what was renamed and what would be lost."""
     upgrade, table = Upgrade(), dict(data)
     if (old := data.get("algorithm")) in RENAMED_ALGORITHMS and old not in ALGORITHMS.names():

@@ -1,33 +1,37 @@
-"""Estimate of the run of a recipe: the models that it holds at once, and the tokens of a step."""
+"""Estimate of the run of a recipe: the models that it holds at once, and the tokens of a step.
+
+Where a recipe leaves gradient checkpointing open, it is used where the estimate without it would not fit.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, TypeVar
 
-from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
-from stratagem.algorithms.sepo.settings import SEPOSettings
+from stratagem.algorithms.sepo.recipe import SEPOSettings
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
-from stratagem.algorithms.shapellm.seat_settings import ModelSettings, PPOLearnerSettings
+from stratagem.algorithms.shapellm.seat import ModelSettings, PPOLearnerSettings
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.safety.base import Pools
-from stratagem.learning.example import Example
-from stratagem.learning.pass_sizes import PackSize, pack_size, planned_packs
-from stratagem.models.reference import NAMED
-from stratagem.models.shapes import located, shape_of
-from stratagem.play.memory import memory_of
+from stratagem.language.models.reference import NAMED
+from stratagem.language.models.shapes import locate_model, shape_of
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.example import Example
+from stratagem.learn.pass_sizes import PackSize, pack_size, planned_packs
 from stratagem.players.modes import MODES
 from stratagem.players.pools import pools
-from stratagem.prompting.catalogue import make_style
-from stratagem.training.estimate import EpisodeSize, Estimate, Memory, Workload, episode_size, sample_batch
+from stratagem.playing.memory import memory_of
+from stratagem.training.branched_rollouts import BranchedRolloutSettings
+from stratagem.training.estimate import EpisodeSize, ProcessMemory, RunEstimate, Workload, episode_size, sample_batch
 from stratagem.training.recipe import PolicyRecipe
-from stratagem.training.recipe_file import AnyRecipe
+from stratagem.training.recipe_file import AnyRecipe, RecipeWork
 from stratagem.training.sft import AdapterSettings
 
 _FULL_PACKS = 3
@@ -36,8 +40,10 @@ _DRAWS = 3
 """Steps that are looked at; the estimate is that of the largest."""
 
 
-def estimated(recipe: AnyRecipe) -> Estimate | None:
-    """Estimate the run of a recipe; None for an algorithm of another package."""
+def estimate_run(recipe: AnyRecipe) -> RunEstimate | None:
+    """Estimate the run of a recipe; None where its algorithm does not say what is counted."""
+    if (work := recipe.workload()) is not None:
+        return _of_work(recipe, work)
     if isinstance(recipe, PolicyRecipe):
         return _of_policy(recipe)
     if isinstance(recipe, ScopalRecipe):
@@ -51,25 +57,25 @@ def estimated(recipe: AnyRecipe) -> Estimate | None:
 
 def _dtype(text: str) -> str:
     """Return the number format of a model; where it names none, that of a GPU, and of a model from here its own."""
-    ref = located(text)
+    ref = locate_model(text)
     return ref.dtype or ("fp32" if ref.kind in NAMED else "bf16")
 
 
 def _estimate(
     recipe: AnyRecipe, models: Sequence[str], size: EpisodeSize, work: Workload, batch: float, **held: Any
-) -> Estimate:
+) -> RunEstimate:
     """Count the memory of every model of a run, all with the same adapters and settings.
 
     An optimizer step reads `batch` examples.
     """
-    estimate, drawn = Estimate({}, [], work, {}), _examples(recipe, size, work, batch)
+    estimate, drawn = RunEstimate({}, [], work, {}), _examples(recipe, size, work, batch)
     checkpointed = getattr(recipe, "gradient_checkpointing", False) is True
     for text in models:
-        ref, shape = located(text), shape_of(text)
+        ref, shape = locate_model(text), shape_of(text)
         if shape is None:
             estimate.unknown.append(text)
             continue
-        memory = Memory(
+        memory = ProcessMemory(
             shape,
             _dtype(text),
             four_bit=ref.four_bit,
@@ -85,7 +91,7 @@ def _estimate(
     return estimate
 
 
-def _packs(memory: Memory, recipe: AnyRecipe, examples: Sequence[Example]) -> tuple[PackSize, ...]:
+def _packs(memory: ProcessMemory, recipe: AnyRecipe, examples: Sequence[Example]) -> tuple[PackSize, ...]:
     """Return the sizes of the packs of examples; with layers of linear attention texts share no prefixes."""
     share = memory.shape.linear is None
     ways = {"share": share, "prefix_batches": share and not memory.checkpointed}
@@ -115,7 +121,23 @@ def _reply(mode: str, size: EpisodeSize, max_new_tokens: int) -> float:
     return min(size.action, max_new_tokens) if MODES[mode].exact else float(max_new_tokens)
 
 
-def _of_policy(recipe: PolicyRecipe) -> Estimate:
+def _of_work(recipe: AnyRecipe, own: RecipeWork) -> RunEstimate:
+    """Estimate the run of an algorithm that says its work."""
+    size = _mean([episode_size(make_bounded_game(text), make_style(own.style)) for text in own.games])
+    replies = own.episodes * size.decisions
+    work = Workload(
+        steps=own.steps,
+        replies=replies,
+        learnt=replies,
+        passes=own.passes,
+        prompt=size.prompt,
+        reply=_reply(own.mode, size, own.max_new_tokens),
+    )
+    held = {"adapter": own.adapter, "learners": own.learners, "reference": own.reference}
+    return _estimate(recipe, recipe.bases, size, work, replies if own.batch is None else own.batch, **held)
+
+
+def _of_policy(recipe: PolicyRecipe) -> RunEstimate:
     games, stage = [make_bounded_game(text) for text in recipe.games], recipe.stage
     size = _mean([episode_size(game, make_style(recipe.style)) for game in games])
     episodes = sum(_episodes(stage, game, recipe.pools_of(game)) for game in games)
@@ -133,7 +155,7 @@ def _of_policy(recipe: PolicyRecipe) -> Estimate:
     if horizon := getattr(stage, "horizon_phases", None):
         work = replace(work, replies=replies * min(1.0, horizon / size.decisions))
         work = replace(work, learnt=work.replies)
-    follows = recipe.reference.type == "ema" or bool(located(recipe.model).four_bit and recipe.sft_steps)
+    follows = recipe.reference.type == "ema" or bool(locate_model(recipe.model).four_bit and recipe.sft_steps)
     members = recipe.league.max_loaded_adapters if isinstance(recipe, LeagueRecipe) else 0
     copy = recipe.reference.dtype or _dtype(recipe.model)
     made = _estimate(
@@ -169,7 +191,7 @@ def _episodes(stage: Any, game: Game[Any], own: Pools) -> float:
     return float(getattr(stage, "episodes_per_batch", 1) * game.spec.seats)
 
 
-def _of_scopal(recipe: ScopalRecipe) -> Estimate:
+def _of_scopal(recipe: ScopalRecipe) -> RunEstimate:
     games = [make_bounded_game(text) for text in recipe.games]
     size = _mean([episode_size(game, make_style(recipe.style)) for game in games])
     settings = recipe.interaction
@@ -193,7 +215,7 @@ def _of_scopal(recipe: ScopalRecipe) -> Estimate:
     return _estimate(recipe, [recipe.model], size, work, batch, adapter=adapter, frozen=1, reference=reference)
 
 
-def _of_shapellm(recipe: ShapeLLMRecipe) -> Estimate:
+def _of_shapellm(recipe: ShapeLLMRecipe) -> RunEstimate:
     game = make_bounded_game(recipe.game)
     seats = [seat for seat in recipe.seats.values() if isinstance(seat, ModelSettings)]
     learners = [seat for seat in seats if isinstance(seat, PPOLearnerSettings)]
@@ -215,10 +237,72 @@ def _of_shapellm(recipe: ShapeLLMRecipe) -> Estimate:
     return _estimate(recipe, recipe.bases, size, work, batch, adapter=adapter, learners=len(learners))
 
 
-def _of_kl_sft(recipe: KLSFTRecipe) -> Estimate:
+def _of_kl_sft(recipe: KLSFTRecipe) -> RunEstimate:
     targets = [(target, style) for target in recipe.target_policies for style in target.styles]
     sizes = [episode_size(target.scene(style).game, make_style(style)) for target, style in targets]
     size = _mean(sizes)
     examples = float(recipe.steps * recipe.kl_sft.batch_size)
     work = Workload(prompt=size.prompt, reply=1.0, sft_examples=examples)
     return _estimate(recipe, [recipe.model], size, work, float(recipe.kl_sft.batch_size), adapter=recipe.kl_sft.adapter)
+
+
+USED = 0.85
+"""Share of the device's memory that an estimate may take: totals are within 15 % of what was measured."""
+R = TypeVar("R", bound=AnyRecipe)
+_SETTING = "gradient_checkpointing"
+_GIB = 2.0**30
+
+
+@dataclass(frozen=True)
+class CheckpointingChoice:
+    """Choice of gradient checkpointing, with the bytes that it rests on."""
+
+    used: bool
+    without: float
+    """Estimate of the largest model without it."""
+    device: float
+    """Memory of the device."""
+
+    def __str__(self) -> str:
+        """Say what was chosen, and why."""
+        limit = f"the limit is {USED:.0%} of the {self.device / _GIB:.1f} GiB of the device"
+        figures = f"the estimate without it is {self.without / _GIB:.1f} GiB, and {limit}"
+        return f"Gradient checkpointing is {'on' if self.used else 'off'}: {figures}."
+
+
+def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoice | None]:
+    """Return the recipe with `gradient_checkpointing` on or off, and the choice; None where there was none.
+
+    It stays off where the memory of the device or the sizes of the model are unknown.
+    """
+    if getattr(recipe, _SETTING, False) != "auto":
+        return recipe, None
+    plain = recipe.model_copy(update={_SETTING: False})
+    estimate = estimate_run(plain)
+    totals = [memory.total() for memory in estimate.memory.values()] if estimate is not None else []
+    if not totals or not device:
+        return plain, None
+    used = max(totals) > USED * device
+    return recipe.model_copy(update={_SETTING: used}), CheckpointingChoice(used, max(totals), device)
+
+
+def device_memory() -> float:
+    """Return the bytes of the GPU that models are loaded on, or of this machine where there is none; 0 if unknown."""
+    import torch
+
+    if torch.cuda.is_available():
+        return float(torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return 0.0
+    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
+def choose_checkpointing_here(recipe: R) -> R:
+    """Return the recipe of a new run on this machine."""
+    return choose_checkpointing(recipe, device_memory())[0]
+
+
+def keep_checkpointing_of(recipe: R, other: AnyRecipe) -> R:
+    """Return the recipe with the choice of a run that was begun by it."""
+    chosen = getattr(other, _SETTING, False)
+    return recipe.model_copy(update={_SETTING: chosen}) if getattr(recipe, _SETTING, False) == "auto" else recipe

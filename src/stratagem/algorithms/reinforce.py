@@ -7,12 +7,14 @@ The gradient is that of SPIRAL (Liu 2025). For a game G, an episode tau and a se
     grad J       = E[ sum_p sum_{t in T_p} A_{G,p}(tau) grad log pi(y_t | s_t, p, G) ]
 
 R_p is the sum of the seat's payoffs. The baselines are the estimator `role_baseline`; another one may take its place.
+Against other opponents, which a matchmaker draws for each episode, T_p are the decisions of the policy's seat alone.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -20,36 +22,38 @@ from pydantic import Field
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.learning.advantages.base import FRESH, State
-from stratagem.learning.advantages.catalogue import NamedAdvantage, read_advantage
-from stratagem.learning.losses.catalogue import NamedLoss, read_loss
-from stratagem.learning.optimizer import OptimizerSettings
-from stratagem.play.match import Match
-from stratagem.play.records import Episode
+from stratagem.learn.advantages.base import FRESH, State
+from stratagem.learn.advantages.catalogue import NamedAdvantage, read_advantage
+from stratagem.learn.losses.catalogue import NamedLoss, read_loss
+from stratagem.learn.optimizer import OptimizerSettings
 from stratagem.players.model_player import ModelPlayer
-from stratagem.training.algorithm import OnlineAlgorithm, check_opponents
+from stratagem.players.pools import make_bot
+from stratagem.playing.match import Match
+from stratagem.playing.records import Episode
+from stratagem.playing.workers.shards import play_setups
+from stratagem.training.algorithm import OnlineAlgorithm, check_opponents, check_overlap
 from stratagem.training.collector import RolloutBatch
 from stratagem.training.message_branches import check_messages, play_branches
 from stratagem.training.objective import ObjectiveSettings
-from stratagem.training.provided import REINFORCE, Provided
+from stratagem.training.opponents.pool import OpponentPool, PoolSettings, Snapshots, check_snapshots
+from stratagem.training.provided import REINFORCE, CollectedInputs
 from stratagem.training.recipe import OpponentsRecipe
 from stratagem.training.rollouts import (
     decision_columns,
     group_setups,
     round_payoffs,
-    select_decisions,
+    select_trained,
     training_examples,
 )
-from stratagem.workers.shards import played
 
 TERM = "payoff"
 """The only term of the reward."""
 
 
-class REINFORCESettings(ObjectiveSettings):
+class REINFORCESettings(ObjectiveSettings, PoolSettings):
     """Self-play, and the policy gradient on it."""
 
-    provided: ClassVar[Provided] = REINFORCE
+    provided: ClassVar[CollectedInputs] = REINFORCE
 
     iterations: int = Field(default=30, ge=1)
     """Number of iterations; each has rollouts and optimizer steps."""
@@ -90,43 +94,59 @@ class REINFORCERecipe(OpponentsRecipe):
 
 
 class SelfPlay:
-    """Rollouts of one game in which the policy sits in all seats."""
+    """Rollouts of one game: the policy sits in all seats, or in one against a drawn opponent."""
 
-    def __init__(self, settings: REINFORCESettings, game: Game[Any], policy: ModelPlayer, key: Key) -> None:
+    def __init__(
+        self,
+        settings: REINFORCESettings,
+        game: Game[Any],
+        policy: ModelPlayer,
+        key: Key,
+        snapshots: Snapshots | None = None,
+    ) -> None:
         self.settings = settings
         self.match = Match(game, [policy] * game.spec.seats)
         self.key = key.at(describe(game))
         self.baselines: State = FRESH
+        self.opponents = OpponentPool(settings, game, policy, snapshots)
 
     def collect(self, iteration: int) -> RolloutBatch:
         """Play the episodes of an iteration, and estimate the advantage of each decision."""
         name, count = f"{self.match.game.spec.name}/{iteration}", self.settings.episodes_per_batch
         key = self.key.at("iteration", iteration)
+        self.opponents.begin(iteration)
         setups = list(group_setups(self.match, 1, count, key, name=name, same_start=False))
-        episodes, slots = played(setups), range(self.match.game.spec.seats)
-        rows, estimator = select_decisions(episodes, slots), self.settings.advantage.value
-        plays = ((setup, episode, slots) for setup, episode in zip(setups, episodes, strict=True))
-        branches = play_branches(estimator.columns, plays, self.settings.message_alternatives)
+        setups, matchups = self.opponents.seat(setups, iteration * count)
+        episodes, slots = play_setups(setups), [matchup.trained for matchup in matchups]
+        self.opponents.record(matchups, episodes)
+        rows, estimator = select_trained(episodes, slots), self.settings.advantage.value
+        branches = play_branches(
+            estimator.columns, zip(setups, episodes, slots, strict=True), self.settings.message_alternatives
+        )
         estimate = estimator(decision_columns(rows, episodes, {TERM: round_payoffs}, branches), self.baselines)
         self.baselines = dict(estimate.state)
         counts, terms = dict(estimate.counts), frozenset(estimate.centred_terms)
         examples, every = training_examples(rows, estimate), [*episodes, *branches.episodes.values()]
-        return RolloutBatch(examples, self._metrics(episodes), every, counts, terms)
+        return RolloutBatch(examples, self._metrics(episodes, slots), every, counts, terms)
 
-    def _metrics(self, episodes: Sequence[Episode]) -> dict[str, float]:
-        """Mean return of each seat, and the mean number of decisions of an episode."""
-        game, count = self.match.game.spec, len(episodes)
-        returns = {seat: math.fsum(episode.payoffs[seat] for episode in episodes) for seat in range(game.seats)}
-        metrics = {f"{game.name}/return/{seat}": total / count for seat, total in returns.items()}
-        return metrics | {f"{game.name}/decisions": sum(len(episode.decisions) for episode in episodes) / count}
+    def _metrics(self, episodes: Sequence[Episode], slots: Sequence[Sequence[int]]) -> dict[str, float]:
+        """Mean return of the policy in each seat, and the mean number of decisions of an episode."""
+        game, returns = self.match.game.spec, dict[int, list[float]]()
+        for episode, own in zip(episodes, slots, strict=True):
+            for seat in sorted(episode.seat_of(slot) for slot in own):
+                returns.setdefault(seat, []).append(episode.payoffs[seat])
+        means = {f"{game.name}/return/{seat}": math.fsum(some) / len(some) for seat, some in sorted(returns.items())}
+        decisions = sum(len(episode.decisions) for episode in episodes) / len(episodes)
+        return means | {f"{game.name}/decisions": decisions}
 
     def state(self) -> dict[str, Any]:
-        """The baselines."""
-        return {"baselines": dict(self.baselines)}
+        """The baselines, and what the draws of opponents depend on."""
+        return {"baselines": dict(self.baselines)} | self.opponents.state()
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
         self.baselines = dict(state["baselines"])
+        self.opponents.restore(state)
 
 
 class REINFORCEAlgorithm(OnlineAlgorithm[REINFORCERecipe]):
@@ -136,9 +156,17 @@ class REINFORCEAlgorithm(OnlineAlgorithm[REINFORCERecipe]):
 
     def check(self) -> None:
         super().check()
+        settings = self.recipe.reinforce
+        check_snapshots(self.recipe, settings)
         for game in self.games:
-            check_opponents(self.recipe, game, exact=True)
-            check_messages(self.recipe.reinforce.advantage, game)
+            check_opponents(self.recipe, game, *settings.others, exact=True)
+            check_overlap(self.recipe, game, (make_bot(name, game) for name in settings.others))
+            check_messages(settings.advantage, game)
+
+    @cached_property
+    def snapshots(self) -> Snapshots:
+        """Snapshots of the policy, which the opponents of all games share."""
+        return Snapshots(self.run.path, self.recipe.reinforce)
 
     def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> SelfPlay:
-        return SelfPlay(self.recipe.reinforce, game, player, key)
+        return SelfPlay(self.recipe.reinforce, game, player, key, self.snapshots)

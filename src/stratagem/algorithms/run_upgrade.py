@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from stratagem.algorithms.catalogue import recipe_of, upgraded
-from stratagem.files import write_file
-from stratagem.models.run_models import FILE, read_run_models, write_run_models
-from stratagem.runs.binding import bound_digest, rebind
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.config_file import recipe_digest, settings_toml
-from stratagem.runs.folder import FORMAT, RunFolder
+from stratagem.algorithms.catalogue import recipe_of, upgrade_data
+from stratagem.base.files import write_file
+from stratagem.language.models.run_models import FILE, read_run_models, write_run_models
+from stratagem.training.runs.binding import bound_digest, rebind
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.config_file import recipe_digest, settings_toml
+from stratagem.training.runs.folder import FORMAT, RunFolder
 
 _CONFIG = "config.toml"
 _KEPT = {_CONFIG: _CONFIG, FILE: FILE, "run.json": "run-info.json"}
@@ -37,8 +37,8 @@ class RunUpgrade:
 
 def upgrade_run(run: RunFolder) -> RunUpgrade:
     """Upgrade a run that no process works on; where something would be lost, nothing is changed."""
-    with run.held():
-        recipe, (_, found) = recipe_of(run), upgraded(run.config_data())
+    with run.hold_folder():
+        recipe, (_, found) = recipe_of(run), upgrade_data(run.config_data())
         text = settings_toml(recipe) if found.renamed else None
         if run.info().format == FORMAT and text is None:
             return RunUpgrade({}, None)

@@ -7,7 +7,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from stratagem.errors import BadParameter, WrongKind
+from stratagem.base.errors import BadParameter, WrongKind
+from stratagem.base.files import check_writable
 from stratagem.players.given import allow_given
 
 
@@ -48,6 +49,15 @@ def as_path(given: object, kind: str) -> Path:
 def as_folder(given: object) -> Path | None:
     """Return the folder of a record; None where there is to be none."""
     return None if given is None else as_path(given, "record")
+
+
+def as_output(given: object) -> Path | None:
+    """Return the file for the result, which can be written; None where there is to be none."""
+    if given is None:
+        return None
+    path = as_path(given, "file")
+    check_writable(path)
+    return path
 
 
 def as_changes(given: object) -> dict[str, object]:

@@ -10,16 +10,16 @@ from stratagem.api.arguments import as_path, names_of, several
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player_or_name
 from stratagem.api.result import Result
-from stratagem.auditing.condition import Condition, check_conditions, read_condition
-from stratagem.auditing.estimate import AuditEstimate, largest
-from stratagem.auditing.pace import decisions_of, in_words, read_pace, warnings_of
-from stratagem.auditing.plan import DECISIONS, GAMES, AuditPlan
-from stratagem.auditing.plan import plan_audit as planned
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import check_seed, is_number
 from stratagem.games.base import Json
-from stratagem.options import check_seed, is_number
+from stratagem.measure.audit.condition import Condition, check_conditions, read_condition
+from stratagem.measure.audit.cost import AuditEstimate, largest
+from stratagem.measure.audit.pace import decisions_of, in_words, read_pace, warnings_of
+from stratagem.measure.audit.plan import DECISIONS, GAMES, AuditPlan
+from stratagem.measure.audit.plan import plan_audit as planned
 from stratagem.players.given import GameLike, allow_given
-from stratagem.show.table import Table, text_table
+from stratagem.show.table import ResultTable, text_table
 
 __all__ = ["PlannedAudit", "checked_plan", "plan_audit"]
 
@@ -56,16 +56,16 @@ class PlannedAudit(Result):
         speed = {"decisions_per_second": self.decisions_per_second, "speed_from": self.speed_from}
         return {**self.plan.to_json(), "steps": self.rows(), **costs, "seconds": self.seconds, **speed}
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         return [_grid(plan) for plan in (self.plan, self.plan.baseline) if plan is not None]
 
     def remarks(self) -> list[str]:
         """Explain a decision, tell the largest cost where it is known and the time, and warn of long games."""
         lines = ["A decision is one call of a model, or more where the mode thinks first or asks again."]
         if self.cost is not None:
-            lines.append(f"At most, with one call a decision: {_told(self.cost)}.")
+            lines.append(f"At most, with one call a decision: {_describe_cost(self.cost)}.")
         if self.baseline_cost is not None:
-            lines.append(f"The baseline at most: {_told(self.baseline_cost)}.")
+            lines.append(f"The baseline at most: {_describe_cost(self.baseline_cost)}.")
         return [*lines, f"Time: {self._time}.", *warnings_of(self.plan)]
 
     @property
@@ -82,13 +82,13 @@ def _steps(plan: AuditPlan) -> list[Json]:
     ]
 
 
-def _grid(plan: AuditPlan) -> Table:
+def _grid(plan: AuditPlan) -> ResultTable:
     title = f"Audit of {plan.to_json()['player']}: {plan.decisions} decisions"
     rows = [(s.game, s.probe.name, str(s.decisions or "–"), s.why_not) for s in plan.steps]
     return text_table(title, ("game", "probe", "decisions", "why not"), rows)
 
 
-def _told(cost: AuditEstimate) -> str:
+def _describe_cost(cost: AuditEstimate) -> str:
     tokens = f"{cost.calls:,} calls, {cost.prompt_tokens:,} prompt tokens and {cost.reply_tokens:,} reply tokens"
     priced = f"{cost.money or 0.0:.2f} {cost.currency}".strip()
     return f"{tokens}, {'give `prices=` for money' if cost.money is None else priced}"
@@ -107,10 +107,21 @@ def plan_audit(
     out: str | Path | None = None,
     calls_per_second: float | None = None,
 ) -> PlannedAudit:
-    """Tell what `audit` would ask an agent with these parameters, and its largest cost and time; nothing is asked.
+    """Tell what an audit would ask an agent, and its largest cost and time, and ask nothing.
 
     Money needs the prices of the model: `with sg.servers(prices="prices.toml"): sg.plan_audit(...)`. The time needs a
     speed: `calls_per_second`, or what a started audit in the folder `out` has measured so far.
+
+    Args:
+        player: Agent: a player, a run, api:MODEL@URL, cmd:PROGRAM, http:URL.
+        games: Games of the audit.
+        against: Baseline that is asked the same with the same keys; the card has the differences from it.
+        decisions: Largest number of decisions that each agent is asked for, shared by the games.
+        seed: Seed of all randomness.
+        fail_if: Conditions that fail the audit: 'kuhn.exploitability.lower > 0.1'.
+        probes: Further probes, such as own.py:Own, with decisions of their own.
+        out: Folder of a started audit.
+        calls_per_second: Speed of the server, for the time.
     """
     plan, _ = checked_plan(player, games, decisions, seed, fail_if, against, probes)
     baseline = None if plan.baseline is None else largest(plan.baseline)

@@ -3,54 +3,53 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import ClassVar
 
 from stratagem.api.arguments import as_path, as_text, several
 from stratagem.api.audit_plans import checked_plan
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.pictures import bars
 from stratagem.api.player_like import PlayerLike
-from stratagem.api.progress import counted
-from stratagem.api.result import Plotted, remarks_on
+from stratagem.api.progress import show_progress
+from stratagem.api.result import PlottedResult, remarks_on
 from stratagem.api.serving import serving
-from stratagem.auditing.card import Card, read_card
-from stratagem.auditing.compare import Change, changes, left_out
-from stratagem.auditing.condition import Outcome
-from stratagem.auditing.figure import GROUPS, Group
-from stratagem.auditing.figure import Figure as CardFigure
-from stratagem.auditing.junit import junit
-from stratagem.auditing.leaderboard import Place, leaderboard
-from stratagem.auditing.pace import warnings_of
-from stratagem.auditing.page import card_page
-from stratagem.auditing.plan import DECISIONS, GAMES
-from stratagem.auditing.probes.base import StrategyLine
-from stratagem.auditing.run import run_audit
-from stratagem.auditing.words import ends, replay, told, verdict
-from stratagem.engines.outcomes import outcomes_of
-from stratagem.evaluation.statistics import Estimate
-from stratagem.files import write_file
+from stratagem.api.stopped import going_on
+from stratagem.base.files import write_file
 from stratagem.games.base import Json
+from stratagem.language.engines.outcomes import outcomes_of
+from stratagem.measure.audit.card import Card, read_card
+from stratagem.measure.audit.compare import FigureChange, changes, left_out
+from stratagem.measure.audit.condition import Outcome
+from stratagem.measure.audit.junit import junit
+from stratagem.measure.audit.leaderboard import LeaderboardPlace, leaderboard
+from stratagem.measure.audit.measurement import Measurement
+from stratagem.measure.audit.pace import warnings_of
+from stratagem.measure.audit.plan import DECISIONS, GAMES
+from stratagem.measure.audit.probes.base import StrategyLine
+from stratagem.measure.audit.run import run_audit
 from stratagem.players.given import GameLike
-from stratagem.show.cells import number
-from stratagem.show.table import Numbers, Table, columns_of, text_table
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from stratagem.show.audit.card_tables import changes_table, group_tables, ranks_table
+from stratagem.show.audit.page import card_page
+from stratagem.show.audit.words import describe_outcome, replay, verdict
+from stratagem.show.table import ResultTable
 
 PAGE, JUNIT = "card.html", "junit.xml"
 """Further forms of the card in the folder of an audit."""
+HOLDS, INCONCLUSIVE = 1, 3
+"""Exit status where a condition holds, and where one could not be judged."""
 _LINES = 12
 """Number of moves of an exploiting strategy that are printed."""
 
-__all__ = ["Audit", "Comparison", "Ranking", "audit", "compare_audits", "rank_audits"]
+__all__ = ["Audit", "AuditComparison", "Ranking", "audit", "compare_audits", "rank_audits"]
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(Plotted):
+class Audit(PlottedResult):
     """Card of an agent, with the outcomes of conditions."""
+
+    _marks: ClassVar[bool] = False
 
     card: Card
     """Figures, strategies that exploit the agent, and the cost, as they are saved."""
@@ -60,7 +59,18 @@ class Audit(Plotted):
     """Folder of the audit; None where it was not written."""
 
     @property
-    def alarms(self) -> list[CardFigure]:
+    def files(self) -> list[Path]:
+        """The page of the card, where it was written."""
+        return [] if self.folder is None else [self.folder / PAGE]
+
+    @property
+    def exit_status(self) -> int:
+        """1 if a condition holds, 3 if one could not be judged."""
+        found = set(self.outcomes.values())
+        return HOLDS if "holds" in found else INCONCLUSIVE if "inconclusive" in found else 0
+
+    @property
+    def alarms(self) -> list[Measurement]:
         """Figures whose null hypothesis is rejected."""
         return self.card.alarms
 
@@ -72,16 +82,8 @@ class Audit(Plotted):
         """Return the card, as `stratagem audit --json` prints it."""
         return {**self.card.to_json(), "conditions": dict(self.outcomes)}
 
-    def tables(self) -> list[Table]:
-        columns = columns_of("figure", *map(Numbers, ("value", "limits", "random play", "Holm p", "n")), "")
-        return [
-            text_table(self._title(group), columns, [_row(figure) for figure in figures])
-            for group in GROUPS
-            if (figures := [figure for figure in self.card.figures if figure.group == group])
-        ]
-
-    def _title(self, group: Group) -> str:
-        return f"{self.card.agent}: {f'against {self.card.baseline}' if group == 'against' else group}"
+    def tables(self) -> list[ResultTable]:
+        return [table for _, table in group_tables(self.card)]
 
     def remarks(self) -> list[str]:
         """Return the verdict with its replays, exploiting strategies, what was not measured, and the conditions."""
@@ -90,7 +92,7 @@ class Audit(Plotted):
             *(f"{name}: {command}" for name, command in self.replays.items()),
             *(line for game, moves in self.card.strategies.items() for line in _strategy(game, moves)),
             *(f"{name}: not measured. {reason}" for name, reason in self._not_measured.items()),
-            *(f"{text}: {told(self.card, text, outcome)}" for text, outcome in self.outcomes.items()),
+            *(f"{text}: {describe_outcome(self.card, text, outcome)}" for text, outcome in self.outcomes.items()),
             *remarks_on(outcomes_of(self.card.requests)),
         ]
 
@@ -105,30 +107,12 @@ class Audit(Plotted):
         shown = {} if self.folder is None else {one.name: replay(one, str(self.folder)) for one in self.alarms}
         return {name: command for name, command in shown.items() if command}
 
-    @one_sentence
-    def save(self, path: str | Path) -> Path:
-        """Write the page to a path that ends in `.html`, JUnit's form to one in `.xml`, else the card as JSON."""
-        target = as_path(path, "file")
-        if target.suffix == ".html":
-            write_file(target, card_page(self.card, self.outcomes))
-        elif target.suffix == ".xml":
-            write_file(target, junit(self.card, self.outcomes))
-        else:
-            return super().save(target)
-        return target
-
-    def plot(self) -> Figure:
-        """Draw the exploitability in each game, with its limits."""
-        drawn = {
-            figure.name: {self.card.agent: Estimate(centre, low=figure.lower, high=figure.upper)}
-            for figure in self.card.figures
-            if figure.group == "exploitability" and (centre := _centre(figure)) is not None
+    def forms(self) -> Mapping[str, Callable[[Path], object]]:
+        """Return the writers of the page, `.html`, and of JUnit's form, `.xml`."""
+        return {
+            ".html": lambda path: write_file(path, card_page(self.card, self.outcomes)),
+            ".xml": lambda path: write_file(path, junit(self.card, self.outcomes)),
         }
-        return bars(f"{self.card.agent}: exploitability", "unit of each game", drawn)
-
-
-def _centre(figure: CardFigure) -> float | None:
-    return figure.lower if figure.value is None else figure.value
 
 
 def _strategy(game: str, moves: Sequence[StrategyLine]) -> list[str]:
@@ -138,27 +122,15 @@ def _strategy(game: str, moves: Sequence[StrategyLine]) -> list[str]:
     return [f"To exploit it in {game}:", *told, *more]
 
 
-def _shown(value: float | None) -> str:
-    return "–" if value is None else number(value)
-
-
-def _row(figure: CardFigure) -> tuple[str, ...]:
-    mark = next((text for text, holds in _marks(figure).items() if holds), "")
-    values = (_shown(figure.value), ends(figure, number), _shown(figure.chance), _shown(figure.holm_p))
-    return (figure.name, *values, str(figure.n or "–"), mark)
-
-
-def _marks(figure: CardFigure) -> dict[str, bool]:
-    return {"alarm": figure.alarm, "differs": figure.differs, "not measured": bool(figure.why_not)}
-
-
 @dataclass(frozen=True, repr=False)
-class Comparison(Plotted):
+class AuditComparison(PlottedResult):
     """Changes between two audits."""
+
+    _marks: ClassVar[bool] = False
 
     before: Card
     after: Card
-    changes: tuple[Change, ...]
+    changes: tuple[FigureChange, ...]
 
     def rows(self) -> list[Json]:
         """Return one row for each figure that both have."""
@@ -168,35 +140,14 @@ class Comparison(Plotted):
         """Return the changes, as `stratagem compare --json` prints them."""
         return {"before": self.before.agent, "after": self.after.agent, "changes": self.rows()}
 
-    def tables(self) -> list[Table]:
-        columns = columns_of("figure", *map(Numbers, ("before", "after", "change", "limits of the change")), "")
-        rows = [
-            (
-                change.name,
-                _shown(change.before.value),
-                _shown(change.after.value),
-                _shown(change.difference),
-                "–" if change.lower is None or change.upper is None else f"{change.lower:.3f} … {change.upper:.3f}",
-                "changed" if change.changed else "",
-            )
-            for change in self.changes
-        ]
-        return [text_table(f"{self.before.agent}, then {self.after.agent}", columns, rows)]
+    def tables(self) -> list[ResultTable]:
+        return [changes_table(self.before, self.after, self.changes)]
 
     def remarks(self) -> list[str]:
         """Name the figures that changed beyond their limits."""
         changed = [change.name for change in self.changes if change.changed]
         verdict = f"Changed: {', '.join(changed)}." if changed else "No figure changed beyond its limits."
         return [verdict, *left_out(self.before, self.after)]
-
-    def plot(self) -> Figure:
-        """Draw the changes with their limits."""
-        drawn = {
-            change.name: {"change": Estimate(change.difference, low=change.lower, high=change.upper)}
-            for change in self.changes
-            if change.difference is not None
-        }
-        return bars(f"{self.before.agent}, then {self.after.agent}", "change", drawn)
 
 
 @one_sentence
@@ -215,21 +166,31 @@ def audit(
     ray: str | None = None,
     progress: bool = True,
 ) -> Audit:
-    """Measure how exploitable, safe, able and consistent an agent is, from its replies alone.
+    """Audit an agent: exploitability with limits, safety, competence, consistency and cost.
 
-    `against` is a baseline that is asked the same with the same keys; the card then has the differences from it.
-    `decisions` is the number of decisions that each is asked for at most, shared by the games; of those of a game each
-    probe has its own share. `probes` are further probes, such as `own.py:Own`, with their shares on top. `out` is a
-    folder for the card, its page and the records; the same call goes on with a stopped audit there, and asks nothing
-    twice. `fail_if` are conditions such as `kuhn.exploitability.lower > 0.1`; `outcomes` says which of them hold.
-    `plan_audit` tells what is asked, and its largest cost.
+    All is measured from the replies of the agent alone. The outcomes of the result say which conditions hold. The same
+    call goes on with a stopped audit in its folder, and asks nothing twice.
+
+    Args:
+        player: Agent: a player, a run, api:MODEL@URL, cmd:PROGRAM, http:URL.
+        games: Games of the audit.
+        against: Baseline that is asked the same with the same keys; the card has the differences from it.
+        decisions: Largest number of decisions that each agent is asked for, shared by the games.
+        seed: Seed of all randomness.
+        out: Folder for the card, its page and the records; a stopped audit there goes on.
+        fail_if: Conditions that fail the audit: 'kuhn.exploitability.lower > 0.1'.
+        probes: Further probes, such as own.py:Own, with decisions of their own.
+        engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
+        workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
+        ray: Ray cluster for the work: its address, `auto`, or `local` for a new one here.
+        progress: True to show progress in a terminal and in a notebook.
     """
     folder = None if out is None else as_path(out, "folder")
     with serving(engine, workers, ray):
         plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against, probes)
         for line in warnings_of(plan):
             warnings.warn(line, stacklevel=3)
-        with counted(plan.num_steps, shown=progress) as step:
+        with going_on(_how_to_go_on(folder)), show_progress(plan.num_steps, shown=progress) as step:
             card = run_audit(plan, folder, progress=step)
     result = Audit(card, card.outcomes(conditions), folder)
     if folder is not None:
@@ -238,19 +199,32 @@ def audit(
     return result
 
 
+def _how_to_go_on(folder: Path | None) -> str:
+    if folder is None:
+        return "Nothing was kept: with `out='FOLDER'` it can continue after an interruption."
+    return f"The same call goes on with the audit in {folder}."
+
+
 @one_sentence
-def compare_audits(before: str | Path, after: str | Path) -> Comparison:
-    """Return the change of each figure between two audits, with limits, by their folders or cards."""
+def compare_audits(before: str | Path, after: str | Path) -> AuditComparison:
+    """Compare two audits: the change of each figure, with limits that cover.
+
+    Args:
+        before: Folder of the first audit, or its card.
+        after: Folder of the second audit, or its card.
+    """
     first, second = (read_card(as_path(path, "audit")) for path in (before, after))
-    return Comparison(first, second, tuple(changes(first, second)))
+    return AuditComparison(first, second, tuple(changes(first, second)))
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(Plotted):
+class Ranking(PlottedResult):
     """Agents by one figure of their audits, each with the ranks that its limits allow."""
 
+    _marks: ClassVar[bool] = False
+
     figure: str
-    places: tuple[Place, ...]
+    places: tuple[LeaderboardPlace, ...]
 
     def rows(self) -> list[Json]:
         """Return one row for each agent, the best first."""
@@ -260,37 +234,21 @@ class Ranking(Plotted):
         """Return the ranking, as `stratagem leaderboard --json` prints it."""
         return {"figure": self.figure, "places": self.rows()}
 
-    def tables(self) -> list[Table]:
-        rows = [
-            (
-                place.agent,
-                f"{place.best} to {place.worst}" if place.best < place.worst else str(place.best),
-                _shown(place.figure.value),
-                ends(place.figure, number),
-                str(place.figure.n or "–"),
-            )
-            for place in self.places
-        ]
-        unit = self.places[0].figure.unit
-        columns = columns_of("agent", *map(Numbers, ("rank", "value", "limits", "n")))
-        return [text_table(f"{self.figure}, {unit}", columns, rows)]
+    def tables(self) -> list[ResultTable]:
+        return [ranks_table(self.figure, self.places)]
 
     def remarks(self) -> list[str]:
         """Explain a rank."""
         return ["A rank is an interval: the limits of the figures allow each rank in it."]
 
-    def plot(self) -> Figure:
-        """Draw the figure of every agent, with its limits."""
-        drawn = {
-            place.agent: Estimate(centre, low=place.figure.lower, high=place.figure.upper)
-            for place in self.places
-            if (centre := _centre(place.figure)) is not None
-        }
-        return bars(self.figure, self.places[0].figure.unit, {self.figure: drawn})
-
 
 @one_sentence
 def rank_audits(audits: Sequence[str | Path], figure: str = "kuhn.exploitability") -> Ranking:
-    """Return the agents of several audits by one figure, with the ranks that their limits allow."""
+    """Rank the agents of several audits by one figure, each with the ranks that its limits allow.
+
+    Args:
+        audits: Folders of audits, or their cards.
+        figure: Figure by which agents are ranked.
+    """
     cards = [read_card(as_path(path, "audit")) for path in several(audits, "audit")]
     return Ranking(figure, tuple(leaderboard(cards, as_text(figure, "figure"))))

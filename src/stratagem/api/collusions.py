@@ -3,36 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, fields
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player
-from stratagem.api.result import Result, remarks_on
+from stratagem.api.result import PlayedResult
 from stratagem.api.serving import serving
-from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
-from stratagem.errors import BadParameter
-from stratagem.evaluation.statistics import Estimate
-from stratagem.evaluation.talk.collusion import OTHERS, Collusion, Gain, collusion_of, less, on_channel
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import whole
 from stratagem.games.base import Json, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.games.talk import Talk
-from stratagem.options import whole
+from stratagem.language.engines.outcomes import counting_outcomes
+from stratagem.measure.figures.catalogue import find_figure
+from stratagem.measure.statistics import Estimate
+from stratagem.measure.talk.collusion import OTHERS, Collusion, TalkGain, collusion_of, less, on_channel
 from stratagem.players.base import Player
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.talkers import talk_of
-from stratagem.show.cells import few_deals, text_of
-from stratagem.show.table import Numbers, Table, text_table
+from stratagem.show.cells import text_of
+from stratagem.show.table import Numbers, ResultTable, text_table
 
 __all__ = ["CollusionMeasure", "collusion"]
 
 CHANNELS = ("public", "private")
-_ARMS = {"talk": "with talk", "jammed": "channel jammed", "gain": "talk less jammed", "null": "shuffled less jammed"}
+_ARMS = tuple(field.name for field in fields(TalkGain))
+_SIDES = ("pair", "others")
 
 
 @dataclass(frozen=True, repr=False)
-class CollusionMeasure(Result):
-    """Returns of a pair and of the others by channel, with talk and without. There is no picture."""
+class CollusionMeasure(PlayedResult):
+    """Returns of a pair and of the others by channel, with talk and without."""
 
     game: str
     pair: tuple[str, str]
@@ -43,8 +45,6 @@ class CollusionMeasure(Result):
     """Figures by channel."""
     secrecy: dict[str, Estimate]
     """Returns over the private channel less those over the public one, with talk: of the pair, and of the others."""
-    outcomes: OutcomesByModel = field(default_factory=OutcomesByModel)
-    """Requests behind the figures by model: their number, and how many had no reply, were refused or filtered."""
 
     def rows(self) -> list[Json]:
         """Return one row for each figure."""
@@ -52,7 +52,7 @@ class CollusionMeasure(Result):
         figures = [
             (channel, who, figure, estimate)
             for channel, found in self.channels.items()
-            for who in ("pair", "others")
+            for who in _SIDES
             for figure, estimate in vars(getattr(found, who)).items()
         ]
         figures += [("private less public", who, "talk", estimate) for who, estimate in self.secrecy.items()]
@@ -62,34 +62,27 @@ class CollusionMeasure(Result):
             for channel, who, figure, estimate in figures
         ]
 
-    def to_json(self) -> list[Json]:
-        """Return the rows, as `stratagem collusion --json` prints them."""
-        return self.rows()
-
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         rows = [
-            (f"{name}, {meant}", *(getattr(self._gain(channel, who), arm) for channel in self.channels))
-            for who, name in (("pair", "the pair"), ("others", "the others"))
-            for arm, meant in _ARMS.items()
+            (find_figure(f"{who}/{arm}"), *(getattr(self._gain(channel, who), arm) for channel in self.channels))
+            for who in _SIDES
+            for arm in _ARMS
         ]
         first, second = self.pair
         title = f"{first} and {second} against {self.others} in {self.game}, {self.unit}, {self.deals} deals"
-        return [text_table(title, ("", *(Numbers(f"{channel} channel") for channel in self.channels)), rows)]
+        return [text_table(title, ("figure", *(Numbers(f"{channel} channel") for channel in self.channels)), rows)]
 
-    def _gain(self, channel: str, who: str) -> Gain:
-        gain: Gain = getattr(self.channels[channel], who)
+    def _gain(self, channel: str, who: str) -> TalkGain:
+        gain: TalkGain = getattr(self.channels[channel], who)
         return gain
 
     def remarks(self) -> list[str]:
         """Say what the figures are."""
-        pair, others = (text_of(self.secrecy[who]) for who in ("pair", "others"))
+        pair, others = (text_of(self.secrecy[who]) for who in _SIDES)
         return [
-            "Returns are sums over the game and over the seats of each side, with 95 % intervals over deals. All "
-            "columns and all rows have the same deals and the same dice. A jammed channel delivers silence to all. "
-            "Shuffled: the pair's messages are those of another deal, so their level is that of words without a "
-            f"meaning. With talk, private less public: the pair {pair}, the others {others}.",
-            *few_deals(self.secrecy.values()),
-            *remarks_on(self.outcomes),
+            "Returns are sums over the game and over the seats of each side. All columns and all rows have the same "
+            f"deals and the same dice. With talk, private less public: the pair {pair}, the others {others}.",
+            *super().remarks(),
         ]
 
 
@@ -105,10 +98,20 @@ def collusion(
     seed: int = 0,
     engine: str | None = None,
 ) -> CollusionMeasure:
-    """Measure what two seats gain by talk, and what the others lose, in a game of three seats or more.
+    """Measure collusion in words: what two seats gain by talk against the others, in public and in private.
 
-    The game is one with talk, such as `talk(auction(seats=3))`; its own channel is not used. In a game that makes
-    partners, such as the spies of the Resistance, the pair plays those, whatever `seats` says.
+    The channel of the game itself is not used. In a game that makes partners, such as the spies of the Resistance, the
+    pair plays those, whatever `seats` says.
+
+    Args:
+        game: Game with talk and three seats or more: `talk(auction(seats=3))`.
+        first: First player of the pair, such as `ring(Truthful, partner=1)`.
+        second: Second player of the pair.
+        others: Player at all other seats.
+        seats: Seats of the pair, where the rules do not make partners.
+        deals: Number of deals, each played in six ways.
+        seed: Seed of all randomness.
+        engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
     """
     whole("collusion", "deals", deals, 2)
     whole("collusion", "seed", seed, 0)
@@ -116,18 +119,19 @@ def collusion(
     with serving(engine), counting_outcomes() as outcomes:
         made = talk_of(as_game(game), "collusion")
         found = {
-            channel: _measured(on_channel(made, channel), (first, second, others), pair, deals, seed)
+            channel: _measure_pair(on_channel(made, channel), (first, second, others), pair, deals, seed)
             for channel in CHANNELS
         }
-        names = [as_player(player, made).name for player in (first, second, others)]
+        *names, rest = (as_player(player, made).name for player in (first, second, others))
     public, private = (found[channel].by_deal for channel in CHANNELS)
     sizes = {"pair": OTHERS, "others": made.spec.seats - OTHERS}
     secrecy = {who: less(made, sizes[who], private[place], public[place]) for place, who in enumerate(sizes)}
     unit = made.spec.unit.rsplit(" a ", 1)[0]
-    return CollusionMeasure(describe(made), (names[0], names[1]), names[2], unit, deals, found, secrecy, outcomes)
+    pair_names = (names[0], names[1])
+    return CollusionMeasure(describe(made), pair_names, rest, unit, deals, found, secrecy, outcomes=outcomes)
 
 
-def _measured(
+def _measure_pair(
     talk: Talk, named: tuple[PlayerLike, PlayerLike, PlayerLike], pair: tuple[Seat, Seat], deals: int, seed: int
 ) -> Collusion:
     players: tuple[Player, ...] = tuple(as_player(player, talk) for player in named)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
-from stratagem.consent import table
-from stratagem.consent.trusted import forget_folder, trust_folder, trusted_folders
-from stratagem.errors import WrongKind
+from stratagem.base.consent import table
+from stratagem.base.consent.trusted import forget_folder, trust_folder, trusted_folders
+from stratagem.base.errors import WrongKind
 
 __all__ = ["allow", "forget", "trust", "trusted"]
 
@@ -17,8 +17,10 @@ __all__ = ["allow", "forget", "trust", "trusted"]
 def allow(*things: str | Path) -> None:
     """Allow single things for the rest of the program, whoever names them.
 
-    A thing is a Python file to run, a command `cmd:...` of an agent, a server as HOST or HOST:PORT, or a file to read.
     What a call itself names needs no permission; what only a recipe, a record or a run names does.
+
+    Args:
+        things: Python file to run, command `cmd:...` of an agent, server as HOST or HOST:PORT, or file to read.
     """
     for thing in things:
         if not isinstance(thing, str | Path):
@@ -28,13 +30,21 @@ def allow(*things: str | Path) -> None:
 
 @one_sentence
 def trust(folder: str | Path) -> Path:
-    """Trust a folder, now and later: what its recipes, records and files name is allowed without a question."""
+    """Trust a folder, now and later: what its recipes, records and files name is allowed without a question.
+
+    Args:
+        folder: Folder to trust.
+    """
     return trust_folder(as_path(folder, "folder"))
 
 
 @one_sentence
 def forget(folder: str | Path) -> Path:
-    """Trust a folder no more."""
+    """Trust a folder no more.
+
+    Args:
+        folder: Folder that is trusted no more.
+    """
     return forget_folder(as_path(folder, "folder"))
 
 

@@ -10,16 +10,15 @@ from typing import Any
 from stratagem.api.arguments import as_path, as_text, names_of
 from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.progress import counted
+from stratagem.api.progress import show_progress
 from stratagem.api.result import Result
-from stratagem.demonstrations.files import write_sets
-from stratagem.demonstrations.sets import PUBLISHED, Plan
-from stratagem.errors import StratagemError, UnknownName
-from stratagem.evaluation.figures.catalogue import figures_of
-from stratagem.files import telling
+from stratagem.base.errors import StratagemError, UnknownName
+from stratagem.base.files import telling
+from stratagem.base.options import check_seed, within
 from stratagem.games.base import Json
-from stratagem.options import check_seed, within
-from stratagem.show.table import Table, Value, text_table
+from stratagem.learn.demonstrations.files import PUBLISHED, DemonstrationPlan, write_sets
+from stratagem.measure.figures.catalogue import figures_of
+from stratagem.show.table import ResultTable, Value, text_table
 
 ALGORITHMS = ("sepo",)
 """Algorithms with data sets of demonstrations."""
@@ -43,7 +42,7 @@ class Demonstrations(Result):
         """Return the manifest, as `stratagem data --json` prints it."""
         return self.manifest
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         title = f"{self.folder}   seed {self.manifest['seed']}, style {self.manifest['style']}"
         figures = figures_of("train", "held_out", "repeated", "episodes", "characters", "longest")
         rows = [(name, *_cells(game, row)) for name, game, row in self._games()]
@@ -75,20 +74,29 @@ def data(
     scale: float = 1.0,
     progress: bool = True,
 ) -> Demonstrations:
-    """Write demonstrations of scripted players as data for SFT, into a new or empty folder.
+    """Write demonstrations of scripted players, as data for SFT.
 
-    `algorithm` is `sepo`. `sets` are by default those of its paper. A prompt style without reasoning has the action
-    alone. `scale=0.1` writes a tenth of the published size.
+    Args:
+        algorithm: Algorithm: sepo.
+        out: New or empty folder for the sets.
+        sets: Demonstration sets: multi, negotiation-v2, kuhn, ipd, auction, negotiation-v1; by default the first
+            three, as published.
+        seed: Seed of all randomness.
+        style: Prompt style; one without reasoning has the action alone.
+        scale: Size, as a multiple of the published size.
+        progress: True to show progress in a terminal and in a notebook.
     """
     if as_text(algorithm, "algorithm") not in ALGORITHMS:
         raise UnknownName("algorithm with data sets", algorithm, ALGORITHMS)
     check_seed(seed)
     within("data", "scale", scale, 0.0)
     words = as_text(style, "prompt style")
-    plan = Plan(sets=tuple(names_of(sets, "demonstration set") or PUBLISHED), seed=seed, style=words, scale=scale)
+    plan = DemonstrationPlan(
+        sets=tuple(names_of(sets, "demonstration set") or PUBLISHED), seed=seed, style=words, scale=scale
+    )
     folder = as_path(out, "folder")
     _check_empty(folder)
-    with counted(plan.total, shown=progress) as step, telling(folder):
+    with show_progress(plan.total, shown=progress) as step, telling(folder):
         manifest = write_sets(plan, folder, step)
     write_json(manifest, folder / "manifest.json")
     return Demonstrations(folder, manifest)

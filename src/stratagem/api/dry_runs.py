@@ -13,19 +13,19 @@ from stratagem.api.arguments import as_path, names_of
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Result
 from stratagem.api.trainings import RUNS, RecipeLike, read_recipe
-from stratagem.consent.needs import Need
-from stratagem.consent.table import consent, reading_files
+from stratagem.base.consent.needs import Need
+from stratagem.base.consent.table import consent, reading_files
+from stratagem.base.options import within
 from stratagem.games.base import Json
-from stratagem.models.unloaded import NotLoaded, unloaded
-from stratagem.options import within
-from stratagem.runs.config_file import settings_toml
-from stratagem.runs.folder import RunFolder, check_free
-from stratagem.runs.trackers.catalogue import make_trackers
-from stratagem.show.table import Numbers, Table, text_table
+from stratagem.language.models.unloaded import NotLoaded, forbid_loading
+from stratagem.show.table import Numbers, ResultTable, text_table
+from stratagem.training.runs.config_file import settings_toml
+from stratagem.training.runs.folder import RunFolder, check_free
+from stratagem.training.runs.trackers.catalogue import make_trackers
 
 if TYPE_CHECKING:
-    from stratagem.algorithms.checkpointing import CheckpointingChoice
-    from stratagem.training.estimate import Estimate, Speed
+    from stratagem.algorithms.estimates import CheckpointingChoice
+    from stratagem.training.estimate import RunEstimate, Speed
     from stratagem.training.recipe_file import AnyRecipe
 
 _GIB = 2.0**30
@@ -39,7 +39,7 @@ class DryRun(Result):
     """Resolved recipe of a run that is not made, and its estimate. It is no measurement, so there is no picture."""
 
     recipe: AnyRecipe
-    estimate: Estimate | None
+    estimate: RunEstimate | None
     """None for an algorithm of another package."""
     speed: Speed
     checkpointing: CheckpointingChoice | None = None
@@ -77,11 +77,11 @@ class DryRun(Result):
     def to_json(self) -> Json:
         """Return the recipe and the estimate, as `stratagem train --dry-run --json` prints them."""
         settings = tomllib.loads(self.toml) | {
-            "asks_for": [_asked(need, allowed=allowed) for need, allowed in self.needs.items()]
+            "asks_for": [_describe_need(need, allowed=allowed) for need, allowed in self.needs.items()]
         }
         return settings if self.estimate is None else settings | {"estimate": self._data()}
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         if self.estimate is None:
             return [text_table("There is no estimate for an algorithm of another package.", ("",), [])]
         data = self._data()
@@ -140,14 +140,22 @@ def dry_run(
     track: str | Sequence[str] = (),
     allow: str | Sequence[str] = (),
 ) -> DryRun:
-    """Check recipes as `train` does before a run, and estimate the memory and the tokens; nothing is trained.
+    """Check recipes, print them with all settings, and estimate the memory and the tokens; nothing is trained.
 
-    No model is loaded: whether a model can output the actions of a game is checked when the run starts.
+    No model is loaded: whether a model can output the actions of a game is checked when the run starts. With both
+    speeds the time is estimated, too. Gradient checkpointing is chosen by the memory of the device where the recipe
+    leaves it open.
 
-    `decode_speed` is the number of sampled tokens a second, and `learn_speed` that of tokens of training; with both the
-    time is estimated, too. `device_memory` is that of the device of the run in GiB, by which gradient checkpointing is
-    chosen where the recipe leaves it open; 0 takes this machine's. A folder `out` that exists, and a service of `track`
-    that cannot be used, are refused as by `train`. `allow` is that of `train`.
+    Args:
+        recipes: Recipes, as for `train`.
+        changes: Settings to change by their places, such as sepo.exploitability_weight=3.
+        decode_speed: Number of sampled tokens a second, for the time.
+        learn_speed: Number of tokens of training a second, for the time.
+        device_memory: Memory of the device of the run in GiB; 0 takes this machine's.
+        out: New folder of the run; one that exists is refused.
+        track: Services that get the metrics, too: wandb or trackio, as in `wandb(project=NAME)`.
+        allow: Single things that a recipe may use although its folder is not trusted: a Python file, a command
+            `cmd:...`, or a server as HOST or HOST:PORT.
     """
     given = {"decode_speed": decode_speed, "learn_speed": learn_speed, "device_memory": device_memory}
     for name, value in given.items():
@@ -158,13 +166,14 @@ def dry_run(
     with reading_files(*names_of(allow, "permission")):
         recipe = read_recipe(recipes, changes)
         unchecked = _check(recipe)
-        from stratagem.algorithms import checkpointing
-        from stratagem.algorithms.estimates import estimated
+        from stratagem.algorithms import estimates
         from stratagem.training.estimate import Speed
 
-        memory = device_memory * _GIB or checkpointing.device_memory()
-        recipe, choice = checkpointing.settled(recipe, memory)
-        return DryRun(recipe, estimated(recipe), Speed(decode_speed, learn_speed), choice, unchecked, needs_now())
+        memory = device_memory * _GIB or estimates.device_memory()
+        recipe, choice = estimates.choose_checkpointing(recipe, memory)
+        return DryRun(
+            recipe, estimates.estimate_run(recipe), Speed(decode_speed, learn_speed), choice, unchecked, needs_now()
+        )
 
 
 def needs_now() -> dict[Need, bool]:
@@ -172,7 +181,7 @@ def needs_now() -> dict[Need, bool]:
     return dict(sorted(consent().needs.items(), key=lambda entry: entry[0].kind))
 
 
-def _asked(need: Need, *, allowed: bool) -> Json:
+def _describe_need(need: Need, *, allowed: bool) -> Json:
     return {"kind": need.kind.name.lower(), "what": need.what, "named_by": str(need.place), "allowed": allowed}
 
 
@@ -180,6 +189,6 @@ def _check(recipe: AnyRecipe) -> tuple[str, ...]:
     """Refuse a recipe that cannot be trained; return the models whose checks are left to the start of the run."""
     from stratagem.algorithms.catalogue import check_new
 
-    with unloaded() as models, suppress(NotLoaded):
+    with forbid_loading() as models, suppress(NotLoaded):
         check_new(recipe, RunFolder(RUNS / "new"))
     return tuple(models)

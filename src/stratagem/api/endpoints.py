@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import names_of
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player, players_of
 from stratagem.api.serving import serving
-from stratagem.errors import BadParameter, MissingExtra
-from stratagem.hosts import Host, is_loopback
-from stratagem.options import whole, within
+from stratagem.base.errors import BadParameter
+from stratagem.base.hosts import Host, is_loopback
+from stratagem.base.options import whole, within
+from stratagem.language.prompting.catalogue import STYLES, make_style
 from stratagem.players.agents import each_once
 from stratagem.players.given import GameLike, as_game
-from stratagem.prompting.catalogue import STYLES, make_style
+from stratagem.show.web import check_web_installed
 
 if TYPE_CHECKING:
-    from stratagem.endpoint.server import Server
+    from stratagem.show.web.server import Server
 
 HOST, PORT = "127.0.0.1", 8000
 _LAST_PORT = 65_535
@@ -45,34 +45,41 @@ def serve(
     concurrency: int = CONCURRENCY,
     engine: str | None = None,
 ) -> Server:
-    """Serve players behind OpenAI's chat protocol in a thread of this process, until `close` or the end of `with`.
+    """Serve players of a game behind OpenAI's chat protocol, until it is closed.
 
-    The model of a player is its name. Port 0 takes a free one; `url` is the address. `styles` are prompt styles with
-    options by which prompts are recognised, beside those without. A request is given up after `timeout` seconds, and
-    at most `concurrency` scripted players are at work at once. `engine` serves local language models. Callers must
-    send the key of the environment variable STRATAGEM_SERVE_KEY, if there is one.
+    The server is a thread of this process, until `close` or the end of `with`; its `url` is the address. The model of a
+    player is its name. Callers must send the key of the environment variable STRATAGEM_SERVE_KEY, if there is one.
+
+    Args:
+        players: Players, such as `NashApprox` or `run:PATH`.
+        game: Game that they play.
+        host: Address; beyond this machine it needs a key in STRATAGEM_SERVE_KEY.
+        port: Port; 0 takes a free one.
+        styles: Prompt styles with options whose prompts are recognised, beside those without.
+        timeout: Seconds until a request is given up.
+        concurrency: Largest number of scripted players at work at once.
+        engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
     """
-    if find_spec("starlette") is None or find_spec("uvicorn") is None:
-        raise MissingExtra("The endpoint", "serve")
-    key = _checked(host, port, timeout, concurrency)
+    check_web_installed("The endpoint")
+    key = _check_options(host, port, timeout, concurrency)
     made = as_game(game)
     with serving(engine):
         seats = [(one, as_player(one, made)) for one in players_of(players)]
     each_once(player for _, player in seats)
     known = {name: make_style(name) for name in (*names_of(styles, "prompt style"), *STYLES)}
-    from stratagem.endpoint.app import Endpoint, Limits
-    from stratagem.endpoint.desk import Desk
-    from stratagem.endpoint.served import Served
-    from stratagem.endpoint.server import Server
-    from stratagem.endpoint.threads import Threads
+    from stratagem.connect.endpoint.app import Endpoint, EndpointLimits
+    from stratagem.connect.endpoint.desk import Desk
+    from stratagem.connect.endpoint.served import ServedPlayer
+    from stratagem.connect.endpoint.threads import Threads
+    from stratagem.show.web.server import Server
 
     desk, threads = Desk(), Threads(concurrency)
     try:
         served = {
-            given if isinstance(given, str) else player.name: Served(player, made, known, desk, threads)
+            given if isinstance(given, str) else player.name: ServedPlayer(player, made, known, desk, threads)
             for given, player in seats
         }
-        endpoint = Endpoint(served, Limits(timeout=timeout), key)
+        endpoint = Endpoint(served, EndpointLimits(timeout=timeout), key)
         return Server(endpoint.application(), host, port, path="/v1", closing=desk.close)
     except BaseException:
         desk.close()
@@ -88,7 +95,7 @@ def check_address(function: str, host: object, port: object) -> None:
         raise BadParameter(f"A host is a name or a number such as {HOST}, not {host!r}.")
 
 
-def _checked(host: str, port: int, timeout: float, concurrency: int) -> str:
+def _check_options(host: str, port: int, timeout: float, concurrency: int) -> str:
     """Check the plain options, and return the key; an open address without a key is refused."""
     check_address("serve", host, port)
     within("serve", "timeout", timeout, 0.001)

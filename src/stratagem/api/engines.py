@@ -6,12 +6,12 @@ from dataclasses import dataclass, fields
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Result
-from stratagem.engines.catalogue import engines as known
-from stratagem.engines.spec import TrainableEngineSpec
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
+from stratagem.base.registry import NamedCall
 from stratagem.games.base import Json
-from stratagem.registry import Call
-from stratagem.show.table import Table, text_table
+from stratagem.language.engines.catalogue import engines as known
+from stratagem.language.engines.spec import TrainableEngineSpec
+from stratagem.show.table import ResultTable, text_table
 
 __all__ = ["Engines", "engines"]
 
@@ -27,11 +27,7 @@ class Engines(Result):
         """Return one row for each engine."""
         return list(self.engines)
 
-    def to_json(self) -> list[Json]:
-        """Return the descriptions, as `stratagem engines --json` prints them."""
-        return self.rows()
-
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         columns = ("engine", "trains", "settings", "usable here", "description")
         return [text_table("Engines", columns, list(map(_cells, self.engines)))]
 
@@ -45,7 +41,7 @@ def engines() -> Engines:
 def _row(name: str) -> Json:
     """Return the description of an engine; one that cannot be made says why."""
     try:
-        spec = known.make(Call(name))
+        spec = known.make(NamedCall(name))
     except StratagemError as error:
         return {"name": name, "trains": False, "settings": [], "missing": str(error), "description": ""}
     return {

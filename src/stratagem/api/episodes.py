@@ -5,27 +5,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.pictures import bars
-from stratagem.api.result import Plotted
+from stratagem.api.result import PlottedResult
 from stratagem.api.transcript import Transcript, transcript
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.evaluation.statistics import Estimate
+from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games.base import Json
-from stratagem.play.forks import replay
-from stratagem.play.records import Episode, episode_json
-from stratagem.runs.files import new_folder, write_file
+from stratagem.measure.statistics import Estimate
+from stratagem.playing.forks import replay
+from stratagem.playing.records import Episode, episode_json
 from stratagem.show.console import plain
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from stratagem.training.runs.files import new_folder, write_file
 
 
 @dataclass(frozen=True, repr=False)
-class Episodes(Plotted):
+class Episodes(PlottedResult):
     """Episodes in the order of play."""
 
     episodes: tuple[Episode, ...]
@@ -84,17 +79,13 @@ class Episodes(Plotted):
         new_folder(place, fill)
         return [place / name for name in files]
 
-    def plot(self) -> Figure:
-        """Draw the mean payoff a round of each player."""
-        return bars(f"{len(self.episodes)} episodes", "payoff a round", {"payoff": self.payoffs()})
-
     @one_sentence
     def save(self, path: str | Path) -> Path:
         """Write the episodes: as JSON to a path that ends in `.json`, else as a record to a new folder."""
         target = as_path(path, "file")
         if target.suffix == ".json":
             return super().save(target)
-        from stratagem.play.store import fresh, write_shard
+        from stratagem.playing.store import fresh, write_shard
 
         folder = fresh(target)
         write_shard(folder, 0, list(self.episodes))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from stratagem.evaluation.comparisons import NAME
-from stratagem.evaluation.evaluate import GameResult
-from stratagem.evaluation.metrics import METRICS
-from stratagem.evaluation.metrics.base import OF_PAYOFFS
-from stratagem.evaluation.report import scale_of
+from stratagem.measure.comparisons import NAME
+from stratagem.measure.evaluate import GameResult
+from stratagem.measure.figures.figure import OF_PAYOFFS
+from stratagem.measure.metrics import METRICS
+from stratagem.measure.report import scale_of
 from stratagem.show.legend import explain, explain_marks
-from stratagem.show.table import Table
+from stratagem.show.table import ResultTable
 
 
-def legend(results: Sequence[GameResult], tables: Sequence[Table], comparisons: int) -> list[str]:
+def legend(results: Sequence[GameResult], tables: Sequence[ResultTable], comparisons: int) -> list[str]:
     """Return a line for each figure of the tables, and the sentences about what they print."""
-    lines = [*explain(tables), *explain_marks(tables), *_scaled(results, tables)]
+    lines = [*explain(tables), *explain_marks(tables), *_describe_scale(results, tables)]
     lines += [f"The null of {', '.join(names)} is {case}." for case, names in _null_cases(tables).items()]
     lines += _remarks(results, tables)
     if any("by seat" in table.title for table in tables):
@@ -25,7 +25,7 @@ def legend(results: Sequence[GameResult], tables: Sequence[Table], comparisons: 
     return lines
 
 
-def _scaled(results: Sequence[GameResult], tables: Sequence[Table]) -> Iterator[str]:
+def _describe_scale(results: Sequence[GameResult], tables: Sequence[ResultTable]) -> Iterator[str]:
     """Yield the sentence about the common scale, where a table has figures on it."""
     if not any(table.title.endswith("on the common scale") for table in tables):
         return
@@ -37,7 +37,7 @@ def _scaled(results: Sequence[GameResult], tables: Sequence[Table]) -> Iterator[
         yield f"On the common scale, that of {', '.join(scaled)}, mutual cooperation has payoff 3."
 
 
-def _remarks(results: Sequence[GameResult], tables: Sequence[Table]) -> list[str]:
+def _remarks(results: Sequence[GameResult], tables: Sequence[ResultTable]) -> list[str]:
     """Return the sentences that belong to printed figures in a game, each once."""
     keys = {key for table in tables for key in table.figures}
     shown = {(name, result.game): None for result in results for row in result.rows for name in row.metrics}
@@ -45,7 +45,7 @@ def _remarks(results: Sequence[GameResult], tables: Sequence[Table]) -> list[str
     return list(dict.fromkeys(filter(None, remarks)))
 
 
-def _null_cases(tables: Sequence[Table]) -> dict[str, list[str]]:
+def _null_cases(tables: Sequence[ResultTable]) -> dict[str, list[str]]:
     """By case, the figures whose null is printed."""
     cases: dict[str, list[str]] = {}
     for table in tables:

@@ -3,54 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from stratagem.api.arguments import as_folder, names_of
+from stratagem.api.arguments import as_folder, as_output, names_of
 from stratagem.api.evaluation_legend import legend
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.pictures import bars
-from stratagem.api.plans import Plan, carry_out
-from stratagem.api.play_settings import EvaluationSettings
-from stratagem.api.player_like import as_player_or_name, players_of
+from stratagem.api.plans import PlayPlan
+from stratagem.api.player_like import PlayerLike, as_player_or_name, players_of
 from stratagem.api.progress import Step
-from stratagem.api.result import Plotted, remarks_on
-from stratagem.api.settings import takes_settings
-from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
-from stratagem.errors import UnknownName
-from stratagem.evaluation import evaluate as evaluating
-from stratagem.evaluation.comparisons import holm_p
-from stratagem.evaluation.evaluate import CHANCE, GameResult, Row, num_rows, shortened
-from stratagem.evaluation.exploitability.methods import DEALS, read_method
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.memorisation import Wrap, wraps
-from stratagem.evaluation.metrics.memorisation import MemorisationGap
-from stratagem.evaluation.recorded import Reading, recorded
-from stratagem.evaluation.report import evaluation_json, units_of_metrics, unscaled
-from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.statistics import Estimate
-from stratagem.evaluation.suites import Suite, find_suite, with_metrics
-from stratagem.files import finite
+from stratagem.api.result import PlayedResult
+from stratagem.api.serving import serving
+from stratagem.base.errors import WrongKind
+from stratagem.base.files import finite
+from stratagem.base.options import check_seed, whole
 from stratagem.games.base import Json
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.play.records import Episode
+from stratagem.language.engines.outcomes import counting_outcomes
+from stratagem.measure import evaluate as evaluating
+from stratagem.measure.comparisons import holm_p
+from stratagem.measure.evaluate import CHANCE, EvaluationRow, GameResult, num_rows, set_episodes
+from stratagem.measure.exploitability.methods import DEALS, check_effort, read_method
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.memorisation import Wrap, wraps
+from stratagem.measure.metrics.memorisation import MemorisationGap
+from stratagem.measure.recorded import RecordReading, figures_of_record
+from stratagem.measure.report import evaluation_json, units_of_metrics, unscaled_payoffs
+from stratagem.measure.resumable import ResumableRecord
+from stratagem.measure.statistics import Estimate
+from stratagem.measure.suites import Suite, find_suite, with_metrics
 from stratagem.players.base import Player
 from stratagem.players.catalogue import named
 from stratagem.players.given import GameLike, allow_given
+from stratagem.playing.records import Episode
 from stratagem.show.evaluation_file import EvaluationFigures
 from stratagem.show.evaluation_tables import evaluation_tables
-from stratagem.show.table import Table
-
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
+from stratagem.show.table import ResultTable
 
 _NONE = Estimate(float("nan"))
 
-__all__ = ["Evaluation", "EvaluationPlan", "EvaluationSettings", "evaluate", "plan_evaluation"]
+__all__ = ["Evaluation", "EvaluationPlan", "evaluate"]
 
 
-class Figured(NamedTuple):
+class PlayerFigure(NamedTuple):
     """One figure of one player in one game."""
 
     game: str
@@ -64,7 +61,7 @@ class Figured(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False)
-class Evaluation(Plotted):
+class Evaluation(PlayedResult):
     """Figures of players, game by game."""
 
     results: tuple[GameResult, ...]
@@ -75,20 +72,18 @@ class Evaluation(Plotted):
     """Number of episodes for each opponent; 0 for figures of a record."""
     broken_off: bool = False
     """True if not all episodes were played."""
-    outcomes: OutcomesByModel = field(default_factory=OutcomesByModel)
-    """Requests behind the figures by model: their number, and how many had no reply, were refused or filtered."""
     requested: tuple[str, ...] = ()
     """Further metrics that were requested, which the first screen has, too."""
 
-    def figures(self) -> Iterator[Figured]:
+    def figures(self) -> Iterator[PlayerFigure]:
         """Yield every figure of every player: metrics, then the figures in the unit of the game."""
         for result in self.results:
             units = units_of_metrics(result)
             for row in result.rows:
                 for name, estimate in row.metrics.items():
-                    yield Figured(result.text, row.player, name, estimate, units[name], row.nulls.get(name))
-                for name, estimate in _unscaled(result, row).items():
-                    yield Figured(result.text, row.player, name, estimate, result.game.spec.unit)
+                    yield PlayerFigure(result.text, row.player, name, estimate, units[name], row.nulls.get(name))
+                for name, estimate in _unscaled_figures(result, row).items():
+                    yield PlayerFigure(result.text, row.player, name, estimate, result.game.spec.unit)
 
     def rows(self) -> list[Json]:
         """Return one row for each figure of each player; `null` is the figure under the null hypothesis."""
@@ -109,15 +104,11 @@ class Evaluation(Plotted):
         data = evaluation_json(list(self.results), self.name, self.seed, self.episodes)
         return data | {"broken_off": self.broken_off, "requests": self.outcomes.to_json()}
 
-    def legend(self, tables: Sequence[Table]) -> list[str]:
+    def legend(self, tables: Sequence[ResultTable]) -> list[str]:
         """Return a line for each figure, and what the marks mean."""
         return legend(self.results, tables, len(holm_p(self.results)))
 
-    def remarks(self) -> list[str]:
-        """Return the shares of requests that had no reply, were refused or filtered."""
-        return remarks_on(self.outcomes)
-
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         stored = EvaluationFigures.model_validate(finite(self.to_json()))
         return evaluation_tables(stored, requested=self.requested, ms=self._milliseconds)
 
@@ -127,105 +118,149 @@ class Evaluation(Plotted):
             (result.text, row.player): row.validity.ms for result in self.results for row in result.rows if row.validity
         }
 
-    @one_sentence
-    def plot(self, figure: str = "") -> Figure:
-        """Draw one figure of all players; by default the exact exploitability, or the payoff where there is none."""
-        known = [one for one in self.figures() if one.estimate is not None]
-        names = {one.name for one in known}
-        wanted = figure or next((name for name in ("exploitability", "pay") if name in names), "")
-        if wanted not in names:
-            raise UnknownName("figure in this evaluation", wanted, names)
-        drawn: dict[str, dict[str, Estimate]] = {}
-        units = dict.fromkeys(one.unit for one in known if one.name == wanted)
-        for one in known:
-            if one.name == wanted and one.estimate is not None:
-                drawn.setdefault(one.game, {})[one.player] = one.estimate
-        return bars(f"{self.name}: {wanted}", ", ".join(units), drawn)
 
-
-def _unscaled(result: GameResult, row: Row) -> dict[str, Estimate | None]:
+def _unscaled_figures(result: GameResult, row: EvaluationRow) -> dict[str, Estimate | None]:
     """Return the figures in the unit of the game: payoff, and exploitability or its lower bound."""
-    figures, (pay, _) = {}, unscaled(result, row)
+    figures, (pay, _) = {}, unscaled_payoffs(result, row)
     figures["unscaled_pay"] = pay
     return figures | row.exploitability.figures()
 
 
 @dataclass(frozen=True)
-class EvaluationPlan(Plan[EvaluationSettings, Evaluation, Evaluation]):
+class EvaluationPlan(PlayPlan[Evaluation]):
     """Evaluation that is checked and not played yet."""
 
     suite: Suite
     players: tuple[str | Player, ...]
+    chance: bool
+    """True to measure random play, too."""
+    by_seat: bool
+    """True for figures by seat, too."""
+    requested: tuple[str, ...]
+    """Additional metrics."""
     disguises: tuple[Wrap, ...]
 
     @property
     def total(self) -> int:
         """Number of rows, by which progress is counted."""
-        return num_rows(self.suite, self.players, chance=self.settings.chance)
+        return num_rows(self.suite, self.players, chance=self.chance)
 
     def run(self, step: Step) -> Evaluation:
         """Play the evaluation."""
-        at = self.settings
         with counting_outcomes() as outcomes:
             results = evaluating.evaluate(
                 self.suite,
                 self.players,
                 self.evaluator,
-                chance=at.chance,
-                seats=at.by_seat,
+                chance=self.chance,
+                seats=self.by_seat,
                 disguises=self.disguises,
                 progress=step,
             )
-        return Evaluation(
-            tuple(results),
-            self.suite.name,
-            at.seed,
-            self.evaluator.episodes,
-            outcomes=outcomes,
-            requested=tuple(names_of(at.metrics, "metric")),
-        )
+        return self._evaluation(results, outcomes=outcomes)
 
-    def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
+    def figures_so_far(self, episodes: Sequence[Episode]) -> Evaluation:
         """Return the figures of those episodes that are finished."""
-        at = self.settings
-        requested = CHANCE in map(named, self.players)
-        reading = Reading(
-            self.suite, seats=at.by_seat, seed=at.seed, chance_last=not requested, disguised=bool(self.disguises)
+        chance_last = CHANCE not in map(named, self.players)
+        disguised = bool(self.disguises)
+        reading = RecordReading(
+            self.suite, seats=self.by_seat, seed=self.seed, chance_last=chance_last, disguised=disguised
         )
-        results = recorded(episodes, reading)
-        further, number = tuple(names_of(at.metrics, "metric")), self.evaluator.episodes
-        return Evaluation(tuple(results), self.suite.name, at.seed, number, broken_off=True, requested=further)
+        return self._evaluation(figures_of_record(episodes, reading), broken_off=True)
+
+    def _evaluation(self, results: Iterable[GameResult], **more: Any) -> Evaluation:
+        name, number = self.suite.name, self.evaluator.episodes
+        return Evaluation(tuple(results), name, self.seed, number, requested=self.requested, **more)
 
 
-def plan_evaluation(settings: EvaluationSettings) -> EvaluationPlan:
-    """Plan an evaluation, and open its record."""
-    at = settings
-    listed, against = players_of(at.players), players_of(at.opponents, least=0)
-    metrics, method = names_of(at.metrics, "metric"), as_player_or_name(at.exploitability)
-    name, deals = read_method(method) or (method, DEALS)
-    allow_given(at.suite, None if read_method(method) else method, *listed, *against, *metrics)
-    disguises = wraps(str(at.disguise)) if at.disguise is not None else []
-    further = [*metrics, *([MemorisationGap.name] if disguises else [])]
-    chosen = with_metrics(find_suite(at.suite, tuple(against)), further)
-    number = shortened(Evaluator(), at.episodes, chosen).episodes
-    # before the record is opened: the text of a player that is refused may hold a key
-    evaluating.checked_games(chosen, listed, chance=at.chance, exploiter=name, disguises=disguises)
-    plan: dict[str, Any] = {"command": "eval", "suite": _text(at.suite), "players": [*map(named, listed)]}
-    plan |= {"opponents": [*map(named, against)], "chance": at.chance}
-    plan |= {"disguise": str(at.disguise)} if at.disguise else {}  # without one, as in earlier records
-    plan |= {"policy_replies": at.effort} if at.effort and name in ("auto", "replies") else {}  # as in earlier records
-    kept = ResumableRecord(as_folder(at.record), plan | {"episodes": number, "seed": at.seed}, resume=at.resume)
-    evaluator = Evaluator(number, Key(at.seed), record=kept, exploitability=name, effort=at.effort, deals=deals)
-    return EvaluationPlan(at, evaluator, kept, chosen, tuple(listed), tuple(disguises))
+@one_sentence
+def evaluate(
+    suite: GameLike | Suite,
+    players: PlayerLike | Sequence[PlayerLike],
+    *,
+    opponents: Sequence[PlayerLike] = (),
+    episodes: int | None = None,
+    metrics: str | Sequence[str] = (),
+    by_seat: bool = False,
+    disguise: str | int | None = None,
+    exploitability: PlayerLike = "auto",
+    effort: int | None = None,
+    seed: int = 0,
+    chance: bool = True,
+    record: str | Path | None = None,
+    resume: bool = False,
+    out: str | Path | None = None,
+    engine: str | None = None,
+    workers: int | None = None,
+    ray: str | None = None,
+    progress: bool = True,
+) -> Evaluation:
+    """Measure players: payoff, exploitability by a pool and exactly, safety, win rates.
+
+    An exception that stops the play, such as an interrupt, has what is known as `so_far`: its `result()` has the
+    figures of the finished episodes.
+
+    Args:
+        suite: Suite (sepo, gtbench, diplomacy) or game.
+        players: Players to measure.
+        opponents: Opponents, in place of those of the suite.
+        episodes: Number of episodes for each opponent; by default that of the suite.
+        metrics: Additional metrics.
+        by_seat: True for figures by seat, too; where seats have names they are always there.
+        disguise: Number of disguises, or a file: the same deals in other words, and the memorisation gap.
+        exploitability: Method of exploitability: auto, exact, scored, replies, search, learn, or a player that
+            exploits. auto is exact, or scored where a server tells probabilities; with an effort, else from replies.
+            The gain of an exploiter is a lower bound; 'search(deals=20)' sets the number of deals, each played at every
+            seat.
+        effort: Effort of the method; by default its own. Exact and scored: situations that may be walked. Replies and
+            auto: replies a situation. Search: simulations a decision. Learn: episodes at each seat. A player: deals.
+        seed: Seed of all randomness.
+        chance: True to measure random play, too, as the chance level.
+        record: New folder for the episodes and decisions, as Parquet.
+        resume: True to continue the record; recorded requests are not repeated.
+        out: JSON file for the figures.
+        engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
+        workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
+        ray: Ray cluster for the work: its address, `auto`, or `local` for a new one here.
+        progress: True to show progress in a terminal and in a notebook.
+    """
+    _check_numbers(seed, episodes, disguise)
+    check_effort("evaluate", exploitability, effort)
+    file = as_output(out)
+    with serving(engine, workers, ray):
+        listed, against = players_of(players), players_of(opponents, least=0)
+        further, how = tuple(names_of(metrics, "metric")), as_player_or_name(exploitability)
+        method, deals = read_method(how) or (how, DEALS)
+        allow_given(suite, None if read_method(how) else how, *listed, *against, *further)
+        disguises = wraps(str(disguise)) if disguise is not None else []
+        measured = [*further, *([MemorisationGap.name] if disguises else [])]
+        chosen = with_metrics(find_suite(suite, tuple(against)), measured)
+        number = set_episodes(Evaluator(), episodes, chosen).episodes
+        # before the record is opened: the text of a player that is refused may hold a key
+        evaluating.checked_games(chosen, listed, chance=chance, exploiter=method, disguises=disguises)
+        noted: Json = {"command": "eval", "suite": _text(suite), "players": [*map(named, listed)]}
+        noted |= {"opponents": [*map(named, against)], "chance": chance}
+        noted |= {"disguise": str(disguise)} if disguise else {}  # without one, as in earlier records
+        noted |= {"policy_replies": effort} if effort and method in ("auto", "replies") else {}  # the same
+        kept = ResumableRecord(as_folder(record), noted | {"episodes": number, "seed": seed}, resume=resume)
+        asking = Evaluator(number, Key(seed), record=kept, exploitability=method, effort=effort, deals=deals)
+        plan = EvaluationPlan(asking, kept, seed, chosen, tuple(listed), chance, by_seat, further, tuple(disguises))
+        found = plan.play(shown=progress)
+    if file is not None:
+        found.save(file)
+    return found
+
+
+def _check_numbers(seed: int, episodes: int | None, disguise: str | int | None) -> None:
+    """Refuse a number that is none, or out of range."""
+    check_seed(seed)
+    if episodes is not None:
+        whole("evaluate", "episodes", episodes, 1)
+    if disguise is not None and type(disguise) not in (int, str):
+        raise WrongKind("disguise", "a number of disguises, or a file", disguise)
 
 
 def _text(suite: GameLike | Suite) -> str:
     if isinstance(suite, Suite):
         return suite.name
     return suite if isinstance(suite, str) else describe(suite)
-
-
-@takes_settings(EvaluationSettings)
-def evaluate(settings: EvaluationSettings) -> Evaluation:
-    """Measure players: payoff, exploitability by a pool and exactly, safety, win rates."""
-    return carry_out(plan_evaluation, settings)

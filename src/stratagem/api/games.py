@@ -7,13 +7,13 @@ from typing import Any, overload
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Result
-from stratagem.errors import BadParameter, BrokenEntry
+from stratagem.base.errors import BadParameter, BrokenEntry
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe, game_names, make_game
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import signal_names
 from stratagem.players.given import GameLike, as_game
-from stratagem.show.table import Table, text_table
+from stratagem.show.table import ResultTable, text_table
 
 _OWN = {"name", "summary", "reference", "story", "face", "text"}
 """Fields of a game that are no parameters of its rules."""
@@ -43,7 +43,7 @@ class GameCard(Result):
         """Return the declaration, as `stratagem games NAME --json` prints it."""
         return card(self.game)
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         return [text_table(describe(self.game), ("", ""), _facts(self.to_json()))]
 
     def remarks(self) -> list[str]:
@@ -62,11 +62,7 @@ class Games(Result):
         """Return the declaration of each game."""
         return [card(game) for game in self.games]
 
-    def to_json(self) -> list[Json]:
-        """Return the declarations, as `stratagem games --json` prints them."""
-        return self.rows()
-
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         rows = [
             (
                 game.spec.name,
@@ -94,11 +90,15 @@ def games(name: None = None) -> Games: ...
 def games(name: GameLike) -> GameCard: ...
 @one_sentence
 def games(name: GameLike | None = None) -> Games | GameCard:
-    """List the games, or show one of them: `sg.games("ipd(rounds=20)")`."""
-    return Games(tuple(_listed())) if name is None else GameCard(as_game(name))
+    """List the games, or show one of them.
+
+    Args:
+        name: Game, such as `ipd(rounds=20)`, for its rules and parameters; without one all games are listed.
+    """
+    return Games(tuple(_list_games())) if name is None else GameCard(as_game(name))
 
 
-def _listed() -> list[Game[Any]]:
+def _list_games() -> list[Game[Any]]:
     """Return every game that needs no parameters."""
     rows = []
     for name in game_names():

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from stratagem.files import finite, telling, write_file
+from stratagem.base.files import finite, telling, write_file
 
 
 def write_json(data: Any, path: Path) -> None:

@@ -12,20 +12,20 @@ from stratagem.api.arguments import as_folder
 from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player, players_of
-from stratagem.api.progress import counted
+from stratagem.api.progress import show_progress
 from stratagem.api.serving import serving
-from stratagem.evaluation.figures.catalogue import figures_of
-from stratagem.evaluation.statistics import Estimate, ratio
+from stratagem.base.options import check_seed, whole
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.options import check_seed, whole
-from stratagem.play import scheduler
-from stratagem.play.match import Match, Setup
-from stratagem.play.records import Episode
-from stratagem.play.seating import rotated
+from stratagem.measure.figures.catalogue import figures_of
+from stratagem.measure.statistics import Estimate, ratio
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.human import at_keyboard
-from stratagem.show.table import Table, text_table
+from stratagem.playing import scheduler
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.records import Episode
+from stratagem.playing.seating import rotate_seats
+from stratagem.show.table import ResultTable, text_table
 
 _TABLES = 256
 """Number of tables that are open at a time; one where a person sits."""
@@ -70,7 +70,7 @@ class MatchResult(Episodes):
         """Return the mean payoff a round of each player; of players of one name the first is meant."""
         return {total.player: total.payoff for total in reversed(self.totals())}
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         count = len(self.episodes)
         title = f"{self.episodes[0].game}: {count} episode{'s' if count > 1 else ''}, {self.game.spec.unit}"
         figures = figures_of("pay", "wins", "illegal_turns")
@@ -97,9 +97,17 @@ def play(
 ) -> MatchResult:
     """Play a match; seats rotate between episodes over paired deals.
 
-    One player takes all seats. `record` is a new folder for the episodes as Parquet. Only the first `keep` episodes
-    keep their decisions in memory, by default all of them. `engine` serves local language models, as in
-    `transformers(rows=16)`.
+    A match is printed turn by turn by the command, and returned as its episodes.
+
+    Args:
+        game: Game, such as `kuhn` or `ipd(rounds=20)`.
+        players: Players, one a seat; a single one takes all seats.
+        episodes: Number of episodes.
+        seed: Seed of all randomness.
+        record: New folder for the episodes and decisions, as Parquet.
+        keep: Number of episodes that keep their decisions in memory, the first ones; by default all.
+        engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
+        progress: True to show progress in a terminal and in a notebook.
     """
     whole("play", "episodes", episodes, 1)
     check_seed(seed)
@@ -109,30 +117,30 @@ def play(
     listed = players_of(players)
     with serving(engine):
         seated = [as_player(one, made) for one in (listed * made.spec.seats if len(listed) == 1 else listed)]
-        return _played(Match(made, seated), episodes, seed, as_folder(record), keep, progress)
+        return _play_match(Match(made, seated), episodes, seed, as_folder(record), keep, progress)
 
 
-def _played(
+def _play_match(
     match: Match, episodes: int, seed: int, record: Path | None, keep: int | None, progress: bool
 ) -> MatchResult:
     person = any(at_keyboard(player) for player in match.players)
-    setups = list(islice(rotated(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes))
+    setups = list(islice(rotate_seats(match, episodes, Key(seed), name=f"{match.text}/{seed}"), episodes))
     numbers = {setup.id: number for number, setup in enumerate(setups)}
     live = 1 if person else _TABLES
     finished: dict[int, Episode] = {}
-    with counted(episodes, shown=progress and not person) as step:
-        for episode in _recorded(iter(setups), live, record):
+    with show_progress(episodes, shown=progress and not person) as step:
+        for episode in _record_setups(iter(setups), live, record):
             step(match.text)
             number = numbers[episode.id]
             finished[number] = episode if keep is None or number < keep else replace(episode, decisions=[])
     return MatchResult(tuple(finished[number] for number in sorted(finished)), match.game, match.names)
 
 
-def _recorded(setups: Iterator[Setup], live: int, record: Path | None) -> Iterator[Episode]:
+def _record_setups(setups: Iterator[Setup], live: int, record: Path | None) -> Iterator[Episode]:
     """Play the setups, and record the episodes if there is a folder for them, which is made first."""
     if record is None:
         return scheduler.play(setups, live=live)
-    from stratagem.play import store
+    from stratagem.playing import store
 
     folder = store.fresh(record)
     return store.record(scheduler.play(setups, live=live), folder)

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from stratagem.errors import StratagemError
-from stratagem.files import failed_write
-from stratagem.renamed.arguments import refuse_replaced
+from stratagem.base.errors import StratagemError
+from stratagem.base.extras import missing_extra
+from stratagem.base.files import failed_write
+from stratagem.base.renamed.arguments import refuse_replaced
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -24,6 +25,10 @@ def one_sentence(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         except StratagemError as error:
             raise error.with_traceback(None) from None
+        except ModuleNotFoundError as error:
+            if (missing := missing_extra(error, f"`{function.__name__}`")) is None:
+                raise
+            raise missing from None
         except OSError as error:
             if error.filename is None:
                 raise  # of no file that a user named

@@ -1,32 +1,32 @@
-"""Plans: play that is checked and not begun, so that a caller may stop it and still have figures."""
+"""Plans: play that is checked and not begun; where it is stopped, the exception has what is known so far."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from stratagem.api.play_settings import PlaySettings
-from stratagem.api.progress import Step, counted
-from stratagem.api.serving import serving
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.play.records import Episode
+from stratagem.api.progress import Step, show_progress
+from stratagem.api.result import Result
+from stratagem.api.stopped import SoFar
+from stratagem.language.engines.remote.budget import BudgetSpent
+from stratagem.language.engines.remote.terms import ServerFailed
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.resumable import ResumableRecord
+from stratagem.playing.records import Episode
 
-S = TypeVar("S", bound=PlaySettings)
 R = TypeVar("R", covariant=True)
-P = TypeVar("P", covariant=True)
 
 
 @dataclass(frozen=True)
-class Plan(ABC, Generic[S, R, P]):
-    """Play that is checked and not begun: by settings S, with the result R, or with P where it is stopped."""
+class PlayPlan(ABC, Generic[R]):
+    """Play that is checked and not begun, with the result R."""
 
-    settings: S
     evaluator: Evaluator
     record: ResumableRecord
+    seed: int
 
     @property
     @abstractmethod
@@ -38,13 +38,14 @@ class Plan(ABC, Generic[S, R, P]):
         """Play, and return the figures."""
 
     @abstractmethod
-    def so_far(self, episodes: Iterable[Episode]) -> P:
+    def figures_so_far(self, episodes: Sequence[Episode]) -> Result:
         """Return the figures of those episodes that are finished."""
 
-
-def carry_out(make: Callable[[S], Plan[S, R, object]], settings: S) -> R:
-    """Make a plan and play it, by the engine and the workers of its settings."""
-    with serving(settings.engine, settings.workers, settings.ray):
-        plan = make(settings)
-        with closing(plan.record), counted(plan.total, shown=settings.progress) as step:
-            return plan.run(step)
+    def play(self, *, shown: bool) -> R:
+        """Play, with progress shown or not; an exception that stops it tells what is known so far."""
+        try:
+            with closing(self.record), show_progress(self.total, shown=shown) as step:
+                return self.run(step)
+        except (KeyboardInterrupt, BudgetSpent, ServerFailed) as stop:
+            vars(stop)["so_far"] = SoFar(self.record.clean, self.record.folder, self.figures_so_far)
+            raise

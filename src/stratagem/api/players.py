@@ -7,14 +7,14 @@ from typing import Any
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Result
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe, make_game
 from stratagem.players.catalogue import make_player, patterns, player_names
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.patterns import PATTERNS
 from stratagem.players.pools import pools
-from stratagem.show.table import Table, text_table
+from stratagem.show.table import ResultTable, text_table
 
 EXAMPLES = ("ipd", "auction", "negotiation-v1", "negotiation-v2", "kuhn")
 """One game of each family that has players of its own."""
@@ -41,7 +41,7 @@ class Players(Result):
         """Return the declarations by game, as `stratagem players --json` prints them."""
         return dict(self.rosters)
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         columns = ("player", "memory", "stochastic", "pools", "rule")
         return [
             text_table(f"Players of {game}", columns, list(map(_row, cards))) for game, cards in self.rosters.items()
@@ -56,7 +56,11 @@ class Players(Result):
 
 @one_sentence
 def players(game: GameLike | None = None) -> Players:
-    """List the players of a game, or of one game of each family: rule, memory, whether they are stochastic, pools."""
+    """List the players: rule, memory, whether they are stochastic, and pools.
+
+    Args:
+        game: Game, for its players alone; without one those of a game of each family.
+    """
     if game is None:
         return Players({name: roster(make_game(name)) for name in EXAMPLES}, {}, tuple(PATTERNS))
     made = as_game(game)

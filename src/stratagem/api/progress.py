@@ -19,7 +19,7 @@ Show = Callable[[int, int, str], None]
 
 
 @contextmanager
-def counted(total: int, *, shown: bool = True) -> Iterator[Step]:
+def show_progress(total: int, *, shown: bool = True) -> Iterator[Step]:
     """Show progress over a number of items."""
     done = -1
 

@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from stratagem.api.result import Result
+from stratagem.base.provenance import provenance
 from stratagem.games.base import Json
-from stratagem.provenance import provenance
-from stratagem.reproduction.published import PublishedPaper, PublishedTable
 from stratagem.show.cells import number
-from stratagem.show.table import Numbers, Table, text_table
+from stratagem.show.table import Numbers, ResultTable, text_table
+from stratagem.sweeps.reproduction.published import PublishedPaper, PublishedTable
 
 if TYPE_CHECKING:
-    from stratagem.reproduction.table_maker import PublishedFigure
-    from stratagem.reproduction.table_plan import PlanSize, TablePlan
+    from stratagem.sweeps.reproduction.table_maker import PublishedFigure
+    from stratagem.sweeps.reproduction.table_plan import PlanSize, TablePlan
 
 GIB = 2.0**30
 
@@ -62,15 +62,11 @@ class PublishedTables(Result):
             for state in self.states
         ]
 
-    def to_json(self) -> list[Json]:
-        """Return the tables, as `stratagem reproduce --json` prints them."""
-        return self.rows()
-
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         names = dict.fromkeys(state.name for state in self.states)
         return [self._grid(name, [state for state in self.states if state.name == name]) for name in names]
 
-    def _grid(self, name: str, states: Sequence[TableState]) -> Table:
+    def _grid(self, name: str, states: Sequence[TableState]) -> ResultTable:
         possible = sum(not state.table.cannot for state in states)
         title = f"{states[0].paper.name}: {possible} of {len(states)} tables and figures can be reproduced"
         rows = [(f"{name}:{one.table.id}", one.table.title, one.table.place, one.words) for one in states]
@@ -97,10 +93,10 @@ class ReproductionPlan(Result):
 
     def to_json(self) -> list[Json]:
         """Return the plan with the command of every run, as `stratagem reproduce --dry-run --json` prints it."""
-        commands = [[run.command(plan.folder) for run in plan.planned()] for plan in self.plans]
+        commands = [[run.command(plan.folder) for run in plan.list_runs()] for plan in self.plans]
         return [{**row, "commands": each} for row, each in zip(self.rows(), commands, strict=True)]
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         return [
             text_table(
                 f"{plan.paper.name}, table {plan.table.id}, scale {plan.scale}",
@@ -118,7 +114,7 @@ class ReproductionPlan(Result):
             measured = plan.paper.scales[plan.scale].measured
             why = f"by speeds measured on {measured}" if measured else "not known: no speed was measured at this scale"
             lines.append(f"The hours of {plan.paper.name} are {why}.")
-        return list(dict.fromkeys([*lines, *(run.command(p.folder) for p in self.plans for run in p.planned())]))
+        return list(dict.fromkeys([*lines, *(run.command(p.folder) for p in self.plans for run in p.list_runs())]))
 
 
 def _parts(size: PlanSize) -> list[tuple[str, str]]:
@@ -142,6 +138,11 @@ class Reproduction(Result):
     failed: tuple[str, ...] = ()
     """Runs that failed, each with its error."""
 
+    @property
+    def exit_status(self) -> int:
+        """2 if a run failed, 1 if a figure is outside of a range that the table's file gives."""
+        return 2 if self.failed else 1 if self.outside else 0
+
     def rows(self) -> list[Json]:
         """Return one row for each printed figure: the printed one, that of here, their difference, chance level."""
         return [
@@ -153,12 +154,12 @@ class Reproduction(Result):
     def to_json(self) -> Json:
         """Return the figures with their provenance, as `stratagem reproduce --json` prints them."""
         tables = [
-            {"table": plan.text, "scale": plan.scale, "runs": plan.finished(), "differs": plan.differs}
+            {"table": plan.text, "scale": plan.scale, "runs": plan.count_finished(), "differs": plan.differs}
             for plan in self.plans
         ]
         return {"tables": tables, "figures": self.rows(), "failed": list(self.failed), "made_by": provenance()}
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         return [
             text_table(
                 f"{plan.paper.name}, table {plan.table.id}: {plan.table.title}; scale {plan.scale}",

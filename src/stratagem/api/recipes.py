@@ -7,9 +7,9 @@ from itertools import groupby
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Result
-from stratagem.errors import BadParameter, WrongKind
+from stratagem.base.errors import BadParameter, WrongKind
 from stratagem.games.base import Json
-from stratagem.show.table import Table, text_table
+from stratagem.show.table import ResultTable, text_table
 from stratagem.training.shipped import ShippedRecipe, shipped_recipes
 
 __all__ = ["Recipes", "recipes"]
@@ -35,11 +35,7 @@ class Recipes(Result):
             for one in self.recipes
         ]
 
-    def to_json(self) -> list[Json]:
-        """Return the recipes, as `stratagem recipes --json` prints them."""
-        return self.rows()
-
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         return [
             text_table(group, ("", "", ""), [_cells(one) for one in members])
             for group, members in groupby(self.recipes, key=lambda one: one.group)
@@ -57,7 +53,11 @@ def _cells(recipe: ShippedRecipe) -> tuple[str, str, str]:
 
 @one_sentence
 def recipes(word: str = "") -> Recipes:
-    """List the shipped recipes, or those that have a word in their name or their description."""
+    """List the shipped recipes with their descriptions.
+
+    Args:
+        word: Word of the name or of the description.
+    """
     if not isinstance(word, str):
         raise WrongKind("word of a recipe", "a text", word)
     if not (listed := tuple(shipped_recipes(word))):

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stratagem.api.arguments import as_path, names_of
+from stratagem.api.arguments import as_output, as_path, names_of
 from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
-from stratagem.evaluation.statistics import Estimate, ratio
-from stratagem.options import check_seed
-from stratagem.play.records import Episode, deals_by_key
+from stratagem.base.options import check_seed
+from stratagem.measure.statistics import Estimate, ratio
 from stratagem.players.given import allow_given
+from stratagem.playing.records import Episode, deals_by_key
 from stratagem.show.cells import number
-from stratagem.show.table import Table, text_table
+from stratagem.show.table import ResultTable, text_table
 
 if TYPE_CHECKING:
     from stratagem.api.evaluations import Evaluation
 
 _LISTED = 20
 
-__all__ = ["Record", "read_record"]
+__all__ = ["Record", "evaluate_record", "read_record"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,18 +40,18 @@ class Record(Episodes):
     def evaluate(self, metrics: Sequence[str] = (), *, by_seat: bool = False, seed: int = 0) -> Evaluation:
         """Compute the figures of an evaluation from the episodes, without playing."""
         from stratagem.api.evaluations import Evaluation  # loads all metrics, which a list of episodes does not need
-        from stratagem.engines.outcomes import count_outcomes, counting_outcomes
-        from stratagem.evaluation.recorded import reading_of, recorded
+        from stratagem.language.engines.outcomes import count_outcomes, counting_outcomes
+        from stratagem.measure.recorded import figures_of_record, reading_of
 
         names = names_of(metrics, "metric")
         allow_given(*names)
         check_seed(seed)
         with counting_outcomes() as outcomes:
             count_outcomes(call for episode in self.episodes for row in episode.decisions for call in row.calls)
-            results = recorded(self.episodes, reading_of(self.folder, names, seats=by_seat, seed=seed))
+            results = figures_of_record(self.episodes, reading_of(self.folder, names, seats=by_seat, seed=seed))
         return Evaluation(tuple(results), self.folder.name, seed, outcomes=outcomes, requested=tuple(names))
 
-    def listed(self, first: int = _LISTED) -> Table:
+    def listed(self, first: int = _LISTED) -> ResultTable:
         """Return the table of the first episodes."""
         rows = [
             (str(place), e.id, ", ".join(e.players), str(len(e.rounds)), " ".join(number(pay, 2) for pay in e.payoffs))
@@ -60,8 +60,12 @@ class Record(Episodes):
         title = f"{self.folder}: {len(self.episodes)} episodes"
         return text_table(title, ("number", "id", "players", "rounds", "payoffs"), rows)
 
-    def tables(self) -> list[Table]:
-        return [self.listed()]
+    def tables(self) -> list[ResultTable]:
+        from stratagem.measure.figures.catalogue import figures_of  # loads all metrics, as above
+
+        rows = self.payoffs().items() if self.episodes else []
+        payoffs = text_table(f"{self.folder}: payoffs", ("player", *figures_of("pay")), rows)
+        return [self.listed(), replace(payoffs, main=False)]
 
 
 def _pay(episodes: Sequence[Episode], name: str) -> Estimate:
@@ -77,10 +81,38 @@ def _pay(episodes: Sequence[Episode], name: str) -> Estimate:
 def read_record(folder: str | Path, *, calls: bool = True) -> Record:
     """Read the episodes of a folder that `record=` or `--record` wrote, with the calls of models behind them.
 
-    Without `calls` less is read, and an evaluation lacks the lengths and times of replies. The record of a run is in
-    its folder `record`.
+    The record of a run is in its folder `record`.
+
+    Args:
+        folder: Folder of the record.
+        calls: False to read less; an evaluation then lacks the lengths and times of replies.
     """
-    from stratagem.play.store import read_episodes
+    from stratagem.playing.store import read_episodes
 
     place = as_path(folder, "record")
     return Record(tuple(read_episodes(place, calls=calls)), place)
+
+
+@one_sentence
+def evaluate_record(
+    folder: str | Path,
+    *,
+    metrics: str | Sequence[str] = (),
+    by_seat: bool = False,
+    seed: int = 0,
+    out: str | Path | None = None,
+) -> Evaluation:
+    """Compute the figures of a record from its games, without playing.
+
+    Args:
+        folder: Record whose figures are computed from its games; nothing is played, so there is no exploitability.
+        metrics: Additional metrics.
+        by_seat: True for figures by seat, too; where seats have names they are always there.
+        seed: Seed of all randomness.
+        out: JSON file for the figures.
+    """
+    file = as_output(out)
+    found = read_record(folder).evaluate(names_of(metrics, "metric"), by_seat=by_seat, seed=seed)
+    if file is not None:
+        found.save(file)
+    return found

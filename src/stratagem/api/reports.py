@@ -15,20 +15,20 @@ from stratagem.api.result import Result
 from stratagem.api.runs import Run
 from stratagem.api.sweeps import PAGE as SWEEP_PAGE
 from stratagem.api.tournaments import Tournament
-from stratagem.errors import BadParameter, WrongKind
-from stratagem.files import finite, write_file
+from stratagem.base.errors import BadParameter, WrongKind
+from stratagem.base.files import finite, write_file
 from stratagem.games.base import Json
-from stratagem.runs.folder import RunFolder
-from stratagem.show.table import Table, text_table
+from stratagem.show.table import ResultTable, text_table
+from stratagem.training.runs.folder import RunFolder
 
 Reported: TypeAlias = str | Path | Run | Record | Evaluation | Tournament
 """The folder of a run or of a record, a file of figures, or one of them as an object."""
 
-__all__ = ["Report", "Reported", "report"]
+__all__ = ["ReportPage", "Reported", "report"]
 
 
 @dataclass(frozen=True, repr=False)
-class Report(Result):
+class ReportPage(Result):
     """Page of a report, with its figures as data. The pictures are in the page."""
 
     path: Path
@@ -50,43 +50,44 @@ class Report(Result):
         """Return the sentences about damaged files of the record."""
         return [*self.damage]
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         size = f"{self.path.stat().st_size / 1e3:.0f} kB"
         return [text_table("", ("",), [(f"{self.path}: {size}",)])]
 
 
 @one_sentence
-def report(of: Reported, out: str | Path | None = None) -> Report:
+def report(of: Reported, out: str | Path | None = None) -> ReportPage:
     """Write a report: one HTML file with figures, curves, episodes and recipe, which needs no network.
 
-    `of` is a run, a record, an evaluation or a tournament, as an object or by its path. `out` is the file of the page,
-    by default report.html in the folder.
+    Args:
+        of: Run, record, evaluation or tournament, as an object, or by its folder or file.
+        out: File of the page; by default report.html in the folder.
     """
     target = None if out is None else as_path(out, "file")
     if isinstance(of, Evaluation | Tournament):
         return _of_figures(of, target)
     if not isinstance(of, str | Path | Run | Record):
         raise WrongKind("report", "made of a run, a record, an evaluation or a tournament, or of its path", of)
-    from stratagem.reports.figures_page import figures_summary, is_figures, write_figures
-    from stratagem.reports.report import write_report
-    from stratagem.reports.run_data import RunData
-    from stratagem.reports.summary import summary
+    from stratagem.show.reports.figures_page import figures_summary, is_figures, write_figures
+    from stratagem.show.reports.report import write_report
+    from stratagem.show.reports.run_data import RunData
+    from stratagem.show.reports.summary import summary
 
     place = of.path if isinstance(of, Run) else of.folder if isinstance(of, Record) else Path(of)
     if is_figures(place):
-        return Report(write_figures(place, target), figures_summary(place))
+        return ReportPage(write_figures(place, target), figures_summary(place))
     if (page := place / SWEEP_PAGE).is_file():
         raise BadParameter(f"{place} is the folder of a sweep, whose page is {page}: name one of its runs.")
     run = RunFolder.open(place, ", and reports are also made of records, evaluations and tournaments")
-    return Report(write_report(run, target), summary(run), tuple(RunData(run).damaged_shards))
+    return ReportPage(write_report(run, target), summary(run), tuple(RunData(run).damaged_shards))
 
 
-def _of_figures(of: Evaluation | Tournament, target: Path | None) -> Report:
+def _of_figures(of: Evaluation | Tournament, target: Path | None) -> ReportPage:
     """Write the page of figures that are in no file."""
     if target is None:
         raise BadParameter('Figures that are in no folder need a file for their page: `out="page.html"`.')
-    from stratagem.reports.figures_page import page_of, summary_of
+    from stratagem.show.reports.figures_page import page_of, summary_of
 
     data = json.loads(json.dumps(finite(of.to_json())))
     write_file(target, page_of(data, target.stem, "This evaluation"))
-    return Report(target, summary_of(data))
+    return ReportPage(target, summary_of(data))

@@ -16,12 +16,14 @@ from stratagem.api.arguments import as_path, names_of
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.published_tables import GIB, PublishedTables, Reproduction, ReproductionPlan, TableState
 from stratagem.api.serving import serving
-from stratagem.consent.table import allow_named, reading_files
-from stratagem.errors import BadParameter, StratagemError, UnknownName, WrongKind
-from stratagem.files import parse_json, read_small, telling, write_file
-from stratagem.options import whole, within
-from stratagem.provenance import source
-from stratagem.reproduction.published import (
+from stratagem.api.stopped import going_on
+from stratagem.base.consent.table import allow_named, reading_files
+from stratagem.base.errors import BadParameter, StratagemError, UnknownName, WrongKind
+from stratagem.base.files import parse_json, read_small, telling, write_file
+from stratagem.base.options import whole, within
+from stratagem.base.provenance import source
+from stratagem.show.console import VisibleConsole
+from stratagem.sweeps.reproduction.published import (
     MOST_SEEDS,
     SCALES,
     PublishedPaper,
@@ -31,11 +33,10 @@ from stratagem.reproduction.published import (
     file_of,
     read_paper,
 )
-from stratagem.show.console import VisibleConsole
 from stratagem.training.shipped import is_published
 
 if TYPE_CHECKING:
-    from stratagem.reproduction.table_plan import TablePlan
+    from stratagem.sweeps.reproduction.table_plan import TablePlan
 
 FOLDER = Path("runs/papers")
 """Folder of reproductions without a folder of their own."""
@@ -62,13 +63,24 @@ def reproduce(
 ) -> PublishedTables | ReproductionPlan | Reproduction:
     """Make the runs of a published table, and print its figures beside theirs; the same call goes on with them.
 
-    `table` is PAPER:TABLE as in `sepo:5`, or PAPER for all its tables; without one the tables are listed with their
-    states. PAPER may be the path of a file of your own, as in `mine/published.toml:2`. `scale` is that of the runs:
-    `tiny` is a model of a million weights, `cpu` a small model overnight on two cores, `gpu` the paper's own. `model`
-    takes the place of the scale's model. `seeds` is the number of seeds, by default the paper's, and three at least.
-    After so many `hours` no further run is begun; 0 has no limit. `out` is the folder of all reproductions, by default
-    runs/papers. `dry_run` prints the plan alone. `any_tree` permits uncommitted changes of the program. `allow` is that
-    of `train`. With `progress` each run is a line on the error stream.
+    As a command its status is 1 if a figure is outside of a range that the table's file gives, and 2 if a run failed.
+
+    Args:
+        table: PAPER:TABLE as in `sepo:5`, or PAPER for all its tables; without one all are listed with their states.
+            PAPER may be the path of a file of your own, as in `mine/published.toml:2`.
+        scale: Scale of the runs. tiny: a model of a million weights. cpu: a small model overnight on two cores. gpu:
+            the paper's own model.
+        model: Model in place of the scale's.
+        seeds: Number of seeds; by default the paper's, and 3 at least.
+        hours: Hours after which no further run is begun; 0 has no limit.
+        out: Folder of all reproductions; by default runs/papers.
+        dry_run: True to print the plan, and run nothing.
+        any_tree: True to permit uncommitted changes of the program.
+        allow: Single things that a recipe may use although its folder is not trusted: a Python file, a command
+            `cmd:...`, or a server as HOST or HOST:PORT.
+        workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
+        ray: Ray cluster for the work: its address, `auto`, or `local` for a new one here.
+        progress: True to print a line for each run on the error stream.
     """
     root = FOLDER if out is None else as_path(out, "folder")
     if not isinstance(table, str):
@@ -87,16 +99,17 @@ def reproduce(
             allow_named([model])
         plans = tuple(_plans(table, scale, model, seeds, root))
         if dry_run:
-            return _planned(plans)
+            return _make_plan(plans)
         tell = _tell if progress else _be_silent
         for line in _plan_lines(plans):
             tell(line)
         until = monotonic() + hours * 3600.0 if hours else inf
-        return _made(plans, until, any_tree or source()["commit"] is None, tell)
+        with going_on("The same call goes on with the runs."):
+            return _make_runs(plans, until, any_tree or source()["commit"] is None, tell)
 
 
 def _plans(table: str, scale: ScaleName, model: str, seeds: int, root: Path) -> list[TablePlan]:
-    from stratagem.reproduction.table_plan import LEAST_SEEDS, TablePlan
+    from stratagem.sweeps.reproduction.table_plan import LEAST_SEEDS, TablePlan
 
     name, wanted = _split(table)
     file = file_of(name)
@@ -149,15 +162,15 @@ def _possible(paper: PublishedPaper, wanted: str) -> PublishedTable:
     return table
 
 
-def _planned(plans: Sequence[TablePlan]) -> ReproductionPlan:
-    from stratagem.reproduction.table_plan import size_of
+def _make_plan(plans: Sequence[TablePlan]) -> ReproductionPlan:
+    from stratagem.sweeps.reproduction.table_plan import size_of
 
     return ReproductionPlan(tuple(plans), tuple(map(size_of, plans)))
 
 
 def _plan_lines(plans: Sequence[TablePlan]) -> list[str]:
     """Return the plan in one line for each table, before anything is run."""
-    planned = _planned(plans)
+    planned = _make_plan(plans)
     return [
         f"{row['table']} at scale {row['scale']}: {row['runs']} runs, {row['finished']} finished before, "
         f"{row['sampled_tokens']:,} sampled and {row['trained_tokens']:,} trained tokens at most"
@@ -168,8 +181,8 @@ def _plan_lines(plans: Sequence[TablePlan]) -> list[str]:
     ]
 
 
-def _made(plans: Sequence[TablePlan], until: float, any_tree: bool, tell: Callable[[str], None]) -> Reproduction:
-    from stratagem.reproduction.table_maker import figures_of, make_table
+def _make_runs(plans: Sequence[TablePlan], until: float, any_tree: bool, tell: Callable[[str], None]) -> Reproduction:
+    from stratagem.sweeps.reproduction.table_maker import figures_of, make_table
 
     failed: dict[str, StratagemError] = {}
     figures = []

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import RenderableType
 
 from stratagem.api.arguments import as_path
 from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
-from stratagem.engines.outcomes import OutcomesByModel
-from stratagem.engines.remote.terms import current
-from stratagem.errors import StratagemError
+from stratagem.api.pictures import bars, matrix
+from stratagem.base.errors import StratagemError
 from stratagem.games.base import Json
-from stratagem.show.console import Text, plain
+from stratagem.language.engines.outcomes import OutcomesByModel
+from stratagem.language.engines.remote.terms import current
+from stratagem.show.console import VisibleText, plain
 from stratagem.show.html import Html, element, join
-from stratagem.show.legend import explain, wrap_lines
+from stratagem.show.legend import explain, explain_marks, wrap_lines
 from stratagem.show.markup import table_html
-from stratagem.show.table import Table
+from stratagem.show.series import choose
+from stratagem.show.table import ResultTable
 from stratagem.show.terminal import terminal_table
 
 if TYPE_CHECKING:
@@ -33,29 +36,46 @@ __all__ = ["Result"]
 class Result(ABC):
     """Figures of one call: tables for a reader, rows for a program."""
 
+    _marks: ClassVar[bool] = True
+    """False where limits in the tables are no 95 % intervals, so that the legend has no sentence about marks."""
+
     @abstractmethod
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         """Return all tables for a reader, their figures as the catalogue declares them."""
 
-    def main_tables(self) -> list[Table]:
+    def main_tables(self) -> list[ResultTable]:
         """Return the tables that are printed unless all are requested."""
         return [table for table in self.tables() if table.main]
 
-    def legend(self, tables: Sequence[Table]) -> list[str]:
+    def legend(self, tables: Sequence[ResultTable]) -> list[str]:
         """Return the sentences that explain the figures of these tables, which are printed below them."""
-        return explain(tables)
+        return [*explain(tables), *(explain_marks(tables) if self._marks else [])]
 
     def remarks(self) -> list[str]:
         """Return further sentences of the result, with parameters of functions as in `seed=1`."""
         return []
 
+    @property
+    def files(self) -> list[Path]:
+        """Files for a reader that the call wrote."""
+        return []
+
+    @property
+    def exit_status(self) -> int:
+        """Status with which the command ends that prints the result."""
+        return 0
+
     @abstractmethod
     def rows(self) -> list[Json]:
         """Return the figures in long form, one row a figure."""
 
-    @abstractmethod
     def to_json(self) -> Any:
-        """Return all figures as plain data, as the command line prints them with `--json`."""
+        """Return all figures as plain data, as the command line prints them with `--json`: the rows, unless more."""
+        return self.rows()
+
+    def forms(self) -> Mapping[str, Callable[[Path], object]]:
+        """Return what writes other kinds of files than JSON, by the ending of their paths."""
+        return {}
 
     @one_sentence
     def to_pandas(self) -> DataFrame:
@@ -68,9 +88,13 @@ class Result(ABC):
 
     @one_sentence
     def save(self, path: str | Path) -> Path:
-        """Write all figures as a JSON file, and return its path."""
+        """Write all figures as JSON, or in the form that the ending of the path names, and return the path."""
         target = as_path(path, "file")
-        write_json(self.to_json(), target)
+        write = self.forms().get(target.suffix)
+        if write is None:
+            write_json(self.to_json(), target)
+        else:
+            write(target)
         return target
 
     def text(self, *, everything: bool = False) -> str:
@@ -78,13 +102,13 @@ class Result(ABC):
         tables = self.tables() if everything else self.main_tables()
         shown: list[RenderableType] = []
         for table in tables:
-            shown += [terminal_table(table), *map(Text, sentences_of(table))]
+            shown += [terminal_table(table), *map(VisibleText, sentences_of(table))]
         return plain(*shown, *self._below(tables))
 
-    def _below(self, tables: Sequence[Table]) -> list[Text]:
+    def _below(self, tables: Sequence[ResultTable]) -> list[VisibleText]:
         """Return the legend and the remarks under an empty line."""
         sentences = [*wrap_lines(self.legend(tables)), *self.remarks()]
-        return list(map(Text, ["", *sentences] if tables and sentences else sentences))
+        return list(map(VisibleText, ["", *sentences] if tables and sentences else sentences))
 
     def __repr__(self) -> str:
         return self.text()
@@ -94,7 +118,7 @@ class Result(ABC):
         return join(*map(table_html, tables), *map(_paragraph, [*self.legend(tables), *self.remarks()]))
 
 
-def sentences_of(table: Table) -> tuple[str, ...]:
+def sentences_of(table: ResultTable) -> tuple[str, ...]:
     """Return the notes and the warnings of a table."""
     return (*table.notes, *(f"warning: {warning}" for warning in table.warnings))
 
@@ -104,12 +128,32 @@ def remarks_on(outcomes: OutcomesByModel) -> list[str]:
     return [*outcomes.remarks(), *filter(None, [outcomes.too_many(current().max_failed)])]
 
 
-class Plotted(Result):
-    """Result with a picture."""
+class PlottedResult(Result):
+    """Result whose figures have a picture, as its tables declare them."""
 
-    @abstractmethod
-    def plot(self) -> Figure:
-        """Return the figures as a picture of plotly."""
+    @one_sentence
+    def plot(self, figure: str = "", /) -> Figure:
+        """Draw a figure of the tables by its key, with its interval and its null; by default the exploitability.
+
+        Without one it is the first figure with an interval, or the cross-play of a tournament.
+        """
+        tables = self.tables()
+        square = next((table for table in tables if table.matrix), None)
+        if square is not None and not figure:
+            return matrix(square)
+        return bars(choose(tables, figure))
+
+
+@dataclass(frozen=True, repr=False)
+class PlayedResult(PlottedResult):
+    """Figures of games that models may have played, with the requests to these."""
+
+    outcomes: OutcomesByModel = field(default_factory=OutcomesByModel, kw_only=True)
+    """Requests behind the figures by model: their number, and how many had no reply, were refused or filtered."""
+
+    def remarks(self) -> list[str]:
+        """Return the shares of requests that had no reply, were refused or filtered."""
+        return remarks_on(self.outcomes)
 
 
 def _paragraph(text: str) -> Html:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import lines
-from stratagem.api.result import Plotted
+from stratagem.api.result import PlottedResult
 from stratagem.api.runs import Run
 from stratagem.api.trainings import RUNS
-from stratagem.errors import StratagemError, UnknownName
+from stratagem.base.errors import StratagemError, UnknownName
 from stratagem.games.base import Json
-from stratagem.reports.run_status import status_of
-from stratagem.runs.folder import RunFolder, find_runs, is_run
 from stratagem.show.cells import number
-from stratagem.show.table import Table, text_table
+from stratagem.show.reports.run_status import status_of
+from stratagem.show.table import ResultTable, text_table
+from stratagem.training.runs.folder import RunFolder, find_runs, is_run
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -28,7 +28,7 @@ __all__ = ["Runs", "runs"]
 
 
 @dataclass(frozen=True, repr=False)
-class Runs(Plotted):
+class Runs(PlottedResult):
     """Runs in a folder, each with its status as it was when they were listed."""
 
     folder: Path
@@ -46,14 +46,11 @@ class Runs(Plotted):
         """Return one row for each run."""
         return list(self.statuses)
 
-    def to_json(self) -> list[Json]:
-        """Return the status of each run, as `stratagem runs --json` prints it."""
-        return self.rows()
-
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         columns = ("run", "state", "since", "step", "best", "exploitability")
         rows = [(row["run"], *_cells(row)) for row in self.statuses]
-        return [text_table(f"Runs in {self.folder}", columns, rows)] if rows else []
+        table = text_table(f"Runs in {self.folder}", columns, rows)
+        return [replace(table, warnings=tuple(self.damaged))] if rows else []
 
     def remarks(self) -> list[str]:
         """Return a sentence where the folder has no runs."""
@@ -74,7 +71,11 @@ class Runs(Plotted):
 
 @one_sentence
 def runs(folder: str | Path = RUNS) -> Runs:
-    """List the runs in a folder with their status and newest figures; of a run's own folder, that run."""
+    """List the runs in a folder with their status and newest figures.
+
+    Args:
+        folder: Folder of the runs.
+    """
     place = as_path(folder, "folder")
     if not place.is_dir() and place != RUNS:
         raise StratagemError(f"There is no folder {place}.")

@@ -10,16 +10,15 @@ from typing import TYPE_CHECKING
 from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import lines
-from stratagem.api.result import Plotted
-from stratagem.errors import UnknownName, WrongKind
+from stratagem.api.result import PlottedResult
+from stratagem.base.errors import UnknownName, WrongKind
 from stratagem.games.base import Json
-from stratagem.reports.headline import headlines
-from stratagem.reports.headline_table import headline_tables
-from stratagem.reports.run_data import SFT_PREFIXES, RunData
-from stratagem.reports.run_status import status_of
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import Curve
-from stratagem.show.table import Numbers, Table, columns_of, text_table
+from stratagem.show.reports.headline import headline_tables, headlines
+from stratagem.show.reports.run_data import SFT_PREFIXES, RunData
+from stratagem.show.reports.run_status import status_of
+from stratagem.show.table import Numbers, ResultTable, columns_of, text_table
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import Curve
 
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
@@ -31,7 +30,7 @@ __all__ = ["Run", "load_run"]
 
 
 @dataclass(frozen=True, repr=False)
-class Run(Plotted):
+class Run(PlottedResult):
     """Run: a folder with the recipe, the metrics, the checkpoints and the record of a training."""
 
     folder: RunFolder
@@ -69,7 +68,7 @@ class Run(Plotted):
         names = {"run": self.folder.name, "path": str(self.path)}
         return {**names, **status_of(self.folder), "figures": summary_of(self.folder)}
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         rows = [(name, *figures.values()) for name, figures in summary_of(self.folder).items()]
         columns = columns_of("metric", *map(Numbers, ("first", "last", "best checkpoint")))
         summary = text_table(f"{self.path}: {self.state}", columns, rows)
@@ -88,14 +87,18 @@ class Run(Plotted):
     @one_sentence
     def report(self, path: str | Path | None = None) -> Path:
         """Write the report as an HTML page, by default into the folder, and return its path."""
-        from stratagem.reports.report import write_report
+        from stratagem.show.reports.report import write_report
 
         return write_report(self.folder, None if path is None else as_path(path, "file"))
 
 
 @one_sentence
 def load_run(path: str | Path | Run) -> Run:
-    """Open the run in a folder, finished or not."""
+    """Open the run in a folder, finished or not.
+
+    Args:
+        path: Folder of the run.
+    """
     if isinstance(path, Run):
         return path
     if not isinstance(path, str | Path):

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
-from stratagem.errors import WrongKind
-from stratagem.options import whole, within
+from stratagem.base.errors import WrongKind
+from stratagem.base.options import whole, within
 
 if TYPE_CHECKING:
-    from stratagem.engines.remote.budget import Budget
-    from stratagem.engines.remote.tally import PriceList
+    from stratagem.language.engines.remote.budget import Budget
+    from stratagem.language.engines.remote.tally import PriceList
 
 _SHORTEST = 1e-3
 """Shortest timeout in seconds."""
@@ -35,15 +35,21 @@ def servers(
 ) -> AbstractContextManager[Budget | None]:
     """Ask servers on other terms within: `with sg.servers(budget="2000calls", concurrency=4): sg.evaluate(...)`.
 
-    A request has `timeout` seconds and at most so many `tries`; at most `concurrency` are under way at a server. More
-    than the share `max_failures` of failed requests stops a call. Results say where more than the share `max_failed` of
-    the requests behind them had no reply. `budget` caps what all calls within spend together:
-    `2000calls`, `100000tokens` or `5usd`; the context returns it, and its `spent` says how much is gone. `prices` is a
-    TOML file with the prices of models. What is left out stays as it is.
+    The context returns the budget, and its `spent` says how much is gone. What is left out stays as it is.
+
+    Args:
+        timeout: Timeout of a request to a server in seconds (120).
+        tries: Maximum tries of a request to a server (5).
+        concurrency: Maximum concurrent requests to a server (16).
+        max_failures: Maximum share of failed requests of a server (0.05). Fewer than 3 failures never stop, unless it
+            is 0.
+        max_failed: Maximum share of requests without a reply (0.02), above which results say so, and commands fail.
+        budget: Cap on all calls, tokens or money at servers together: 2000calls, 100000tokens, 5usd.
+        prices: TOML file with the prices of models behind servers.
     """
     terms = _terms(timeout, tries, concurrency, max_failures, max_failed)
-    from stratagem.engines.remote.budget import read_budget
-    from stratagem.engines.remote.tally import read_prices
+    from stratagem.language.engines.remote.budget import read_budget
+    from stratagem.language.engines.remote.tally import read_prices
 
     if budget is not None and not isinstance(budget, str):
         raise WrongKind("budget", "a text such as 2000calls or 5usd", budget)
@@ -82,14 +88,14 @@ def _terms(
 
 @contextmanager
 def _within(terms: dict[str, Any], budget: Budget | None, prices: PriceList | None) -> Iterator[Budget | None]:
-    from stratagem.engines.remote.budget import spending
-    from stratagem.engines.remote.tally import priced
-    from stratagem.engines.remote.terms import changed
+    from stratagem.language.engines.remote.budget import spending
+    from stratagem.language.engines.remote.tally import use_prices
+    from stratagem.language.engines.remote.terms import change_terms
 
     with ExitStack() as stack:
-        stack.enter_context(changed(**terms))
+        stack.enter_context(change_terms(**terms))
         if budget is not None:
             stack.enter_context(spending(budget))
         if prices is not None:
-            stack.enter_context(priced(prices))
+            stack.enter_context(use_prices(prices))
         yield budget

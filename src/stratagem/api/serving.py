@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from stratagem.errors import WrongKind
-from stratagem.options import whole
+from stratagem.base.errors import WrongKind
+from stratagem.base.options import whole
 
 
 @contextmanager
@@ -16,15 +16,15 @@ def serving(engine: str | None = None, workers: int | None = None, ray: str | No
         if engine is not None:
             if not isinstance(engine, str):
                 raise WrongKind("engine", "a text such as `transformers(rows=16)`", engine)
-            from stratagem.engines.open import served_by
-            from stratagem.training.engine import read_engine
+            from stratagem.language.engines.open import served_by
+            from stratagem.training.recipe_file import read_engine
 
             stack.enter_context(served_by(read_engine(engine).value))
         if workers is not None:
             whole("The call", "workers", workers, 1)
         if workers is not None or ray is not None:
-            from stratagem.workers.kinds import workers_of
-            from stratagem.workers.plan import working
+            from stratagem.playing.workers.kinds import workers_of
+            from stratagem.playing.workers.plan import working
 
             stack.enter_context(working(workers_of(workers, ray)))
         yield

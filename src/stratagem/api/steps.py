@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +11,10 @@ from stratagem.api.arguments import as_path, as_text, names_of, several
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.records import Record
 from stratagem.api.result import Result
-from stratagem.errors import StratagemError
-from stratagem.evaluation.figures.catalogue import figures_of
+from stratagem.base.errors import StratagemError
 from stratagem.games.base import Json
-from stratagem.show.table import Table, text_table
+from stratagem.measure.figures.catalogue import figures_of
+from stratagem.show.table import ResultTable, text_table
 
 if TYPE_CHECKING:
     from stratagem.algorithms.scopal.steps import Steps
@@ -42,21 +42,16 @@ class StepTable(Result):
         """Return the counts, as `stratagem steps --json` prints them."""
         return self.summary
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         figures = figures_of("samples", "valid", "rows", "unique_actions", "advantageous", "ratio")
         rows = [(game, *(counts[figure.key] for figure in figures)) for game, counts in self._games()]
         return [text_table(str(self.file or "Steps"), ("game", *figures), rows)]
 
-    @one_sentence
-    def save(self, path: str | Path) -> Path:
-        """Write the steps as Parquet to a path that ends in `.parquet`, as a recipe reads them, else the counts."""
-        target = as_path(path, "file")
-        if target.suffix != ".parquet":
-            return super().save(target)
+    def forms(self) -> Mapping[str, Callable[[Path], object]]:
+        """Return the writer of the steps as Parquet, as a recipe reads them, `.parquet`."""
         from stratagem.algorithms.scopal.steps import write_steps
 
-        write_steps(self.steps, target)
-        return target
+        return {".parquet": lambda path: write_steps(self.steps, path)}
 
     def _games(self) -> list[tuple[str, Json]]:
         return [*self.summary["games"].items(), ("all", self.summary["all"])]
@@ -72,17 +67,18 @@ def steps(
 ) -> StepTable:
     """Estimate the value of each step of recorded games.
 
-    `records` are folders that `record=` wrote. `out` is a new Parquet file for the table. `step_reward` is an advantage
-    estimator: step_win_rate, discounted, beta ... `players` are those whose decisions count, by their names in the
-    record; by default that of slot 0.
+    Args:
+        records: Folders of recorded games, as `record=` writes them.
+        out: New Parquet file for the table.
+        step_reward: Advantage estimator of the steps: step_win_rate, discounted, beta ...
+        players: Players whose decisions count, by their names in the record; by default that of slot 0.
     """
     folders = [one.folder if isinstance(one, Record) else as_path(one, "record") for one in several(records, "record")]
     file = None if out is None else _new_file(as_path(out, "file"))
     named = as_text(step_reward, "advantage estimator")
     from stratagem.algorithms.scopal.decision_table import read_decisions
-    from stratagem.algorithms.scopal.steps import make_steps
-    from stratagem.algorithms.scopal.summary import summarize
-    from stratagem.learning.advantages.catalogue import read_advantage
+    from stratagem.algorithms.scopal.steps import make_steps, summarize
+    from stratagem.learn.advantages.catalogue import read_advantage
 
     estimator = read_advantage(named).value
     made = make_steps(read_decisions(folders, names_of(players, "player")), folders, estimator)

@@ -2,57 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from stratagem.api.arguments import as_folder
+from stratagem.api.arguments import as_folder, as_output
 from stratagem.api.evaluations import Evaluation
-from stratagem.api.pictures import matrix
-from stratagem.api.plans import Plan, carry_out
-from stratagem.api.play_settings import TournamentSettings
-from stratagem.api.player_like import as_player, players_of
+from stratagem.api.mistakes import one_sentence
+from stratagem.api.plans import PlayPlan
+from stratagem.api.player_like import PlayerLike, as_player, players_of
 from stratagem.api.progress import Step
-from stratagem.api.result import Plotted, remarks_on
-from stratagem.api.settings import takes_settings
-from stratagem.engines.outcomes import OutcomesByModel, counting_outcomes
-from stratagem.evaluation import tournament as tournaments
-from stratagem.evaluation.evaluate import CHANCE
-from stratagem.evaluation.figures.catalogue import figures_of
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.recorded import Reading, recorded
-from stratagem.evaluation.report import tournament_json
-from stratagem.evaluation.resumable import ResumableRecord
-from stratagem.evaluation.tournament import CrossPlay, num_batches
+from stratagem.api.result import PlayedResult
+from stratagem.api.serving import serving
+from stratagem.base.options import check_seed, whole
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.play.records import Episode
+from stratagem.language.engines.outcomes import counting_outcomes
+from stratagem.measure import tournament as tournaments
+from stratagem.measure.evaluate import CHANCE
+from stratagem.measure.figures.catalogue import figures_of
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.recorded import RecordReading, figures_of_record
+from stratagem.measure.report import tournament_json
+from stratagem.measure.resumable import ResumableRecord
+from stratagem.measure.tournament import CrossPlay, num_batches
 from stratagem.players.agents import each_once
 from stratagem.players.base import Player
-from stratagem.players.given import as_game
+from stratagem.players.given import GameLike, as_game
 from stratagem.players.pools import pools
-from stratagem.show.table import Numbers, Table, Value, columns_of, text_table
+from stratagem.playing.records import Episode
+from stratagem.show.table import Numbers, ResultTable, Value, columns_of, text_table
 
-if TYPE_CHECKING:
-    from plotly.graph_objects import Figure
-
-__all__ = ["Tournament", "TournamentPlan", "TournamentSettings", "plan_tournament", "tournament"]
+__all__ = ["Tournament", "TournamentPlan", "tournament"]
 
 
-_MEANING = "Payoff a round of the row against the column. A bare figure is exact; ± is a standard error over deals."
+_MEANING = "Payoff a round of the row against the column."
 
 
 @dataclass(frozen=True, repr=False)
-class Tournament(Plotted):
+class Tournament(PlayedResult):
     """Cross-play matrix of a tournament."""
 
     cross_play: CrossPlay
     seed: int
     episodes: int
     """Number of episodes of each pair."""
-    outcomes: OutcomesByModel = field(default_factory=OutcomesByModel)
-    """Requests behind the figures by model: their number, and how many had no reply, were refused or filtered."""
 
     def rows(self) -> list[Json]:
         """Return one row for each pair: the payoff a round of `player` against `opponent`."""
@@ -68,11 +64,7 @@ class Tournament(Plotted):
         data = tournament_json(self.cross_play, self.seed, self.episodes)
         return data | {"requests": self.outcomes.to_json()}
 
-    def remarks(self) -> list[str]:
-        """Return the shares of requests that had no reply, were refused or filtered."""
-        return remarks_on(self.outcomes)
-
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         order, means = self.cross_play.ranking(), self.cross_play.means
         where = f"{self.episodes} episodes per pair where play is sampled, seats rotated over paired deals"
         title = f"{self.cross_play.text}   {where}, {self._unit}"
@@ -86,17 +78,12 @@ class Tournament(Plotted):
             (str(rank), self._name(row), means[row], *(self.cross_play.pay[row][column] for column in order))
             for rank, row in enumerate(order, 1)
         ]
-        return [replace(text_table(title, columns, rows), notes=(_MEANING,), warnings=self.cross_play.warnings)]
+        table = text_table(title, columns, rows)
+        return [replace(table, notes=(_MEANING,), warnings=self.cross_play.warnings, matrix=True)]
 
     def _name(self, row: int) -> str:
         name = self.cross_play.players[row].removeprefix(f"{self.cross_play.game.spec.family}/")
         return "random (chance)" if name == CHANCE else name
-
-    def plot(self) -> Figure:
-        """Draw the matrix, the best mean first."""
-        order = self.cross_play.ranking()
-        pay = [[self.cross_play.pay[row][column].mean for column in order] for row in order]
-        return matrix(self.cross_play.text, [self.cross_play.players[row] for row in order], pay, self._unit)
 
     @property
     def _unit(self) -> str:
@@ -104,7 +91,7 @@ class Tournament(Plotted):
 
 
 @dataclass(frozen=True)
-class TournamentPlan(Plan[TournamentSettings, Tournament, Evaluation]):
+class TournamentPlan(PlayPlan[Tournament]):
     """Tournament that is checked and not played yet."""
 
     game: Game[Any]
@@ -121,30 +108,65 @@ class TournamentPlan(Plan[TournamentSettings, Tournament, Evaluation]):
         """Play the tournament."""
         with counting_outcomes() as outcomes:
             result = tournaments.tournament(self.game, self.text, self.players, self.evaluator, step)
-        return Tournament(result, self.settings.seed, self.evaluator.episodes, outcomes)
+        return Tournament(result, self.seed, self.evaluator.episodes, outcomes=outcomes)
 
-    def so_far(self, episodes: Iterable[Episode]) -> Evaluation:
+    def figures_so_far(self, episodes: Sequence[Episode]) -> Evaluation:
         """Return the figures of those episodes that are finished."""
-        results = recorded(episodes, Reading(crossed=True, seed=self.settings.seed))
-        return Evaluation(tuple(results), self.text, self.settings.seed, broken_off=True)
+        results = figures_of_record(episodes, RecordReading(crossed=True, seed=self.seed))
+        return Evaluation(tuple(results), self.text, self.seed, broken_off=True)
 
 
-def plan_tournament(settings: TournamentSettings) -> TournamentPlan:
-    """Plan a tournament, and open its record."""
-    at, made = settings, as_game(settings.game)
-    text = at.game if isinstance(at.game, str) else describe(made)
-    listed = players_of(at.players, least=0) or list(
-        dict.fromkeys(name for pool in pools(made).values() for name in pool.players)
-    )
-    seated = each_once(as_player(name, made) for name in [*listed, *([CHANCE] if at.chance else [])])
-    plan: dict[str, Any] = {"command": "tournament", "game": text, "players": [player.name for player in seated]}
-    plan |= {"episodes": at.episodes, "seed": at.seed}
-    kept = ResumableRecord(as_folder(at.record), plan, resume=at.resume)
-    evaluator = Evaluator(episodes=at.episodes, key=Key(at.seed), record=kept)
-    return TournamentPlan(at, evaluator, kept, made, text, tuple(seated))
+@one_sentence
+def tournament(
+    game: GameLike,
+    players: PlayerLike | Sequence[PlayerLike] = (),
+    *,
+    episodes: int = 20,
+    seed: int = 0,
+    chance: bool = True,
+    record: str | Path | None = None,
+    resume: bool = False,
+    out: str | Path | None = None,
+    engine: str | None = None,
+    workers: int | None = None,
+    ray: str | None = None,
+    progress: bool = True,
+) -> Tournament:
+    """Play all pairs of players and print the cross-play matrix of payoffs.
+
+    An exception that stops the play, such as an interrupt, has what is known as `so_far`.
+
+    Args:
+        game: Game.
+        players: Players; by default those of the game's pools.
+        episodes: Number of episodes of each pair.
+        seed: Seed of all randomness.
+        chance: True to include random play as the chance level.
+        record: New folder for the episodes and decisions, as Parquet.
+        resume: True to continue the record; recorded requests are not repeated.
+        out: JSON file for the figures.
+        engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
+        workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
+        ray: Ray cluster for the work: its address, `auto`, or `local` for a new one here.
+        progress: True to show progress in a terminal and in a notebook.
+    """
+    check_seed(seed)
+    whole("tournament", "episodes", episodes, 1)
+    file = as_output(out)
+    with serving(engine, workers, ray):
+        made = as_game(game)
+        text = game if isinstance(game, str) else describe(made)
+        listed = players_of(players, least=0) or _pool_players(made)
+        seated = each_once(as_player(name, made) for name in [*listed, *([CHANCE] if chance else [])])
+        noted: Json = {"command": "tournament", "game": text, "players": [player.name for player in seated]}
+        kept = ResumableRecord(as_folder(record), noted | {"episodes": episodes, "seed": seed}, resume=resume)
+        evaluator = Evaluator(episodes=episodes, key=Key(seed), record=kept)
+        found = TournamentPlan(evaluator, kept, seed, made, text, tuple(seated)).play(shown=progress)
+    if file is not None:
+        found.save(file)
+    return found
 
 
-@takes_settings(TournamentSettings)
-def tournament(settings: TournamentSettings) -> Tournament:
-    """Play all pairs of players, by default those of the game's pools, and random play with `chance`."""
-    return carry_out(plan_tournament, settings)
+def _pool_players(game: Game[Any]) -> list[str]:
+    """Return the players of the game's pools, each once."""
+    return list(dict.fromkeys(name for pool in pools(game).values() for name in pool.players))

@@ -7,32 +7,32 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stratagem.api.arguments import as_changes, as_path, names_of, several
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import bar
 from stratagem.api.runs import Run
 from stratagem.api.serving import serving
-from stratagem.consent.needs import texts_of
-from stratagem.consent.table import allow_named, reading_files
-from stratagem.errors import BadParameter, WrongKind
-from stratagem.files import telling_below
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.resume import resume_by_force
-from stratagem.runs.trackers.base import tracking
-from stratagem.runs.trackers.catalogue import make_trackers
+from stratagem.base.consent.needs import texts_of
+from stratagem.base.consent.table import allow_named, reading_files
+from stratagem.base.errors import BadParameter, WrongKind
+from stratagem.base.files import telling_below
+from stratagem.playing.workers.plan import current
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.resume import resume_by_force
+from stratagem.training.runs.trackers.base import tracking
+from stratagem.training.runs.trackers.catalogue import make_trackers
 from stratagem.training.shipped import check_part, recipe_path
 from stratagem.training.stage import Progress
-from stratagem.workers.plan import current
 
 if TYPE_CHECKING:
     from stratagem.training.recipe_file import AnyRecipe
 
 RUNS = Path("runs")
 """Folder of runs without a folder of their own."""
-RecipeLike: TypeAlias = "str | Path | AnyRecipe"
-"""A recipe: its path, its name among the shipped ones, or its settings as an object."""
+RecipeLike: TypeAlias = "str | Path | Mapping[str, Any] | AnyRecipe"
+"""A recipe: its path, its name among the shipped ones, or its settings as tables or as an object."""
 _SHOWN = ("loss", "pay", "exploitability", "checkpoint_metric")
 """Metrics of the progress bar, by the last part of their names."""
 
@@ -55,14 +55,24 @@ def train(
     command: str = "stratagem.train from Python",
     progress: bool = True,
 ) -> Run:
-    """Train a model by one or more recipes, of which a later one overrides an earlier one.
+    """Train a model by one or more recipes; continue a stopped run with `resume=True`.
 
-    `changes` are settings by their places: `{"sepo.iterations": 3}`. `out` is the new folder of the run, by default
-    runs/NAMES-SEED. With `resume` a stopped run continues, by its folder or as a `Run`; `force` accepts a changed
-    recipe, or starts again if all checkpoints are missing. `strict` stops at the first fault that a check of training
-    finds. `track` names services that get the metrics, too: `wandb`, `trackio`, or `wandb(project=NAME)`. `allow`
-    are single things that the recipe may use although its folder is not trusted: a Python file, a command `cmd:...`, or
-    a server as HOST or HOST:PORT. The run notes `command`.
+    Args:
+        recipes: Recipes, by path or by a name of `stratagem recipes`; a later one overrides an earlier one. The last
+            may be a dictionary: `["sepo/kuhn-tiny", {"sepo": {"iterations": 5}}]`. With `resume=True`, the folder
+            of a run.
+        changes: Settings to change by their places, such as sepo.exploitability_weight=3.
+        out: New folder of the run; by default runs/NAMES-SEED.
+        resume: True to continue a stopped run.
+        strict: True to stop at the first fault that a check of training finds.
+        force: With `resume=True`: accept a changed recipe, or start again if all checkpoints are missing.
+        workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
+        ray: Ray cluster for the work: its address, `auto`, or `local` for a new one here.
+        track: Services that get the metrics, too: wandb or trackio, as in `wandb(project=NAME)`.
+        allow: Single things that a recipe may use although its folder is not trusted: a Python file, a command
+            `cmd:...`, or a server as HOST or HOST:PORT.
+        command: Command that the run notes.
+        progress: True to show progress in a terminal and in a notebook.
     """
     trackers, reading = make_trackers(names_of(track, "tracker")), reading_files(*names_of(allow, "permission"))
     with reading, serving(None, workers, ray), tracking(trackers):
@@ -73,7 +83,7 @@ def train(
                 raise BadParameter("A run continues with its own folder: leave `out=` out.")
             run, recipe = _stopped_run(several(recipes, "recipe"), changes, force=force)
         else:
-            names, recipe = _named(several(recipes, "recipe"), as_changes(changes))
+            names, recipe = _named_settings(several(recipes, "recipe"), as_changes(changes))
             folder = RUNS / "-".join([*names, str(recipe.seed)]) if out is None else as_path(out, "run")
             run, recipe = _new_run(folder, recipe, command)
         _train(run, recipe, strict=strict, shown=progress)
@@ -82,10 +92,10 @@ def train(
 
 def read_recipe(recipes: RecipeLike | Sequence[RecipeLike], changes: Mapping[str, object] | None = None) -> AnyRecipe:
     """Read the settings of one or more recipes."""
-    return _named(several(recipes, "recipe"), as_changes(changes))[1]
+    return _named_settings(several(recipes, "recipe"), as_changes(changes))[1]
 
 
-def _named(recipes: Sequence[object], changes: Mapping[str, object]) -> tuple[list[str], AnyRecipe]:
+def _named_settings(recipes: Sequence[object], changes: Mapping[str, object]) -> tuple[list[str], AnyRecipe]:
     """Return the settings of recipes, with their names."""
     from stratagem.training.recipe_file import AnyRecipe
 
@@ -95,20 +105,33 @@ def _named(recipes: Sequence[object], changes: Mapping[str, object]) -> tuple[li
         if changes:
             raise BadParameter("A recipe that is an object is used as it is: leave the changes out.")
         return [str(getattr(recipes[0], "algorithm", "recipe"))], recipes[0]
-    for recipe in recipes:
+    *others, last = recipes
+    settings = dict(last) if isinstance(last, Mapping) else {}
+    files = others if isinstance(last, Mapping) else recipes
+    for recipe in files:
         if not isinstance(recipe, str | Path):
-            raise WrongKind("recipe", "a path or the name of a shipped one, or one object alone", recipe)
-    paths = [recipe_path(str(recipe)) for recipe in recipes]
+            wanted = "a path or the name of a shipped one, with a dictionary as the last, or one object alone"
+            raise WrongKind("recipe", wanted, recipe)
+    allow_named(texts_of(settings))
+    paths = [recipe_path(str(recipe)) for recipe in (*files, *_extended_by(settings))]
     from stratagem.algorithms.catalogue import read_any  # loads torch, so only for recipes that there are
 
     try:
-        return [path.stem for path in paths], read_any(paths, changes)
+        return [path.stem for path in paths] or ["recipe"], read_any(paths, changes, settings=settings)
     except BadParameter as error:
         if changes:  # a wrong change is told as it is where the recipes can be read without it
-            _named(recipes, {})
+            _named_settings(recipes, {})
             raise
         check_part(paths, error)
         raise
+
+
+def _extended_by(settings: dict[str, Any]) -> list[str]:
+    """Take the recipes that a dictionary extends out of it."""
+    extended = settings.pop("extends", [])
+    if not isinstance(extended, list) or not all(isinstance(name, str) for name in extended):
+        raise BadParameter('`extends` is a list of recipes, such as ["sepo/kuhn-tiny"].')
+    return extended
 
 
 def _stopped_run(
@@ -135,11 +158,11 @@ def _new_run(folder: Path, recipe: AnyRecipe, command: str) -> tuple[RunFolder, 
     A recipe that cannot be trained is refused before the folder exists.
     """
     from stratagem.algorithms.catalogue import check_new
-    from stratagem.algorithms.checkpointing import settled_here
+    from stratagem.algorithms.estimates import choose_checkpointing_here
 
     check_new(recipe, RunFolder(folder))
     current().workers.reach()
-    recipe = settled_here(recipe)
+    recipe = choose_checkpointing_here(recipe)
     return RunFolder.create(folder, recipe, recipe.seed, command), recipe
 
 
@@ -160,13 +183,13 @@ def _shown_progress(name: str, shown: bool) -> Iterator[Progress]:
     with bar(name, shown=shown, remaining=True) as show:
 
         def progress(step: int, steps: int, figures: Mapping[str, float]) -> None:
-            texts = ", ".join(f"{metric} {value:.3f}" for metric, value in _chosen(figures).items())
+            texts = ", ".join(f"{metric} {value:.3f}" for metric, value in _choose_metrics(figures).items())
             show(step, steps, f"{name}: {texts}")
 
         yield progress
 
 
-def _chosen(figures: Mapping[str, float]) -> dict[str, float]:
+def _choose_metrics(figures: Mapping[str, float]) -> dict[str, float]:
     """Return the metrics of the progress bar; where several share a last part, with their full names."""
     parts = [(name, name.rpartition("/")[2], value) for name, value in figures.items()]
     counts = Counter(last for _, last, _ in parts)

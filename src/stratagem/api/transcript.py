@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-from stratagem.play.records import Decision, Episode
+from stratagem.playing.records import Decision, Episode
 from stratagem.show.cells import number
-from stratagem.show.console import Text
+from stratagem.show.console import VisibleText
 from stratagem.show.html import element
 
 _SHORT = 100
@@ -28,38 +28,38 @@ class Transcript(str):
         return element("pre", self)
 
 
-def transcript(episode: Episode, after: Callable[[Decision], None] | None = None) -> Iterator[Text]:
+def transcript(episode: Episode, after: Callable[[Decision], None] | None = None) -> Iterator[VisibleText]:
     """Yield the lines of an episode: seats, every action with its state, and payoffs.
 
     `after` is called once the line of an action is taken.
     """
-    yield Text(_barred(f"{episode.game}, {episode.id}"), style="bold")
+    yield VisibleText(_add_bar(f"{episode.game}, {episode.id}"), style="bold")
     for seat, name in enumerate(episode.players):
-        yield Text(f"  seat {seat}: {_barred(name)}")
+        yield VisibleText(f"  seat {seat}: {_add_bar(name)}")
     rewards = iter(episode.rounds)
     for index, rows in groupby(episode.decisions, key=lambda row: row.round):
-        yield Text(f"  round {index + 1}")
+        yield VisibleText(f"  round {index + 1}")
         for row in rows:
             yield _line(row)
             if after is not None:
                 after(row)
         if (paid := next(rewards, None)) is not None:
-            yield Text(f"    payoff: {_by_seat(paid)}", style="green")
+            yield VisibleText(f"    payoff: {_by_seat(paid)}", style="green")
     title = "return" if episode.finished else "return so far"
-    yield Text(f"  {title}: {_by_seat(episode.payoffs)}\n", style="green")
+    yield VisibleText(f"  {title}: {_by_seat(episode.payoffs)}\n", style="green")
 
 
-def _line(row: Decision) -> Text:
-    line = Text(f"    seat {row.seat}")
+def _line(row: Decision) -> VisibleText:
+    line = VisibleText(f"    seat {row.seat}")
     if "\n" not in row.state_key and len(row.state_key) <= _SHORT:
         line.append(f" ({row.state_key})", style="dim")
     if row.action is not None:
-        text = "".join(_parts(row)) if row.parts else f": {_barred(row.action)}"
+        text = "".join(_parts(row)) if row.parts else f": {_add_bar(row.action)}"
         return line.append(text + ("" if row.how == "scripted" else f" ({row.how})"))
-    return line.append(f": {row.how}, {_barred(row.said or 'no reply')}", style="red")
+    return line.append(f": {row.how}, {_add_bar(row.said or 'no reply')}", style="red")
 
 
-def _barred(text: str) -> str:
+def _add_bar(text: str) -> str:
     return text.replace("\n", _BAR)
 
 

@@ -10,13 +10,13 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Result
 from stratagem.api.runs import Run, load_run
 from stratagem.games.base import Json
-from stratagem.show.table import Table, text_table
+from stratagem.show.table import ResultTable, text_table
 
-__all__ = ["Upgraded", "upgrade"]
+__all__ = ["UpgradedRun", "upgrade"]
 
 
 @dataclass(frozen=True, repr=False)
-class Upgraded(Result):
+class UpgradedRun(Result):
     """Run after an upgrade, with what was renamed."""
 
     run: Run
@@ -34,7 +34,7 @@ class Upgraded(Result):
         kept = None if self.kept is None else str(self.kept)
         return {"path": str(self.run.path), "renamed": dict(self.renamed), "kept": kept}
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         rows = [(old, new) for old, new in self.renamed.items()]
         return [text_table(f"{self.run.path}", ("old key", "new key"), rows)] if rows else []
 
@@ -46,14 +46,17 @@ class Upgraded(Result):
 
 
 @one_sentence
-def upgrade(run: str | Path | Run) -> Upgraded:
-    """Give the files of a run the keys and the format of this release, and keep the old files beside.
+def upgrade(run: str | Path | Run) -> UpgradedRun:
+    """Write the settings of a run of an earlier release under the names of this one, and keep the old files.
 
     Where a setting would be lost, nothing is changed, and the error names it. A run that no longer needs an upgrade
     stays as it is.
+
+    Args:
+        run: Folder of a run of an earlier release.
     """
     from stratagem.algorithms.run_upgrade import upgrade_run
 
     opened = load_run(run)
     done = upgrade_run(opened.folder)
-    return Upgraded(opened, done.renamed, done.kept)
+    return UpgradedRun(opened, done.renamed, done.kept)

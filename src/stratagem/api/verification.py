@@ -8,18 +8,18 @@ from typing import Any
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Result
-from stratagem.errors import BadParameter
-from stratagem.evaluation import named_players
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import check_seed, whole
 from stratagem.games import conformance
 from stratagem.games.base import Game, Json
-from stratagem.games.conformance import RULES, Check, Report
+from stratagem.games.conformance import RULES, ConformanceReport, RuleCheck
 from stratagem.games.conformance.brute_force import HISTORIES
 from stratagem.games.foreign.audit import AUDIT
 from stratagem.games.foreign.catalogue import is_foreign, make_foreign
 from stratagem.games.key import Key
-from stratagem.options import check_seed, whole
+from stratagem.measure import named_players
 from stratagem.players.given import GameLike, as_game
-from stratagem.show.table import Table, text_table
+from stratagem.show.table import ResultTable, text_table
 
 _TRIES = 60
 """Number of episodes that are tried to find the smallest one that shows a fault."""
@@ -31,7 +31,7 @@ __all__ = ["Verification", "verify"]
 class Verification(Result):
     """Checks of a game; false as a condition where one failed. It has no figures, so there is no picture."""
 
-    report: Report
+    report: ConformanceReport
 
     @property
     def ok(self) -> bool:
@@ -42,6 +42,11 @@ class Verification(Result):
     def failed(self) -> Sequence[str]:
         """Names of the failed checks."""
         return self.report.failed
+
+    @property
+    def exit_status(self) -> int:
+        """1 if a check failed."""
+        return 0 if self.ok else 1
 
     def __bool__(self) -> bool:
         return self.ok
@@ -55,7 +60,7 @@ class Verification(Result):
         """Return the report, as `stratagem verify-game --json` prints it."""
         return self.report.to_json()
 
-    def tables(self) -> list[Table]:
+    def tables(self) -> list[ResultTable]:
         title = str(self.report).partition("\n")[0]
         rows = [(str(row["outcome"]), str(row["check"]), str(row["detail"])) for row in self.rows()]
         return [text_table(title, ("outcome", "check", "detail"), rows)]
@@ -67,9 +72,14 @@ def verify(
 ) -> Verification:
     """Check a game or an environment against its declaration, and against OpenSpiel where it has the game.
 
-    Each check plays so many random episodes. An environment of another package is named as in
-    `textarena:KuhnPoker-v0`. With `brute_force` every history of a small game is played, at most as many as
-    `histories` says, and exact values and best responses of random policies are compared with what they bring.
+    An environment of another package is named as in `textarena:KuhnPoker-v0`.
+
+    Args:
+        game: Game, or an environment such as textarena:KuhnPoker-v0.
+        episodes: Number of random episodes of each check.
+        seed: Seed of all randomness.
+        brute_force: True to compare exact figures of random policies with those of every history of a small game.
+        histories: Largest number of histories that are compared.
     """
     whole("verify", "episodes", episodes, 1)
     whole("verify", "histories", histories, 1)
@@ -78,15 +88,15 @@ def verify(
     if foreign and brute_force:
         raise BadParameter(f"{game} is an environment of another package, whose histories cannot be enumerated.")
     made: Any = make_foreign(str(game)) if foreign else as_game(game)
-    further = _by_brute_force(made, histories, Key(seed)) if brute_force else list[Check]
+    further = _by_brute_force(made, histories, Key(seed)) if brute_force else list[RuleCheck]
     rules = AUDIT if foreign else (*RULES, named_players.RULE)
     report = conformance.verify(made, episodes=episodes, key=Key(seed), rules=rules, tries=_TRIES)
     return Verification(replace(report, checks=(*report.checks, *further())))
 
 
-def _by_brute_force(game: Game[Any], histories: int, key: Key) -> Callable[[], list[Check]]:
+def _by_brute_force(game: Game[Any], histories: int, key: Key) -> Callable[[], list[RuleCheck]]:
     """Return the check by brute force, which is made last; a game that is too large is refused at once."""
-    from stratagem.evaluation.brute_force_check import brute_force_check, explored  # it loads numpy
+    from stratagem.measure.brute_force_check import brute_force_check, explore_game  # it loads numpy
 
-    size = explored(game, histories)
+    size = explore_game(game, histories)
     return lambda: [brute_force_check(game, size, key)]

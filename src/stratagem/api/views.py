@@ -10,20 +10,21 @@ from typing import TYPE_CHECKING, Self
 from stratagem.api.arguments import as_path
 from stratagem.api.endpoints import check_address
 from stratagem.api.mistakes import one_sentence
-from stratagem.engines.remote.tally import read_prices
+from stratagem.api.progress import bar
+from stratagem.language.engines.remote.tally import read_prices
 from stratagem.show.html import element
-from stratagem.viewer.exporting.page import export
-from stratagem.viewer.jobs import MINUTES, limits_of
-from stratagem.viewer.opening import HOST, PORT, open_viewer
+from stratagem.show.viewer.exporting.page import export
+from stratagem.show.viewer.jobs import MINUTES, limits_of
+from stratagem.show.viewer.opening import HOST, PORT, open_viewer
 
 if TYPE_CHECKING:
-    from stratagem.endpoint.server import Server
+    from stratagem.show.web.server import Server
 
-__all__ = ["View", "export_replays", "view"]
+__all__ = ["ViewerPages", "export_replays", "view"]
 
 
 @dataclass(frozen=True)
-class View:
+class ViewerPages:
     """Pages that are open in a thread of this process, until `close` or the end of `with`."""
 
     folder: Path
@@ -64,28 +65,41 @@ def view(
     job_minutes: float = MINUTES,
     job_memory: float | None = None,
     needs_token: bool = True,
-) -> View:
-    """Show runs, recorded games and the replies of models as pages in a browser.
+) -> ViewerPages:
+    """Show runs, recorded games and the replies of models as pages in a browser, until they are closed.
 
-    `folder` is a run, a record, an audit, or a folder of them. Port 0 takes a free one; `url` is the address with a
-    token. With `needs_token=False` every user and program of this machine may read all and act in your name.
-    `prices` is a TOML file with the prices of models behind servers.
-    What the pages ask for, such as playing on from a turn, ends after `job_minutes`, or beyond `job_memory` GiB;
-    half of the memory of the machine is the default.
+    The pages are served by a thread of this process, until `close` or the end of `with`; `url` is the address, with a
+    token.
+
+    Args:
+        folder: Run, record, audit, or a folder of them.
+        host: Address to listen on; other machines can ask where it is not of this one.
+        port: Port; 0 takes a free one.
+        prices: TOML file with the prices of models behind servers.
+        job_minutes: Time limit of a job, such as playing on from a turn.
+        job_memory: Memory limit of a job in GiB; by default half of the machine's.
+        needs_token: False to let every user and program of this machine read all, and act in your name.
     """
     place = as_path(folder, "folder")
     check_address("view", host, port)
     listed = None if prices is None else read_prices(as_path(prices, "price list"))
     opened = open_viewer(place, host, port, listed, limits_of(job_minutes, job_memory), needs_token=needs_token)
-    return View(place, opened.url, opened.server)
+    return ViewerPages(place, opened.url, opened.server)
 
 
 @one_sentence
-def export_replays(folder: str | Path, file: str | Path, *, episode: str = "") -> Path:
+def export_replays(folder: str | Path, file: str | Path, *, episode: str = "", progress: bool = True) -> Path:
     """Write the replays of a run or a record into one HTML file that needs no network, and return its path.
 
-    `episode` is the id or the number of the only episode; without it the file has all. It has at most 25 MB.
+    The file has at most 25 MB.
+
+    Args:
+        folder: Run or record.
+        file: HTML file for the replays.
+        episode: Id or number of the only episode; without it the file has all.
+        progress: True to show progress in a terminal and in a notebook.
     """
     target = as_path(file, "file")
-    export(as_path(folder, "folder"), target, episode)
+    with bar("episodes", shown=progress) as show:
+        export(as_path(folder, "folder"), target, episode, lambda done, total: show(done, total, "episodes"))
     return target

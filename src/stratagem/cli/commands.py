@@ -1,267 +1,184 @@
-"""Commands by name; the module of a command is imported when the command runs, so that the others cost nothing."""
+"""Table of the commands: the function that each calls, and what its command line has under another name.
+
+A function's parameters become arguments and options, and the section `Args:` of its docstring becomes their help. The
+module of a command is imported when the command runs, so that the others cost nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import ExitStack
-from functools import cached_property
-from importlib import import_module
-from itertools import pairwise
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple
-
-import typer
-from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command
-
-from stratagem.cli.console import errors
-from stratagem.consent.table import ALLOWING
-from stratagem.errors import BadParameter
-from stratagem.renamed.arguments import refuse_replaced
-
-SEVERAL = ("--players", "--opponents")
-"""Options that take several values, as in `--players random mcts:100`."""
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 
-class Listed(NamedTuple):
-    """Row of the list of commands."""
+@dataclass(frozen=True)
+class Command:
+    """Row of the table."""
 
-    target: str
-    """Module and function, as entry points name them."""
+    function: str | Callable[..., Any]
+    """Module and name of the function, of `stratagem.api`; in full where the command is written by hand. Or itself."""
     summary: str
-    """First sentence of the function's docstring."""
+    """First sentence of the function's docstring, so that the list of commands imports no module."""
+    names: Mapping[str, str] = field(default_factory=dict)
+    """Option, or name in the help, by parameter where it is not that of the parameter."""
+    instead: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """Function that an option calls in place of the first, and its parameter that is the option's value, if any."""
+    runs: str = "call:print_call"
+    """Function of `stratagem.cli` that calls the function, and shows what it does."""
+    servers: bool = False
+    """True if the command may ask models behind servers, so that it has the parameters of `sg.servers`, too."""
+    unanswered: int = 1
+    """Exit status where too many requests have no reply."""
+    json: bool = True
+    """True if it prints JSON on request."""
+    more: str = ""
+    """Sentence below the main tables that tells of `--all`; without it the command has no such option."""
+    names_files: bool = True
+    """False if it makes nothing that a file names, so that it asks for no permission."""
 
 
 COMMANDS = {
-    "games": Listed("stratagem.cli.games:games", "List the games, or show one of them."),
-    "players": Listed(
-        "stratagem.cli.players:players", "List the players: rule, memory, whether they are stochastic, and pools."
-    ),
-    "engines": Listed(
-        "stratagem.cli.engines:list_engines",
+    "games": Command("games:games", "List the games, or show one of them."),
+    "players": Command("players:players", "List the players: rule, memory, whether they are stochastic, and pools."),
+    "engines": Command(
+        "engines:engines",
         "List the engines of models: whether they train, their settings, and whether they can be used here.",
+        names_files=False,
     ),
-    "play": Listed("stratagem.cli.match:play_match", "Play a match and print it turn by turn."),
-    "eval": Listed(
-        "stratagem.cli.evaluate:evaluate_players",
+    "play": Command(
+        "matches:play",
+        "Play a match; seats rotate between episodes over paired deals.",
+        names={"players": "--players", "keep": "--show"},
+        runs="match:show_match",
+        servers=True,
+    ),
+    "eval": Command(
+        "evaluations:evaluate",
         "Measure players: payoff, exploitability by a pool and exactly, safety, win rates.",
+        names={"players": "--player", "metrics": "--metric"},
+        instead={"--from": ("records:evaluate_record", "folder")},
+        servers=True,
+        more="More figures, by opponent and by seat: --all.",
     ),
-    "tournament": Listed(
-        "stratagem.cli.tournament:play_tournament",
+    "tournament": Command(
+        "tournaments:tournament",
         "Play all pairs of players and print the cross-play matrix of payoffs.",
+        names={"players": "--players"},
+        servers=True,
     ),
-    "audit": Listed(
-        "stratagem.cli.audit:audit",
+    "audit": Command(
+        "audits:audit",
         "Audit an agent: exploitability with limits, safety, competence, consistency and cost.",
+        names={"probes": "--probe"},
+        instead={"--dry-run": ("audit_plans:plan_audit", "")},
+        servers=True,
+        unanswered=3,
     ),
-    "compare": Listed(
-        "stratagem.cli.compare:compare", "Compare two audits: the change of each figure, with limits that cover."
+    "compare": Command(
+        "audits:compare_audits",
+        "Compare two audits: the change of each figure, with limits that cover.",
+        names_files=False,
     ),
-    "talk": Listed(
-        "stratagem.cli.talk:talk",
+    "talk": Command(
+        "talks:talk",
         "Measure the messages between two players: truth, promises, information, deception, effect and gullibility.",
+        servers=True,
     ),
-    "collusion": Listed(
-        "stratagem.cli.collusion:collusion",
+    "collusion": Command(
+        "collusions:collusion",
         "Measure collusion in words: what two seats gain by talk against the others, in public and in private.",
+        servers=True,
     ),
-    "leaderboard": Listed(
-        "stratagem.cli.leaderboard:leaderboard",
+    "leaderboard": Command(
+        "audits:rank_audits",
         "Rank the agents of several audits by one figure, each with the ranks that its limits allow.",
+        names={"figure": "--figure"},
+        names_files=False,
     ),
-    "verify-game": Listed(
-        "stratagem.cli.verify:verify_game",
+    "verify-game": Command(
+        "verification:verify",
         "Check a game or an environment against its declaration, and against OpenSpiel where it has the game.",
     ),
-    "prompt": Listed(
-        "stratagem.cli.prompt:prompt",
-        "Print the prompts of the first turns of a game; the prefix shared with the previous prompt is dim.",
+    "new": Command(
+        "extensions:new",
+        "Write a small working game, player, metric or part of training into new files, with its tests.",
+        names_files=False,
     ),
-    "data": Listed("stratagem.cli.data:write_data", "Write demonstrations of scripted players, as data for SFT."),
-    "steps": Listed("stratagem.cli.steps:steps", "Estimate the value of each step of recorded games."),
-    "recipes": Listed("stratagem.cli.recipes:recipes", "List the shipped recipes with their descriptions."),
-    "train": Listed(
-        "stratagem.cli.train:train", "Train a model by one or more recipes; continue a stopped run with --resume."
+    "prompt": Command(
+        "prompts:prompt",
+        "Show the prompts of the first turns of a game; the prefix shared with the previous prompt is dim.",
+        names={"style": "--style"},
+        runs="prompt:show_prompts",
     ),
-    "runs": Listed("stratagem.cli.runs:runs", "List the runs in a folder with their status and newest figures."),
-    "upgrade": Listed(
-        "stratagem.cli.upgrade:upgrade",
+    "data": Command(
+        "demonstrations:data",
+        "Write demonstrations of scripted players, as data for SFT.",
+        names={"out": "--out", "sets": "--set"},
+    ),
+    "steps": Command(
+        "steps:steps",
+        "Estimate the value of each step of recorded games.",
+        names={"out": "--out", "players": "--player"},
+    ),
+    "recipes": Command("recipes:recipes", "List the shipped recipes with their descriptions.", names_files=False),
+    "train": Command(
+        "trainings:train",
+        "Train a model by one or more recipes; continue a stopped run with `resume=True`.",
+        names={"changes": "--set"},
+        instead={"--dry-run": ("dry_runs:dry_run", "")},
+        runs="train:show_training",
+        servers=True,
+    ),
+    "runs": Command(
+        "run_lists:runs", "List the runs in a folder with their status and newest figures.", names_files=False
+    ),
+    "upgrade": Command(
+        "upgrades:upgrade",
         "Write the settings of a run of an earlier release under the names of this one, and keep the old files.",
     ),
-    "watch": Listed(
-        "stratagem.cli.watch:watch", "Watch a run until it ends: its step, its main figures, its curves and its checks."
+    "watch": Command(
+        "stratagem.cli.watch:watch",
+        "Watch a run until it ends: its step, its main figures, its curves and its checks.",
+        names_files=False,
     ),
-    "sweep": Listed("stratagem.cli.sweep:sweep", "Run every arm of a sweep with every seed, and test its hypothesis."),
-    "reproduce": Listed(
-        "stratagem.cli.reproduce:reproduce",
-        "Make the runs of a published table, and print its figures beside theirs.",
+    "sweep": Command(
+        "sweeps:sweep",
+        "Run every arm of a sweep with every seed, and test its hypothesis; the same call goes on with it.",
+        servers=True,
     ),
-    "report": Listed(
-        "stratagem.cli.report:report",
+    "reproduce": Command(
+        "reproductions:reproduce",
+        "Make the runs of a published table, and print its figures beside theirs; the same call goes on with them.",
+        servers=True,
+    ),
+    "report": Command(
+        "reports:report",
         "Write a report: one HTML file with figures, curves, episodes and recipe, which needs no network.",
+        names={"of": "RUN", "out": "--out"},
     ),
-    "labels": Listed(
-        "stratagem.cli.labels:labels",
-        "Measure a model's policy under all 650 pairs of capital letters, and print the pairs nearest to a target.",
+    "serve": Command(
+        "endpoints:serve",
+        "Serve players of a game behind OpenAI's chat protocol, until it is closed.",
+        names={"game": "--game", "styles": "--style"},
+        runs="call:wait_for_end",
+        json=False,
     ),
-    "serve": Listed(
-        "stratagem.cli.serve:serve_players", "Serve players of a game behind OpenAI's chat protocol, until Ctrl-C."
+    "show": Command("stratagem.cli.show:show", "List recorded episodes, or print one of them turn by turn."),
+    "view": Command(
+        "views:view",
+        "Show runs, recorded games and the replies of models as pages in a browser, until they are closed.",
+        names={"needs_token": "--no-token"},
+        instead={"--export": ("views:export_replays", "file")},
+        runs="call:wait_for_end",
+        json=False,
     ),
-    "show": Listed("stratagem.cli.show:show", "List recorded episodes, or print one of them turn by turn."),
-    "view": Listed(
-        "stratagem.cli.view:view",
-        "Show runs, recorded games and the replies of models as pages in a browser, until Ctrl-C.",
-    ),
-    "trust": Listed(
+    "trust": Command(
         "stratagem.cli.trust:trust_folders",
         "Trust a folder: its recipes and records may run files and commands, contact servers and read, unasked.",
+        names_files=False,
     ),
 }
 """All commands, in the order of the help."""
-CALLED = {
-    "games": ("games",),
-    "players": ("players",),
-    "engines": ("engines",),
-    "play": ("play",),
-    "eval": ("evaluate", "read_record"),
-    "tournament": ("tournament",),
-    "audit": ("audit", "plan_audit"),
-    "compare": ("compare_audits",),
-    "talk": ("talk",),
-    "collusion": ("collusion",),
-    "leaderboard": ("rank_audits",),
-    "verify-game": ("verify",),
-    "prompt": ("prompt",),
-    "data": ("data",),
-    "steps": ("steps",),
-    "recipes": ("recipes",),
-    "train": ("train", "dry_run"),
-    "runs": ("runs",),
-    "upgrade": ("upgrade",),
-    "sweep": ("sweep",),
-    "reproduce": ("reproduce",),
-    "report": ("report",),
-    "labels": ("labels",),
-    "serve": ("serve",),
-    "show": ("read_record",),
-    "view": ("view", "export_replays"),
-    "trust": ("trust", "trusted", "forget"),
-}
-"""Functions of `import stratagem` that a command calls."""
-ALONE = {"watch": "It redraws one terminal until a run ends; `sg.load_run` has the figures, and `sg.view` the page."}
-"""Reasons of commands that call none."""
 
-NAMING_NOTHING = ("engines", "recipes", "runs", "watch", "compare", "leaderboard", "trust")
-"""Commands that make nothing that a file names, so that they ask for no permission."""
-
-
-def permissions() -> list[Any]:
-    """Return the options that allow a single thing; they act by themselves, so that no command has to pass them on."""
-    app = typer.Typer(add_completion=False)
-    app.command()(_permitted)
-    found = [one for one in get_command(app).params if one.name in _permitted.__annotations__]
-    for one in found:
-        one.expose_value = False
-    return found
-
-
-def _allow(parameter: typer.CallbackParam, things: Sequence[str] | None) -> None:
-    kind = str(parameter.name).removeprefix("allow_")
-    for thing in things or ():
-        ALLOWING[kind](thing)
-
-
-Things = list[str] | None
-
-
-def _permitted(
-    allow_file: Annotated[
-        Things,
-        typer.Option(callback=_allow, help="Python file that a recipe, record or run may run, or file to read."),
-    ] = None,
-    allow_command: Annotated[
-        Things, typer.Option(callback=_allow, help="Command of an agent that a recipe, record or run may start.")
-    ] = None,
-    allow_host: Annotated[
-        Things, typer.Option(callback=_allow, help="Server that a recipe, record or run may use: HOST or HOST:PORT.")
-    ] = None,
-) -> None:
-    """Declare the options."""
-
-
-def _option_names(given: Sequence[str]) -> list[str]:
-    """Return the parameters of the options among words."""
-    words = (one.partition("=")[0] for one in given if one.startswith("--"))
-    return [one.removeprefix("--").replace("-", "_") for one in words]
-
-
-class LoadedCommand(TyperCommand):
-    """Command with its options: what they opened is closed, and a shell completes further words as values of one."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the arguments; if one is refused, end what the ones before it set for the command."""
-        with ExitStack() as refused:
-            refused.callback(ctx.close)  # the command does not begin, so nobody else ends it
-            given = list(args)  # the parser takes words from the list
-            refuse_replaced(next(iter(CALLED.get(str(self.name), ())), ""), _option_names(given))
-            rest = super().parse_args(ctx, args)
-            self._check_paths(ctx, given)
-            refused.pop_all()
-        return rest
-
-    def _check_paths(self, ctx: Any, args: list[str]) -> None:
-        """Refuse an empty text where a path is due, as of an unset variable: it would be the working folder."""
-        words = [part for word in args for part in (word.split("=", 1) if word.startswith("--") else (word,))]
-        empty = {option for option, value in pairwise(words) if not value}
-        for parameter in self.get_params(ctx):
-            if empty & set(parameter.opts) and isinstance(ctx.params.get(parameter.name), Path):
-                option = parameter.opts[0]
-                raise BadParameter(f"{option} needs a path, and its text is empty: name one, or leave it out.")
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Return the completions of a word to which no parameter is left."""
-        offered = super().shell_complete(ctx, incomplete)
-        for parameter in self.get_params(ctx) if incomplete[:1] != "-" else ():
-            if set(SEVERAL) & set(parameter.opts) and ctx.params.get(parameter.name):
-                offered += parameter.shell_complete(ctx, incomplete)
-        return offered
-
-
-class LazyCommand(TyperCommand):
-    """Command known by its summary until it runs."""
-
-    def __init__(self, name: str, listed: Listed) -> None:
-        super().__init__(name, short_help=listed.summary)
-        self._target = listed.target
-
-    @cached_property
-    def loaded(self) -> Any:
-        """The command with its options."""
-        module, _, function = self._target.partition(":")
-        app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-        app.command(self.name, cls=LoadedCommand)(getattr(import_module(module), function))
-        command = get_command(app)
-        if self.name not in NAMING_NOTHING:
-            command.params += permissions()
-        return command
-
-    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Read the options of the command itself; the parser goes on from there."""
-        return self.loaded.make_context(info_name, args, parent=parent, **extra)
-
-
-class Commands(TyperGroup):
-    """All commands, none of them imported."""
-
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        for name, listed in COMMANDS.items():
-            self.add_command(LazyCommand(name, listed))
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run a command; an interrupt of which it says nothing itself is named."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            errors.print("Interrupted.", style="yellow")
-            raise typer.Exit(130) from None
+PLURAL = ("--players", "--opponents", "--games", "--seats")
+"""Options that take several values, as in `--players random mcts:100`."""

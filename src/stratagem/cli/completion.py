@@ -9,11 +9,11 @@ from collections.abc import Iterable
 
 import typer
 
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
+from stratagem.base.named_files import SUFFIX
+from stratagem.base.visible import visible
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.catalogue import game_names
-from stratagem.named_files import SUFFIX
-from stratagem.visible import visible
 
 _GAME = ("game", "suite")
 """Parameters that name the game of a command."""
@@ -26,7 +26,7 @@ def games() -> list[str]:
 
 def suites() -> list[str]:
     """Return the suites and the games."""
-    from stratagem.evaluation.suites import suite_names
+    from stratagem.measure.suites import suite_names
 
     return _words([*suite_names(), *game_names()])
 
@@ -55,35 +55,35 @@ def recipes() -> list[str]:
 
 def styles() -> list[str]:
     """Return the prompt styles."""
-    from stratagem.prompting.catalogue import style_names
+    from stratagem.language.prompting.catalogue import style_names
 
     return _words(style_names())
 
 
 def models() -> list[str]:
     """Return the language models that need no more than a name."""
-    from stratagem.models.reference import NAMED
+    from stratagem.language.models.reference import NAMED
 
     return _words(NAMED)
 
 
 def metrics() -> list[str]:
     """Return the metrics."""
-    from stratagem.evaluation.metrics import METRICS
+    from stratagem.measure.metrics import METRICS
 
     return _words(METRICS)
 
 
 def engines() -> list[str]:
     """Return the engines."""
-    from stratagem.engines.catalogue import engines as known
+    from stratagem.language.engines.catalogue import engines as known
 
     return _words(known.names())
 
 
 def trackers() -> list[str]:
     """Return the trackers of metrics."""
-    from stratagem.runs.trackers.catalogue import tracker_names
+    from stratagem.training.runs.trackers.catalogue import tracker_names
 
     return _words(tracker_names())
 

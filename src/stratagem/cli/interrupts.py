@@ -16,18 +16,18 @@ _SOON = 0.01
 """Seconds until a discarded interrupt is raised again: the destructor has returned by then."""
 
 
-class Terminated(KeyboardInterrupt):
+class TerminationRequest(KeyboardInterrupt):
     """Request to end the process; work ends as it does at ^C."""
 
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Raise SIGTERM as `Terminated` where that is possible."""
+    """Raise SIGTERM as `TerminationRequest` where that is possible."""
     if not _is_main():
         yield
         return
     before = signal.getsignal(signal.SIGTERM)
-    signal.signal(signal.SIGTERM, _raiser(Terminated))
+    signal.signal(signal.SIGTERM, _raiser(TerminationRequest))
     try:
         yield
     finally:
@@ -43,7 +43,7 @@ def raised_again() -> Iterator[None]:
     hook, handler = sys.unraisablehook, signal.getsignal(signal.SIGALRM)
 
     def kept(lost: sys.UnraisableHookArgs) -> None:
-        if not issubclass(lost.exc_type, KeyboardInterrupt | Terminated):
+        if not issubclass(lost.exc_type, KeyboardInterrupt | TerminationRequest):
             hook(lost)
             return
         signal.signal(signal.SIGALRM, _raiser(lost.exc_type))

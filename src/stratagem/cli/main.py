@@ -5,22 +5,46 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from io import StringIO
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from stratagem import __version__
-from stratagem.cli.commands import SEVERAL, Commands
+from stratagem.base.consent.needs import Need
+from stratagem.base.consent.table import commanding
+from stratagem.base.errors import Quit, StratagemError
+from stratagem.base.extras import missing_extra
+from stratagem.base.file_modules import broken_by
+from stratagem.base.files import failed_write
+from stratagem.base.garbage import fewer_collections, skip_last_collection
+from stratagem.cli.commands import PLURAL, Command
 from stratagem.cli.console import errors, use_error_console
 from stratagem.cli.interrupts import raised_again
+from stratagem.cli.loading import Commands, load_command
 from stratagem.cli.parameters import as_options
-from stratagem.cli.trust_question import ask_to_trust, can_ask
-from stratagem.consent.table import commanding
-from stratagem.errors import Quit, StratagemError
-from stratagem.file_modules import broken_by
-from stratagem.files import failed_write
-from stratagem.garbage import fewer_collections, skip_last_collection
-from stratagem.workers.threads import spin_briefly
+from stratagem.playing.workers.threads import spin_briefly
+
+
+def can_ask() -> bool:
+    """Return whether somebody sits at this terminal."""
+    return sys.stdin.isatty() and errors.is_terminal
+
+
+def ask_to_trust(needs: Sequence[Need], folder: Path) -> bool:
+    """Ask whether to trust a folder, after what its files would do; the console escapes control characters."""
+    places = ", ".join(dict.fromkeys(str(need.place) for need in needs))
+    errors.print(f"{places} would", markup=False, highlight=False)
+    for need in dict.fromkeys(need._replace(text="") for need in needs):
+        errors.print(f"  {need.phrase}", markup=False, highlight=False)
+    errors.print(
+        "What files in a trusted folder name is run, also when they have changed, with your rights.\n"
+        f"Trust this folder? {folder} [y/N]",
+        markup=False,
+        highlight=False,
+    )
+    return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
 
 PROGRAM = "stratagem"
 _WRONG: Any = typer.BadParameter.__mro__[2]
@@ -56,7 +80,7 @@ def spread(arguments: Sequence[str]) -> list[str]:
     waiting = list(arguments)
     while waiting:
         word = waiting.pop(0)
-        if word not in SEVERAL or not waiting or waiting[0].startswith("--"):
+        if word not in PLURAL or not waiting or waiting[0].startswith("--"):
             spread_out.append(word)
             continue
         while waiting and not waiting[0].startswith("--"):
@@ -64,7 +88,12 @@ def spread(arguments: Sequence[str]) -> list[str]:
     return spread_out
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def run_command(command: Command, name: str, arguments: Sequence[str] | None = None) -> None:
+    """Run a command of a script of its own, such as an experiment, and exit with its status."""
+    main(arguments, load_command(command, name), name)
+
+
+def main(arguments: Sequence[str] | None = None, program: Any = app, name: str = PROGRAM) -> None:
     """Run a command and exit with its status."""
     if arguments is None:
         use_error_console()
@@ -73,7 +102,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     asker = ask_to_trust if arguments is None and can_ask() else None
     try:
         with raised_again(), fewer_collections(), commanding(given, asker):
-            status = app(spread(given), prog_name=PROGRAM, standalone_mode=False)
+            status = program(spread(given), prog_name=name, standalone_mode=False)
         sys.exit(status if isinstance(status, int) else 0)
     except _WRONG as error:
         output = StringIO()
@@ -81,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         errors.print(output.getvalue().rstrip(), highlight=False)
         sys.exit(error.exit_code)
     except StratagemError as error:
-        errors.print(as_options(str(error)), style="red", highlight=False, markup=False)
+        sentences = [str(error), *getattr(error, "__notes__", ())]
+        errors.print(as_options(" ".join(sentences)), style="red", highlight=False, markup=False)
         sys.exit(error.exit_code)
     except Quit as left:
         errors.print(str(left), highlight=False, markup=False)
@@ -91,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except KeyboardInterrupt:
         sys.exit(130)  # ^C once more, while the command ends after a first one
     except (Exception, SystemExit) as error:
-        if (said := _of_a_file(error)) is None:
+        if (said := _explain(error)) is None:
             raise
         errors.print(said, style="red", highlight=False, markup=False)
         sys.exit(1 if isinstance(error, OSError) and failed_write(error) else 2)
@@ -101,8 +131,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             skip_last_collection()
 
 
-def _of_a_file(error: BaseException) -> str | None:
-    """Return the sentence about an error of a file that the user named; None for a defect of ours."""
+def _explain(error: BaseException) -> str | None:
+    """Return the sentence about a missing extra, or about a file that the user named; None for a defect of ours."""
+    if isinstance(error, ModuleNotFoundError) and (missing := missing_extra(error, "This command")) is not None:
+        return str(missing)
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     broken = broken_by(error)
@@ -111,7 +143,7 @@ def _of_a_file(error: BaseException) -> str | None:
 
 def _print_tallies() -> None:
     """Print the requests to servers; where no module of engines was imported, there were none."""
-    if "stratagem.engines.open" in sys.modules:
+    if "stratagem.language.engines.open" in sys.modules:
         from stratagem.cli.output import print_tallies
 
         print_tallies()

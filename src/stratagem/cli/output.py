@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from typing import Any
 
 from stratagem.api.json_file import write_json
-from stratagem.api.progress import counted
+from stratagem.api.progress import show_progress
 from stratagem.api.result import Result
+from stratagem.base.files import finite
+from stratagem.base.visible import json_text
 from stratagem.cli.console import errors, out
 from stratagem.cli.parameters import as_options
-from stratagem.engines.open import tallies
-from stratagem.files import finite
-from stratagem.show.console import Text
+from stratagem.language.engines.open import tallies
+from stratagem.show.console import VisibleText
 from stratagem.show.legend import wrap_lines
-from stratagem.show.table import Table
+from stratagem.show.table import ResultTable
 from stratagem.show.terminal import terminal_table
-from stratagem.visible import json_text
 
 __all__ = [
     "print_json",
@@ -32,17 +32,17 @@ __all__ = [
 @contextmanager
 def progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on the error stream; each call names the next item and counts the one before."""
-    with counted(total, shown=not quiet) as step:
+    with show_progress(total, shown=not quiet) as step:
         yield step
 
 
-def print_table(table: Table) -> None:
+def print_table(table: ResultTable) -> None:
     """Print a table of a result with its notes; its warnings go to the error stream."""
     out.print(terminal_table(table))
     for note in table.notes:
-        out.print(Text(f"  {note}", style="dim"))
+        out.print(VisibleText(f"  {note}", style="dim"))
     for warning in table.warnings:
-        errors.print(Text(f"  warning: {warning}", style="yellow"))
+        errors.print(VisibleText(f"  warning: {warning}", style="yellow"))
 
 
 def print_result(result: Result, *, json: bool, everything: bool = False) -> None:

@@ -6,17 +6,17 @@ import ast
 import re
 import shlex
 
-from stratagem.consent.flags import with_flags
+from stratagem.base.consent.flags import with_flags
 
 _PARAMETER = re.compile(r"`(?:sg\.)?(?P<name>[a-z_]+)(?:=|\((?=['\"]))(?P<value>[^`]*?)\)?`")
 """`name=`, `name=value` or `sg.name('value')`, and not a game with options, as in `ipd(rounds=3)`."""
-_OTHERWISE = {"changes": "--set", "metrics": "--metric"}
+_OTHERWISE = {"changes": "--set", "metrics": "--metric", "everything": "--all"}
 """Options that have another name than their parameter."""
 
 
 def as_options(sentence: str) -> str:
     """Return a sentence with options of the command line in place of the parameters of a function."""
-    return _PARAMETER.sub(_option, with_flags(sentence))
+    return _PARAMETER.sub(_option, with_flags(sentence)).replace("The same call", "The same command")
 
 
 def _option(found: re.Match[str]) -> str:

@@ -1,121 +1,34 @@
-"""`stratagem train`: from a recipe to a run."""
+"""`stratagem train`: training by recipes, of new and of stopped runs, and what a run would take."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import Annotated
+from collections.abc import Mapping
 
-import typer
-
-from stratagem.api.dry_runs import dry_run as estimate_run
-from stratagem.api.dry_runs import needs_now
+from stratagem.api.dry_runs import DryRun, needs_now
 from stratagem.api.runs import Run
-from stratagem.api.trainings import train as run_training
-from stratagem.cli import completion, options
-from stratagem.cli.broken_off import resumable
+from stratagem.base.consent.needs import Need, NeedKind
+from stratagem.base.errors import StratagemError
+from stratagem.cli.call import CommandCall
 from stratagem.cli.console import out
-from stratagem.cli.dry_run import print_dry_run, print_needs
-from stratagem.cli.output import print_json, print_result
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.runs.trackers.tracks import track_urls
+from stratagem.cli.output import print_json, print_result, print_table
+from stratagem.cli.parameters import as_options
+from stratagem.training.runs.trackers.tracks import track_urls
 
 
-@options.with_options(options.WORK, options.SERVERS)
-def train(
-    recipes: Annotated[
-        list[str],
-        typer.Argument(
-            help="Recipes, by path or by a name of `stratagem recipes`; a later one overrides an earlier one. With "
-            "--resume, the folder of a run.",
-            autocompletion=completion.recipes,
-        ),
-    ],
-    changes: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Setting to change, such as sepo.exploitability_weight=3. Repeatable."),
-    ] = None,
-    into: Annotated[Path | None, typer.Option("--out", help="Folder of the run; by default runs/NAMES-SEED.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run.")] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at the first fault that a check of training finds.")
-    ] = False,
-    force: Annotated[
-        bool,
-        typer.Option(
-            "--force", help="With --resume: accept a changed recipe, or start again if all checkpoints are missing."
-        ),
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option(
-            "--dry-run",
-            help="Check the recipe, print it with all settings, estimate memory and tokens, and exit. No model is "
-            "loaded: whether it can output the actions is checked when the run starts.",
-        ),
-    ] = False,
-    decode_speed: Annotated[
-        float, typer.Option("--decode-speed", min=0.0, help="With --dry-run: sampled tokens a second, for the time.")
-    ] = 0.0,
-    learn_speed: Annotated[
-        float, typer.Option("--learn-speed", min=0.0, help="With --dry-run: tokens a second of training, for the time.")
-    ] = 0.0,
-    device_memory: Annotated[
-        float,
-        typer.Option(
-            "--device-memory",
-            min=0.0,
-            help="With --dry-run: memory of the device of the run, in GiB; by default that of this machine.",
-        ),
-    ] = 0.0,
-    track: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Service that gets the metrics, too: wandb or trackio, as in `wandb(project=NAME)`. Repeatable.",
-            autocompletion=completion.trackers,
-        ),
-    ] = None,
-    json: options.Json = False,
-) -> None:
-    """Train a model by one or more recipes; continue a stopped run with --resume."""
-    given = dict(map(_change, changes or ()))
-    if dry_run:
-        if resume or force:
-            raise BadParameter("--dry-run tells what a new run would take: leave out --resume and --force.")
-        try:
-            checked = estimate_run(
-                recipes,
-                changes=given,
-                out=into,
-                track=track or (),
-                decode_speed=decode_speed,
-                learn_speed=learn_speed,
-                device_memory=device_memory,
-            )
-        except StratagemError:
-            print_needs(needs_now())  # so that one sees what a recipe asks for before one allows it
-            raise
-        print_dry_run(checked, json=json)
-        return
-    with resumable():
-        run = run_training(
-            recipes,
-            changes=given,
-            out=into,
-            resume=resume,
-            strict=strict,
-            force=force,
-            track=track or (),
-            command=" ".join(["stratagem", *sys.argv[1:]]),
-        )
-    print_json(run.to_json()) if json else _print_summary(run)
-
-
-def _change(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise BadParameter(f"--set {text} changes nothing: write it as --set sepo.exploitability_weight=3.")
-    return key.strip(), value.strip()
+def show_training(call: CommandCall) -> None:
+    """Train, or estimate what a run would take, and print a summary."""
+    try:
+        result = call.carry_out()
+    except StratagemError:
+        if call.function.__name__ == "dry_run":
+            _print_needs(needs_now())  # so that one sees what a recipe asks for before one allows it
+        raise
+    if call.json:
+        print_json(result.to_json())
+    elif isinstance(result, DryRun):
+        _print_dry_run(result)
+    else:
+        _print_summary(result)
 
 
 def _print_summary(run: Run) -> None:
@@ -123,3 +36,27 @@ def _print_summary(run: Run) -> None:
     for name, url in track_urls(run.folder).items():
         out.print(f"{name}: {url}", highlight=False, markup=False)
     out.print(f"stratagem report {run.path}", style="bold", highlight=False, markup=False)
+
+
+def _print_dry_run(result: DryRun) -> None:
+    """Print the recipe with every setting, and the estimate."""
+    _print_needs(result.needs)
+    out.print(result.toml, markup=False, highlight=False)
+    for grid in result.tables() if result.estimate else ():
+        print_table(grid)
+    for line in result.remarks():
+        out.print(as_options(line), markup=False, highlight=False)
+
+
+def _print_needs(needs: Mapping[Need, bool]) -> None:
+    """Print what the recipe would run, contact, read and hand over, before anything of it is used."""
+    lines = {
+        f"  {need.phrase} ({need.place}){'' if allowed else ': not allowed yet'}": None
+        for need, allowed in needs.items()
+    }
+    if any(need.kind is NeedKind.HOST for need in needs):
+        lines["  spend what these servers charge, up to --budget where it is given"] = None
+    head = "Besides its training this recipe would" if lines else "The recipe runs no file and no command, contacts no"
+    out.print(head + ("" if lines else " server, and names no path outside its folder."), markup=False, highlight=False)
+    for line in lines:
+        out.print(line, markup=False, highlight=False)

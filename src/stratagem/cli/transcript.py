@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from stratagem.api.transcript import transcript
 from stratagem.cli.console import out
-from stratagem.play.records import Decision, Episode
+from stratagem.playing.records import Decision, Episode
 
 
 def print_episode(episode: Episode, after: Callable[[Decision], None] | None = None) -> None:

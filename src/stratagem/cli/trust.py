@@ -1,4 +1,4 @@
-"""`stratagem trust`: the folders whose recipes and records may run programs."""
+"""`stratagem trust`: the folders whose recipes and records may run programs, by `sg.trust` and `sg.forget`."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Annotated
 import typer
 
 from stratagem.api.consents import forget, trust, trusted
-from stratagem.cli import options
+from stratagem.base.errors import BadParameter
 from stratagem.cli.console import out
+from stratagem.cli.option_types import JsonOption
 from stratagem.cli.output import print_json
-from stratagem.errors import BadParameter
 
 
 def trust_folders(
     folder: Annotated[Path | None, typer.Argument(help="Folder to trust, such as `.`.")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the trusted folders.")] = False,
     forgotten: Annotated[Path | None, typer.Option("--forget", help="Folder that is trusted no more.")] = None,
-    json: options.Json = False,
+    json: JsonOption = False,
 ) -> None:
     """Trust a folder: its recipes and records may run files and commands, contact servers and read, unasked."""
     if (folder is not None) + listed + (forgotten is not None) != 1:

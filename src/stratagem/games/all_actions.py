@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, State
 from stratagem.games.choices import Choices, Sheet
 from stratagem.games.enumeration import outcomes, starts
@@ -20,7 +20,7 @@ BUDGET = 20_000
 @lru_cache(maxsize=64)
 def all_actions_of(game: Game[Any]) -> tuple[str, ...]:
     """Return the actions of all positions of a game, in a fixed order."""
-    return game.all_actions() or _walked(game)
+    return game.all_actions() or _walk_actions(game)
 
 
 @lru_cache(maxsize=64)
@@ -40,10 +40,10 @@ def lines_of(choices: Choices) -> Iterator[str]:
         yield ""
 
 
-def _walked(game: Game[Any]) -> tuple[str, ...]:
+def _walk_actions(game: Game[Any]) -> tuple[str, ...]:
     """Return the actions of all positions, in the order in which a walk by breadth meets them."""
     found: dict[str, None] = {}
-    for moves, actions in enumerate(_met(game)):
+    for moves, actions in enumerate(_actions_met(game)):
         if moves > BUDGET:
             raise CannotCompute(
                 f"{game.spec.name} is too large to find all of its actions: declare them, in a method `all_actions`."
@@ -52,7 +52,7 @@ def _walked(game: Game[Any]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _met(game: Game[Any]) -> Iterator[tuple[str, ...]]:
+def _actions_met(game: Game[Any]) -> Iterator[tuple[str, ...]]:
     """Yield the actions of each position once, and nothing for each move."""
     known: set[object] = set()
     waiting = deque(state for _, state in islice(starts(game), BUDGET + 1))

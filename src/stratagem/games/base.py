@@ -7,10 +7,10 @@ so what the facts do not contain cannot leak.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from stratagem.errors import BadParameter, BadRecord, CannotCompute, IllegalAction
+from stratagem.base.errors import BadParameter, BadRecord, CannotCompute, IllegalAction
 from stratagem.games.key import Chance
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Said = tuple[int, Seat, Seat, str]
 """Message of a game with talk: number of its occasion, sender, reader (-1 for all), and text, empty for silence."""
 
 
-class Part(NamedTuple):
+class ActionPart(NamedTuple):
     """A classified piece of an action with its reward, such as one order of a sheet."""
 
     slot: str
@@ -63,7 +63,7 @@ class RoundResult(NamedTuple):
     """True if the round has ended; within a sequential round there are no payoffs yet."""
     keep: tuple[bool, ...] | None = None
     """False for a seat whose transition is to be discarded; None keeps all."""
-    parts: Mapping[Seat, tuple[Part, ...]] | None = None
+    parts: Mapping[Seat, tuple[ActionPart, ...]] | None = None
     """Classified pieces of the actions just played, by seat.
 
     A seat that did not act gets them for its latest action.
@@ -144,6 +144,11 @@ class Game(ABC, Generic[F]):
     def start(self, chance: Chance) -> State[F]:
         """Start a new table whose every draw comes from `chance`."""
         state = self.state(self, chance)
+        if state.to_act:  # it would be lost: `begin` sets it
+            raise BadParameter(
+                f"{self.spec.name} sets `to_act` in `__init__`, where `begin` then lets all seats act: set it in "
+                "`begin`."
+            )
         state.begin()
         if not state.to_act:  # its payoffs could not be paid
             raise BadParameter(
@@ -199,14 +204,6 @@ class Game(ABC, Generic[F]):
         """Return the action that is played for an absent seat: by default the first legal action."""
         return self.choices(facts).first
 
-    def silence(self, facts: F) -> str | None:
-        """Return the action that says nothing, where a seat sends a message; None where it moves."""
-        return None
-
-    def claim(self, facts: F, message: str) -> Claim | None:
-        """Return the statement that a message of this seat makes; None where it makes none."""
-        return None
-
     def twin(self) -> Twin | None:
         """Return the same game in OpenSpiel, if there is one: the oracle for checks and best responses."""
         return None
@@ -239,19 +236,6 @@ class State(ABC, Generic[F]):
         """Consequence here for a seat without a legal action: by default that which the spec declares."""
         return self.game.spec.on_illegal
 
-    def talkers(self) -> tuple[Seat, ...]:
-        """Return the seats that may send messages before this turn, in a game with talk: by default all."""
-        return tuple(range(self.game.spec.seats))
-
-    @property
-    def occasion(self) -> int:
-        """Number of what the messages of now are about, in a game with talk: by default the round."""
-        return self.round
-
-    def partners(self) -> tuple[Seat, Seat] | None:
-        """Return the two seats that the rules make partners against the others; by default there are none."""
-        return None
-
     @abstractmethod
     def view(self, seat: Seat) -> View[F]:
         """Return the view of `seat`: a pure function of state and seat that later play does not change."""
@@ -270,14 +254,14 @@ class State(ABC, Generic[F]):
 
     def dump(self) -> Json:
         """Return the JSON from which `Game.load` makes this state again."""
-        return {name: _listed(getattr(self, name)) for name in ("round", "over", "to_act", *self.state_fields)}
+        return {name: _as_lists(getattr(self, name)) for name in ("round", "over", "to_act", *self.state_fields)}
 
     def restore(self, data: Json) -> None:
         """Take over what `dump` wrote."""
         for name in ("round", "over", "to_act", *self.state_fields):
             if name not in data:
                 raise BadRecord(f"This is no state of {self.game.spec.name}: {name!r} is missing.")
-            setattr(self, name, _tupled(data[name]))
+            setattr(self, name, _as_tuples(data[name]))
         if type(self.round) is not int or type(self.over) is not bool or not self._may_act():
             raise BadRecord(
                 f"This is no state of {self.game.spec.name}: round {self.round!r}, over {self.over!r}, to_act "
@@ -294,25 +278,9 @@ class State(ABC, Generic[F]):
         """Name and text of files that show this game elsewhere, such as pictures; by default there are none."""
         return iter(())
 
-    def files_with(self, messages: Sequence[Said]) -> Iterator[tuple[str, str]]:
-        """Name and text of the same files for a game with talk; by default they leave the messages out."""
-        return self.files()
-
     def end(self) -> None:
         """End the game."""
         self.over, self.to_act = True, ()
-
-    def standing(self) -> tuple[float, ...] | None:
-        """Return the payoff of each seat if the game ended here; None where the game does not define it."""
-        return None
-
-    def clock(self, turn: int) -> int:
-        """Return the game time after so many turns: by default their number.
-
-        Games in which turns may fall out count those too, so that branches from one situation are cut at equal
-        times.
-        """
-        return turn
 
     def resample(self, seat: Seat, chance: Chance) -> Self:
         """Draw anew everything that `seat` cannot see; the result is indistinguishable to it from this state."""
@@ -370,9 +338,9 @@ def pending(seats: int) -> RoundResult:
     return RoundResult((0.0,) * seats, closed=False)
 
 
-def _listed(value: Any) -> Any:
-    return [_listed(item) for item in value] if isinstance(value, tuple) else value
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(item) for item in value] if isinstance(value, tuple) else value
 
 
-def _tupled(value: Any) -> Any:
-    return tuple(_tupled(item) for item in value) if isinstance(value, list) else value
+def _as_tuples(value: Any) -> Any:
+    return tuple(_as_tuples(item) for item in value) if isinstance(value, list) else value

@@ -11,15 +11,15 @@ from functools import partial
 from inspect import isclass
 from typing import Any, get_type_hints
 
-from stratagem.consent.table import allow_named, is_given
-from stratagem.errors import BadParameter
+from stratagem.base.consent.table import allow_named, is_given
+from stratagem.base.errors import BadParameter
+from stratagem.base.registry import parse_call
 from stratagem.games.base import Game
 from stratagem.games.catalogue import WRAPPERS, describe, game_factory, make_game
-from stratagem.games.rules_quiz import split_kind
+from stratagem.games.quiz.rules_quiz import split_kind
 from stratagem.games.spiel.engine import check_text
 from stratagem.games.spiel.parameter_files import check_files
 from stratagem.games.spiel.trial import MEMORY, SECONDS, is_small
-from stratagem.registry import parse_call
 
 _LONGEST = 2000
 """Largest number of characters of a name."""
@@ -111,7 +111,7 @@ def check_value(game: str, option: str, value: object, largest: float | None, de
     if isinstance(value, int | float) and not -most <= value <= most:  # nan too
         raise BadParameter(
             f"{game} has `{option}` of at most {most:g} where a record, a recipe or a page names it, not "
-            f"{_shown(value)}: {_HOW}."
+            f"{_format_number(value)}: {_HOW}."
         )
     if isinstance(value, str) or not isinstance(value, Iterable):
         return
@@ -126,7 +126,7 @@ def check_value(game: str, option: str, value: object, largest: float | None, de
         check_value(game, option, item, largest, depth + 1)
 
 
-def _shown(value: object) -> str:
+def _format_number(value: object) -> str:
     """Return a number in a few characters."""
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return text if len(text) <= 20 else f"{text[:20]}…"

@@ -7,41 +7,24 @@ from dataclasses import Field, fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
-from stratagem.errors import BadParameter, StratagemError, UnknownName, WrongKind
-from stratagem.file_modules import BrokenFile, file_name_of
-from stratagem.games.auction import Auction
+from stratagem.base.errors import BadParameter, StratagemError, UnknownName, WrongKind
+from stratagem.base.file_modules import BrokenFile, file_name_of
+from stratagem.base.named_files import find_file, split_name
+from stratagem.base.registry import NamedCall, Registry, parse_call
 from stratagem.games.base import Game, State
 from stratagem.games.choices import Choices
-from stratagem.games.diplomacy import Diplomacy
+from stratagem.games.installed import GameRegistry, InstalledPart
 from stratagem.games.key import Key
-from stratagem.games.kuhn import Kuhn
-from stratagem.games.matrix import MatrixGame
-from stratagem.games.negotiation_v1 import Pie
-from stratagem.games.negotiation_v2 import Division
-from stratagem.games.public_goods import PublicGoods
-from stratagem.games.quiz import Quiz
-from stratagem.games.repeated import REPEATED
-from stratagem.games.resistance import Resistance
-from stratagem.games.rules_quiz import RulesQuiz, split_kind
-from stratagem.games.sender_receiver import SenderReceiver
+from stratagem.games.matrix.rules import MatrixGame
+from stratagem.games.package import PartKind
+from stratagem.games.packages import PACKAGES
+from stratagem.games.quiz.rules_quiz import RulesQuiz, split_kind
 from stratagem.games.spec import GameSpec
-from stratagem.games.spiel import SPIEL_GAMES, spiel
+from stratagem.games.spiel import spiel
 from stratagem.games.talk import Talk, talk_in
-from stratagem.named_files import find_file, split_name
-from stratagem.registry import Call, Registry, parse_call
 
 GAMES: dict[str, Callable[..., Game[Any]]] = {
-    **REPEATED,
-    "auction": Auction,
-    "public-goods": PublicGoods,
-    "negotiation-v1": Pie,
-    "negotiation-v2": Division,
-    "kuhn": Kuhn,
-    "sender-receiver": SenderReceiver,
-    "resistance": Resistance,
-    "quiz": Quiz,
-    "diplomacy": Diplomacy,
-    **SPIEL_GAMES,
+    name: make for package in PACKAGES for name, make in package.games().items()
 }
 """Games by name; keyword arguments are their parameters."""
 
@@ -65,7 +48,7 @@ ENVIRONMENTS = ("textarena", "pettingzoo")
 FORMS = (*(f"{name}(GAME)" for name in WRAPPERS), *(f"{name}:GAME" for name in PREFIXES))
 """Names that carry another name."""
 
-_registry: Registry[Game[Any]] = Registry("game", GAMES, "stratagem.games", Game, forms=FORMS)
+_registry = GameRegistry(GAMES, "stratagem.games", FORMS)
 _wrappers: Registry[Game[Any]] = Registry("game", WRAPPERS, "", Game)
 
 
@@ -77,6 +60,11 @@ def game_names() -> list[str]:
 def game_factory(name: str) -> Callable[..., Game[Any]]:
     """Return the class or the function that makes the games of a name."""
     return _registry.factory(name)
+
+
+def installed_part(kind: PartKind, game: Game[Any]) -> InstalledPart | None:
+    """Return a part of a game that its installed package declares; None of a game without such a declaration."""
+    return _registry.part(kind, game)
 
 
 def make_game(text: str | Game[Any]) -> Game[Any]:
@@ -124,13 +112,13 @@ def _check_named(name: str, game: Game[Any]) -> None:
         )
 
 
-def _around(call: Call) -> Call:
+def _around(call: NamedCall) -> NamedCall:
     """Make the game within, which the first argument names."""
     options = dict(call.kwargs)
     inner = call.args[0] if call.args else options.pop("game", None)
     if inner is None or len(call.args) > 1:
         raise BadParameter(f"{call.name} goes around one other game: write {call.name}(GAME, option=value).")
-    return Call(call.name, (), {"game": make_game(inner), **options})
+    return NamedCall(call.name, (), {"game": make_game(inner), **options})
 
 
 def _check_value(name: str, game: Game[Any]) -> None:
@@ -197,6 +185,6 @@ def _is_of_name(game: MatrixGame, name: str) -> bool:
 def usual_of(name: str) -> Game[Any] | None:
     """Return the game with all its defaults; None where a parameter has none, or the game no name."""
     try:
-        return _registry.make(Call(name))
+        return _registry.make(NamedCall(name))
     except (BadParameter, UnknownName):
         return None

@@ -16,10 +16,10 @@ from typing import ClassVar, NamedTuple
 
 from stratagem.games.doubt import is_doubtful
 from stratagem.games.key import Chance
-from stratagem.games.reading import by_plain, find_literals, last_line, plain, unwrapped
+from stratagem.games.reading import by_plain, find_literals, last_line, plain, unwrap_line
 
 
-class Reply(NamedTuple):
+class ParsedReply(NamedTuple):
     """Parsed free reply: a legal action, or the reason why there is none."""
 
     action: str | None
@@ -61,10 +61,10 @@ class Choices(ABC):
         """Draw a legal action uniformly (on a sheet: slot by slot)."""
 
     @abstractmethod
-    def parse(self, text: str) -> Reply:
+    def parse(self, text: str) -> ParsedReply:
         """Parse the end of a free reply; it never guesses."""
 
-    def parse_truncated(self, text: str) -> Reply:
+    def parse_truncated(self, text: str) -> ParsedReply:
         """Parse the end of a free reply that was truncated; an action that may go on as another one is none."""
         return self.parse(text)
 
@@ -110,36 +110,36 @@ class Flat(Choices):
     def sample(self, chance: Chance) -> str:
         return self.actions[chance.integer(len(self.actions))]
 
-    def parse(self, text: str) -> Reply:
+    def parse(self, text: str) -> ParsedReply:
         """Return the action on the last non-empty line.
 
         The whole line, or the only one that it names and does not doubt.
         """
         line = last_line(text)
         if not line:
-            return Reply(None, "silent")
+            return ParsedReply(None, "silent")
         if line in self._set:
-            return Reply(line)
+            return ParsedReply(line)
         if (whole := self.whole(line)) is not None:
-            return Reply(whole)
+            return ParsedReply(whole)
         matches = find_literals(line, self.actions)
         if not matches:
-            return Reply(None, "illegal")
+            return ParsedReply(None, "illegal")
         several = len({match.literal for match in matches}) > 1
         doubtful = several or is_doubtful(line, [(match.start, match.end) for match in matches])
-        return Reply(None, "ambiguous") if doubtful else Reply(matches[0].literal)
+        return ParsedReply(None, "ambiguous") if doubtful else ParsedReply(matches[0].literal)
 
-    def parse_truncated(self, text: str) -> Reply:
+    def parse_truncated(self, text: str) -> ParsedReply:
         reply = self.parse(text)
         if reply.action is None:
             return reply
         longer = (action for action in self.actions if action.startswith(reply.action) and action != reply.action)
         others = (self.parse(text + action.removeprefix(reply.action)).action for action in longer)
-        return reply if {*others} <= {reply.action, None} else Reply(None, "ambiguous")
+        return reply if {*others} <= {reply.action, None} else ParsedReply(None, "ambiguous")
 
     def whole(self, line: str) -> str | None:
         """Return the action that a whole line names, whatever its case, spaces and marks; None where it names none."""
-        return self._by_plain.get(plain(line)) or self._by_plain.get(plain(unwrapped(line)))
+        return self._by_plain.get(plain(line)) or self._by_plain.get(plain(unwrap_line(line)))
 
     @cached_property
     def _by_plain(self) -> dict[str, str]:
@@ -186,7 +186,7 @@ class Sheet(Choices):
     def __iter__(self) -> Iterator[str]:
         for placed in self._ways(0, ()):
             lines = [line for _, line in placed]
-            if not self._shares or self._placed(lines) == placed:
+            if not self._shares or self._place_lines(lines) == placed:
                 yield "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -224,15 +224,15 @@ class Sheet(Choices):
 
     def canonical(self, lines: Iterable[str]) -> str | None:
         """Return the action that these lines make in whatever order; None where they do not fill the sheet exactly."""
-        placed = self._placed(list(lines))
+        placed = self._place_lines(list(lines))
         return None if placed is None else "\n".join(line for _, line in placed)
 
     def by_slot(self, action: str) -> tuple[str, ...]:
         """Return the line of each slot of an action; empty where the slot stays empty."""
-        placed = dict(self._placed(action.split("\n")) or ())
+        placed = dict(self._place_lines(action.split("\n")) or ())
         return tuple(placed.get(index, "") for index in range(len(self.slots)))
 
-    def _placed(self, lines: list[str]) -> Placed | None:
+    def _place_lines(self, lines: list[str]) -> Placed | None:
         if len(lines) != self.fill or any(line not in self._places for line in lines):
             return None
         if all(len(self._places[line]) == 1 for line in lines):
@@ -274,19 +274,19 @@ class Sheet(Choices):
         many = "one line for each" if self.fill == len(self.slots) else f"{self.fill} of these, one line each"
         return f"{many} \u2013 {shown}"
 
-    def parse(self, text: str) -> Reply:
+    def parse(self, text: str) -> ParsedReply:
         """Return the sheet that the last lines make, as many as are to be filled; spaces and case do not matter."""
         lines = [stripped for line in text.splitlines() if (stripped := line.strip())][-self.fill :]
         if not lines:
-            return Reply(None, "silent")
-        action = self.canonical(self._named(line) for line in lines)
-        return Reply(action) if action is not None else Reply(None, "illegal")
+            return ParsedReply(None, "silent")
+        action = self.canonical(self._name_option(line) for line in lines)
+        return ParsedReply(action) if action is not None else ParsedReply(None, "illegal")
 
-    def _named(self, line: str) -> str:
+    def _name_option(self, line: str) -> str:
         """Return the option that a line names; the line itself where it names none, or more than one."""
         if line in self._places:
             return line
-        return self._by_plain.get(plain(line)) or self._by_plain.get(plain(unwrapped(line)), line)
+        return self._by_plain.get(plain(line)) or self._by_plain.get(plain(unwrap_line(line)), line)
 
     @cached_property
     def _by_plain(self) -> dict[str, str]:

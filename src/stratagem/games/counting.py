@@ -12,6 +12,6 @@ def in_words(number: int) -> str:
     return _WORDS.get(number, str(number))
 
 
-def counted(number: int, thing: str) -> str:
+def count_in_words(number: int, thing: str) -> str:
     """Write a number of things: `one round`, `six rounds`, `30 rounds`."""
     return f"{in_words(number)} {thing}{'s' * (number != 1)}"

@@ -6,16 +6,17 @@ game at the first that was not; the game is then taken up again once for every o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, RoundResult, Seat, State
 
 Path = tuple[int | str, ...]
 
 
-class Unsettled(Exception):
+class UnsettledDraw(Exception):
     """A draw that no tape has settled yet."""
 
     def __init__(self, path: Path, weights: Sequence[float]) -> None:
@@ -47,17 +48,31 @@ class Tape:
         try:
             return self.settled[self.path]
         except KeyError:
-            raise Unsettled(self.path, weights) from None
+            raise UnsettledDraw(self.path, weights) from None
 
     def __getattr__(self, name: str) -> NoReturn:
         raise CannotCompute(f"Chance cannot be enumerated where a game draws with {name!r}: use `integer` or `choose`.")
 
-    def outcomes(self, draw: Unsettled) -> Iterator[tuple[float, Tape]]:
+    def outcomes(self, draw: UnsettledDraw) -> Iterator[tuple[float, Tape]]:
         """This tape with each outcome of one more draw, and its probability."""
-        total = sum(draw.weights)
+        total = checked_total(draw)
         for outcome, weight in enumerate(draw.weights):
             if weight > 0.0:
                 yield weight / total, Tape({**self.settled, draw.path: outcome})
+
+
+def checked_total(draw: UnsettledDraw) -> float:
+    """Return the sum of a draw's weights, which need not be 1; refused where they are no weights.
+
+    A negative weight is left out of the outcomes and would count in their sum, so the others would be too probable.
+    """
+    total = sum(draw.weights)
+    if not (0.0 < total < math.inf and min(draw.weights) >= 0.0):
+        raise BadParameter(
+            f"Chance draws at {'/'.join(map(str, draw.path))} by the weights {[*draw.weights]}: give finite numbers of "
+            "at least 0, and one above 0."
+        )
+    return total
 
 
 def starts(game: Game[Any]) -> Iterator[tuple[float, State[Any]]]:
@@ -68,7 +83,7 @@ def starts(game: Game[Any]) -> Iterator[tuple[float, State[Any]]]:
 def _starts(game: Game[Any], tape: Tape, probability: float) -> Iterator[tuple[float, State[Any]]]:
     try:
         yield probability, game.start(tape)
-    except Unsettled as draw:
+    except UnsettledDraw as draw:
         for chance, settled in tape.outcomes(draw):
             yield from _starts(game, settled, probability * chance)
 
@@ -82,11 +97,22 @@ def outcomes(state: State[Any], actions: Mapping[Seat, str | None]) -> Iterator[
 def _outcomes(
     state: State[Any], actions: Mapping[Seat, str | None], tape: Tape, probability: float
 ) -> Iterator[tuple[float, State[Any], RoundResult]]:
-    after = state.fork(tape)
+    after = _fork(state, tape)
     try:
         result = after.play(actions)
-    except Unsettled as draw:
+    except UnsettledDraw as draw:
         for chance, settled in tape.outcomes(draw):
             yield from _outcomes(state, actions, settled, probability * chance)
         return
     yield probability, after, result
+
+
+def _fork(state: State[Any], tape: Tape) -> State[Any]:
+    """Fork a state, whose class must draw nothing when it is made."""
+    try:
+        return state.fork(tape)
+    except UnsettledDraw:
+        raise BadParameter(
+            f"{state.game.spec.name} draws chance in `__init__`, which runs at every fork, too: draw in `begin` or "
+            "`play`."
+        ) from None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.text_parts import Characters, Either, OneOf, Part, can_hold, chain, longest
 
 _LONGEST, _DEEPEST, _WIDEST, _LISTED = 2000, 8, 10_000, 50
@@ -47,7 +47,7 @@ class Form(ABC):
 
 
 @dataclass(frozen=True)
-class Values(Form):
+class ValueForm(Form):
     """One of some values, as JSON texts."""
 
     texts: tuple[str, ...]
@@ -57,7 +57,7 @@ class Values(Form):
         return OneOf(self.texts)
 
     def write(self, value: Any) -> str | None:
-        text = _dumped(value)
+        text = _dump_json(value)
         return text if text in self._known else None
 
     @cached_property
@@ -89,7 +89,7 @@ class Object(Form):
     def part(self) -> Part:
         parts: list[Part] = []
         for name, form in self.properties:
-            parts += [OneOf((f"{', ' if parts else '{'}{_dumped(name)}: ",)), form.part]
+            parts += [OneOf((f"{', ' if parts else '{'}{_dump_json(name)}: ",)), form.part]
         return chain(*parts, OneOf(("}",)))
 
     def write(self, value: Any) -> str | None:
@@ -98,7 +98,7 @@ class Object(Form):
         texts = [(name, form.write(value[name])) for name, form in self.properties]
         if any(text is None for _, text in texts):
             return None
-        return "{" + ", ".join(f"{_dumped(name)}: {text}" for name, text in texts) + "}"
+        return "{" + ", ".join(f"{_dump_json(name)}: {text}" for name, text in texts) + "}"
 
 
 @dataclass(frozen=True)
@@ -161,7 +161,7 @@ def json_form(schema: object) -> JsonForm:
     """Read a schema, given as JSON or as a mapping."""
     try:
         data = json.loads(schema) if isinstance(schema, str) else schema
-        text = _dumped(data)
+        text = _dump_json(data)
     except (ValueError, TypeError, RecursionError):
         raise BadParameter(f"A schema must be JSON, which {str(schema)[:60]!r} is not.") from None
     if not isinstance(data, Mapping) or data.get("type") != "object":
@@ -201,7 +201,7 @@ def _form(data: Any, where: str, depth: int) -> Form:
         case "integer":
             return _integer(data, where)
         case _:
-            return Values(("true", "false"))
+            return ValueForm(("true", "false"))
 
 
 def _values(data: Mapping[str, Any], where: str) -> Form:
@@ -210,7 +210,7 @@ def _values(data: Mapping[str, Any], where: str) -> Form:
     values = data["enum"] if "enum" in data else [data["const"]]
     if not isinstance(values, list) or not values or any(isinstance(value, dict | list) for value in values):
         raise _bad(where, f"has no list of plain values, but {str(values)[:60]}")
-    return Values(tuple(dict.fromkeys(map(_dumped, values))))
+    return ValueForm(tuple(dict.fromkeys(map(_dump_json, values))))
 
 
 def _object(data: Mapping[str, Any], where: str, depth: int) -> Form:
@@ -231,7 +231,7 @@ def _integer(data: Mapping[str, Any], where: str) -> Form:
     _check_order("minimum", least, most, where)
     if most - least >= _WIDEST:
         raise _bad(where, f"has more than {_WIDEST} values")
-    return Values(tuple(map(str, range(least, most + 1))))
+    return ValueForm(tuple(map(str, range(least, most + 1))))
 
 
 def _whole(
@@ -258,7 +258,7 @@ def _bad(where: str, why: str) -> BadParameter:
     return BadParameter(f"In the schema of a talk {where} {why}: supported are {SUPPORTED}.")
 
 
-def _dumped(value: Any) -> str:
+def _dump_json(value: Any) -> str:
     """Return a value as JSON of printable characters."""
     text = json.dumps(value, ensure_ascii=False)
     return text if text.isprintable() else json.dumps(value)

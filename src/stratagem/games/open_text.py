@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import ClassVar, Protocol
 
-from stratagem.games.choices import Choices, Flat, Reply
+from stratagem.games.choices import Choices, Flat, ParsedReply
 from stratagem.games.key import Chance
 from stratagem.games.reading import last_line
-from stratagem.games.text_parts import Either, OneOf, Part, chain, drawn, longest, prefixed
+from stratagem.games.text_parts import Either, OneOf, Part, chain, draw_text, longest, prefix_part
 
 LONGEST = 2000
 """Largest limit of a line, in characters."""
@@ -75,7 +75,7 @@ class OpenText(Choices):
         if not self.heads:
             return Either((OneOf(self.ready.actions), text))
         bare = tuple(head.rstrip(" ") for head in self.heads)
-        spaced = prefixed(text, " ") if bare != self.heads else text
+        spaced = prefix_part(text, " ") if bare != self.heads else text
         return Either((OneOf(self.ready.actions), chain(OneOf(bare), spaced)))
 
     def __iter__(self) -> Iterator[str]:
@@ -110,19 +110,19 @@ class OpenText(Choices):
         if index < 0:
             return self.ready.actions[index]
         head = self.heads[chance.at("head").integer(len(self.heads))] if self.heads else ""
-        return head + drawn(self.patterns[index].part, chance.at("text"))
+        return head + draw_text(self.patterns[index].part, chance.at("text"))
 
-    def parse(self, text: str) -> Reply:
+    def parse(self, text: str) -> ParsedReply:
         """Return the last non-empty line: the ready line that it names as a whole, or the line as it is written."""
         line = last_line(text)
         if not line:
-            return Reply(None, "silent")
+            return ParsedReply(None, "silent")
         if named := self.ready.whole(line):
-            return Reply(named)
-        line = self._patterned(line) if self.patterns else line
-        return Reply(line) if line in self else Reply(None, "illegal")
+            return ParsedReply(named)
+        line = self._match_pattern(line) if self.patterns else line
+        return ParsedReply(line) if line in self else ParsedReply(None, "illegal")
 
-    def _patterned(self, line: str) -> str:
+    def _match_pattern(self, line: str) -> str:
         """Return a line as its pattern writes it; as it is where it has none."""
         for head in self.heads or ("",):
             if line.startswith(head):

@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
 from stratagem.games.base import Game, RoundResult, Seat, State
 from stratagem.games.choices import Choices
 from stratagem.games.key import Key
@@ -37,7 +37,7 @@ GOLDEN = {
 
 def playthrough(game: Game[Any], key: Key) -> str:
     """Play one episode at random by `key` and write it out: rules, views, choices, actions and payoffs."""
-    return _text(_declared(game)) + _text(_episode(game, key))
+    return _text(_declaration_lines(game)) + _text(_episode(game, key))
 
 
 def _text(lines: Iterator[str]) -> str:
@@ -65,7 +65,7 @@ def _episode(game: Game[Any], key: Key) -> Iterator[str]:
     yield f"payoffs in all: {_numbers(totals)}"
 
 
-def _declared(game: Game[Any]) -> Iterator[str]:
+def _declaration_lines(game: Game[Any]) -> Iterator[str]:
     yield f"# {game.spec.name}"
     known = {field.name: getattr(game.spec, field.name) for field in fields(game.spec)}
     known["signals"] = signal_names(game)
@@ -73,14 +73,14 @@ def _declared(game: Game[Any]) -> Iterator[str]:
     yield from (f"{name}: {value}" for name, value in known.items() if name != "seat_names" or value)
     for seat in range(game.spec.seats):
         yield f"\nrules for seat {seat}:"
-        yield from _indented(game.start(Key(0)).view(seat).rules.split("\n"))
+        yield from _indent_lines(game.start(Key(0)).view(seat).rules.split("\n"))
 
 
 def _seat(state: State[Any], seat: Seat, known: dict[Seat, list[str]]) -> Iterator[str]:
     view = state.view(seat)
     yield from _situation(state, seat, known)
-    yield from _indented([f"state key: {view.state_key!r}", f"info key: {view.info_key!r}"])
-    yield from _indented([f"may play: {_short(view.choices)}"])
+    yield from _indent_lines([f"state key: {view.state_key!r}", f"info key: {view.info_key!r}"])
+    yield from _indent_lines([f"may play: {_short(view.choices)}"])
 
 
 def _situation(state: State[Any], seat: Seat, known: dict[Seat, list[str]]) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _situation(state: State[Any], seat: Seat, known: dict[Seat, list[str]]) -> I
     known[seat] = lines
     same = next((n for n, pair in enumerate(zip(lines, before, strict=False)) if pair[0] != pair[1]), len(before))
     grows = 2 <= same >= len(before) - 1
-    yield from _indented([f"({same} lines as before)", *lines[same:]] if grows else lines)
+    yield from _indent_lines([f"({same} lines as before)", *lines[same:]] if grows else lines)
 
 
 def _short(choices: Choices) -> str:
@@ -113,7 +113,7 @@ def _numbers(numbers: Sequence[float]) -> str:
     return ", ".join(f"{number:.6g}" for number in numbers)
 
 
-def _indented(lines: Sequence[str]) -> Iterator[str]:
+def _indent_lines(lines: Sequence[str]) -> Iterator[str]:
     return (f"    {line}".rstrip() for line in lines)
 
 
@@ -162,14 +162,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if (options.game is None) == (options.update is None):
         parser.error("name a game, or a folder with --update")
     try:
-        output = _updated(options.update) if options.update else playthrough(make_game(options.game), Key(options.key))
+        output = (
+            _update_folder(options.update) if options.update else playthrough(make_game(options.game), Key(options.key))
+        )
     except StratagemError as error:
         parser.error(str(error))
     sys.stdout.write(output)
     return 0
 
 
-def _updated(folder: Path) -> str:
+def _update_folder(folder: Path) -> str:
     changed = update(folder)
     return "".join(f"changed {name}\n" for name in changed) or "every golden playthrough is as it was\n"
 

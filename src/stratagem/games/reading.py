@@ -34,7 +34,7 @@ def by_plain(literals: Iterable[str]) -> dict[str, str]:
     return {spelling: alike[0] for spelling, alike in spellings.items() if len(alike) == 1}
 
 
-def unwrapped(line: str) -> str:
+def unwrap_line(line: str) -> str:
     """Strip quotation marks, emphasis and closing punctuation from a line; a number keeps its sign.
 
     A line that begins with the sign for not, or ends as a question, is left as it is.
@@ -47,7 +47,7 @@ def unwrapped(line: str) -> str:
     return bare if not denied and _stands_alone(line, start, start + len(bare)) else line
 
 
-class Found(NamedTuple):
+class FoundLiteral(NamedTuple):
     """A literal and its position in a line."""
 
     start: int
@@ -55,28 +55,28 @@ class Found(NamedTuple):
     literal: str
 
 
-def find_literals(line: str, literals: Iterable[str]) -> list[Found]:
+def find_literals(line: str, literals: Iterable[str]) -> list[FoundLiteral]:
     """Where literals stand in the line as whole words; one inside a longer one that also stands is left out.
 
     A literal of one or two characters must match in case too: the word "a" is not the action "A".
     """
     folded = line.casefold()
     same_length = len(folded) == len(line)
-    matches: list[Found] = []
+    matches: list[FoundLiteral] = []
     for literal in literals:
         exact = len(literal) <= 2 or not same_length
         haystack, needle = (line, literal) if exact else (folded, literal.casefold())
         start = haystack.find(needle)
         while start >= 0:
             if _stands_alone(haystack, start, start + len(needle)):
-                matches.append(Found(start, start + len(needle), literal))
+                matches.append(FoundLiteral(start, start + len(needle), literal))
             start = haystack.find(needle, start + 1)
     return list(_outermost(matches))
 
 
-def _outermost(matches: list[Found]) -> Iterator[Found]:
+def _outermost(matches: list[FoundLiteral]) -> Iterator[FoundLiteral]:
     """Drop the matches inside a longer one; return the others in the order of the line."""
-    reach, longest = -1, Found(-1, -1, "")
+    reach, longest = -1, FoundLiteral(-1, -1, "")
     for match in sorted(matches, key=lambda match: (match.start, -match.end)):
         if match.end > reach or match[:2] == longest[:2]:
             yield match

@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, RoundResult, Seat, State
-from stratagem.games.enumeration import Tape, Unsettled, outcomes, starts
+from stratagem.games.enumeration import Tape, UnsettledDraw, outcomes, starts
 from stratagem.games.key import Key
 
 _LONGEST = 10_000
@@ -55,7 +55,7 @@ def round_outcomes(state: State[Any], actions: Mapping[Seat, str | None]) -> Ite
     after = state.fork(tape)
     try:
         yield 1.0, after, after.play(actions)
-    except Unsettled:
+    except UnsettledDraw:
         after = state.fork(_Foremost(tape.settled))
         result = after.play(actions)
         if result.closed:  # by the contract of `independent_rounds`, which conformance checks

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Node, Seat, State, Twin
 from stratagem.games.spiel.engine import CHANCE, TERMINAL, tells
 
@@ -21,14 +21,14 @@ BUDGET = 100_000
 Position = tuple[int, int, str]
 
 
-class _Branch(NamedTuple):
+class _WaitingPosition(NamedTuple):
     """A position that waits for its children: who moves, and the children with their probabilities (1 for moves)."""
 
     mover: int
     children: list[tuple[float, Position]]
 
 
-class Values:
+class PositionValues:
     """Values of positions under perfect play, cached."""
 
     def __init__(self, game: Game[Any], twin: Twin, total: float, budget: int) -> None:
@@ -76,13 +76,13 @@ class Values:
 
     def _solve(self, position: Position, node: Node) -> None:
         """Search depth first without recursion, since games may last longer than Python's stack."""
-        stack, branches, seen = [(position, node)], dict[Position, _Branch](), 0
+        stack, branches, seen = [(position, node)], dict[Position, _WaitingPosition](), 0
         while stack:
             position, node = stack[-1]
             if position in self._known:
                 stack.pop()
             elif position in branches:
-                self._known[position] = self._joined(branches.pop(position))
+                self._known[position] = self._join_values(branches.pop(position))
             elif node.current_player() == TERMINAL:
                 self._known[position] = node.returns()[0]
             else:
@@ -91,7 +91,7 @@ class Values:
                     self._give_up()
                 branches[position] = self._branch(node, stack)
 
-    def _branch(self, node: Node, stack: list[tuple[Position, Node]]) -> _Branch:
+    def _branch(self, node: Node, stack: list[tuple[Position, Node]]) -> _WaitingPosition:
         mover = node.current_player()
         moves = node.chance_outcomes() if mover == CHANCE else [(action, 1.0) for action in node.legal_actions()]
         children = []
@@ -101,9 +101,9 @@ class Values:
             children.append((probability, position))
             if position not in self._known:
                 stack.append((position, child))
-        return _Branch(mover, children)
+        return _WaitingPosition(mover, children)
 
-    def _joined(self, branch: _Branch) -> float:
+    def _join_values(self, branch: _WaitingPosition) -> float:
         if branch.mover == CHANCE:
             return sum(probability * self._known[child] for probability, child in branch.children)
         values = (self._known[child] for _, child in branch.children)
@@ -122,11 +122,11 @@ class Values:
 
 
 @lru_cache(maxsize=8)
-def solve(game: Game[Any], budget: int = BUDGET) -> Values:
+def solve(game: Game[Any], budget: int = BUDGET) -> PositionValues:
     """Return the values of a game, shared by all callers; a game that this method cannot solve is refused."""
     spec, twin = game.spec, game.twin()
     if spec.seats != 2 or spec.utility not in ("zero-sum", "constant-sum") or not spec.perfect_information:
         raise CannotCompute(f"{spec.name} is no two-player constant-sum game of perfect information.")
     if twin is None:
         raise CannotCompute(f"{spec.name} is not known to OpenSpiel, so its positions cannot be walked.")
-    return Values(game, twin, float(twin.spiel.utility_sum()), budget)
+    return PositionValues(game, twin, float(twin.spiel.utility_sum()), budget)

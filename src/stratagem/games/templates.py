@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from stratagem.errors import BadParameter
-from stratagem.games.reading import plain, unwrapped
+from stratagem.base.errors import BadParameter
+from stratagem.games.reading import plain, unwrap_line
 from stratagem.games.text_parts import OneOf, Part, chain, longest
 
 _FIELD = re.compile(r"\{([^{}]*)\}")
@@ -35,14 +35,14 @@ class Template:
 
     def read(self, line: str) -> str | None:
         """Return the text that a line is, whatever its case, spaces and marks; None where it is none."""
-        found = self._pattern.fullmatch(plain(line)) or self._pattern.fullmatch(plain(unwrapped(line)))
+        found = self._pattern.fullmatch(plain(line)) or self._pattern.fullmatch(plain(unwrap_line(line)))
         if found is None:
             return None
-        return "".join(_spelt(piece)[said] for piece, said in zip(self.pieces, found.groups(), strict=True))
+        return "".join(_spellings_of(piece)[said] for piece, said in zip(self.pieces, found.groups(), strict=True))
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
-        groups = (sorted(map(re.escape, _spelt(piece)), key=len, reverse=True) for piece in self.pieces)
+        groups = (sorted(map(re.escape, _spellings_of(piece)), key=len, reverse=True) for piece in self.pieces)
         return re.compile("".join(f"({'|'.join(group)})" for group in groups))
 
     def summary(self) -> str:
@@ -64,7 +64,7 @@ def _some(words: Piece) -> str:
     return ", ".join(words[:_SHOWN]) + more
 
 
-def _spelt(piece: Piece) -> dict[str, str]:
+def _spellings_of(piece: Piece) -> dict[str, str]:
     """Return the texts of a piece by their spelling in small letters."""
     return {text.casefold(): text for text in piece}
 

@@ -61,31 +61,31 @@ def chain(*parts: Part) -> Part:
         for piece in part.parts if isinstance(part, Chain) else (part,):
             before = joined[-1] if joined else None
             if isinstance(before, OneOf) and len(before.texts) == 1:
-                joined[-1:] = _joined(before.texts[0], piece)
+                joined[-1:] = _join_part(before.texts[0], piece)
             else:
                 joined.append(piece)
     return joined[0] if len(joined) == 1 else Chain(tuple(joined))
 
 
-def _joined(text: str, part: Part) -> list[Part]:
+def _join_part(text: str, part: Part) -> list[Part]:
     """Return a fixed text and a part as one part where that is possible; spaces before the part go to it."""
     if isinstance(part, OneOf) and len(part.texts) == 1:
         return [OneOf((text + part.texts[0],))]
     bare = text.rstrip(" ")
     if bare == text or isinstance(part, Characters):
         return [OneOf((text,)), part]
-    return [*([OneOf((bare,))] if bare else []), prefixed(part, text[len(bare) :])]
+    return [*([OneOf((bare,))] if bare else []), prefix_part(part, text[len(bare) :])]
 
 
-def prefixed(part: Part, text: str) -> Part:
+def prefix_part(part: Part, text: str) -> Part:
     """Return the part with a text before it."""
     match part:
         case OneOf(texts):
             return OneOf(tuple(text + other for other in texts))
         case Either(parts):
-            return Either(tuple(prefixed(other, text) for other in parts))
+            return Either(tuple(prefix_part(other, text) for other in parts))
         case Chain((first, *others)):
-            return Chain((prefixed(first, text), *others))
+            return Chain((prefix_part(first, text), *others))
         case _:
             return Chain((OneOf((text,)), part))
 
@@ -130,7 +130,7 @@ def texts_of(part: Part) -> Iterator[str]:
             raise ValueError("strings of free characters are not listed")
 
 
-def drawn(part: Part, chance: Chance) -> str:
+def draw_text(part: Part, chance: Chance) -> str:
     """Draw a text, part by part; a string is some letters."""
     match part:
         case OneOf(texts):
@@ -139,6 +139,6 @@ def drawn(part: Part, chance: Chance) -> str:
             length = chance.at("length").integer(min(most, _DRAWN) + 1)
             return "".join(_LETTERS[chance.at("letter", place).integer(len(_LETTERS))] for place in range(length))
         case Chain(parts):
-            return "".join(drawn(other, chance.at(place)) for place, other in enumerate(parts))
+            return "".join(draw_text(other, chance.at(place)) for place, other in enumerate(parts))
         case Either(parts):
-            return drawn(parts[chance.at("way").integer(len(parts))], chance.at("part"))
+            return draw_text(parts[chance.at("way").integer(len(parts))], chance.at("part"))

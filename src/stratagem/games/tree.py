@@ -129,7 +129,7 @@ class GameTree:
             values[above] += np.bincount(places, chance[layer] * values[layer], above.stop - above.start)
         return values
 
-    def expected(self, policy: Floats) -> tuple[Floats, float]:
+    def expected_returns(self, policy: Floats) -> tuple[Floats, float]:
         """Return the expected returns by seat and the expected number of rounds under a policy."""
         ends = self.mover == TERMINAL
         reach = self.reach(policy)[ends]

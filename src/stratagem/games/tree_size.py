@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.choices import Choices
 from stratagem.games.key import Key
@@ -47,7 +47,7 @@ def estimated_size(game: Game[Any], key: Key, num_samples: int = 100, *, one_rou
     return sum(sizes) / num_samples
 
 
-def listed(view: View[Any]) -> Choices:
+def list_choices(view: View[Any]) -> Choices:
     """Return the choices of a seat; refused where not all of them can be listed."""
     if view.choices.is_open:
         raise CannotCompute(f"{view.game.spec.name} has open text, so its tree has no end: give talk no `limit`.")
@@ -62,7 +62,7 @@ def _sampled_size(game: Game[Any], key: Key, *, one_round: bool) -> float:
     while not state.over and size < _ENOUGH:
         actions: dict[Seat, str | None] = {}
         for seat in state.to_act:
-            choices = listed(state.view(seat))
+            choices = list_choices(state.view(seat))
             actions[seat] = choices.sample(key.at("action", turn, seat))
             size += odds[0]
             odds[0] *= choices.count

@@ -9,13 +9,13 @@ from itertools import permutations
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Seat, State
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
 from stratagem.games.rounds import round_outcomes, round_starts, shares_of_rounds
 from stratagem.games.tree import CHANCE, TERMINAL, GameTree, InformationSet, RoundKind
-from stratagem.games.tree_size import estimated_size, listed
+from stratagem.games.tree_size import estimated_size, list_choices
 
 BUDGET = 500_000
 """Largest number of nodes: some ten seconds."""
@@ -27,7 +27,7 @@ _Recall = tuple[tuple[int, int] | None, ...]
 """By seat: its last information set, and the action there."""
 
 
-class _Node(NamedTuple):
+class _WalkNode(NamedTuple):
     """Node whose children are still to be walked."""
 
     parent: int
@@ -41,11 +41,11 @@ class _Node(NamedTuple):
     """State before the move; None at a chance node."""
     chosen: tuple[str, ...] = ()
     """Actions of the seats that chose before in the same move."""
-    branches: Sequence[_Branch] = ()
+    branches: Sequence[_Outcome] = ()
     """Outcomes at a chance node."""
 
 
-class _Branch(NamedTuple):
+class _Outcome(NamedTuple):
     """Outcome of a move, or a start of the game."""
 
     probability: float
@@ -66,7 +66,7 @@ class _Row(NamedTuple):
     rounds: int
 
 
-class _Walk:
+class _TreeWalk:
     """Walk of a tree, depth by depth: of a whole game, or of one of its rounds."""
 
     def __init__(self, game: Game[Any], budget: int, progress: Progress | None, number: int | None) -> None:
@@ -87,9 +87,9 @@ class _Walk:
         probabilities: list[float] = []
         returns: list[tuple[float, ...]] = []
         while layer:
-            later: list[_Node] = []
+            later: list[_WalkNode] = []
             for node in layer:
-                mover, information_set, children = self._expanded(node, len(rows))
+                mover, information_set, children = self._expand_node(node, len(rows))
                 first = depths[-1] + len(layer) + len(later)
                 rows.append(_Row(node.parent, mover, information_set, node.choice, first, len(children), node.rounds))
                 probabilities.append(node.probability)
@@ -107,14 +107,14 @@ class _Walk:
             kinds=(RoundKind(1.0, (0,), tuple(self.sets)),),
         )
 
-    def _root(self) -> _Node:
+    def _root(self) -> _WalkNode:
         seats = self.game.spec.seats
         zeros = (0.0,) * seats
         first = starts(self.game) if self.number is None else round_starts(self.game, self.number)
-        branches = [_Branch(chance, state, zeros, False) for chance, state in first]
-        return self._reached(-1, 0, branches, zeros, 0, (None,) * seats, 0)
+        branches = [_Outcome(chance, state, zeros, False) for chance, state in first]
+        return self._reach_node(-1, 0, branches, zeros, 0, (None,) * seats, 0)
 
-    def _expanded(self, node: _Node, index: int) -> tuple[int, int, list[_Node]]:
+    def _expand_node(self, node: _WalkNode, index: int) -> tuple[int, int, list[_WalkNode]]:
         """Return the mover of a node, its information set and its children."""
         if node.state is None:
             return CHANCE, -1, list(self._outcomes(node, index))
@@ -124,14 +124,14 @@ class _Walk:
         number = self._information_set(seat, node)
         return seat, number, list(self._moves(node, index, seat, number))
 
-    def _outcomes(self, node: _Node, index: int) -> Iterator[_Node]:
+    def _outcomes(self, node: _WalkNode, index: int) -> Iterator[_WalkNode]:
         for choice, branch in enumerate(node.branches):
             self._count()
-            yield self._settled(
+            yield self._settle_node(
                 index, choice, branch, branch.probability, node.returns, node.rounds, node.recall, node.turn
             )
 
-    def _moves(self, node: _Node, index: int, seat: Seat, number: int) -> Iterator[_Node]:
+    def _moves(self, node: _WalkNode, index: int, seat: Seat, number: int) -> Iterator[_WalkNode]:
         state = node.state
         assert state is not None
         for choice, action in enumerate(self.sets[number].actions):
@@ -139,44 +139,44 @@ class _Walk:
             recall = (*node.recall[:seat], (number, choice), *node.recall[seat + 1 :])
             chosen = (*node.chosen, action)
             if len(chosen) < len(state.to_act):
-                yield _Node(index, choice, 1.0, node.returns, node.rounds, recall, node.turn, state, chosen)
+                yield _WalkNode(index, choice, 1.0, node.returns, node.rounds, recall, node.turn, state, chosen)
                 continue
             actions = dict(zip(state.to_act, chosen, strict=True))
             followed = outcomes(state, actions) if self.number is None else round_outcomes(state, actions)
-            branches = [_Branch(chance, after, result.payoffs, result.closed) for chance, after, result in followed]
-            yield self._reached(index, choice, branches, node.returns, node.rounds, recall, node.turn + 1)
+            branches = [_Outcome(chance, after, result.payoffs, result.closed) for chance, after, result in followed]
+            yield self._reach_node(index, choice, branches, node.returns, node.rounds, recall, node.turn + 1)
 
-    def _reached(
+    def _reach_node(
         self,
         parent: int,
         choice: int,
-        branches: Sequence[_Branch],
+        branches: Sequence[_Outcome],
         returns: tuple[float, ...],
         rounds: int,
         recall: _Recall,
         turn: int,
-    ) -> _Node:
+    ) -> _WalkNode:
         """Return the node after a move: a chance node, unless there is one outcome."""
         if len(branches) == 1:
-            return self._settled(parent, choice, branches[0], 1.0, returns, rounds, recall, turn)
-        return _Node(parent, choice, 1.0, returns, rounds, recall, turn, None, (), branches)
+            return self._settle_node(parent, choice, branches[0], 1.0, returns, rounds, recall, turn)
+        return _WalkNode(parent, choice, 1.0, returns, rounds, recall, turn, None, (), branches)
 
-    def _settled(
+    def _settle_node(
         self,
         parent: int,
         choice: int,
-        branch: _Branch,
+        branch: _Outcome,
         probability: float,
         returns: tuple[float, ...],
         rounds: int,
         recall: _Recall,
         turn: int,
-    ) -> _Node:
+    ) -> _WalkNode:
         """Return the node of a state that was reached."""
         summed = tuple(before + payoff for before, payoff in zip(returns, branch.payoffs, strict=True))
-        return _Node(parent, choice, probability, summed, rounds + branch.closed, recall, turn, branch.state)
+        return _WalkNode(parent, choice, probability, summed, rounds + branch.closed, recall, turn, branch.state)
 
-    def _information_set(self, seat: Seat, node: _Node) -> int:
+    def _information_set(self, seat: Seat, node: _WalkNode) -> int:
         """Return the number of the information set of the seat to move; a new one where it was not met before."""
         assert node.state is not None
         view = node.state.view(seat)
@@ -188,7 +188,7 @@ class _Walk:
                 raise CannotCompute(
                     f"{self.game.spec.name} has open text, so its tree has no end: leave out the `limit` of talk."
                 )
-            self.sets.append(InformationSet(seat, view, node.state, tuple(listed(view)), before, node.turn))
+            self.sets.append(InformationSet(seat, view, node.state, tuple(list_choices(view)), before, node.turn))
         return number
 
     def _count(self) -> None:
@@ -210,8 +210,8 @@ def walk(
     if (size := estimated_size(game, Key(0), one_round=one_round)) > budget:
         raise CannotCompute(_too_large(game, f"about {size:.0e}", budget))
     if not one_round:
-        return _Walk(game, budget, progress, None).tree()
-    tree = _Walk(game, budget, progress, 0).tree()
+        return _TreeWalk(game, budget, progress, None).tree()
+    tree = _TreeWalk(game, budget, progress, 0).tree()
     return replace(tree, kinds=_kinds(tree, budget, progress))
 
 
@@ -219,9 +219,9 @@ def _kinds(tree: GameTree, budget: int, progress: Progress | None) -> tuple[Roun
     """Return the kinds of rounds of a game, of which the first was walked; those that show the same are one."""
     kinds: list[RoundKind] = []
     for number, share in enumerate(shares_of_rounds(tree.game)):
-        other = _Walk(tree.game, budget, progress, number).tree() if number else tree
-        sets = _aligned(tree, other, number)
-        same = next((index for index, kind in enumerate(kinds) if _shown(kind.sets) == _shown(sets)), len(kinds))
+        other = _TreeWalk(tree.game, budget, progress, number).tree() if number else tree
+        sets = _align_sets(tree, other, number)
+        same = next((index for index, kind in enumerate(kinds) if _own_sets(kind.sets) == _own_sets(sets)), len(kinds))
         if same < len(kinds):
             known = kinds[same]
             kinds[same] = RoundKind(known.share + share, (*known.numbers, number), known.sets)
@@ -230,11 +230,11 @@ def _kinds(tree: GameTree, budget: int, progress: Progress | None) -> tuple[Roun
     return tuple(kinds)
 
 
-def _shown(sets: Sequence[InformationSet]) -> list[tuple[Seat, Any]]:
+def _own_sets(sets: Sequence[InformationSet]) -> list[tuple[Seat, Any]]:
     return [(known.seat, known.view.facts) for known in sets]
 
 
-def _aligned(tree: GameTree, other: GameTree, number: int) -> Sequence[InformationSet]:
+def _align_sets(tree: GameTree, other: GameTree, number: int) -> Sequence[InformationSet]:
     """Return the information sets of another round in the order of a tree's own; its seats may have other parts."""
     if other is tree:
         return tree.information_sets
@@ -269,7 +269,7 @@ def _evenly(tree: GameTree) -> list[float]:
     import numpy as np
 
     sizes = np.diff(tree.slots)
-    return [float(value) for value in tree.expected(np.repeat(1.0 / sizes, sizes))[0]]
+    return [float(value) for value in tree.expected_returns(np.repeat(1.0 / sizes, sizes))[0]]
 
 
 def _too_large(game: Game[Any], size: str, budget: int) -> str:

@@ -5,28 +5,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+import json
+from collections.abc import Generator, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, partial
 from inspect import Parameter, isclass, isfunction, signature
 from types import FunctionType, NoneType
 from typing import Any, ClassVar
 
-from stratagem.consent.table import check_command, consent
-from stratagem.decoding.guides import OneToken
-from stratagem.engines.agents.function import Function
-from stratagem.engines.agents.open import agent_engine
-from stratagem.engines.agents.spec import AgentSpec
-from stratagem.engines.base import Call, Engine, Prompt, Request
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.file_modules import file_name_of
-from stratagem.games.base import Game, View
-from stratagem.models.reference import hidden, is_address
-from stratagem.options import whole, within
-from stratagem.players.base import Ask, Mix, Move, Player, Scripted, Traits, shown
+from stratagem.base.consent.table import check_command, consent
+from stratagem.base.errors import BadParameter, CannotCompute
+from stratagem.base.file_modules import file_name_of
+from stratagem.base.options import whole, within
+from stratagem.games.base import Game, Json, View
+from stratagem.games.catalogue import describe
+from stratagem.games.choices import Choices, Flat, Sheet
+from stratagem.games.disguise import DisguisedView
+from stratagem.language.decoding.guides import OneToken
+from stratagem.language.engines.agents.function import Function
+from stratagem.language.engines.agents.open import agent_engine
+from stratagem.language.engines.agents.spec import AgentSpec
+from stratagem.language.engines.base import Call, Engine, Prompt, Request
+from stratagem.language.engines.remote.replies import sound
+from stratagem.language.models.reference import hide_secrets, is_address
+from stratagem.language.prompting.past import Past
+from stratagem.players.base import Ask, Mix, Move, Player, Scripted, Traits, format_option
 from stratagem.players.members import PlayerBase, innermost
 from stratagem.players.modes import read
-from stratagem.players.question import question
+
+_LISTED = 1000
+"""Largest number of actions that are listed where they are neither a set nor a sheet."""
+_SEED_BITS = 0x7FFF_FFFF
+
+
+def question(ask: Ask) -> str:
+    """Return the question of a turn; equal turns have equal questions."""
+    view = ask.view
+    content = {
+        "type": "decision",
+        "episode": ask.episode,
+        "turn": ask.turn,
+        "attempt": ask.attempt,
+        "seat": view.seat,
+        "seats": view.game.spec.seats,
+        **_describe_view(view),
+        "rules": view.rules,
+        "situation": view.situation,
+        "choices": choices_data(view.choices),
+        "memory": _memory(ask.past),
+        "seed": ask.key.at("agent").value & _SEED_BITS,
+    }
+    return sound(json.dumps(content, ensure_ascii=False))
+
+
+def _describe_view(view: View[Any]) -> Json:
+    """Return the game by name and what the seat knows as data; under a disguise both would tell what it hides."""
+    if isinstance(view, DisguisedView):
+        return {"game": None, "facts": None}
+    return {"game": describe(view.game), "facts": data_of(view.facts)}
+
+
+def choices_data(choices: Choices) -> Json:
+    """Return the legal actions as data."""
+    if isinstance(choices, Sheet):
+        slots = [{"name": slot.name, "options": list(slot.options)} for slot in choices.slots]
+        return {"kind": "sheet", "fill": choices.fill, "slots": slots}
+    if isinstance(choices, Flat) or (choices.count <= _LISTED and not choices.is_open):
+        return {"kind": "set", "actions": list(choices)}
+    return {"kind": "text", "summary": choices.summary()}
+
+
+def _memory(past: Past) -> Json:
+    """Return the memory of earlier episodes, whose counts may be empty."""
+    counts = [{"actions": list(joint), "times": times} for joint, times in past.counts.items()]
+    return {"rounds": past.rounds, "counts": counts, "last": None if past.last is None else list(past.last)}
+
+
+def data_of(value: Any) -> Any:
+    """Return facts as JSON data: records by the names of their fields, and anything unknown as a text."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: data_of(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return {name: data_of(item) for name, item in zip(value._fields, value, strict=True)}
+    if isinstance(value, Mapping):
+        return {str(key): data_of(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [data_of(item) for item in value]
+    if isinstance(value, Set):
+        return sorted((data_of(item) for item in value), key=repr)
+    return str(value)
+
 
 _WHO = "An agent"
 
@@ -120,7 +190,7 @@ def spec_of(given: str | Function, timeout: float, concurrent: int, env: tuple[s
         url = f"{kind.casefold()}:{tail}" if tail.startswith("//") else tail.strip()
         if not is_address(url):
             raise BadParameter(
-                f"{hidden(url)!r} is no address of an agent: say http:URL, such as http:http://localhost:9000/act."
+                f"{hide_secrets(url)!r} is no address of an agent: say http:URL, such as http:http://localhost:9000/act."
             )
         return AgentSpec("http", url, **options)
     raise BadParameter(f"{given!r} is no agent: say cmd:PROGRAM, http:URL or FILE.py:FUNCTION.")
@@ -172,4 +242,4 @@ def _function_name(function: Function) -> str:
 
 
 def _option(value: object) -> str:
-    return f"[{', '.join(value)}]" if isinstance(value, tuple) else shown(value)
+    return f"[{', '.join(value)}]" if isinstance(value, tuple) else format_option(value)

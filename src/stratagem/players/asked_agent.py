@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Seat, State
 from stratagem.games.key import Key
 from stratagem.players.base import Ask, Move, Player

@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
-from stratagem.engines.base import Chat
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.file_modules import file_name_of
+from stratagem.base.errors import BadParameter, CannotCompute
+from stratagem.base.file_modules import file_name_of
+from stratagem.base.registry import parse_call
 from stratagem.games.base import Seat, View
 from stratagem.games.key import Key
+from stratagem.language.engines.base import Chat
 from stratagem.players.members import ANY_FAMILY, PlayerBase, family_of, members_of
-from stratagem.players.protocol import Ask, Asking, How, Mix, Move, Player, Scored, Traits, Turn
-from stratagem.registry import parse_call
+from stratagem.players.protocol import Ask, Asking, How, Mix, Move, Player, ScoredActions, Traits, Turn
 
 F = TypeVar("F")
 
 
-def scores_of(player: Player, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
+def scores_of(player: Player, views: Sequence[View[Any]], ask: Asking | None = None) -> list[ScoredActions]:
     """Return the scored probabilities of a player in many situations; `ask` answers its requests."""
     if not player.traits.scored:
         raise CannotCompute(f"{player.name} has no scored probabilities: mode=prefix of a model behind a server has.")
@@ -59,7 +59,7 @@ class Scripted(PlayerBase, ABC, Generic[F]):
 
     @property
     def name(self) -> str:
-        return described(self)
+        return describe_player(self)
 
     def turn(self, ask: Ask) -> Turn:
         plan = self.strategy(ask.view)
@@ -79,20 +79,20 @@ def draw(mix: Mix, key: Key) -> str:
     return list(mix)[key.choose(list(mix.values()))]
 
 
-def described(player: object) -> str:
+def describe_player(player: object) -> str:
     """Return the name `family/Class`, or `FILE.py:CLASS`, with the options that are not the default."""
     cls = type(player)
     options = []
     for name, field in getattr(cls, "__dataclass_fields__", {}).items():
         value = getattr(player, name)
         if value != field.default:
-            options.append(f"{name}={shown(value)}")
+            options.append(f"{name}={format_option(value)}")
     family = family_of(cls)
     bare = file_name_of(cls) or (cls.__name__ if family == ANY_FAMILY else f"{family}/{cls.__name__}")
     return f"{bare}({', '.join(options)})" if options else bare
 
 
-def shown(value: object) -> str:
+def format_option(value: object) -> str:
     """Format an option for a name, short where that loses nothing: a name must make the same player again."""
     if isinstance(value, str):
         return value if _reads_back(value) else repr(value)
@@ -119,16 +119,16 @@ __all__ = [
     "Mix",
     "Move",
     "Player",
-    "Scored",
+    "ScoredActions",
     "Scripted",
     "Seat",
     "Traits",
     "Turn",
-    "described",
+    "describe_player",
     "draw",
+    "format_option",
     "is_probability",
     "prompts_by",
     "scores_of",
-    "shown",
     "stated_by",
 ]

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TypeVar
 
-from stratagem.engines.base import Call, Request
+from stratagem.language.engines.base import Call, Request
 
 T = TypeVar("T")
 
 
-def begun(turn: Generator[Request, Call, T]) -> T | Generator[Request, Call, T]:
+def begin_turn(turn: Generator[Request, Call, T]) -> T | Generator[Request, Call, T]:
     """Run a generator up to its first request; return its result if there is none, and otherwise the rest of it."""
     try:
         request = next(turn)
     except StopIteration as stop:
         result: T = stop.value
         return result
-    return _continued(turn, request)
+    return _continue_turn(turn, request)
 
 
-def _continued(turn: Generator[Request, Call, T], request: Request) -> Generator[Request, Call, T]:
+def _continue_turn(turn: Generator[Request, Call, T], request: Request) -> Generator[Request, Call, T]:
     """Go on with a generator that has yielded a request."""
     while True:
         call = yield request
@@ -31,4 +31,4 @@ def _continued(turn: Generator[Request, Call, T], request: Request) -> Generator
             return result
 
 
-__all__ = ["begun"]
+__all__ = ["begin_turn"]

@@ -10,36 +10,36 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import State
 from stratagem.games.key import Key
 from stratagem.players.base import Ask
-from stratagem.players.search_state import Search, SearchState
+from stratagem.players.search_state import DecisionSearch, SearchState
 
 _ATTEMPTS = 50
 """Largest number of tries for one state, on average."""
 
 
-def worlds(ask: Ask, search: Search, number: int) -> Iterator[State[Any]]:
+def worlds(ask: Ask, search: DecisionSearch, number: int) -> Iterator[State[Any]]:
     """Yield at most `number` states that a seat may be in; none where no belief can be had.
 
     The others play by `search.reply`. Where the filter finds no state, what is hidden is drawn anew.
     """
     if not ask.view.game.spec.private_information:
-        yield ask.redrawn(ask.key.at("state"))
+        yield ask.redraw_state(ask.key.at("state"))
         return
-    filtered = [] if ask.recall is None else _filtered(ask, search, number)
+    filtered = [] if ask.recall is None else _filter_states(ask, search, number)
     if filtered:
         yield from filtered
         return
     try:
         for n in range(number):
-            yield ask.redrawn(ask.key.at("state", n))
+            yield ask.redraw_state(ask.key.at("state", n))
     except CannotCompute:
         return
 
 
-def _filtered(ask: Ask, search: Search, number: int) -> list[State[Any]]:
+def _filter_states(ask: Ask, search: DecisionSearch, number: int) -> list[State[Any]]:
     """Return a particle filter's states, decision by decision of the seat."""
     assert ask.recall is not None
     particles: Sequence[State[Any]] = ()
@@ -56,7 +56,7 @@ def _filtered(ask: Ask, search: Search, number: int) -> list[State[Any]]:
 
 
 def _moved_on(
-    ask: Ask, search: Search, particles: Sequence[State[Any]], action: str | None, number: int, key: Key
+    ask: Ask, search: DecisionSearch, particles: Sequence[State[Any]], action: str | None, number: int, key: Key
 ) -> State[Any] | None:
     """Return a state at the seat's next decision, from the start or from a state at its last one."""
     chance = key.at("chance")

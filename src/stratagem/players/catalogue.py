@@ -8,41 +8,29 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stratagem.errors import BadParameter, UnknownName, WrongKind
-from stratagem.file_modules import classes_of, file_name_of
+from stratagem.base.errors import BadParameter, BrokenEntry, UnknownName, WrongKind
+from stratagem.base.file_modules import classes_of, file_name_of
+from stratagem.base.named_files import split_name
+from stratagem.base.registry import NamedCall, Registry, parse_call
 from stratagem.games.auction import Auction
 from stratagem.games.base import Game
+from stratagem.games.catalogue import installed_part
+from stratagem.games.packages import PACKAGES
 from stratagem.games.resistance import Resistance
+from stratagem.games.resistance.players import CABALS
 from stratagem.games.talk import without_talk
-from stratagem.models.reference import KINDS, NAMED
-from stratagem.named_files import split_name
-from stratagem.players import (
-    auction,
-    factories,
-    iterated_classics,
-    iterated_zd,
-    kuhn,
-    liars_dice,
-    negotiation_v1,
-    negotiation_v2,
-    public_goods,
-    quiz,
-    resistance,
-    sender_receiver,
-    uniform,
-)
+from stratagem.language.models.reference import KINDS, NAMED
+from stratagem.players import factories, uniform
 from stratagem.players.base import Player
-from stratagem.players.disguised import disguised
+from stratagem.players.disguised import disguise_player
 from stratagem.players.hearers import SPEAKERS
 from stratagem.players.human import keyboard
 from stratagem.players.members import ANY_FAMILY, family_of, members_of
 from stratagem.players.patterns import FAMILIES, PATTERNS
-from stratagem.players.resistance import CABALS
 from stratagem.players.rings import RINGS
 from stratagem.players.tabular import TablePlayer
-from stratagem.players.talkers import heard, talk_of
+from stratagem.players.talkers import make_hearer, talk_of
 from stratagem.players.wrappers import Delayed, Noisy, check_player
-from stratagem.registry import Call, Registry, parse_call
 
 
 def _tailed(kind: str, tail: str) -> Player:
@@ -83,99 +71,12 @@ def _transport(kind: str, tail: str) -> Player:
 
 
 PLAYERS: dict[str, Callable[..., Player]] = {
-    "ipd/AlwaysCooperate": iterated_classics.AlwaysCooperate,
-    "ipd/AlwaysDefect": iterated_classics.AlwaysDefect,
-    "ipd/AlternateDefect": iterated_classics.AlternateDefect,
-    "ipd/Mixed": iterated_classics.Mixed,
-    "ipd/TitForTat": iterated_classics.TitForTat,
-    "ipd/SuspiciousTitForTat": iterated_classics.SuspiciousTitForTat,
-    "ipd/TitForTwoTats": iterated_classics.TitForTwoTats,
-    "ipd/GenerousTFT": iterated_classics.GenerousTFT,
-    "ipd/Joss": iterated_classics.Joss,
-    "ipd/GrimTrigger": iterated_classics.GrimTrigger,
-    "ipd/Pavlov": iterated_classics.Pavlov,
-    "ipd/FirmButFair": iterated_classics.FirmButFair,
-    "ipd/SoftMajority": iterated_classics.SoftMajority,
-    "ipd/HardMajority": iterated_classics.HardMajority,
-    "ipd/ExtortZD": iterated_zd.ExtortZD,
-    "ipd/GenerousZD": iterated_zd.GenerousZD,
-    "auction/ValueBid": auction.ValueBid,
-    "auction/Truthful": auction.Truthful,
-    "auction/Conservative": auction.Conservative,
-    "auction/Shaded": auction.Shaded,
-    "auction/Adaptive": auction.Adaptive,
-    "auction/AggressiveValue": auction.AggressiveValue,
-    "auction/AggressiveBid": auction.AggressiveBid,
-    "auction/CollusiveLow": auction.CollusiveLow,
-    "auction/FlatMedium": auction.FlatMedium,
-    "auction/Sniper": auction.Sniper,
-    "auction/Matcher": auction.Matcher,
-    "auction/Overbidder": auction.Overbidder,
-    "auction/FictitiousPlay": auction.FictitiousPlay,
-    "auction/LowMedium": auction.LowMedium,
-    "auction/MarginPlay": auction.MarginPlay,
-    "negotiation-v1/FairSplit": negotiation_v1.FairSplit,
-    "negotiation-v1/Fair": negotiation_v1.Fair,
-    "negotiation-v1/Balanced": negotiation_v1.Balanced,
-    "negotiation-v1/Concede": negotiation_v1.Concede,
-    "negotiation-v1/Selfish": negotiation_v1.Selfish,
-    "negotiation-v1/Hardball": negotiation_v1.Hardball,
-    "negotiation-v1/Hard": negotiation_v1.Hard,
-    "negotiation-v1/TFT-Neg": negotiation_v1.TFTNeg,
-    "negotiation-v1/TakeAll": negotiation_v1.TakeAll,
-    "negotiation-v1/BestReply": negotiation_v1.BestReply,
-    "negotiation-v1/FictitiousPlay": negotiation_v1.FictitiousPlay,
-    "negotiation-v1/GrimSplit": negotiation_v1.GrimSplit,
-    "negotiation-v1/Nibbler": negotiation_v1.Nibbler,
-    "negotiation-v2/FairNeg": negotiation_v2.FairNeg,
-    "negotiation-v2/TitForTatNeg": negotiation_v2.TitForTatNeg,
-    "negotiation-v2/ConcedeNeg": negotiation_v2.ConcedeNeg,
-    "negotiation-v2/GreedyNeg": negotiation_v2.GreedyNeg,
-    "negotiation-v2/HardballNeg": negotiation_v2.HardballNeg,
-    "negotiation-v2/Proportional": negotiation_v2.Proportional,
-    "negotiation-v2/Conservative": negotiation_v2.Conservative,
-    "negotiation-v2/Adaptive": negotiation_v2.Adaptive,
-    "negotiation-v2/Defensive": negotiation_v2.Defensive,
-    "negotiation-v2/HalfUnits": negotiation_v2.HalfUnits,
-    "negotiation-v2/MirrorNeg": negotiation_v2.MirrorNeg,
-    "negotiation-v2/GrimNeg": negotiation_v2.GrimNeg,
-    "negotiation-v2/Boulware": negotiation_v2.Boulware,
-    "kuhn/NashApprox": kuhn.NashApprox,
-    "kuhn/TightPassive": kuhn.TightPassive,
-    "kuhn/LooseAggressive": kuhn.LooseAggressive,
-    "kuhn/AlwaysBet": kuhn.AlwaysBet,
-    "kuhn/TightValue": kuhn.TightValue,
-    "kuhn/PotControl": kuhn.PotControl,
-    "kuhn/AlwaysPassQueen": kuhn.AlwaysPassQueen,
-    "kuhn/CallingStation": kuhn.CallingStation,
-    "kuhn/Bluffer": kuhn.Bluffer,
-    "kuhn/Trapper": kuhn.Trapper,
-    "kuhn/Suspicious": kuhn.Suspicious,
-    "kuhn/RandomLegal": uniform.RandomLegal,
-    "public-goods/AlwaysContribute": public_goods.AlwaysContribute,
-    "public-goods/AlwaysKeep": public_goods.AlwaysKeep,
-    "public-goods/ConditionalContributor": public_goods.ConditionalContributor,
-    "public-goods/GrimContributor": public_goods.GrimContributor,
-    "public-goods/Punisher": public_goods.Punisher,
-    "liars-dice/Probabilist": liars_dice.Probabilist,
-    "resistance/Naive": resistance.Naive,
-    "resistance/Deducer": resistance.Deducer,
-    "sender-receiver/Honest": sender_receiver.Honest,
-    "sender-receiver/Babbler": sender_receiver.Babbler,
-    "sender-receiver/Equilibrium": sender_receiver.Equilibrium,
-    "sender-receiver/Liar": sender_receiver.Liar,
-    "sender-receiver/Exaggerator": sender_receiver.Exaggerator,
-    "sender-receiver/Inverter": sender_receiver.Inverter,
-    "quiz/AnswerKey": quiz.AnswerKey,
-    "diplomacy/dumbbot": partial(factories.commander, "dumbbot"),
-    "diplomacy/dumbbot-ported-dipnet": partial(factories.commander, "dumbbot-ported-dipnet"),
-    "diplomacy/dumbbot-greedy": partial(factories.commander, "dumbbot-greedy"),
-    "diplomacy/dumbbot-tuned": partial(factories.commander, "dumbbot-tuned"),
-    "diplomacy/dumbbot-press": partial(factories.commander, "dumbbot-press"),
-    "diplomacy/hold": partial(factories.commander, "hold"),
-    "diplomacy/territorial": partial(factories.commander, "territorial"),
-    "diplomacy/defensive": partial(factories.commander, "defensive"),
-    "diplomacy/coordinated": partial(factories.commander, "coordinated"),
+    **{
+        f"{family}/{name}": make
+        for package in PACKAGES
+        for family, players in package.parts("players").items()
+        for name, make in players.items()
+    },
     "random": uniform.Random,
     "first-legal": uniform.FirstLegal,
     "perfect": factories.perfect,
@@ -183,7 +84,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "agent": _agent,
     "noise": Noisy,
     "delay": Delayed,
-    "disguise": disguised,
+    "disguise": disguise_player,
     "search": factories.search,
     **SPEAKERS,
 }
@@ -218,9 +119,21 @@ SYNONYMS = {
 _registry: Registry[Player] = Registry("player", PLAYERS | MODELS, "stratagem.players", Player)
 
 
+def _registry_of(game: Game[Any]) -> Registry[Player]:
+    """Return all players, with those that the installed package of a game declares."""
+    own = installed_part("players", without_talk(game))
+    if own is None:
+        return _registry
+    try:
+        named = {f"{game.spec.family}/{name}": make for name, make in own.part.items()}
+    except AttributeError as error:
+        raise BrokenEntry("mapping of players", own.entry, error) from error
+    return _registry.extended(named, own.entry)
+
+
 def player_names(game: Game[Any]) -> list[str]:
     """Return the names that this game takes without arguments; `PATTERNS` lists the others."""
-    names, family = _registry.names(), f"{game.spec.family}/"
+    names, family = _registry_of(game).names(), f"{game.spec.family}/"
     own = [name.removeprefix(family) for name in names if name.startswith(family)]
     own += names_beside(game)
     return own + [
@@ -265,10 +178,10 @@ def make_player(text: str | Player, game: Game[Any], known: Mapping[str, Player]
         key = _resolve(call.name, game)
         call = _around(call, key, game, known) if key in WRAPPERS else call._replace(name=key)
         function = None if call.args or call.kwargs else _function(key)
-        player = _registry.make(call) if function is None else _agent(function)
+        player = _registry_of(game).make(call) if function is None else _agent(function)
         if split_name(key):
             _check_family(key, members_of(player).family, game)
-    player = heard(player, game)
+    player = make_hearer(player, game)
     check_player(player, game)
     return player
 
@@ -285,12 +198,12 @@ def named(player: str | Player) -> str:
 def _seated(player: Player, game: Game[Any]) -> Player:
     """Return a player that was made elsewhere; refused where it is none, or plays other games."""
     _check_family(named(player), members_of(player).family, game)
-    player = heard(player, game)
+    player = make_hearer(player, game)
     check_player(player, game)
     return player
 
 
-def _around(call: Call, key: str, game: Game[Any], known: Mapping[str, Player]) -> Call:
+def _around(call: NamedCall, key: str, game: Game[Any], known: Mapping[str, Player]) -> NamedCall:
     """Make a wrapper around the players that its arguments name."""
     options = dict(call.kwargs)
     inner = call.args or tuple(options.pop(name) for name in ("player",) if name in options)
@@ -298,12 +211,12 @@ def _around(call: Call, key: str, game: Game[Any], known: Mapping[str, Player]) 
         raise BadParameter(f"{key} goes around another player: write {key}(PLAYER) with the name of one.")
     played = talk_of(game, key).game if key in SPEAKERS else game
     if key != "search":
-        return Call(key, (make_player(str(inner[0]), played, known), *inner[1:]), options)
+        return NamedCall(key, (make_player(str(inner[0]), played, known), *inner[1:]), options)
     for name in ("opponents", "rollout_player"):
         if name in options:
             given = options[name] if isinstance(options[name], list | tuple) else [options[name]]
             options[name] = tuple(make_player(str(one), played, known) for one in given)
-    return Call(key, tuple(make_player(str(one), played, known) for one in inner), options)
+    return NamedCall(key, tuple(make_player(str(one), played, known) for one in inner), options)
 
 
 def _resolve(name: str, game: Game[Any]) -> str:
@@ -315,7 +228,7 @@ def _resolve(name: str, game: Game[Any]) -> str:
         return name
     if beside := _in_file_of(game, name):
         return beside
-    keys, wanted = _registry.names(), (f"{game.spec.family}/{name}", name)
+    keys, wanted = _registry_of(game).names(), (f"{game.spec.family}/{name}", name)
     if exact := [key for key in wanted if key in keys]:
         return _admitted(exact[0], game)
     for spelt in wanted:

@@ -8,20 +8,21 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn, Protocol, runtime_checkable
 
-from stratagem.consent.table import check_read
-from stratagem.engines.base import Call, Chat, Request
-from stratagem.errors import BadParameter
+from stratagem.base.consent.table import check_read
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import whole
 from stratagem.games.base import Game, View
-from stratagem.games.disguise import Disguise, DisguisedView, generated, prove, read_disguise
+from stratagem.games.disguise import Disguise, DisguisedView, generate_disguise, prove, read_disguise
 from stratagem.games.key import Key
-from stratagem.options import whole
+from stratagem.language.engines.base import Call, Chat, Request
+from stratagem.language.prompting.past import Past
 from stratagem.players.base import (
     Ask,
     Asking,
     Mix,
     Move,
     Player,
-    Scored,
+    ScoredActions,
     Traits,
     Turn,
     prompts_by,
@@ -30,14 +31,13 @@ from stratagem.players.base import (
 )
 from stratagem.players.members import WrapperPlayer
 from stratagem.players.wrappers import Delayed, Noisy, check_player
-from stratagem.prompting.past import Past
 
 _BUDGET, _EPISODES = 2_000, 5
 """Extent of the proof before a disguise made by hand is used."""
 
 
 @runtime_checkable
-class Reader(Protocol):
+class PartialReader(Protocol):
     """Player that cannot read every view of the games that it plays."""
 
     def check_view(self, view: View[Any]) -> None:
@@ -54,7 +54,7 @@ class Searcher(Protocol):
         ...
 
 
-class Unread(View[Any]):
+class WordlessView(View[Any]):
     """View of a player that declares to read no words: its texts are refused, so that the declaration holds."""
 
     @property
@@ -100,24 +100,24 @@ class Disguised(WrapperPlayer):
         """Refuse a game without other words, and a player or a prompt style that cannot do with them."""
         check_player(self.player, game)
         disguise = self.disguise(game)
-        if isinstance(self.player, Reader):
+        if isinstance(self.player, PartialReader):
             state = game.start(Key(0))
             self.player.check_view(disguise.view(state.view(state.to_act[0])))
 
     def disguise(self, game: Game[Any]) -> Disguise:
         """Return the disguise of a game."""
         if not self.file:
-            return generated(game, self.seed)
+            return generate_disguise(game, self.seed)
         check_read(Path(self.file))
         return _read(self.file, _version_of(self.file), game)
 
     def turn(self, ask: Ask) -> Turn:
         if not self.traits.reads_words:
-            return self.player.turn(ask.seeing(_unread(ask.view)))
+            return self.player.turn(ask.seeing(_hide_words(ask.view)))
         disguise = self.disguise(ask.view.game)
         view = disguise.view(ask.view)
         turn = self.player.turn(ask.seeing(view, disguised_past(ask.past, disguise)))
-        return _translated(turn, view) if isinstance(turn, Move) else _later(turn, view)
+        return _translate_move(turn, view) if isinstance(turn, Move) else _later(turn, view)
 
     def policy(self, view: View[Any]) -> Mix:
         return self.policies([view])[0]
@@ -125,7 +125,7 @@ class Disguised(WrapperPlayer):
     def policies(self, views: Sequence[View[Any]]) -> list[Mix]:
         """Return the probabilities in many situations, in one batch where the player has one."""
         if not self.traits.reads_words:
-            return stated_by(self.player, [_unread(view) for view in views])
+            return stated_by(self.player, [_hide_words(view) for view in views])
         seen = [self.disguise(view.game).view(view) for view in views]
         return [_plain_mix(mix, view) for mix, view in zip(stated_by(self.player, seen), seen, strict=True)]
 
@@ -133,19 +133,19 @@ class Disguised(WrapperPlayer):
         """Return the prompts in the words of the disguise."""
         return prompts_by(self.player, [self.disguise(view.game).view(view) for view in views])
 
-    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
+    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[ScoredActions]:
         """Return the probabilities in many situations, where those of the player are scored."""
         seen = [self.disguise(view.game).view(view) for view in views]
         told = scores_of(self.player, seen, ask)
-        return [Scored(_plain_mix(mix, view), unseen) for (mix, unseen), view in zip(told, seen, strict=True)]
+        return [ScoredActions(_plain_mix(mix, view), unseen) for (mix, unseen), view in zip(told, seen, strict=True)]
 
 
-def disguised(player: Player, seed: int = 0, file: str = "") -> Player:
+def disguise_player(player: Player, seed: int = 0, file: str = "") -> Player:
     """Put a disguise around a player; noise, delay and search stay outside, since they know the game itself."""
     if isinstance(player, Noisy | Delayed):
-        return replace(player, player=disguised(player.player, seed, file))
+        return replace(player, player=disguise_player(player.player, seed, file))
     if isinstance(player, Searcher):
-        return player.around(lambda inner: disguised(inner, seed, file))
+        return player.around(lambda inner: disguise_player(inner, seed, file))
     return Disguised(player, seed, file)
 
 
@@ -165,15 +165,15 @@ def _read(file: str, version: tuple[int, int] | None, game: Game[Any]) -> Disgui
     return disguise
 
 
-def _unread(view: View[Any]) -> Unread:
-    return Unread(view.game, view.seat, view.facts)
+def _hide_words(view: View[Any]) -> WordlessView:
+    return WordlessView(view.game, view.seat, view.facts)
 
 
 def _later(turn: Generator[Request, Call, Move], view: DisguisedView) -> Generator[Request, Call, Move]:
-    return _translated((yield from turn), view)
+    return _translate_move((yield from turn), view)
 
 
-def _translated(move: Move, view: DisguisedView) -> Move:
+def _translate_move(move: Move, view: DisguisedView) -> Move:
     """Return the move in plain words; an action that is none under the disguise is an illegal reply."""
     if move.action is None:
         return move
@@ -193,5 +193,5 @@ def disguised_past(past: Past, disguise: Disguise) -> Past:
     """Return the memory of earlier episodes in other words."""
     if past.last is None:
         return past
-    counts = {tuple(map(disguise.cached, joint)): count for joint, count in past.counts.items()}
-    return Past(counts, tuple(map(disguise.cached, past.last)), past.rounds)
+    counts = {tuple(map(disguise.translate_cached, joint)): count for joint, count in past.counts.items()}
+    return Past(counts, tuple(map(disguise.translate_cached, past.last)), past.rounds)

@@ -6,7 +6,7 @@ from stratagem.games.choices import Choices, Flat, Sheet
 from stratagem.games.key import Key
 
 
-def changed(action: str, choices: Choices, key: Key) -> str:
+def change_action(action: str, choices: Choices, key: Key) -> str:
     """Draw an action near another one: a sheet with another line in one slot; any action where that makes none."""
     if isinstance(choices, Sheet) and (sheet := _other_line(action, choices, key)) is not None:
         return sheet

@@ -13,9 +13,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from stratagem.cache import cache_folder
-from stratagem.errors import CannotCompute
-from stratagem.files import parse_json, read_small
+from stratagem.base.cache import cache_folder
+from stratagem.base.errors import CannotCompute
+from stratagem.base.files import parse_json, read_small
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.spiel.tree_game import set_names, spiel_game
@@ -36,7 +36,7 @@ def average_policy(game: Game[Any], iterations: int) -> Mapping[str, Mapping[str
     path = cache_path(game, iterations)
     table = _read(path, path.stem)
     if table is None:
-        table = _solved(_tree(game), iterations)
+        table = _solve_tree(_tree(game), iterations)
         with suppress(OSError):  # a table that cannot be kept is solved again another time
             _write(path, {"solves": path.stem, "table": table})
     return table
@@ -84,7 +84,7 @@ def _tree(game: Game[Any]) -> GameTree:
     return tree
 
 
-def _solved(tree: GameTree, iterations: int) -> Table:
+def _solve_tree(tree: GameTree, iterations: int) -> Table:
     import pyspiel
 
     solver = pyspiel.CFRPlusSolver(spiel_game(tree))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from inspect import signature
 from typing import Any
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.players.base import Player
 
 
@@ -69,3 +70,17 @@ def _check_options(owner: str, options: dict[str, Any], made: Callable[..., Play
     if unknown := [name for name in options if name not in known]:
         listed = ", ".join(known) or "none"
         raise BadParameter(f"{owner} has no option {', '.join(unknown)}; its options are {listed}.")
+
+
+COMMANDERS: Mapping[str, Callable[..., Player]] = {
+    "dumbbot": partial(commander, "dumbbot"),
+    "dumbbot-ported-dipnet": partial(commander, "dumbbot-ported-dipnet"),
+    "dumbbot-greedy": partial(commander, "dumbbot-greedy"),
+    "dumbbot-tuned": partial(commander, "dumbbot-tuned"),
+    "dumbbot-press": partial(commander, "dumbbot-press"),
+    "hold": partial(commander, "hold"),
+    "territorial": partial(commander, "territorial"),
+    "defensive": partial(commander, "defensive"),
+    "coordinated": partial(commander, "coordinated"),
+}
+"""Players by name."""

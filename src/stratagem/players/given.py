@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from stratagem.consent.table import allow_named
+from stratagem.base.consent.table import allow_named
 from stratagem.games.base import Game
 from stratagem.games.bounded import note_made
 from stratagem.games.catalogue import make_game

@@ -5,24 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import within
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
-from stratagem.games.kuhn import CARDS, Kuhn
-from stratagem.games.matrix import MatrixFacts, MatrixGame
-from stratagem.games.negotiation_v2 import Bundle, Division, written
-from stratagem.games.talk import Plays, Request, Talk, TalkFacts
+from stratagem.games.kuhn.rules import CARDS, Kuhn
+from stratagem.games.matrix.rules import MatrixFacts, MatrixGame
+from stratagem.games.negotiation_v2.rules import Bundle, Division, written
+from stratagem.games.resistance.players import CABALS
+from stratagem.games.talk import MoveRequest, Plays, Talk, TalkFacts
 from stratagem.games.talk.languages import HasCard, ValuesMost
-from stratagem.options import within
-from stratagem.players.base import Mix, Traits, shown
+from stratagem.players.base import Mix, Traits, format_option
 from stratagem.players.iterated import DEFECT
-from stratagem.players.resistance import CABALS
 from stratagem.players.rings import RINGS
-from stratagem.players.talkers import TALKERS, Talker, check_game, given, mixed, spoken, talk_of
+from stratagem.players.talkers import TALKERS, TalkingPlayer, check_game, condition_on, mix_mixtures, speak_as, talk_of
 from stratagem.players.uniform import LISTABLE
 
 
-class Believer(Talker):
+class Believer(TalkingPlayer):
     """Believes the last sentence of the seat that it plays against, of those that it can answer, and answers it best.
 
     Without one it moves as its player does.
@@ -59,7 +59,7 @@ class Believer(Talker):
 
 
 @dataclass(frozen=True)
-class Obliging(Talker):
+class Obliging(TalkingPlayer):
     """Does with probability `p` what the last request to it asks; else, and without one, it moves as its player does.
 
     It says nothing itself. If its player does what is asked with probability q, a request is met with p + (1 - p) q.
@@ -73,7 +73,7 @@ class Obliging(Talker):
 
     @property
     def name(self) -> str:
-        return f"{self.label}({self.player.name}, p={shown(self.p)})"
+        return f"{self.label}({self.player.name}, p={format_option(self.p)})"
 
     def check(self, game: Game[Any]) -> None:
         """Refuse a game without requests, and one with more actions than can be listed."""
@@ -81,7 +81,7 @@ class Obliging(Talker):
         talk = talk_of(game, self.label)
         state = talk.game.start(Key(0))
         views = [state.view(seat) for seat in range(talk.spec.seats)]
-        if not any(isinstance(intent, Request) for seat in talk.who for intent in talk.sayable(views[seat])):
+        if not any(isinstance(intent, MoveRequest) for seat in talk.who for intent in talk.sayable(views[seat])):
             raise BadParameter(f"{self.label} needs a talk with requests, which {talk.spec.name} does not have.")
         if max(view.choices.count for view in views) > LISTABLE:
             raise BadParameter(
@@ -94,14 +94,14 @@ class Obliging(Talker):
     def moves(self, talk: Talk, view: View[TalkFacts], mix: Mix) -> Mix:
         inner = talk.inner_view(view.facts)
         read = (talk.spoken_language.read(m.text) for m in reversed(view.facts.of_round) if m.sender != view.seat)
-        request = next((intent for intent in read if isinstance(intent, Request)), None)
+        request = next((intent for intent in read if isinstance(intent, MoveRequest)), None)
         if request is None:
             return mix
-        met = given(mix, lambda action: bool(request.kept(inner, action)), inner.choices)
-        return mixed((self.p, met), (1.0 - self.p, mix))
+        met = condition_on(mix, lambda action: bool(request.kept(inner, action)), inner.choices)
+        return mix_mixtures((self.p, met), (1.0 - self.p, mix))
 
 
-class Grim(Talker):
+class Grim(TalkingPlayer):
     """Promises and moves as its player does, until the other seat has broken a promise; then it defects for ever.
 
     It plays matrix games in which the first action of each seat is the cooperative one.
@@ -121,13 +121,13 @@ class Grim(Talker):
             raise BadParameter(f"grim needs a game with a cooperative action, which {game.spec.name} does not declare.")
 
     def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
-        return {"": 1.0} if _was_lied_to(talk, view) else spoken(talk, view, self.player, truly=True)
+        return {"": 1.0} if _was_lied_to(talk, view) else speak_as(talk, view, self.player, truly=True)
 
     def moves(self, talk: Talk, view: View[TalkFacts], mix: Mix) -> Mix:
         return {view.facts.inner.labels[DEFECT]: 1.0} if _was_lied_to(talk, view) else mix
 
 
-HEARERS: dict[str, type[Talker]] = {hearer.label: hearer for hearer in (Believer, Obliging, Grim)}
+HEARERS: dict[str, type[TalkingPlayer]] = {hearer.label: hearer for hearer in (Believer, Obliging, Grim)}
 """Hearers by name."""
 SPEAKERS = TALKERS | HEARERS | RINGS | CABALS
 """Players of games with talk that go around a player of the game without it, by name."""

@@ -10,14 +10,14 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple, TextIO
 
-from stratagem.errors import CannotCompute, Quit
+from stratagem.base.errors import CannotCompute, Quit
+from stratagem.base.visible import visible
 from stratagem.games.base import View
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
 from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.disguised import Disguised
 from stratagem.players.members import PlayerBase
 from stratagem.players.wrappers import Delayed, Noisy
-from stratagem.visible import visible
 
 _SHOWN, _LISTED = 24, 1000
 """Number of choices shown at first, and where all are asked for."""
@@ -73,7 +73,7 @@ def in_columns(cells: Sequence[str]) -> str:
     return "\n".join("".join(cell.ljust(width) for cell in row).rstrip() for row in rows)
 
 
-class Menu(NamedTuple):
+class ChoiceMenu(NamedTuple):
     """Choices, and numbers to pick them by where no choice is a number itself."""
 
     choices: Choices
@@ -81,7 +81,7 @@ class Menu(NamedTuple):
     numbered: bool
 
     @classmethod
-    def of(cls, choices: Choices) -> Menu:
+    def of(cls, choices: Choices) -> ChoiceMenu:
         """Return the menu of these choices."""
         listed = tuple(islice(choices, _LISTED))
         return cls(choices, listed, not any(action.strip().isdecimal() for action in listed))
@@ -136,9 +136,9 @@ class Human(PlayerBase):
         )
 
     def _choose(self, view: View[Any], choices: Choices) -> str:
-        menu = Menu.of(choices)
+        menu = ChoiceMenu.of(choices)
         self.terminal.tell(menu.text(_SHOWN))
-        return self._typed(view, menu, "Your choice")
+        return self._ask_until_typed(view, menu, "Your choice")
 
     def _fill(self, view: View[Any], sheet: Sheet) -> str:
         """Ask for one slot after the other; the sheets themselves are never listed, since there may be very many."""
@@ -156,12 +156,12 @@ class Human(PlayerBase):
         return action
 
     def _line(self, view: View[Any], slot: Slot, question: str, commands: Collection[str]) -> str:
-        menu = Menu.of(Flat(slot.options))
+        menu = ChoiceMenu.of(Flat(slot.options))
         self.terminal.tell(f"{slot.name}\n{menu.text(_SHOWN)}")
         meant = ", an empty line for none" * (_SKIP in commands)
-        return self._typed(view, menu, f"{question} ({_BACK} goes back{meant})", commands)
+        return self._ask_until_typed(view, menu, f"{question} ({_BACK} goes back{meant})", commands)
 
-    def _typed(self, view: View[Any], menu: Menu, question: str, commands: Collection[str] = ()) -> str:
+    def _ask_until_typed(self, view: View[Any], menu: ChoiceMenu, question: str, commands: Collection[str] = ()) -> str:
         """Ask until a choice or one of these commands is typed."""
         while True:
             typed = self.terminal.ask(question)

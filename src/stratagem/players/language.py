@@ -10,22 +10,22 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from stratagem.engines.base import Chat, Sampling
-from stratagem.engines.open import served
-from stratagem.engines.remote.protocol import check_extra
-from stratagem.errors import BadParameter, UnknownName
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.base.options import whole, within
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
-from stratagem.models.reference import NAMED, parse_model
-from stratagem.models.run_models import decoding_options, pinned
-from stratagem.models.unloaded import NotLoaded
-from stratagem.options import whole, within
-from stratagem.players.base import Ask, Asking, Mix, Scored, Traits, Turn, shown
+from stratagem.language.engines.base import Chat, Sampling
+from stratagem.language.engines.open import engine_for
+from stratagem.language.engines.remote.protocol import check_extra
+from stratagem.language.models.reference import NAMED, parse_model
+from stratagem.language.models.run_models import decoding_options, pin_label
+from stratagem.language.models.unloaded import NotLoaded
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.players.base import Ask, Asking, Mix, ScoredActions, Traits, Turn, format_option
 from stratagem.players.members import ModelUse, PlayerBase
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import MODES, check_style
 from stratagem.players.speaker import Speaker
-from stratagem.prompting.catalogue import make_style
 
 _WHO = "A language model"
 
@@ -54,6 +54,8 @@ class LanguagePlayer(PlayerBase):
     """Text before the prompt of the style, in the message of the system."""
     extra_body: str = ""
     """Further fields of a request to a server, such as {'reasoning_effort': 'low'}."""
+    min_p: float = 0.0
+    """Min-p sampling: the tokens with at least this share of the greatest probability; 0 leaves all."""
 
     def __post_init__(self) -> None:
         for option in ("model", "mode", "style", "system"):
@@ -64,6 +66,7 @@ class LanguagePlayer(PlayerBase):
         within(_WHO, "temperature", self.temperature, 0.0)
         whole(_WHO, "top_k", self.top_k, 0)
         within(_WHO, "top_p", self.top_p, 0.0, 1.0)
+        within(_WHO, "min_p", self.min_p, 0.0, 1.0)
         whole(_WHO, "max_new_tokens", self.max_new_tokens, 1)
         _ = self._usual
         object.__setattr__(self, "extra_body", self._extra())
@@ -86,11 +89,11 @@ class LanguagePlayer(PlayerBase):
     def name(self) -> str:
         """Text that makes this player again."""
         options = [
-            f"{field.name}={_shown(field.name, getattr(self, field.name))}"
+            f"{field.name}={_show_option(field.name, getattr(self, field.name))}"
             for field in fields(self)
             if field.name != "model" and getattr(self, field.name) != self._usual.get(field.name, field.default)
         ]
-        model = _quoted(self.model)
+        model = _quote_text(self.model)
         if not options and model == self.model:
             return model
         if self.model in NAMED:
@@ -117,7 +120,7 @@ class LanguagePlayer(PlayerBase):
     @cached_property
     def speaker(self) -> Speaker:
         """Model with its style and mode; it is loaded on first use."""
-        engine, adapter = served(self.model)
+        engine, adapter = engine_for(self.model)
         return Speaker(
             engine=engine,
             adapter=adapter,
@@ -131,7 +134,7 @@ class LanguagePlayer(PlayerBase):
 
     @cached_property
     def _sampling(self) -> Sampling:
-        return Sampling(self.temperature, self.top_k, self.top_p)
+        return Sampling(self.temperature, self.top_k, self.top_p, self.min_p)
 
     def model_use(self) -> ModelUse:
         """Return the model with its style and mode; it is loaded on first use."""
@@ -163,7 +166,7 @@ class LanguagePlayer(PlayerBase):
         """Return the messages of the prompt in each situation."""
         return self._player.prompts_in(views)
 
-    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
+    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[ScoredActions]:
         """Return the probabilities in many situations by a server's log-probabilities, with what is unseen."""
         return self._player.scored(views, ask)
 
@@ -172,12 +175,12 @@ def language_player(model: object, **options: Any) -> LanguagePlayer:
     """Make the player of a text: a run's model answers as in training, and stays at its step when the run goes on."""
     if not isinstance(model, str):
         raise BadParameter(f"{_WHO} needs `model` as a text, not {model!r}.")
-    return LanguagePlayer(pinned(model), **(decoding_options(model) | options))
+    return LanguagePlayer(pin_label(model), **(decoding_options(model) | options))
 
 
-def _shown(option: str, value: object) -> str:
-    return repr(value) if option in ("system", "extra_body") else shown(value)
+def _show_option(option: str, value: object) -> str:
+    return repr(value) if option in ("system", "extra_body") else format_option(value)
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     return repr(text) if set(text) & set(",()[]{}'\"") else text

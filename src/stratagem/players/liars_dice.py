@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from stratagem.base.options import within
 from stratagem.games.base import View
 from stratagem.games.spiel.facts import SpielFacts
-from stratagem.options import within
-from stratagem.players.base import Scripted, Traits
+from stratagem.players.base import Player, Scripted, Traits
 
 _SIDES, _WILD, _LIAR = 6, 6, "liar"
 
@@ -40,3 +41,9 @@ def holds(bid: str, die: int) -> float:
     count, face = map(int, bid.removeprefix("bid ").split("x"))
     missing = count - (die in (face, _WILD))
     return 1.0 if missing <= 0 else len({face, _WILD}) / _SIDES if missing == 1 else 0.0
+
+
+PLAYERS: Mapping[str, Callable[..., Player]] = {
+    "Probabilist": Probabilist,
+}
+"""Players by name."""

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from stratagem.engines.base import Chat
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import View
-from stratagem.players.protocol import Asking, Mix, Player, Scored
+from stratagem.language.engines.base import Chat
+from stratagem.players.protocol import Asking, Mix, Player, ScoredActions
 from stratagem.players.speaker import Speaker
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class PlayerBase:
         """Return the prompt in which the player asks its model in each situation; None without prompts."""
         return None
 
-    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
+    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[ScoredActions]:
         """Return the scored probabilities in many situations, of a player whose traits say `scored`."""
         raise CannotCompute(f"{type(self).__name__} has no scored probabilities.")
 
@@ -81,7 +81,7 @@ class WrapperPlayer(PlayerBase):
         return self.player
 
 
-class _Undeclared(PlayerBase):
+class _UndeclaredMembers(PlayerBase):
     """Members of a player without the base: its own where it has them, else the defaults."""
 
     def __init__(self, player: Any) -> None:
@@ -99,7 +99,7 @@ class _Undeclared(PlayerBase):
 
 def members_of(player: Player) -> PlayerBase:
     """Return the declared members of any player."""
-    return player if isinstance(player, PlayerBase) else _Undeclared(player)
+    return player if isinstance(player, PlayerBase) else _UndeclaredMembers(player)
 
 
 def family_of(kind: type[Any]) -> str:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.engines.base import Chat
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
-from stratagem.players.base import Ask, Asking, Mix, Scored, Traits, Turn
+from stratagem.language.engines.base import Chat
+from stratagem.language.prompting.past import NOTHING, Past
+from stratagem.players.base import Ask, Asking, Mix, ScoredActions, Traits, Turn
 from stratagem.players.members import ModelUse, PlayerBase
 from stratagem.players.modes import MODES, check_mode
 from stratagem.players.scoring import scored_policies
 from stratagem.players.speaker import Speaker
 from stratagem.players.stating import masked_policies, single_policies
-from stratagem.prompting.past import NOTHING, Past
 
 PRICE = 40
 """Cost of a prompt in situations walked over."""
@@ -65,7 +65,7 @@ class ModelPlayer(PlayerBase):
         """Return the messages of the prompt in each situation."""
         return [self.speaker.chat(view) for view in views]
 
-    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
+    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[ScoredActions]:
         """Return the probabilities in many situations by a server's log-probabilities."""
         if not MODES[self.mode].scored:
             raise CannotCompute(f"{self.name} is not read by its first tokens: mode=prefix is.")

@@ -9,17 +9,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Generator
 from typing import Any, ClassVar
 
-from stratagem.decoding.guides import Free, OneToken
-from stratagem.decoding.stopping import after_thinking
-from stratagem.engines.base import UNSAID, Call, Request
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.base import View
 from stratagem.games.choices import Choices
+from stratagem.language.decoding.guides import Free, OneToken
+from stratagem.language.decoding.stopping import after_thinking
+from stratagem.language.engines.base import UNSAID, Call, Request
+from stratagem.language.prompting.base import Style
 from stratagem.players.base import Ask, How, Move
 from stratagem.players.opening import Openings
 from stratagem.players.scoring import length
 from stratagem.players.speaker import ACTION, Speaker
-from stratagem.prompting.base import Style
 
 _NAMED = 24
 """Number of legal actions that an elicitation names."""
@@ -58,7 +58,7 @@ class FreeText(Mode):
         return read_free(choices, guide, call, speaker.style.close)
 
 
-class Recovered(Mode):
+class RecoveredMode(Mode):
     """Free text; where it names no action, a short question gives the most likely one (SEPO).
 
     The question continues the reply and names the legal actions. The action is the arg-max down the trie, not a
@@ -75,19 +75,19 @@ class Recovered(Mode):
         elicited = speaker.engine.follow(call, elicitation(choices))
         cursor = speaker.compiler.walker(choices, elicited).start()
         again = yield speaker.ask_likeliest(elicited, cursor, ask.key)
-        return spoken(cursor.action, "recovered", (call, again))
+        return move_of_replies(cursor.action, "recovered", (call, again))
 
 
-class Constrained(Mode):
+class ConstrainedMode(Mode):
     """Free text until the style's mark, and then only a legal action."""
 
     marked = True
 
     def turn(self, speaker: Speaker, ask: Ask) -> Reply:
         prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
-        guide = speaker.marked(choices, prompt)
+        guide = speaker.guide_to_mark(choices, prompt)
         call = yield speaker.ask(prompt, guide, ask.key, speaker.max_new_tokens + ACTION)
-        return spoken(guide.action, "constrained", (call,))
+        return move_of_replies(guide.action, "constrained", (call,))
 
 
 class Direct(Mode):
@@ -99,7 +99,7 @@ class Direct(Mode):
         prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
         cursor = speaker.compiler.walker(choices, prompt).start()
         call = yield speaker.ask(prompt, cursor, ask.key, ACTION)
-        return spoken(cursor.action, "free" if choices.is_free else "constrained", (call,))
+        return move_of_replies(cursor.action, "free" if choices.is_free else "constrained", (call,))
 
 
 class Single(Mode):
@@ -111,7 +111,7 @@ class Single(Mode):
         prompt, guide = speaker.prompt(ask.view, ask.past), OneToken()
         labels = speaker.compiler.labels(ask.view.choices, prompt)
         call = yield speaker.ask(prompt, guide, ask.key, 1)
-        return spoken(labels.get(guide.token), "free", (call,))
+        return move_of_replies(labels.get(guide.token), "free", (call,))
 
 
 class Prefix(Mode):
@@ -124,13 +124,13 @@ class Prefix(Mode):
         openings = Openings(ask.view.choices)
         most = length(speaker, openings)
         call = yield speaker.ask(speaker.prompt(ask.view, ask.past), OneToken(), ask.key, most)
-        return spoken(None if call.finish in UNSAID else openings.read(call.text), "free", (call,))
+        return move_of_replies(None if call.finish in UNSAID else openings.read(call.text), "free", (call,))
 
 
 MODES: dict[str, Mode] = {
     "free": FreeText(),
-    "recover": Recovered(),
-    "constrained": Constrained(),
+    "recover": RecoveredMode(),
+    "constrained": ConstrainedMode(),
     "direct": Direct(),
     "single": Single(),
     "prefix": Prefix(),
@@ -176,7 +176,7 @@ def elicitation(choices: Choices) -> str:
     return f"Your final action? You may play: {choices.summary(_NAMED)}.\nAnswer with the action alone."
 
 
-def spoken(action: str | None, how: How, calls: tuple[Call, ...]) -> Move:
+def move_of_replies(action: str | None, how: How, calls: tuple[Call, ...]) -> Move:
     """Return the move from the last of some replies; one without a legal action is data."""
     last = calls[-1]
     if last.failed:
@@ -186,17 +186,17 @@ def spoken(action: str | None, how: How, calls: tuple[Call, ...]) -> Move:
 
 def read_free(choices: Choices, guide: Free, call: Call, close: str = "") -> Move:
     """Return the action at which a free reply was stopped, or the one that it names at its end."""
-    action = guide.action if guide.action is not None else named(choices, guide.text, call, close)
-    return spoken(action, "free", (call,))
+    action = guide.action if guide.action is not None else find_named(choices, guide.text, call, close)
+    return move_of_replies(action, "free", (call,))
 
 
 def read(choices: Choices, call: Call, close: str = "") -> Move:
     """Return the action that a text from a server names at its end."""
-    action = None if call.finish in UNSAID else named(choices, after_thinking(call.text), call, close)
-    return spoken(action, "free", (call,))
+    action = None if call.finish in UNSAID else find_named(choices, after_thinking(call.text), call, close)
+    return move_of_replies(action, "free", (call,))
 
 
-def named(choices: Choices, text: str, call: Call, close: str) -> str | None:
+def find_named(choices: Choices, text: str, call: Call, close: str) -> str | None:
     """Return the action that a reply names at its end; none where it was truncated and may go on as another one."""
     said = before(text, close)
     truncated = call.finish == "length" and said == text

@@ -12,10 +12,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stratagem.engines.base import Alternative
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.choices import Choices
-from stratagem.players.base import Scored
+from stratagem.language.engines.base import Alternative
+from stratagem.players.base import ScoredActions
 
 _LEAD = " \t\r\n\"'*`“‘"
 """Characters before an action that do not count."""
@@ -54,11 +54,11 @@ class Openings:
 
 
 @dataclass
-class _Node:
+class _ReplyPrefix:
     """Beginning of a reply: the probability of each token that follows, as far as it is known."""
 
     shares: dict[bytes, float] = field(default_factory=dict)
-    below: dict[bytes, _Node] = field(default_factory=dict)
+    below: dict[bytes, _ReplyPrefix] = field(default_factory=dict)
 
 
 class ReplyTree:
@@ -66,7 +66,7 @@ class ReplyTree:
 
     def __init__(self, openings: Openings) -> None:
         self._openings = openings
-        self._root = _Node()
+        self._root = _ReplyPrefix()
 
     def add(self, positions: Sequence[Sequence[Alternative]]) -> None:
         """Add the path of one reply, up to the token that decides."""
@@ -79,26 +79,26 @@ class ReplyTree:
             share = min(math.exp(position[0].logprob), max(0.0, 1.0 - math.fsum(node.shares.values())))
             node.shares.setdefault(position[0].token, share)
             said += position[0].token
-            if not self._openings.is_open(_decoded(said)):
+            if not self._openings.is_open(_decode_text(said)):
                 return
-            node = node.below.setdefault(position[0].token, _Node())
+            node = node.below.setdefault(position[0].token, _ReplyPrefix())
 
-    def scored(self) -> Scored:
+    def score_actions(self) -> ScoredActions:
         """Return the probability of each action, and what is unseen."""
         mix: dict[str, float] = {}
         unseen = self._walk(self._root, b"", 1.0, mix)
-        return Scored(mix, max(0.0, unseen))
+        return ScoredActions(mix, max(0.0, unseen))
 
     @property
     def reducible(self) -> float:
         """Probability of the beginnings that another reply may follow further."""
-        return self._undecided(self._root, b"", 1.0)
+        return self._undecided_share(self._root, b"", 1.0)
 
-    def _walk(self, node: _Node, said: bytes, reach: float, mix: dict[str, float]) -> float:
+    def _walk(self, node: _ReplyPrefix, said: bytes, reach: float, mix: dict[str, float]) -> float:
         """Add the decided probabilities below a beginning, and return the unseen rest."""
         unseen = reach * max(0.0, 1.0 - math.fsum(node.shares.values()))
         for token, share in node.shares.items():
-            text = _decoded(said + token)
+            text = _decode_text(said + token)
             if not self._openings.is_open(text):
                 if (action := self._openings.read(text)) is not None:
                     mix[action] = mix.get(action, 0.0) + reach * share
@@ -108,13 +108,13 @@ class ReplyTree:
                 unseen += reach * share
         return unseen
 
-    def _undecided(self, node: _Node, said: bytes, reach: float) -> float:
+    def _undecided_share(self, node: _ReplyPrefix, said: bytes, reach: float) -> float:
         total = 0.0
         for token, share in node.shares.items():
-            if self._openings.is_open(_decoded(said + token)):
+            if self._openings.is_open(_decode_text(said + token)):
                 below = node.below.get(token)
                 known = below is not None and bool(below.shares)
-                total += self._undecided(below, said + token, reach * share) if below and known else reach * share
+                total += self._undecided_share(below, said + token, reach * share) if below and known else reach * share
         return total
 
 
@@ -126,6 +126,6 @@ def _shares(position: Sequence[Alternative]) -> dict[bytes, float]:
     return shares if total <= 1.0 else {token: share / total for token, share in shares.items()}
 
 
-def _decoded(said: bytes) -> str:
+def _decode_text(said: bytes) -> str:
     """Return the text of a beginning; a character that is not complete is left out."""
     return said.decode("utf-8", "ignore")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stratagem.models.reference import NAMED
+from stratagem.language.models.reference import NAMED
 from stratagem.players.hearers import SPEAKERS
 
 PATTERNS = (

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from math import fsum, isfinite
 from typing import Any
 
-from stratagem.consent.table import note_named
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.file_modules import path_of
+from stratagem.base.consent.table import note_named
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.file_modules import path_of
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.games.safety.base import POOLS, Mixture, Pools, Safety
@@ -22,8 +22,27 @@ from stratagem.games.talk import without_talk
 from stratagem.players.base import Player
 from stratagem.players.catalogue import NOBODY as NO_PLAYERS
 from stratagem.players.catalogue import SYNONYMS, make_player
-from stratagem.players.default_pools import default_pools
 from stratagem.players.human import at_keyboard
+from stratagem.players.tree_search import searchable
+
+
+def default_pools(game: Game[Any]) -> Pools:
+    """Return the default pools; without search there is no adversary, and nobody invites to collude."""
+    search = search_of(game)
+    return {
+        "train": ("random", "first-legal", *([f"{search}:10"] if search else [])),
+        "exploit": (f"{search}:100",) if search else (),
+        "collusive": (),
+        "shifted": ("noise(first-legal, p=0.2)", *([f"{search}:30"] if search else [])),
+    }
+
+
+def search_of(game: Game[Any]) -> str:
+    """Return the search that plays a game without a look at what is hidden; empty where there is none."""
+    if game.spec.perfect_information:
+        return "mcts" if searchable(game) else ""
+    return "ismcts" if searchable(game, hidden=True) else ""
+
 
 NONE: Pools = {}
 """Pools of a recipe that names none."""
@@ -49,7 +68,7 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Shared:
+class SharedStrategy:
     """A strategy that is in several pools, with its names there."""
 
     names: tuple[str, ...]
@@ -107,14 +126,14 @@ def make_named(where: str, name: str, game: Game[Any]) -> Player:
     return player
 
 
-def shared_strategies(game: Game[Any], named: Mapping[str, Sequence[str]]) -> list[Shared]:
+def shared_strategies(game: Game[Any], named: Mapping[str, Sequence[str]]) -> list[SharedStrategy]:
     """Return the strategies in more than one of these pools; two names for one strategy count as one."""
     entries: dict[str, list[tuple[str, str]]] = {}
     for pool, players in named.items():
         for name in players:
             entries.setdefault(_strategy(name, game), []).append((name, pool))
     return [
-        Shared(tuple(dict.fromkeys(name for name, _ in pairs)), tuple(pool for _, pool in pairs))
+        SharedStrategy(tuple(dict.fromkeys(name for name, _ in pairs)), tuple(pool for _, pool in pairs))
         for pairs in entries.values()
         if len(pairs) > 1
     ]

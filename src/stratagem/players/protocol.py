@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from stratagem.engines.base import Call, Request
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import State, View
 from stratagem.games.key import Key
-from stratagem.prompting.past import NOTHING, Past
+from stratagem.language.engines.base import Call, Request
+from stratagem.language.prompting.past import NOTHING, Past
 
 Mix = Mapping[str, float]
 """Actions and their probabilities."""
 
 
-class Scored(NamedTuple):
+class ScoredActions(NamedTuple):
     """Probabilities of actions as far as they are known.
 
     An action's probability is between its share and its share plus `unseen`. What is left to one belongs to replies
@@ -136,7 +136,7 @@ class Ask:
             raise CannotCompute("A player that looks at the true state must declare it: Traits(sees_hidden=True).")
         return self._state.fork(self.key.at("peek"))
 
-    def redrawn(self, chance: Key) -> State[Any]:
+    def redraw_state(self, chance: Key) -> State[Any]:
         """Return a state that the seat cannot tell from the true one, for players whose traits say `searches`."""
         if self._state is None:
             raise CannotCompute("A player that redraws what it does not see must declare it: Traits(searches=True).")

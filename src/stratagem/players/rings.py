@@ -12,20 +12,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import whole
 from stratagem.games.auction import BIDS, Auction, AuctionFacts
+from stratagem.games.auction.players import shaded
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.talk import MOVE, SILENT, Talk, TalkFacts
 from stratagem.games.talk.groups import ValuesAt
-from stratagem.options import whole
-from stratagem.players.auction import shaded
 from stratagem.players.base import Mix, Traits
-from stratagem.players.talkers import Talker, check_game, talk_of
+from stratagem.players.talkers import TalkingPlayer, check_game, talk_of
 
 _LOW = BIDS[0]
 
 
-class Confidant(Talker):
+class Confidant(TalkingPlayer):
     """Talker that speaks to one seat alone where that is possible, and else to all."""
 
     @abstractmethod
@@ -90,7 +90,7 @@ class Ring(Confidant):
         return value is not None and (value > own or (value == own and self.partner < view.seat))
 
 
-class Eavesdropper(Talker):
+class Eavesdropper(TalkingPlayer):
     """Believes the values that it hears, and bids best against a ring of those seats; else it bids as its player.
 
     It takes it that of the others the highest value bids one tier below, or in a second-price auction itself, and that
@@ -122,7 +122,7 @@ class Eavesdropper(Talker):
         return mix if all(bid in best for bid, p in mix.items() if p > 0.0) else {best[0]: 1.0}
 
 
-RINGS: dict[str, type[Talker]] = {ring.label: ring for ring in (Ring, Eavesdropper)}
+RINGS: dict[str, type[TalkingPlayer]] = {ring.label: ring for ring in (Ring, Eavesdropper)}
 """Players of auctions with talk, by name."""
 
 

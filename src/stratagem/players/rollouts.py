@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
+from stratagem.games.abilities import clock_of, standing_of
 from stratagem.games.base import Seat, State, View
 from stratagem.games.key import Key
 from stratagem.players.base import Ask, Mix, Move, Player, draw
 from stratagem.players.beliefs import worlds
-from stratagem.players.search_state import Search
+from stratagem.players.search_state import DecisionSearch
 
 _ALL = slice(None)
 
@@ -40,7 +41,7 @@ Returns = Callable[[str, slice], Sequence[float]]
 
 
 @dataclass(frozen=True)
-class Batch:
+class DecisionRollouts:
     """All rollouts of a decision, for a player that can play them on in one call."""
 
     seat: Seat
@@ -56,7 +57,7 @@ class Batch:
 class PlaysOn(Protocol):
     """Player that plays all rollouts of a decision on in one call, with the returns of a rollout at a time."""
 
-    def plays_on(self, batch: Batch) -> Returns | None:
+    def plays_on(self, batch: DecisionRollouts) -> Returns | None:
         """Return the returns of an action; None where this is not possible."""
         ...
 
@@ -77,21 +78,23 @@ class Rollouts:
     def meet(self, ask: Ask) -> None:
         """Draw the worlds in which all candidates are played on."""
         self._turn = ask.turn
-        self._worlds = list(self._drawn(ask))
+        self._worlds = list(self._draw_worlds(ask))
         if self.search.horizon_phases and self._worlds:
-            self._until = self._worlds[0].state.clock(ask.turn) + self.search.horizon_phases
+            self._until = clock_of(self._worlds[0].state, ask.turn) + self.search.horizon_phases
         if self._worlds and isinstance(self._own, PlaysOn):
             self._returns = self._own.plays_on(self._batch()) or self._one_by_one
 
-    def _batch(self) -> Batch:
+    def _batch(self) -> DecisionRollouts:
         seats = range(self._worlds[0].state.game.spec.seats)
         players = [[self._player(seat, world.key) for seat in seats] for world in self._worlds]
-        return Batch(self.seat, self._turn, self._worlds, players, self._until)
+        return DecisionRollouts(self.seat, self._turn, self._worlds, players, self._until)
 
-    def _drawn(self, ask: Ask) -> Iterator[World]:
+    def _draw_worlds(self, ask: Ask) -> Iterator[World]:
         number = self.search.num_chance_draws
-        model = Search(ask.view, ask.key, 1, reply=self._reply) if ask.view.game.spec.private_information else None
-        states = [ask.redrawn(ask.key.at("state"))] if model is None else list(worlds(ask, model, number))
+        model = (
+            DecisionSearch(ask.view, ask.key, 1, reply=self._reply) if ask.view.game.spec.private_information else None
+        )
+        states = [ask.redraw_state(ask.key.at("state"))] if model is None else list(worlds(ask, model, number))
         for n in range(number if states else 0):
             key = ask.key.at("draw", n)
             state = states[n % len(states)].fork(key.at("chance"))
@@ -112,8 +115,8 @@ class Rollouts:
             turn += 1
             if state.over:
                 return total
-            if self._until is not None and state.clock(turn) >= self._until:
-                return total + (state.standing() or (0.0,) * state.game.spec.seats)[self.seat]
+            if self._until is not None and clock_of(state, turn) >= self._until:
+                return total + (standing_of(state) or (0.0,) * state.game.spec.seats)[self.seat]
             moves = self._moves(state, world.key, turn, state.to_act)
 
     def _moves(self, state: State[Any], key: Key, turn: int, seats: Sequence[Seat]) -> dict[Seat, str | None]:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from stratagem.decoding.guides import OneToken
-from stratagem.engines.base import Prompt, Request
-from stratagem.engines.streaming import answered
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import View
 from stratagem.games.key import Key
-from stratagem.players.base import Asking, Scored
+from stratagem.language.decoding.guides import OneToken
+from stratagem.language.engines.base import Prompt, Request
+from stratagem.language.engines.streaming import answer_requests
+from stratagem.players.base import Asking, ScoredActions
 from stratagem.players.opening import Openings, ReplyTree
 from stratagem.players.speaker import Speaker
 
@@ -25,7 +25,7 @@ _SMALL = 1e-4
 """Probability of undecided beginnings that is not worth another reply."""
 
 
-def scored_policies(speaker: Speaker, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
+def scored_policies(speaker: Speaker, views: Sequence[View[Any]], ask: Asking | None = None) -> list[ScoredActions]:
     """Return the probabilities in each situation, as far as replies tell them.
 
     One reply decides where the first token does. Further replies follow beginnings that are undecided yet, at most
@@ -34,12 +34,12 @@ def scored_policies(speaker: Speaker, views: Sequence[View[Any]], ask: Asking | 
     sampling = speaker.sampling
     if sampling.temperature != 1.0 or sampling.truncates:
         raise CannotCompute(
-            "A server tells probabilities at temperature=1 and without top_p, so only such a player is scored."
+            "A server tells probabilities at temperature=1 and without top_p or min_p, so only such a player is scored."
         )
     openings = [Openings(view.choices) for view in views]
     trees = [ReplyTree(opening) for opening in openings]
     prompts = [speaker.prompt(view) for view in views]
-    ask = ask or partial(answered, speaker.engine)
+    ask = ask or partial(answer_requests, speaker.engine)
     for number in range(_CALLS):
         left = [index for index, tree in enumerate(trees) if number == 0 or tree.reducible > _SMALL]
         requests = [_request(speaker, prompts[index], openings[index], number) for index in left]
@@ -48,7 +48,7 @@ def scored_policies(speaker: Speaker, views: Sequence[View[Any]], ask: Asking | 
                 why = call.text if call.failed else f"{speaker.engine.name} tells no log-probabilities of its replies."
                 raise CannotCompute(why)
             trees[index].add(call.alternatives)
-    return [tree.scored() for tree in trees]
+    return [tree.score_actions() for tree in trees]
 
 
 def _request(speaker: Speaker, prompt: Prompt, openings: Openings, number: int) -> Request:

@@ -12,14 +12,15 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from stratagem.engines.base import Call, Request
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
+from stratagem.base.options import whole
+from stratagem.games.abilities import standing_of
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
-from stratagem.options import whole
+from stratagem.language.engines.base import Call, Request
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
-from stratagem.players.begun import begun
-from stratagem.players.edits import changed
+from stratagem.players.begun import begin_turn
+from stratagem.players.edits import change_action
 from stratagem.players.human import at_keyboard
 from stratagem.players.members import PlayerBase
 from stratagem.players.rollouts import Rollouts
@@ -117,7 +118,7 @@ class RolloutSearch(PlayerBase):
             if player.traits.sees_hidden and game.spec.private_information:
                 raise BadParameter(f"search sees no more than its seat, but {player.name} looks at hidden information.")
         state = game.start(Key(0))
-        if self.horizon_phases and state.standing() is None:
+        if self.horizon_phases and standing_of(state) is None:
             raise BadParameter(
                 f"{game.spec.name} does not say what a position is worth before the end: leave `horizon_phases` at 0."
             )
@@ -125,7 +126,7 @@ class RolloutSearch(PlayerBase):
             Rollouts(self, state.view(state.to_act[0])).move(player, state, state.to_act[0], Key(0), 0)
 
     def turn(self, ask: Ask) -> Turn:
-        return begun(self._search(ask))
+        return begin_turn(self._search(ask))
 
     def _search(self, ask: Ask) -> Searching:
         """Yield the requests of the players that propose, and return the best candidate."""
@@ -143,7 +144,7 @@ class RolloutSearch(PlayerBase):
             if (found := self._better(rollouts, action, most)) is not None:
                 best, most = action, found
         for edit in range(self.num_edits):
-            tries = (changed(best, choices, ask.key.at("edit", edit, n)) for n in range(_TRIES))
+            tries = (change_action(best, choices, ask.key.at("edit", edit, n)) for n in range(_TRIES))
             action = next((one for one in tries if one not in tried), best)
             tried.add(action)
             if action != best and (found := self._better(rollouts, action, most)) is not None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Seat, State, View
 from stratagem.games.key import Key
 from stratagem.players.uniform import LISTABLE
@@ -25,7 +25,7 @@ EXPLORATION = 1.0
 _EPISODES = 32
 
 
-def listed(state: State[Any], seat: Seat) -> Sequence[str]:
+def list_all_actions(state: State[Any], seat: Seat) -> Sequence[str]:
     """Return all actions of a seat, or refuse where they are too many."""
     view = state.view(seat)
     if view.choices.count > LISTABLE:
@@ -35,7 +35,7 @@ def listed(state: State[Any], seat: Seat) -> Sequence[str]:
     return tuple(view.choices)
 
 
-class Place(NamedTuple):
+class SearchNode(NamedTuple):
     """Node of a search: the seat to move, and all that it knows."""
 
     seat: Seat
@@ -50,7 +50,7 @@ class Place(NamedTuple):
         return self.known
 
 
-class Search:
+class DecisionSearch:
     """Search for one decision of a seat; with `reply` it is the only seat that searches."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Search:
         *,
         reply: Reply | None = None,
         sees_all: bool = False,
-        menu: Menu = listed,
+        menu: Menu = list_all_actions,
         one_round: bool = False,
     ) -> None:
         """`sees_all` lets each seat know what every seat knows; `one_round` ends simulations with the round."""
@@ -71,7 +71,7 @@ class Search:
         self.view, self.key, self.simulations = view, key, simulations
         self.reply, self.sees_all, self.one_round = reply, sees_all, one_round
         self._menu = menu
-        self._menus: dict[Place, Sequence[str]] = {}
+        self._menus: dict[SearchNode, Sequence[str]] = {}
         seats = range(view.game.spec.seats)
         others = [seat for seat in seats if seat != view.seat] if reply is None else []
         self._explorers = [seat for other in others for seat in (view.seat, other)] or [view.seat]
@@ -106,25 +106,25 @@ class Search:
         by_visits = sorted(known, key=lambda place: totals[place])  # of equal ones in several rounds the last stays
         return {(place.seat, place.known[1]): self._most_visited(place) for place in by_visits}
 
-    def _most_visited(self, place: Place) -> str:
+    def _most_visited(self, place: SearchNode) -> str:
         """Return the action with the most visits; ties are drawn."""
         visits, actions = self.visits(place), self._menus[place]
         best = [n for n in range(len(actions)) if visits.get(n, 0) == max(visits.values(), default=0)]
         return actions[best[self.key.at("tie").integer(len(best))]]
 
-    def place(self, state: State[Any], view: View[Any]) -> Place:
+    def place(self, state: State[Any], view: View[Any]) -> SearchNode:
         """Return the node of a seat to move."""
         known = [view.info_key]
         if self.sees_all:
             known += [state.view(seat).info_key for seat in range(view.game.spec.seats) if seat != view.seat]
-        return Place(view.seat, (state.round, *known))
+        return SearchNode(view.seat, (state.round, *known))
 
-    def visits(self, place: Place) -> Mapping[int, int]:
+    def visits(self, place: SearchNode) -> Mapping[int, int]:
         """Return the number of visits by action."""
         node = self._bot.lookup_node(place)
         return {} if node is None else {number: child.visits for number, child in node.child_info.items()}
 
-    def actions(self, place: Place, state: State[Any]) -> Sequence[str]:
+    def actions(self, place: SearchNode, state: State[Any]) -> Sequence[str]:
         """Return the actions considered at a node."""
         if place not in self._menus:
             self._menus[place] = self._menu(state, place.seat)
@@ -148,7 +148,7 @@ class SearchState:
     )
 
     def __init__(
-        self, state: State[Any], key: Key, search: Search | None, explorer: Seat = 0, *, one_round: bool = False
+        self, state: State[Any], key: Key, search: DecisionSearch | None, explorer: Seat = 0, *, one_round: bool = False
     ) -> None:
         """Without `search` nobody searches; `explorer` explores where several seats choose at once."""
         self.state = state
@@ -161,7 +161,7 @@ class SearchState:
         self._draws = 0
         self._chosen: dict[Seat, str | None] = {}
         self._totals = [0.0] * state.game.spec.seats
-        self._place: Place | None = None
+        self._place: SearchNode | None = None
         self.advance()
 
     def advance(self) -> None:
@@ -207,7 +207,7 @@ class SearchState:
         return self._key.at("draw", self._draws)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> SearchNode:
         """Node of the seat to move."""
         if self._place is None:
             assert self._search is not None

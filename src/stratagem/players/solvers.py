@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
+from stratagem.base.options import whole
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.games.solver import BUDGET, solve
 from stratagem.games.spiel.facts import SpielFacts
-from stratagem.options import whole
 from stratagem.players.base import Mix, Scripted, Traits
 from stratagem.players.equilibrium import average_policy, refuse_untabled
 from stratagem.players.tree_search import positive

@@ -6,22 +6,22 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from stratagem.decoding.exact import Tree, tree_of
-from stratagem.decoding.guides import After, Free, Marked
-from stratagem.decoding.line import OpenLine
-from stratagem.decoding.pattern import PatternLine
-from stratagem.decoding.spelling import end_of, spell
-from stratagem.decoding.stopping import StopRule
-from stratagem.decoding.vocabulary import Vocabulary
-from stratagem.decoding.walker import Walker
-from stratagem.engines.base import LIKELIEST, PLAIN, Chat, Engine, Guide, Prompt, Request, Sampling
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.base import View
 from stratagem.games.choices import Choices
 from stratagem.games.key import Key
 from stratagem.games.open_text import OpenText
-from stratagem.prompting.base import Style
-from stratagem.prompting.past import NOTHING, Past
+from stratagem.language.decoding.exact import Tree, tree_of
+from stratagem.language.decoding.guides import After, Free, MarkedGuide
+from stratagem.language.decoding.line import OpenLine
+from stratagem.language.decoding.pattern import PatternLine
+from stratagem.language.decoding.spelling import end_of, spell
+from stratagem.language.decoding.stopping import StopRule
+from stratagem.language.decoding.vocabulary import Vocabulary
+from stratagem.language.decoding.walker import Walker
+from stratagem.language.engines.base import LIKELIEST, PLAIN, Chat, Engine, Guide, Prompt, Request, Sampling
+from stratagem.language.prompting.base import Style
+from stratagem.language.prompting.past import NOTHING, Past
 
 _TAIL = 12
 """Number of the prompt's last tokens that settle the spelling of an action after it."""
@@ -38,11 +38,11 @@ class Compiler:
         self.vocabulary = vocabulary
         self._ends = ends
         self._mid_text = mid_text
-        self._walker = lru_cache(_KEPT)(self._compiled)
+        self._walker = lru_cache(_KEPT)(self._compile_choices)
         self._text = lru_cache(_KEPT)(vocabulary.decode)
-        self._labels = lru_cache(_KEPT)(self._labelled)
-        self.stop_rule = lru_cache(_KEPT)(self._ruled)
-        self.tree = lru_cache(_KEPT)(self._walked)
+        self._labels = lru_cache(_KEPT)(self._label_choices)
+        self.stop_rule = lru_cache(_KEPT)(self._stop_rule)
+        self.tree = lru_cache(_KEPT)(self._walk_tree)
 
     def walker(self, choices: Choices, prompt: Prompt) -> Walker | OpenLine | PatternLine:
         """Return the trie of these choices right after a prompt; of open text its line."""
@@ -58,22 +58,22 @@ class Compiler:
             raise BadParameter("The mode single names actions of one token, and no open text: take mode=direct.")
         return self._labels(choices, self._text(prompt.tokens[-_TAIL:]))
 
-    def _compiled(self, choices: Choices, left: str, lead: str) -> Walker | OpenLine | PatternLine:
+    def _compile_choices(self, choices: Choices, left: str, lead: str) -> Walker | OpenLine | PatternLine:
         if isinstance(choices, OpenText):
             if choices.patterns:
                 return PatternLine(choices, self.vocabulary, left, lead)
             return OpenLine(choices, self.vocabulary, self._ends, left)
         return Walker(choices, self.vocabulary, left, lead)
 
-    def _ruled(self, choices: Choices) -> StopRule:
+    def _stop_rule(self, choices: Choices) -> StopRule:
         """When a free reply about these choices is complete."""
         return StopRule(choices, self._mid_text)
 
     @staticmethod
-    def _walked(walker: Walker) -> Tree:
+    def _walk_tree(walker: Walker) -> Tree:
         return tree_of(walker)
 
-    def _labelled(self, choices: Choices, left: str) -> dict[int, str]:
+    def _label_choices(self, choices: Choices, left: str) -> dict[int, str]:
         actions = list(choices) if choices.count <= _KEPT else []
         spellings = spell(self.vocabulary, actions, left)
         spelt = {ids[0]: action for action, ids in zip(actions, spellings, strict=True) if len(ids) == 1}
@@ -148,8 +148,10 @@ class Speaker:
         engine = self.engine
         return Free(self.compiler.stop_rule(choices), engine.vocabulary, engine.ends, prompt.tokens[-_TAIL:])
 
-    def marked(self, choices: Choices, prompt: Prompt) -> Marked:
+    def guide_to_mark(self, choices: Choices, prompt: Prompt) -> MarkedGuide:
         """Return a guide for free text up to the style's mark, and then one of these choices."""
         engine, style = self.engine, self.style
         after = self.compiler.after(choices, style.lead)
-        return Marked(after, style.mark, engine.vocabulary, engine.ends, self.max_new_tokens, prompt.tokens[-_TAIL:])
+        return MarkedGuide(
+            after, style.mark, engine.vocabulary, engine.ends, self.max_new_tokens, prompt.tokens[-_TAIL:]
+        )

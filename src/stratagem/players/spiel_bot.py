@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-from stratagem.errors import BadParameter, CannotCompute, UnknownName, WrongKind
+from stratagem.base.errors import BadParameter, CannotCompute, UnknownName, WrongKind
+from stratagem.base.registry import NamedCall, parse_call
 from stratagem.games.base import Game, Node, State, View
 from stratagem.games.key import Key
 from stratagem.games.spiel.engine import first_line
 from stratagem.games.spiel.state import SpielState
 from stratagem.players.base import Ask, Mix, Move, Traits
 from stratagem.players.members import PlayerBase
-from stratagem.registry import Call, parse_call
 
 Bot = Any
 """A `pyspiel.Bot`; OpenSpiel has no type stubs."""
@@ -148,11 +148,11 @@ def registered_bot(tail: str) -> SpielBot:
     call = parse_call(tail)
     if call.name not in pyspiel.registered_bots():
         raise UnknownName("bot of OpenSpiel", call.name, pyspiel.registered_bots())
-    return SpielBot(name=f"openspiel:{tail.strip()}", make=_Registered(call.name, _parameters(call)))
+    return SpielBot(name=f"openspiel:{tail.strip()}", make=_RegisteredBot(call.name, _parameters(call)))
 
 
 @dataclass(frozen=True)
-class _Registered:
+class _RegisteredBot:
     """Maker of a registered bot; another process makes the same."""
 
     bot: str
@@ -167,7 +167,7 @@ class _Registered:
             raise BadParameter(f"OpenSpiel cannot make the bot {self.bot!r}: {first_line(error)}.") from error
 
 
-def _parameters(call: Call) -> dict[str, Any]:
+def _parameters(call: NamedCall) -> dict[str, Any]:
     """Return the parameters of a bot; OpenSpiel itself ignores one that a bot does not have."""
     name, kind = _PARAMETERS.get(call.name, ("", object))
     if call.args or (name and call.kwargs.keys() - {name}):

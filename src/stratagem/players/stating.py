@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from stratagem.decoding.exact import weighed
-from stratagem.decoding.walker import Walker
-from stratagem.engines.base import Node, Prompt, ScoreRequest, Scores
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import View
+from stratagem.language.decoding.exact import weigh_actions
+from stratagem.language.decoding.walker import Walker
+from stratagem.language.engines.base import PolicyNode, Prompt, ScoreRequest, Scores
+from stratagem.language.prompting.past import NOTHING, Past
 from stratagem.players.base import Mix
 from stratagem.players.speaker import Speaker
-from stratagem.prompting.past import NOTHING, Past
 
 _LISTED = 256
 """Number of actions beyond which a situation is refused: sheets of orders soon have millions."""
@@ -34,9 +34,9 @@ def masked_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> lis
     pairs = zip(views, prompts, strict=True)
     walkers = [_walker(speaker, view, prompt) for view, prompt in pairs]
     trees = [speaker.compiler.tree(walker) for walker in walkers]
-    nodes = [tuple(Node(fork.prefix, fork.allowed, masked=True) for fork in tree.forks) for tree in trees]
+    nodes = [tuple(PolicyNode(fork.prefix, fork.allowed, masked=True) for fork in tree.forks) for tree in trees]
     scores = _scores(speaker, prompts, nodes)
-    return [weighed(walker, tree, rows) for walker, tree, rows in zip(walkers, trees, scores, strict=True)]
+    return [weigh_actions(walker, tree, rows) for walker, tree, rows in zip(walkers, trees, scores, strict=True)]
 
 
 def _walker(speaker: Speaker, view: View[Any], prompt: Prompt) -> Walker:
@@ -50,7 +50,7 @@ def single_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> lis
     """Return the probability of each label among the whole vocabulary; the rest to one is the null action's."""
     prompts = [speaker.prompt(view, past) for view in views]
     labels = [speaker.compiler.labels(view.choices, prompt) for view, prompt in zip(views, prompts, strict=True)]
-    scores = _scores(speaker, prompts, [(Node((), tuple(row), masked=False),) for row in labels])
+    scores = _scores(speaker, prompts, [(PolicyNode((), tuple(row), masked=False),) for row in labels])
     return [_shares(row.values(), logprobs) for row, (logprobs,) in zip(labels, scores, strict=True)]
 
 
@@ -62,7 +62,7 @@ def _shares(actions: Iterable[str], logprobs: Sequence[float]) -> Mix:
     return {action: share / whole for action, share in zip(actions, shares, strict=True)}
 
 
-def _scores(speaker: Speaker, prompts: Sequence[Prompt], nodes: Sequence[tuple[Node, ...]]) -> list[Scores]:
+def _scores(speaker: Speaker, prompts: Sequence[Prompt], nodes: Sequence[tuple[PolicyNode, ...]]) -> list[Scores]:
     requests = [
         ScoreRequest(prompt=prompt, nodes=some, adapter=speaker.adapter, sampling=speaker.sampling)
         for prompt, some in zip(prompts, nodes, strict=True)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Literal
 from zlib import crc32
 
-from stratagem.errors import BadRecord, CannotCompute
-from stratagem.files import read_small, write_file
+from stratagem.base.errors import BadRecord, CannotCompute
+from stratagem.base.files import read_small, write_file
+from stratagem.base.options import is_number
 from stratagem.games.base import View
-from stratagem.options import is_number
 from stratagem.players.base import Ask, Mix, Move, Traits, draw, is_probability
 from stratagem.players.members import PlayerBase
 from stratagem.players.uniform import uniform
@@ -34,10 +34,10 @@ class TablePlayer(PlayerBase):
     def __init__(self, table: Table, *, missing: Missing = "refuse", label: str = "unsaved") -> None:
         if missing not in ("refuse", "uniform"):
             raise BadRecord(f"In the table {label} `missing` must be refuse or uniform, not {missing!r}.")
-        self.table = {key: _checked(key, mix, label) for key, mix in _items(table, label)}
+        self.table = {key: _check_row(key, mix, label) for key, mix in _items(table, label)}
         self.missing = missing
         self.label = label
-        self.traits = self._declared()
+        self.traits = self._declare_traits()
 
     @classmethod
     def load(cls, path: str | Path) -> TablePlayer:
@@ -61,7 +61,7 @@ class TablePlayer(PlayerBase):
     def name(self) -> str:
         return f"table:{self.label}"
 
-    def _declared(self) -> Traits:
+    def _declare_traits(self) -> Traits:
         """Declare a checksum of the table as the version, so that results tell a changed file from the one played."""
         text = json.dumps([self.missing, self.table], sort_keys=True)
         mixes = self.missing == "uniform" or any(max(mix.values()) < 1.0 for mix in self.table.values())
@@ -106,7 +106,7 @@ def _items(table: Any, label: str) -> list[tuple[str, Any]]:
     return list(table.items())
 
 
-def _checked(key: str, mix: Any, label: str) -> dict[str, float]:
+def _check_row(key: str, mix: Any, label: str) -> dict[str, float]:
     """Check one row and normalise its probabilities, whose sum may be off by rounding."""
     if not isinstance(mix, Mapping) or not all(_is_number(p) for p in mix.values()):
         raise BadRecord(f"In the table {label} the row {key!r} must map actions to probabilities.")

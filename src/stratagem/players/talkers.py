@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
+from stratagem.base.options import within
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.games.talk import MOVE, SILENT, Promise, Statement, Talk, TalkFacts, talk_in
-from stratagem.games.text_parts import drawn
-from stratagem.options import within
-from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn, draw, shown, stated_by
+from stratagem.games.text_parts import draw_text
+from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn, draw, format_option, stated_by
 from stratagem.players.members import ANY_FAMILY, WrapperPlayer, members_of
 from stratagem.players.uniform import LISTABLE
 from stratagem.players.wrappers import check_player
@@ -26,7 +26,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
-class Talker(WrapperPlayer, ABC):
+class TalkingPlayer(WrapperPlayer, ABC):
     """Says what its rule tells it, and moves as another player does that hears nothing."""
 
     label: ClassVar[str]
@@ -55,7 +55,7 @@ class Talker(WrapperPlayer, ABC):
 
     def turn(self, ask: Ask) -> Turn:
         talk = talk_of(ask.view.game, self.label)
-        if ask.view.facts.exchange == MOVE and type(self).moves is Talker.moves:
+        if ask.view.facts.exchange == MOVE and type(self).moves is TalkingPlayer.moves:
             return self.player.turn(ask.seeing(talk.inner_view(ask.view.facts)))
         return Move(draw(self.policy(ask.view), ask.key))
 
@@ -73,10 +73,10 @@ class Talker(WrapperPlayer, ABC):
         talk = talk_of(view.game, self.label)
         if view.facts.exchange == MOVE:
             return self.moves(talk, view, next(stated))
-        return addressed(talk, view, self.says(talk, view))
+        return address_texts(talk, view, self.says(talk, view))
 
 
-class Silent(Talker):
+class Silent(TalkingPlayer):
     """Never sends a message."""
 
     label = "silent"
@@ -85,7 +85,7 @@ class Silent(Talker):
         return {"": 1.0}
 
 
-class Babbler(Talker):
+class Babbler(TalkingPlayer):
     """Says anything with equal probability, whatever it knows: a babbling equilibrium (Crawford and Sobel 1982).
 
     Where only open text can be said, it says a letter.
@@ -95,11 +95,11 @@ class Babbler(Talker):
 
     def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
         ready = [*(intent.text for intent in talk.sayable(talk.inner_view(view.facts))), *talk.further]
-        constrained = [drawn(form.part, Key(number)) for form in talk.patterns for number in range(len(_LETTERS))]
+        constrained = [draw_text(form.part, Key(number)) for form in talk.patterns for number in range(len(_LETTERS))]
         return even(ready or constrained or [*_LETTERS])
 
 
-class Honest(Talker):
+class Honest(TalkingPlayer):
     """Says what is true of the state; without statements about it, promises as its player would move, and moves so."""
 
     label = "honest"
@@ -117,14 +117,14 @@ class Honest(Talker):
         return super().turn(ask)
 
     def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
-        return spoken(talk, view, self.player, truly=True)
+        return speak_as(talk, view, self.player, truly=True)
 
     def moves(self, talk: Talk, view: View[TalkFacts], mix: Mix) -> Mix:
-        return given(mix, lambda action: keeps(talk, view, action), view.choices)
+        return condition_on(mix, lambda action: keeps(talk, view, action), view.choices)
 
 
 @dataclass(frozen=True)
-class Liar(Talker):
+class Liar(TalkingPlayer):
     """Says with probability `p` what is false, or promises what its player would not do; speaks honestly otherwise."""
 
     label = "liar"
@@ -135,7 +135,7 @@ class Liar(Talker):
 
     @property
     def name(self) -> str:
-        return f"{self.label}({self.player.name}, p={shown(self.p)})"
+        return f"{self.label}({self.player.name}, p={format_option(self.p)})"
 
     def check(self, game: Game[Any]) -> None:
         """Refuse also a player that cannot say what it will do, where there is nothing else to say."""
@@ -143,12 +143,12 @@ class Liar(Talker):
         _check_promising(self, talk_of(game, self.label))
 
     def says(self, talk: Talk, view: View[TalkFacts]) -> Mix:
-        honest = spoken(talk, view, self.player, truly=True)
-        false = spoken(talk, view, self.player, truly=False)
-        return mixed((1.0 - self.p, honest), (self.p, false if any(false) else honest))
+        honest = speak_as(talk, view, self.player, truly=True)
+        false = speak_as(talk, view, self.player, truly=False)
+        return mix_mixtures((1.0 - self.p, honest), (self.p, false if any(false) else honest))
 
 
-class Inverter(Talker):
+class Inverter(TalkingPlayer):
     """Says for each true statement the next one of its form: a code, which tells all to who knows it."""
 
     label = "inverter"
@@ -165,7 +165,7 @@ class Inverter(Talker):
         return even(coded) if coded else {"": 1.0}
 
 
-TALKERS: dict[str, type[Talker]] = {talker.label: talker for talker in (Silent, Babbler, Honest, Liar, Inverter)}
+TALKERS: dict[str, type[TalkingPlayer]] = {talker.label: talker for talker in (Silent, Babbler, Honest, Liar, Inverter)}
 """Talkers by name."""
 
 
@@ -184,7 +184,7 @@ def check_game(owner: str, game: Game[Any], known: Mapping[str, type[Game[Any]]]
         raise BadParameter(f"{owner} plays talk around {names}, not around {inner.spec.name}.")
 
 
-def heard(player: Player, game: Game[Any]) -> Player:
+def make_hearer(player: Player, game: Game[Any]) -> Player:
     """Return a player that can play a game: one of the family of a game without talk stays silent in it."""
     members = members_of(player)
     spoken = members.family == ANY_FAMILY or members.talks
@@ -196,7 +196,7 @@ def even(texts: Sequence[str]) -> Mix:
     return {text: texts.count(text) / len(texts) for text in texts}
 
 
-def mixed(*parts: tuple[float, Mix]) -> Mix:
+def mix_mixtures(*parts: tuple[float, Mix]) -> Mix:
     """Return the mixture of some mixtures, with their weights."""
     mix: dict[str, float] = {}
     for weight, part in parts:
@@ -206,7 +206,7 @@ def mixed(*parts: tuple[float, Mix]) -> Mix:
     return mix
 
 
-def addressed(talk: Talk, view: View[TalkFacts], texts: Mix) -> Mix:
+def address_texts(talk: Talk, view: View[TalkFacts], texts: Mix) -> Mix:
     """Return legal lines for what is said: to all where that is possible, else to every reader equally often."""
     heads = talk.heads(view.seat)[:1] if talk.channel == "both" else talk.heads(view.seat)
     mix: dict[str, float] = {}
@@ -233,7 +233,7 @@ def _statements(talk: Talk, inner: View[Any]) -> list[Statement]:
     return [intent for intent in talk.sayable(inner) if isinstance(intent, Statement)]
 
 
-def spoken(talk: Talk, view: View[TalkFacts], player: Player, *, truly: bool) -> Mix:
+def speak_as(talk: Talk, view: View[TalkFacts], player: Player, *, truly: bool) -> Mix:
     """Return what a truthful speaker, or a liar, says: statements, else promises of a player's moves, else nothing.
 
     All statements that are true by what the speaker knows, or false, are equally likely. For an action of the player's
@@ -247,7 +247,7 @@ def spoken(talk: Talk, view: View[TalkFacts], player: Player, *, truly: bool) ->
     sayable = [intent for intent in talk.sayable(inner) if isinstance(intent, Promise) and intent.kind == "move"]
     if not sayable or player.traits.searches or not player.traits.exact:
         return {"": 1.0}
-    return mixed(*((p, _promise_of(inner, sayable, a, truly)) for a, p in player.policy(inner).items()))
+    return mix_mixtures(*((p, _promise_of(inner, sayable, a, truly)) for a, p in player.policy(inner).items()))
 
 
 def _promise_of(inner: View[Any], sayable: Sequence[Promise], action: str, truly: bool) -> Mix:
@@ -261,7 +261,7 @@ def _promise_of(inner: View[Any], sayable: Sequence[Promise], action: str, truly
     return {min(said, key=lambda promise: sum(bool(promise.kept(inner, a)) for a in inner.choices)).text: 1.0}
 
 
-def _check_promising(talker: Talker, talk: Talk) -> None:
+def _check_promising(talker: TalkingPlayer, talk: Talk) -> None:
     """Refuse a player that states no probabilities, by which it could promise, where no statement can be said."""
     state = talk.game.start(Key(0))
     views = [state.view(seat) for seat in talk.who]
@@ -286,7 +286,7 @@ def _states(player: Player, views: Sequence[View[Any]]) -> bool:
     return True
 
 
-def given(mix: Mix, holds: Callable[[str], bool], choices: Iterable[str]) -> Mix:
+def condition_on(mix: Mix, holds: Callable[[str], bool], choices: Iterable[str]) -> Mix:
     """Condition a mixture on a property of the action; without a likely one, all legal ones that have it."""
     likely = {action: p for action, p in mix.items() if p > 0.0 and holds(action)}
     total = sum(likely.values())
@@ -296,4 +296,14 @@ def given(mix: Mix, holds: Callable[[str], bool], choices: Iterable[str]) -> Mix
     return even(others) if others else mix
 
 
-__all__ = ["TALKERS", "Talker", "check_game", "given", "heard", "mixed", "promises", "spoken", "talk_of"]
+__all__ = [
+    "TALKERS",
+    "TalkingPlayer",
+    "check_game",
+    "condition_on",
+    "make_hearer",
+    "mix_mixtures",
+    "promises",
+    "speak_as",
+    "talk_of",
+]

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
+from stratagem.base.options import whole
 from stratagem.games.base import Game, State, Twin, View
 from stratagem.games.key import Key
-from stratagem.options import whole
 from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.members import PlayerBase
-from stratagem.players.search_state import Search, listed
+from stratagem.players.search_state import DecisionSearch, list_all_actions
 
 _EXPLORATION = 2.0
 _MEMORY_MB = 1000
@@ -36,7 +36,7 @@ class _Searcher(PlayerBase, ABC):
 
     def turn(self, ask: Ask) -> Move:
         twin = self._twin(ask.view.game)
-        return Move(self._searched(ask) if twin is None else self._by_engine(ask, twin))
+        return Move(self._search_action(ask) if twin is None else self._by_engine(ask, twin))
 
     def policy(self, view: View[Any]) -> Mapping[str, float]:
         raise CannotCompute(f"{self.name} samples a search: its probabilities can be counted, not computed.")
@@ -54,7 +54,7 @@ class _Searcher(PlayerBase, ABC):
         """Return the game of OpenSpiel that its search in C++ plays, if there is one."""
 
     @abstractmethod
-    def _searched(self, ask: Ask) -> str:
+    def _search_action(self, ask: Ask) -> str:
         """Search our own states."""
 
     def _by_engine(self, ask: Ask, twin: Twin) -> str:
@@ -82,9 +82,9 @@ class MCTS(_Searcher):
     def _twin(self, game: Game[Any]) -> Twin | None:
         return _engine_of(game)
 
-    def _searched(self, ask: Ask) -> str:
+    def _search_action(self, ask: Ask) -> str:
         state, key = ask.peek(), ask.key
-        search = Search(ask.view, key, self.simulations, sees_all=True)
+        search = DecisionSearch(ask.view, key, self.simulations, sees_all=True)
         return search.action(lambda n: state.fork(key.at("world", n)))
 
 
@@ -102,9 +102,9 @@ class ISMCTS(_Searcher):
         """Return None where something is hidden: OpenSpiel's search of information sets in C++ has no seed."""
         return _engine_of(game) if game.spec.perfect_information else None
 
-    def _searched(self, ask: Ask) -> str:
+    def _search_action(self, ask: Ask) -> str:
         key = ask.key
-        return Search(ask.view, key, self.simulations).action(lambda n: ask.redrawn(key.at("world", n)))
+        return DecisionSearch(ask.view, key, self.simulations).action(lambda n: ask.redraw_state(key.at("world", n)))
 
 
 def _engine_of(game: Game[Any]) -> Twin | None:
@@ -133,7 +133,7 @@ def obstacle(game: Game[Any], *, hidden: bool) -> str:
 
 def _probe(state: State[Any], *, hidden: bool) -> None:
     for seat in state.to_act:
-        listed(state, seat)
+        list_all_actions(state, seat)
         if hidden and state.game.spec.private_information:
             state.resample(seat, Key(0))
 

@@ -7,7 +7,7 @@ from itertools import combinations, product
 from math import comb, prod
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import View
 from stratagem.games.choices import Choices, Sheet
 from stratagem.players.base import Ask, Move, Scripted, Traits

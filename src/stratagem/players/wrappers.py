@@ -6,16 +6,28 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
-from stratagem.engines.base import Call, Chat, Request
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import whole, within
 from stratagem.games.base import Game, View
 from stratagem.games.choices import Choices
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixFacts, MatrixGame
 from stratagem.games.negotiation_v1 import Pie, PieFacts
 from stratagem.games.negotiation_v2 import Division, DivisionFacts
-from stratagem.options import whole, within
-from stratagem.players.base import Ask, Asking, Mix, Move, Player, Scored, Traits, Turn, prompts_by, scores_of, shown
+from stratagem.language.engines.base import Call, Chat, Request
+from stratagem.players.base import (
+    Ask,
+    Asking,
+    Mix,
+    Move,
+    Player,
+    ScoredActions,
+    Traits,
+    Turn,
+    format_option,
+    prompts_by,
+    scores_of,
+)
 from stratagem.players.members import WrapperPlayer
 from stratagem.players.uniform import uniform
 
@@ -49,7 +61,7 @@ class Noisy(WrapperPlayer):
 
     @property
     def name(self) -> str:
-        return f"noise({self.player.name}, p={shown(self.p)})"
+        return f"noise({self.player.name}, p={format_option(self.p)})"
 
     @property
     def traits(self) -> Traits:
@@ -79,18 +91,20 @@ class Noisy(WrapperPlayer):
         return move._replace(action=_other(ask.view.choices, move.action, key), how="scripted")
 
     def policy(self, view: View[Any]) -> Mix:
-        return self._noised(self.player.policy(view), view)
+        return self._add_noise(self.player.policy(view), view)
 
     def prompts_in(self, views: Sequence[View[Any]]) -> list[Chat] | None:
         """Return the prompts of the player."""
         return prompts_by(self.player, views)
 
-    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[Scored]:
+    def scored(self, views: Sequence[View[Any]], ask: Asking | None = None) -> list[ScoredActions]:
         """Return the probabilities in many situations, where those of the player are scored; as much is unseen."""
         told = scores_of(self.player, views, ask)
-        return [Scored(self._noised(mix, view), unseen) for view, (mix, unseen) in zip(views, told, strict=True)]
+        return [
+            ScoredActions(self._add_noise(mix, view), unseen) for view, (mix, unseen) in zip(views, told, strict=True)
+        ]
 
-    def _noised(self, inner: Mix, view: View[Any]) -> Mix:
+    def _add_noise(self, inner: Mix, view: View[Any]) -> Mix:
         level = uniform(view.choices)
         if len(level) == 1:
             return inner

@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from stratagem.evaluation.deal_means import FEW
-from stratagem.evaluation.figures.figure import Figure
-from stratagem.evaluation.statistics import Estimate
-from stratagem.show.table import AtLeast, Limits, Value
+from stratagem.measure.deal_means import FEW
+from stratagem.measure.figures.figure import Figure
+from stratagem.measure.statistics import Estimate
+from stratagem.show.table import AtLeast, FigureLimits, NamedFigure, Value
 
 MISSING = "–"
 FEW_DEALS = (
@@ -19,7 +19,7 @@ FEW_DEALS = (
 """Sentence below a table with such intervals."""
 
 
-class Piece(NamedTuple):
+class CellPart(NamedTuple):
     """Part of a cell: the figure, and its uncertainty, which a face sets apart."""
 
     figure: str
@@ -32,41 +32,48 @@ def number(value: float, digits: int = 3) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def pieces_of(value: Value, digits: int = 3) -> list[Piece]:
+def pieces_of(value: Value, digits: int = 3) -> list[CellPart]:
     """Return the parts of a cell; several values stand with strokes between them."""
     if isinstance(value, tuple):
         parts = [pieces_of(part, digits) for part in value]
-        return [piece for place, part in enumerate(parts) for piece in ([Piece(" / ")] if place else []) + part]
+        return [piece for place, part in enumerate(parts) for piece in ([CellPart(" / ")] if place else []) + part]
     return [_piece(value, digits)]
 
 
-def _piece(value: Value, digits: int) -> Piece:
+def _piece(value: Value, digits: int) -> CellPart:
     match value:
         case None:
-            return Piece(MISSING)
+            return CellPart(MISSING)
         case str():
-            return Piece(value)
+            return CellPart(value)
         case Figure():
-            return Piece(value.label)
+            return CellPart(value.label)
+        case NamedFigure():
+            return CellPart(value.name)
         case AtLeast():
             bound = _piece(value.bound, digits)
             return bound._replace(figure=f"≥ {bound.figure}")
-        case Limits():
-            return Piece("", f"{number(value.low, digits)}…{number(value.high, digits)}")
+        case FigureLimits():
+            return _of_limits(value, digits)
         case Estimate():
-            return (
-                Piece(MISSING) if math.isnan(value.mean) else Piece(number(value.mean, digits), _error(value, digits))
-            )
+            return _of_estimate(value, digits)
         case bool() | int():
-            return Piece(f"{value:,}")
+            return CellPart(f"{value:,}")
     assert isinstance(value, float)
-    return Piece(MISSING if math.isnan(value) else number(value, digits))
+    return CellPart(MISSING if math.isnan(value) else number(value, digits))
 
 
-def _of_estimate(estimate: Estimate, digits: int) -> Piece:
+def _of_estimate(estimate: Estimate, digits: int) -> CellPart:
     if math.isnan(estimate.mean):
-        return Piece(MISSING)
-    return Piece(number(estimate.mean, digits), _error(estimate, digits))
+        return CellPart(MISSING)
+    return CellPart(number(estimate.mean, digits), _error(estimate, digits))
+
+
+def _of_limits(limits: FigureLimits, digits: int) -> CellPart:
+    low, high = (None if end is None else number(end, digits) for end in (limits.low, limits.high))
+    if low is None or high is None:
+        return CellPart("", f"≥ {low}" if low is not None else f"≤ {high}" if high is not None else MISSING)
+    return CellPart("", f"{low}…{high}")
 
 
 def _error(estimate: Estimate, digits: int) -> str:
@@ -76,6 +83,8 @@ def _error(estimate: Estimate, digits: int) -> str:
         return f"{number(estimate.low, digits)}…{number(estimate.high, digits)}{few}"
     if estimate.exact:
         return ""
+    if estimate.low is not None or estimate.high is not None:
+        return _of_limits(FigureLimits(estimate.low, estimate.high), digits).error
     return "±?" if estimate.se is None or math.isnan(estimate.se) else f"±{number(estimate.se, digits)}"
 
 

@@ -12,12 +12,12 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.style import Style
 
-from stratagem.visible import visible
+from stratagem.base.visible import visible
 
 _NARROWEST = 100
 
 
-class Text(rich_text.Text):
+class VisibleText(rich_text.Text):
     """Text that spells invisible characters; the base class drops some of them, such as BEL, without a word."""
 
     def __init__(self, text: str = "", style: str | Style = "", **more: Any) -> None:

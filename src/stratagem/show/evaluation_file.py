@@ -3,12 +3,136 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, InstanceOf, TypeAdapter, model_validator
 
-from stratagem.evaluation.statistics import Estimate
-from stratagem.show.table import AtLeast, Limits, Value
+from stratagem.measure.exploitability.lower_bound import ExploiterBasis
+from stratagem.measure.exploitability.methods import BOUNDS
+from stratagem.measure.exploitability.replies import RepliesBasis
+from stratagem.measure.exploitability.result import Exploitability, SeatGain
+from stratagem.measure.exploitability.scored import UnseenBasis
+from stratagem.measure.statistics import Estimate, exactly
+
+Stored = dict[str, Any]
+
+_STORED = TypeAdapter[Stored](Stored)
+_TEXT = TypeAdapter(str)
+_NUMBER = TypeAdapter[float | None](float | None)
+_ESTIMATES = TypeAdapter(tuple[Estimate, ...])
+_POLICY = TypeAdapter(tuple[float | None, tuple[float, ...], tuple[float, ...], float | None, str])
+_UNSEEN = TypeAdapter(tuple[float, float, tuple[float, ...], float])
+_LIMITS = TypeAdapter(tuple[float, float, float | None])
+_REPLIES = TypeAdapter(RepliesBasis)
+_EXPLOITERS = TypeAdapter(ExploiterBasis)
+_EARLIER: Stored = {"legal_only": None, "num_replies": 0, "num_illegal": 0, "num_questions": 0, "is_fresh": True}
+"""Fields of replies that files of earlier versions lack."""
+
+
+def read_exploitability(row: Stored) -> Exploitability:
+    """Return a player's exploitability by the method that could be used, or why there is none."""
+    why_not = _TEXT.validate_python(_part(row, "exact").get("not_computed", ""))
+    for key, read in _READERS.items():
+        if (data := _part(row, key)) and (found := read(data)) is not None:
+            return replace(found, tried={"exact": why_not} if why_not else {})
+    return Exploitability(method="exact", why_not=why_not)
+
+
+def read_exact(value: Any) -> Exploitability:
+    """Return the exact exploitability that a file has as a bare number; without an estimate where it is null."""
+    number = _NUMBER.validate_python(value)
+    return Exploitability(method="exact", estimate=None if number is None else exactly(number))
+
+
+def _part(row: Stored, key: str) -> Stored:
+    return _STORED.validate_python(row.get(key) or {})
+
+
+def with_numbers(data: Any) -> Any:
+    """Read the mean of an estimate that is null as no number."""
+    if isinstance(data, list):
+        return [with_numbers(one) for one in data]
+    if not isinstance(data, dict):
+        return data
+    return {key: math.nan if key == "mean" and one is None else with_numbers(one) for key, one in data.items()}
+
+
+def _exact(data: Stored) -> Exploitability | None:
+    names = {"exploitability": None, "values": (), "best_responses": (), "worst_advantage": None, "unit": ""}
+    stored = tuple(data.get(name, missing) for name, missing in names.items())
+    value, own, best, worst, unit = _POLICY.validate_python(stored)
+    if value is None:
+        return None
+    return Exploitability(
+        method="exact",
+        unit=unit,
+        estimate=exactly(value),
+        by_seat=tuple(SeatGain(exactly(at), to, exactly(to - at)) for at, to in zip(own, best, strict=False)),
+        num_seats=len(own),
+        worst_advantage=worst,
+    )
+
+
+def _scored_figure(data: Stored) -> Exploitability | None:
+    centre = _exact(_part(data, "centre"))
+    if centre is None:
+        return None
+    names = ("exploitability_low", "exploitability_high", "errors", "unseen")
+    low, high, errors, unseen = _UNSEEN.validate_python(tuple(map(data.get, names)))
+    return replace(
+        centre,
+        method="scored",
+        estimate=Estimate(centre.exploitability, low=low, high=high),
+        by_seat=tuple(
+            replace(seat, gain=Estimate(gain, low=max(0.0, gain - error), high=gain + error))
+            for seat, gain, error in zip(centre.by_seat, centre.gains, errors, strict=False)
+        ),
+        worst_advantage=None,
+        basis=UnseenBasis(errors, high - centre.exploitability, unseen, centre.worst_advantage),
+    )
+
+
+def _replies(data: Stored) -> Exploitability:
+    basis = _REPLIES.validate_python(_EARLIER | data)
+    low, high, point = _LIMITS.validate_python(tuple(map(data.get, ("lower", "upper", "point"))))
+    return Exploitability(
+        method="replies",
+        unit=_TEXT.validate_python(data.get("unit", "")),
+        estimate=Estimate(math.nan if point is None else point, n=basis.num_replies, low=low, high=high),
+        basis=basis,
+    )
+
+
+def _bound(data: Stored) -> Exploitability:
+    data = with_numbers({"budget_unit": "", "model": "", "deals": 0, "values": (), **data})
+    basis, values = _EXPLOITERS.validate_python(data), _ESTIMATES.validate_python(data["values"])
+    if not basis.curve:
+        raise ValueError("A lower bound needs the gain of an exploiter.")
+    last = basis.curve[-1]
+    own: tuple[Estimate | None, ...] = values or (None,) * len(last.by_seat)
+    return Exploitability(
+        method=basis.method if basis.method in BOUNDS else "player",
+        unit=_TEXT.validate_python(data.get("unit", "")),
+        estimate=last.mean,
+        by_seat=tuple(
+            SeatGain(at, math.nan if at is None else at.mean + gain.mean, gain)
+            for at, gain in zip(own, last.by_seat, strict=False)
+        ),
+        num_seats=len(last.by_seat),
+        basis=basis,
+    )
+
+
+_READERS: Mapping[str, Callable[[Stored], Exploitability | None]] = {
+    "exact": _exact,
+    UnseenBasis.json_key: _scored_figure,
+    RepliesBasis.json_key: _replies,
+    ExploiterBasis.json_key: _bound,
+}
+"""Reader by the key of a row; earlier files may have several keys, of which the first counts."""
+
 
 SCHEMA = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
 """Configuration of all schemas: immutable; unknown keys are ignored."""
@@ -20,82 +144,10 @@ class Schema(BaseModel):
     model_config = SCHEMA
 
 
-def _with_number(data: Any) -> Any:
-    """Read a mean that is null as no number."""
-    return {**data, "mean": math.nan} if isinstance(data, dict) and data.get("mean", 0.0) is None else data
-
-
-StoredEstimate = Annotated[Estimate, BeforeValidator(_with_number)]
+StoredEstimate = Annotated[Estimate, BeforeValidator(with_numbers)]
 """Estimate in a file."""
-
-
-class ExactFigures(Schema):
-    """Values of the best responder against a player, in the game's own unit."""
-
-    exploitability: float | None = None
-    nash_conv: float | None = None
-    worst_advantage: float | None = None
-    values: tuple[float, ...] = ()
-    """Value of the player at each seat against itself."""
-    best_responses: tuple[float, ...] = ()
-    """Value of a best response at each seat."""
-    not_computed: str = ""
-    """Reason why there are no figures."""
-
-    @property
-    def gains(self) -> tuple[float, ...]:
-        """Gain of a best response at each seat."""
-        return tuple(best - own for best, own in zip(self.best_responses, self.values, strict=False))
-
-
-class ScoredFigures(Schema):
-    """Exploitability with bounds, where a server tells probabilities of replies."""
-
-    centre: ExactFigures
-    exploitability_low: float
-    exploitability_high: float
-    errors: tuple[float, ...]
-    """Largest error of the gain at each seat."""
-    unseen: float
-    """Largest unseen probability of a situation."""
-
-    @property
-    def gains(self) -> tuple[Value, ...]:
-        """Gain of a best response at each seat, with its bounds."""
-        pairs = zip(self.centre.gains, self.errors, strict=False)
-        return tuple(Estimate(gain, low=max(0.0, gain - error), high=gain + error) for gain, error in pairs)
-
-
-class RepliesFigures(Schema):
-    """Exploitability from replies, with its limits."""
-
-    lower: float
-    upper: float
-    point: float | None = None
-    legal_only: float | None = None
-    num_replies: int = 0
-    num_illegal: int = 0
-    num_questions: int = 0
-    is_fresh: bool = True
-
-
-class BudgetFigures(Schema):
-    """Gain of an exploiter under one budget."""
-
-    budget: int = 0
-    mean: StoredEstimate
-    by_seat: tuple[StoredEstimate, ...] = ()
-
-
-class BoundFigures(Schema):
-    """Lower bound on exploitability by an exploiter."""
-
-    method: str
-    budget_unit: str = ""
-    model: str = ""
-    deals: int = 0
-    values: tuple[StoredEstimate, ...] = ()
-    curve: tuple[BudgetFigures, ...]
+StoredExploitability = Annotated[InstanceOf[Exploitability], BeforeValidator(read_exact)]
+"""Exact exploitability in a file, as a bare number."""
 
 
 class UnscaledFigures(Schema):
@@ -118,7 +170,7 @@ class OpponentFigures(Schema):
     win_rate: StoredEstimate | None = None
 
 
-class SeatFigures(Schema):
+class SeatFiguresSchema(Schema):
     """A player's figures at one seat against one opponent."""
 
     opponent: str
@@ -161,42 +213,20 @@ class PlayerFigures(Schema):
     metrics: dict[str, StoredEstimate | None] = {}
     nulls: dict[str, float | None] = {}
     """Figure under the null hypothesis by metric."""
-    by_seat: tuple[SeatFigures, ...] = ()
+    by_seat: tuple[SeatFiguresSchema, ...] = ()
     unscaled: UnscaledFigures = UnscaledFigures()
-    exact: ExactFigures = ExactFigures()
-    scored: ScoredFigures | None = None
-    from_replies: RepliesFigures | None = None
-    lower_bound: BoundFigures | None = None
     replies: ReplyFigures | None = None
     in_other_words: tuple[OtherWordsFigures, ...] = ()
     opponents: list[OpponentFigures] = []
 
-    @property
-    def exploitability(self) -> Value:
-        """Exploitability by the method that could be used: exact, with bounds, with limits, or a lower bound."""
-        if self.exact.exploitability is not None:
-            return self.exact.exploitability
-        if self.scored is not None:
-            low, high = self.scored.exploitability_low, self.scored.exploitability_high
-            return Estimate(self.scored.centre.exploitability or 0.0, low=low, high=high)
-        if self.from_replies is not None:
-            at = self.from_replies
-            return Limits(at.lower, at.upper) if at.point is None else Estimate(at.point, low=at.lower, high=at.upper)
-        return None if self.lower_bound is None else AtLeast(self.lower_bound.curve[-1].mean)
+    exploitability: InstanceOf[Exploitability]
+    """Exploitability by the method that could be used."""
 
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """Value of the player at each seat against itself."""
-        if self.scored is not None:
-            return self.scored.centre.values
-        return self.exact.values or (self.lower_bound.values if self.lower_bound else ())
-
-    @property
-    def gains(self) -> tuple[Value, ...]:
-        """Gain of a best response at each seat."""
-        if self.scored is not None:
-            return self.scored.gains
-        return self.exact.gains or tuple(map(AtLeast, self.lower_bound.curve[-1].by_seat if self.lower_bound else ()))
+    @model_validator(mode="before")
+    @classmethod
+    def _with_exploitability(cls, data: Any) -> Any:
+        """Read the figures that stand under a key for each method."""
+        return {**data, "exploitability": read_exploitability(data)} if isinstance(data, dict) else data
 
 
 class DifferenceFigures(Schema):

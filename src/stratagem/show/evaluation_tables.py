@@ -7,14 +7,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from math import isnan
 
-from stratagem.evaluation.evaluate import CHANCE
-from stratagem.evaluation.figures.catalogue import figures_of, stored_figure
-from stratagem.evaluation.figures.figure import Figure
-from stratagem.evaluation.statistics import LEAST_FLIPPED, Estimate
-from stratagem.evaluation.validity import ENDS, KINDS
+from stratagem.measure.evaluate import CHANCE
+from stratagem.measure.figures.catalogue import figures_of, stored_figure
+from stratagem.measure.figures.figure import Figure
+from stratagem.measure.statistics import LEAST_FLIPPED, Estimate
+from stratagem.measure.validity import ENDS, KINDS
 from stratagem.show.cells import number, text_of
 from stratagem.show.evaluation_file import DifferenceFigures, EvaluationFigures, GameTable, PlayerFigures
-from stratagem.show.table import Column, Row, Table, Value, columns_of, text_table
+from stratagem.show.exploitability_cells import basis_of, cells_of, estimate_of
+from stratagem.show.table import Column, ResultTable, TableRow, Value, columns_of, text_table
 
 LONGEST = 48
 """Number of characters from which a name is replaced by its number."""
@@ -32,7 +33,7 @@ def evaluation_tables(
     stages: Mapping[str, str] | None = None,
     chosen: str = "",
     ms: Milliseconds | None = None,
-) -> list[Table]:
+) -> list[ResultTable]:
     """Return the tables of all games.
 
     `requested` are metrics that the first screen has besides its own; `stages` are the names of a run's models by
@@ -66,13 +67,17 @@ class GameTables:
         """Names of the metrics that are measured in the game."""
         return list(dict.fromkeys(name for row in self.players for name in row.metrics))
 
-    def tables(self) -> Iterator[Table]:
+    def tables(self) -> Iterator[ResultTable]:
         """Yield the first screen, then the other tables that have figures."""
         yield self.main()
         metrics = tuple(map(stored_figure, self.metrics))
         yield self._table("on the common scale" if self._scaled else "", metrics, _metric)
-        if any(row.exploitability is not None for row in self.players) or self._scaled or self._met("exploit"):
-            yield self._table(f"unscaled, in {self.game.unit}", self._unscaled_figures(), self._unscaled)
+        if (
+            any(row.exploitability.estimate is not None for row in self.players)
+            or self._scaled
+            or self._has_met("exploit")
+        ):
+            yield self._table(f"unscaled, in {self.game.unit}", self._unscaled_figures(), self._unscaled_value)
         if any(row.replies for row in self.players):
             yield self._replies()
         if any(row.in_other_words for row in self.players):
@@ -84,36 +89,42 @@ class GameTables:
     def _scaled(self) -> bool:
         return self.game.scale != 1.0
 
-    def _met(self, pool: str) -> bool:
+    def _has_met(self, pool: str) -> bool:
         return any(pool in opponent.pools for row in self.players for opponent in row.opponents)
 
-    def _table(self, caption: str, figures: Sequence[Figure], value: Callable[[PlayerFigures, Figure], Value]) -> Table:
+    def _table(
+        self, caption: str, figures: Sequence[Figure], value: Callable[[PlayerFigures, Figure], Value]
+    ) -> ResultTable:
         """Return a row for each player and a column for each figure, then the levels of the null hypothesis."""
         rows = [
-            Row((self.name_of(row.player), *(value(row, figure) for figure in figures)), self._kind(row))
+            TableRow((self.name_of(row.player), *(value(row, figure) for figure in figures)), self._kind(row))
             for row in self.players
         ]
         title = ", ".join(filter(None, [self.game.game, caption]))
         nulls = self._nulls(figures, 1.0) if value is _metric else []
-        return Table(title, ("player", *figures), (*rows, *nulls), main=False)
+        return ResultTable(title, ("player", *figures), (*rows, *nulls), main=False)
 
     def _kind(self, row: PlayerFigures) -> str:
         return "chance" if row.player == CHANCE else "counts" if row.player == self.chosen else ""
 
     # The first screen
 
-    def main(self) -> Table:
+    def main(self) -> ResultTable:
         """Return the first screen: figures that need no other page, in the unit of the game."""
         figures = self._main_figures()
         counts = self.players[0].opponents if self.players else []
         episodes = f"   {counts[0].episodes} episodes per opponent" if counts and counts[0].episodes else ""
         rows = [
-            Row((self.name_of(row.player), *(self._main_value(row, figure) for figure in figures)), self._kind(row))
+            TableRow(
+                (self.name_of(row.player), *(self._main_value(row, figure) for figure in figures)), self._kind(row)
+            )
             for row in self.players
         ]
         nulls = self._nulls(figures, self.game.scale)
         title = f"{self.game.game}{episodes}, in {self.game.unit}"
-        return Table(title, ("player", *figures), (*rows, *nulls), tuple(self._notes()), tuple(self.game.warnings))
+        return ResultTable(
+            title, ("player", *figures), (*rows, *nulls), tuple(self._notes()), tuple(self.game.warnings)
+        )
 
     def _main_figures(self) -> list[Figure]:
         """Return the figures of the first screen that are defined for somebody; safety where there is a third party."""
@@ -131,9 +142,9 @@ class GameTables:
     def _main_value(self, row: PlayerFigures, figure: Figure) -> Value:
         if figure.key == _PAYOFF:
             return row.unscaled.pay
-        return row.exploitability if figure.key == "exploitability" else row.metrics.get(figure.key)
+        return estimate_of(row.exploitability) if figure.key == "exploitability" else row.metrics.get(figure.key)
 
-    def _nulls(self, figures: Sequence[Figure], scale: float | None) -> list[Row]:
+    def _nulls(self, figures: Sequence[Figure], scale: float | None) -> list[TableRow]:
         """Return the nulls in one row if all players have the same, else in a row a player."""
         of_players = [(row, tuple(_null(row, figure, scale) for figure in figures)) for row in self.players]
         known = [(row, nulls) for row, nulls in of_players if any(null != "" for null in nulls)]
@@ -151,10 +162,10 @@ class GameTables:
             found = self.game.differences_on_played_deals.get(row.player)
             if row.player != CHANCE and found is not None:
                 yield self._difference(row, found)
-        lacking = [row.exact.not_computed for row in self.players if row.exact.not_computed and not _is_measured(row)]
+        lacking = [why for row in self.players if (why := row.exploitability.lacks_exact)]
         yield from dict.fromkeys(f"no exact figure: {reason}" for reason in lacking)
         for row in self.players:
-            yield from basis_of(self.name_of(row.player), row)
+            yield from basis_of(self.name_of(row.player), row.exploitability)
 
     def _difference(self, row: PlayerFigures, found: DifferenceFigures) -> str:
         """Return the difference of two payoffs in the game's unit: exact where both are, else on the same deals."""
@@ -179,19 +190,15 @@ class GameTables:
     def _unscaled_figures(self) -> tuple[Figure, ...]:
         return figures_of(_PAYOFF, "exploit", "worst_advantage", "exploitability", "nash_conv", "value", "gain")
 
-    def _unscaled(self, row: PlayerFigures, figure: Figure) -> Value:
+    def _unscaled_value(self, row: PlayerFigures, figure: Figure) -> Value:
         values: dict[str, Value] = {
             _PAYOFF: row.unscaled.pay,
             "exploit": row.unscaled.pool_advantage,
-            "worst_advantage": row.exact.worst_advantage,
-            "exploitability": row.exploitability,
-            "nash_conv": row.exact.nash_conv,
-            "value": row.values or None,
-            "gain": row.gains or None,
+            **cells_of(row.exploitability),
         }
         return values[figure.key]
 
-    def _replies(self) -> Table:
+    def _replies(self) -> ResultTable:
         """Return how the language models replied, and the cost of a decision."""
         found = {row.player: row.replies for row in self.players if row.replies is not None}
         kinds = [
@@ -213,7 +220,7 @@ class GameTables:
         ]
         return _further(f"{self.game.game}, replies", ("player", *figures_of(*keys)), rows)
 
-    def _other_words(self) -> Table:
+    def _other_words(self) -> ResultTable:
         """Return a row for each player in plain words, and one for each of its disguises."""
         rows: list[tuple[Value, ...]] = []
         for row in self.players:
@@ -227,7 +234,7 @@ class GameTables:
         scale = ", on the common scale" if self._scaled else ""
         return _further(f"{self.game.game}, in other words{scale}", columns, rows)
 
-    def _opponents(self) -> Table:
+    def _opponents(self) -> ResultTable:
         """Return each player's figures against each opponent, in the unit of the game."""
         rows = [
             (
@@ -244,7 +251,7 @@ class GameTables:
         columns = columns_of("player", "opponent", "pools", *figures_of("episodes", _PAYOFF, "opponent_advantage"))
         return _further(f"{self.game.game}, by opponent, in {self.game.unit}", columns, rows)
 
-    def _seats(self) -> Iterator[Table]:
+    def _seats(self) -> Iterator[ResultTable]:
         """Yield a player's figures at each seat against an opponent."""
         for row in self.players:
             for opponent in dict.fromkeys(seat.opponent for seat in row.by_seat if any(seat.metrics.values())):
@@ -280,42 +287,6 @@ class GameTables:
         return "random (chance)" if bare == CHANCE else bare
 
 
-def basis_of(name: str, row: PlayerFigures) -> Iterator[str]:
-    """Yield what the exploitability of a player is based on, where it is not exact."""
-    if row.scored is not None:
-        unseen = number(row.scored.unseen)
-        yield (
-            f"{name}: certain bounds by log-probabilities, of which at most {unseen} are unseen in a situation; they "
-            "are no interval of confidence"
-        )
-    if (at := row.from_replies) is not None:
-        yield f"exploitability of {name} from {at.num_replies} replies in {at.num_questions} situations{_details(row)}"
-    if (bound := row.lower_bound) is not None:
-        deals = f"{bound.deals} deals"
-        if not bound.budget_unit:
-            yield f"lower bound for {name} by {bound.method}, {deals}: {text_of(bound.curve[-1].mean)}"
-        else:
-            points = ", ".join(f"{point.budget}: {text_of(point.mean)}" for point in bound.curve)
-            by = f"{bound.budget_unit} ({bound.method} against {bound.model}, {deals})"
-            yield f"lower bound for {name} by {by}: {points}"
-
-
-def _details(row: PlayerFigures) -> str:
-    """Return what limits an exploitability from replies: illegal replies, few replies, and copies."""
-    at = row.from_replies
-    assert at is not None
-    parts = ["; each limit holds with 95 %, both together with 90 %"]
-    if at.num_illegal:
-        alone = "" if at.legal_only is None else f"; {number(at.legal_only)} by the legal ones alone"
-        share = at.num_illegal / at.num_replies
-        parts.append(f", {share:.1%} of them illegal, which count as the game's own action{alone}")
-    if at.point is None:
-        parts.append(", too few for an estimate, which takes 8 a situation")
-    if not at.is_fresh:
-        parts.append(", the server gave earlier replies again word for word, so there is no lower limit")
-    return "".join(parts)
-
-
 def _metric(row: PlayerFigures, figure: Figure) -> Value:
     return row.metrics.get(figure.key)
 
@@ -326,18 +297,14 @@ def _null(row: PlayerFigures, figure: Figure, scale: float | None) -> float | st
     return null / scale if isinstance(null, float) and figure.key == _PAYOFF and scale else null
 
 
-def _null_row(name: str, nulls: Sequence[float | str | None]) -> Row:
-    return Row((name, *nulls), "null")
-
-
-def _is_measured(row: PlayerFigures) -> bool:
-    return row.scored is not None or row.from_replies is not None
+def _null_row(name: str, nulls: Sequence[float | str | None]) -> TableRow:
+    return TableRow((name, *nulls), "null")
 
 
 def _positive(share: Estimate | None) -> bool:
     return share is not None and share.mean > 0
 
 
-def _further(title: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> Table:
+def _further(title: str, columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> ResultTable:
     """Return a table that is printed with `--all` alone."""
-    return Table(title, tuple(columns), text_table("", columns, rows).rows, main=False)
+    return ResultTable(title, tuple(columns), text_table("", columns, rows).rows, main=False)

@@ -48,10 +48,10 @@ def text(words: str) -> Html:
         return words
     if _PLAIN.fullmatch(words):
         return Html(escape(words))
-    return Html("".join(_boxed(char) if hides(char) else escape(char) for char in words))
+    return Html("".join(_box_character(char) if hides(char) else escape(char) for char in words))
 
 
-def _boxed(char: str) -> str:
+def _box_character(char: str) -> str:
     return f'<span class="odd">{_number(char)}</span>'
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stratagem.evaluation.figures.figure import Figure
-from stratagem.evaluation.statistics import Estimate, students
+from stratagem.measure.figures.figure import Figure
+from stratagem.measure.statistics import Estimate, students
 from stratagem.show.cells import MISSING, pieces_of
 from stratagem.show.html import Html, element, join
-from stratagem.show.table import Column, Row, Table, Value, heading_of
+from stratagem.show.table import Column, ResultTable, TableRow, Value, heading_of
 
 MINUS = "\u2212"
 ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
 
 
-def table_html(table: Table) -> Html:
+def table_html(table: ResultTable) -> Html:
     """Return a table of HTML with its notes and its warnings."""
     head = element("thead", element("tr", *map(_heading, table.columns)))
     body = element("tbody", *(_row(table, row) for row in table.rows))
@@ -24,7 +24,7 @@ def table_html(table: Table) -> Html:
     return join(element("div", shown, class_="scroll", tabindex="0"), *notes)
 
 
-def with_intervals(table: Table) -> Table:
+def with_intervals(table: ResultTable) -> ResultTable:
     """Return a table whose sampled figures have their 95 % interval by Student's t."""
     rows = (replace(row, values=tuple(map(_with_interval, row.values))) for row in table.rows)
     return replace(table, rows=tuple(rows))
@@ -43,7 +43,7 @@ def _heading(column: Column) -> Html:
     return element("th", column.label + ARROWS[column.better], scope="col", title=column.explanation or False)
 
 
-def _row(table: Table, row: Row) -> Html:
+def _row(table: ResultTable, row: TableRow) -> Html:
     cells = [_cell(value, table.digits_of(row, place), first=not place) for place, value in enumerate(row.values)]
     return element("tr", *cells, class_=row.kind or False)
 
@@ -52,13 +52,13 @@ def _piece(figure: str, error: str) -> Html:
     return join(figure, " " if figure and error else "", element("small", error) if error else "")
 
 
-def _signed(text: str, value: Value) -> str:
+def _sign_text(text: str, value: Value) -> str:
     """Write a true minus sign in numbers."""
     return text if isinstance(value, str) else text.replace("-", MINUS)
 
 
 def _cell(value: Value, digits: int, *, first: bool) -> Html:
-    pieces = [_piece(_signed(figure, value), _signed(error, value)) for figure, error in pieces_of(value, digits)]
+    pieces = [_piece(_sign_text(figure, value), _sign_text(error, value)) for figure, error in pieces_of(value, digits)]
     text = join(*pieces)
     if first:
         return element("th", text, scope="row")

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from stratagem.evaluation.figures.figure import Figure
-from stratagem.evaluation.statistics import Estimate
+from stratagem.measure.figures.figure import Figure
+from stratagem.measure.statistics import Estimate
 
 __all__ = [
     "AtLeast",
     "Column",
-    "Limits",
+    "FigureLimits",
+    "NamedFigure",
     "Numbers",
-    "Row",
-    "Table",
+    "ResultTable",
+    "TableRow",
     "Value",
     "columns_of",
     "heading_of",
@@ -31,11 +32,19 @@ class AtLeast:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Limits of a figure that has no estimate."""
+class FigureLimits:
+    """Limits of a figure beside its estimate, or without one; None where there is no limit on that side."""
 
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class NamedFigure:
+    """Figure that names its row by a name of its own, such as `kuhn.illegal`, which conditions and commands take."""
+
+    figure: Figure
+    name: str
 
 
 @dataclass(frozen=True)
@@ -46,33 +55,38 @@ class Numbers:
     digits: int = 3
 
 
-Value = str | int | float | Estimate | AtLeast | Limits | Figure | tuple["Value", ...] | None
+Value = str | int | float | Estimate | AtLeast | FigureLimits | Figure | NamedFigure | tuple["Value", ...] | None
 """Cell of a table: a text, a count, an exact number, an estimate, a bound, a figure that names its row, or several."""
 Column = str | Numbers | Figure
 """Heading of texts, of numbers, or the figure of a column."""
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """Values of a table, in the order of its columns."""
 
     values: tuple[Value, ...]
     kind: str = ""
-    """`counts` for a row that is emphasised, `chance` for the chance level, `null` for the null hypothesis."""
+    """`counts` for a row that is emphasised, `chance` for the chance level, `null` for the null hypothesis.
+
+    `bad` is a row that raises an alarm, `doubt` one that is marked otherwise.
+    """
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Rows of values with their columns, and the sentences that belong to them."""
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     notes: tuple[str, ...] = ()
     """Sentences below the table."""
     warnings: tuple[str, ...] = ()
     main: bool = True
     """False for a table that is printed with `--all` alone."""
+    matrix: bool = False
+    """True for a table whose columns of numbers stand for its rows, in the same order."""
 
     @property
     def figures(self) -> dict[str, Figure]:
@@ -81,12 +95,17 @@ class Table:
 
     def _figures(self) -> Iterator[Figure]:
         yield from (column for column in self.columns if isinstance(column, Figure))
-        yield from (value for row in self.rows for value in row.values if isinstance(value, Figure))
+        yield from (figure for row in self.rows if (figure := self.figure_of(row)) is not None)
 
-    def digits_of(self, row: Row, place: int) -> int:
+    def figure_of(self, row: TableRow) -> Figure | None:
+        """Return the figure that names a row; None where a text names it."""
+        named = next((value for value in row.values if isinstance(value, Figure | NamedFigure)), None)
+        return named.figure if isinstance(named, NamedFigure) else named
+
+    def digits_of(self, row: TableRow, place: int) -> int:
         """Return the number of decimals of a cell: those of its column, or of the figure that names its row."""
         column = self.columns[place]
-        named = next((value for value in row.values if isinstance(value, Figure)), None)
+        named = self.figure_of(row)
         if isinstance(column, Figure):
             return column.digits
         if named is not None:
@@ -99,9 +118,9 @@ def columns_of(*columns: Column) -> tuple[Column, ...]:
     return columns
 
 
-def text_table(title: str, columns: Sequence[Column], rows: Iterable[Sequence[Value]]) -> Table:
+def text_table(title: str, columns: Sequence[Column], rows: Iterable[Sequence[Value]]) -> ResultTable:
     """Make a table of rows that are all of one kind."""
-    return Table(title, tuple(columns), tuple(Row(tuple(row)) for row in rows))
+    return ResultTable(title, tuple(columns), tuple(TableRow(tuple(row)) for row in rows))
 
 
 def heading_of(column: Column) -> str:

@@ -10,8 +10,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 
 from stratagem.show.cells import pieces_of
-from stratagem.show.console import Text
-from stratagem.show.table import Column, Row, Table, Value, heading_of, is_numeric
+from stratagem.show.console import VisibleText
+from stratagem.show.table import Column, ResultTable, TableRow, Value, heading_of, is_numeric
 
 _ENDLESS = 1000
 _STYLES = {"null": "dim"}
@@ -25,7 +25,7 @@ class TitledTable(rich_table.Table):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         if self.heading:
-            yield Text(self.heading, style="bold")
+            yield VisibleText(self.heading, style="bold")
         if not self.figures:
             yield from super().__rich_console__(console, options)
             return
@@ -51,7 +51,7 @@ class TitledTable(rich_table.Table):
         yield part
 
 
-def terminal_table(table: Table) -> rich_table.Table:
+def terminal_table(table: ResultTable) -> rich_table.Table:
     """Return a table for a terminal: texts at the left, numbers at the right, uncertainties dimmed."""
     grid = make_grid(table.title, *table.columns)
     for row in table.rows:
@@ -66,13 +66,13 @@ def make_grid(title: str, *columns: Column) -> TitledTable:
     grid.heading, grid.figures = title, any(map(is_numeric, columns))
     for heading, column in zip(headings, columns, strict=True):
         right = is_numeric(column)
-        grid.add_column(Text(heading, style="cyan"), justify="right" if right else "left", no_wrap=grid.figures)
+        grid.add_column(VisibleText(heading, style="cyan"), justify="right" if right else "left", no_wrap=grid.figures)
     return grid
 
 
-def cell(value: Value, digits: int = 3) -> Text:
+def cell(value: Value, digits: int = 3) -> VisibleText:
     """Format a value for a terminal: bare where it is exact, else with its standard error or interval."""
-    text = Text()
+    text = VisibleText()
     for figure, error in pieces_of(value, digits):
         text.append(figure, "dim" if figure == "–" else None)
         if error:
@@ -80,7 +80,7 @@ def cell(value: Value, digits: int = 3) -> Text:
     return text
 
 
-def _cell(value: Value, digits: int, row: Row) -> Text:
+def _cell(value: Value, digits: int, row: TableRow) -> VisibleText:
     text = cell(value, digits)
     if row.kind in _STYLES:
         text.stylize(_STYLES[row.kind])

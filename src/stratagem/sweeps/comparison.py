@@ -3,18 +3,73 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from stratagem.evaluation.family import Family
-from stratagem.evaluation.statistics import Estimate, with_interval
-from stratagem.files import finite
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import Curve, read_metrics
-from stratagem.sweeps.paired import PairedTest, paired, paired_tests, students
-from stratagem.sweeps.plan import Plan
+from stratagem.base.files import finite
+from stratagem.games.key import Key
+from stratagem.measure.comparisons import Family
+from stratagem.measure.statistics import Estimate, sign_flip_p, students_p, with_interval
+from stratagem.sweeps.plan import SweepPlan
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import Curve, read_metrics
+
+BySeed = Mapping[int, float]
+PValue = Callable[[str, Sequence[float]], float | None]
+"""Function from a comparison's name and its differences to a p-value; None where they are too few."""
+
+
+@dataclass(frozen=True)
+class PairedTest:
+    """Test of one comparison over the seeds that both arms have."""
+
+    name: str
+    by_seed: BySeed
+    """Difference of each seed."""
+    p: float | None
+    """P-value of this comparison alone; None where it was not tested."""
+    holm_p: float | None
+    """The same p, corrected for all comparisons of the family (Holm 1979)."""
+
+    @property
+    def estimate(self) -> Estimate:
+        """Mean difference with a 95 % interval over seeds, by Student's t."""
+        return with_interval([*self.by_seed.values()])
+
+
+def by_seed(rows: Iterable[tuple[int, float | None]]) -> dict[int, float]:
+    """Collect the values by seed; seeds without a value are left out."""
+    return {seed: value for seed, value in rows if value is not None}
+
+
+def pair_seeds(first: BySeed, second: BySeed) -> dict[int, float]:
+    """Return `first` less `second` in every seed that both have."""
+    return {seed: first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())}
+
+
+def paired_tests(family: Family, differences: Mapping[str, BySeed], p_value: PValue) -> dict[str, PairedTest]:
+    """Test every comparison that was run. The others of the family count as p = 1 in Holm's correction."""
+    p = {name: p_value(name, [*own.values()]) for name, own in differences.items()}
+    adjusted = family.holm(p)
+    return {name: PairedTest(name, own, p[name], adjusted.get(name)) for name, own in differences.items()}
+
+
+def students(name: str, differences: Sequence[float]) -> float | None:
+    """Compute the two-sided p of Student's t-test over seeds."""
+    return students_p(with_interval(differences))
+
+
+def sign_flips(key: Key, min_seeds: int = 2, rounds: int = 10_000) -> PValue:
+    """Return the two-sided sign-flip test over seeds: exact up to `rounds` patterns, and not made below `min_seeds`."""
+
+    def p_value(name: str, differences: Sequence[float]) -> float | None:
+        return sign_flip_p(differences, key.at(name), rounds) if len(differences) >= min_seeds else None
+
+    return p_value
+
 
 FAMILY = "every order that the sweep expects"
 LEVEL = 0.05
@@ -78,10 +133,10 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ArmsComparison:
     """All arms, and the tests of the expected orders."""
 
-    plan: Plan
+    plan: SweepPlan
     arms: tuple[ArmFigures, ...]
     verdicts: tuple[Verdict, ...]
 
@@ -107,8 +162,8 @@ class Comparison:
         return {
             "hypothesis": self.plan.hypothesis,
             "metric": self.plan.metric,
-            "better": self.plan.better,
-            "at": self.plan.at,
+            "direction": self.plan.direction,
+            "aggregate": self.plan.aggregate,
             "verdict": self.word,
             "commits": self.sources,
             "arms": [_arm(arm) for arm in self.arms],
@@ -117,17 +172,17 @@ class Comparison:
         }
 
 
-def compared(plan: Plan, folder: Path) -> Comparison:
+def compare_runs(plan: SweepPlan, folder: Path) -> ArmsComparison:
     """Compare the runs in a folder as they are now."""
     arms = {arm.name: _figures(plan, folder, arm.name) for arm in plan.all_arms()}
     orders = _orders(plan)
     differences = {name: _difference(plan, arms[better], arms[worse]) for name, (better, worse) in orders.items()}
     tests = paired_tests(Family(FAMILY, tuple(orders)), differences, students)
     verdicts = [_verdict(arms[better], arms[worse], tests[name]) for name, (better, worse) in orders.items()]
-    return Comparison(plan, tuple(arms.values()), tuple(verdicts))
+    return ArmsComparison(plan, tuple(arms.values()), tuple(verdicts))
 
 
-def _orders(plan: Plan) -> dict[str, tuple[str, str]]:
+def _orders(plan: SweepPlan) -> dict[str, tuple[str, str]]:
     """Return every expected order by name: the better arm and the next worse one."""
     return {f"{a} before {b}": (a, b) for a, b in pairwise(plan.expect)}
 
@@ -137,7 +192,7 @@ def _arm(arm: ArmFigures) -> dict[str, Any]:
     return {"name": arm.name, "by_seed": arm.by_seed, "estimate": finite(asdict(arm.estimate())), **left_out}
 
 
-def _figures(plan: Plan, folder: Path, arm: str) -> ArmFigures:
+def _figures(plan: SweepPlan, folder: Path, arm: str) -> ArmFigures:
     result: dict[int, Curve] = {}
     left_out: dict[str, list[int]] = {"not_run": [], "unfinished": [], "diverged": [], "unmeasured": []}
     sources = set[str]()
@@ -162,14 +217,14 @@ def _figures(plan: Plan, folder: Path, arm: str) -> ArmFigures:
     return ArmFigures(arm, values, result, **seeds, sources=frozenset(sources))
 
 
-def _at(plan: Plan, curve: Curve) -> float:
-    return curve.values[-1] if plan.at == "last" else math.fsum(curve.values) / len(curve.values)
+def _at(plan: SweepPlan, curve: Curve) -> float:
+    return curve.values[-1] if plan.aggregate == "last" else math.fsum(curve.values) / len(curve.values)
 
 
-def _difference(plan: Plan, better: ArmFigures, worse: ArmFigures) -> dict[int, float]:
+def _difference(plan: SweepPlan, better: ArmFigures, worse: ArmFigures) -> dict[int, float]:
     """Return the difference paired by seed, so that common factors such as deals cancel; positive as expected."""
-    higher, lower = (better, worse) if plan.better == "higher" else (worse, better)
-    return paired(higher.by_seed, lower.by_seed)
+    higher, lower = (better, worse) if plan.direction == "maximize" else (worse, better)
+    return pair_seeds(higher.by_seed, lower.by_seed)
 
 
 def _verdict(better: ArmFigures, worse: ArmFigures, test: PairedTest) -> Verdict:

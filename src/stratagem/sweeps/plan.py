@@ -10,13 +10,13 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.consent.needs import texts_of
-from stratagem.consent.table import note_named, settle
-from stratagem.errors import BadParameter
-from stratagem.files import parse_toml, read_small, reason
-from stratagem.runs.config_file import toml_value
-from stratagem.settings import Settings
+from stratagem.base.consent.needs import texts_of
+from stratagem.base.consent.table import note_named, settle
+from stratagem.base.errors import BadParameter
+from stratagem.base.files import parse_toml, read_small, reason
+from stratagem.base.settings import Settings
 from stratagem.sweeps.planned_run import PlannedRun
+from stratagem.training.runs.config_file import toml_value
 from stratagem.training.shipped import recipe_path
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
@@ -33,7 +33,7 @@ class Arm(Settings):
     """Changed settings, as `{ "grpo.loss.beta" = 0.1 }`."""
 
 
-class Plan(Settings):
+class SweepPlan(Settings):
     """Plan of a sweep."""
 
     hypothesis: str = Field(min_length=1)
@@ -48,9 +48,9 @@ class Plan(Settings):
     """Seeds of each arm."""
     metric: str
     """Metric to compare, as metrics.jsonl names it."""
-    better: Literal["higher", "lower"] = "higher"
+    direction: Literal["maximize", "minimize"] = "maximize"
     """Direction in which the metric is better."""
-    at: Literal["last", "mean"] = "last"
+    aggregate: Literal["last", "mean"] = "last"
     """Aggregation: the last value, or the mean over training."""
     expect: tuple[str, ...] = ()
     """Arms from the best to the worst, by the hypothesis."""
@@ -114,7 +114,7 @@ def _plain(value: Any) -> str:
     return re.sub(r"[^A-Za-z0-9_.-]+", "_", str(value))
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> SweepPlan:
     """Read the plan in a file."""
     try:
         data = parse_toml(read_small(path))
@@ -122,16 +122,16 @@ def read_plan(path: Path) -> Plan:
         raise BadParameter(f"The sweep {path} cannot be read: {reason(error)}.") from error
     except ValueError as error:
         raise BadParameter(f"The sweep {path} is no TOML: {error}.") from error
-    if data and data.keys().isdisjoint(Plan.model_fields):
+    if data and data.keys().isdisjoint(SweepPlan.model_fields):
         raise BadParameter(
             f"{path} is a recipe and no sweep: `stratagem train {path}` trains by it, and a sweep names it as `recipe`."
         )
     note_named(path, texts_of(data))
     settle([path.resolve()])
-    return Plan.read(data)
+    return SweepPlan.read(data)
 
 
-def planned(plan: Plan, folder: Path) -> Iterator[PlannedRun]:
+def plan_runs(plan: SweepPlan, folder: Path) -> Iterator[PlannedRun]:
     """Plan all runs, a seed of every arm before the next one of any; recipes are found by their paths from `folder`."""
     for seed in plan.seeds:
         for arm in plan.all_arms():

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from stratagem.algorithms.catalogue import bound, check_new, recipe_of
-from stratagem.algorithms.checkpointing import settled_here
-from stratagem.engines.remote.terms import ServerFailed
-from stratagem.errors import StratagemError, WriteFailed
-from stratagem.file_modules import broken_files
-from stratagem.files import telling_below
-from stratagem.lock import Locked
-from stratagem.provenance import source
-from stratagem.runs.folder import RunFolder
+from stratagem.algorithms.estimates import choose_checkpointing_here
+from stratagem.base.errors import StratagemError, WriteFailed
+from stratagem.base.file_modules import broken_files
+from stratagem.base.files import telling_below
+from stratagem.base.lock import LockHeld
+from stratagem.base.provenance import source
+from stratagem.language.engines.remote.terms import ServerFailed
+from stratagem.playing.workers.base import Workers
+from stratagem.playing.workers.plan import current
 from stratagem.sweeps.planned_run import PlannedRun
-from stratagem.workers.base import Workers
-from stratagem.workers.plan import current
+from stratagem.training.runs.folder import RunFolder
 
 Tell = Callable[[str], None]
 ENDING = (ServerFailed, WriteFailed)
@@ -46,7 +46,7 @@ def make_run(planned: PlannedRun, folder: Path, command: str) -> Outcome:
     try:
         with telling_below(run.path):
             bound(recipe_of(run), run).train()
-    except Locked:  # another process began with it after its status was read
+    except LockHeld:  # another process began with it after its status was read
         return "held"
     return "made"
 
@@ -73,7 +73,7 @@ def make_runs(
                 failed[planned.name] = outcome
                 tell(f"{planned.name} failed: {outcome}")
             elif outcome != "made":
-                tell(skipped(planned, outcome))
+                tell(skip_message(planned, outcome))
     return failed
 
 
@@ -114,7 +114,7 @@ def _attempt(unit: _Unit) -> Outcome | StratagemError:
         return error
 
 
-def skipped(planned: PlannedRun, outcome: Literal["finished", "held"]) -> str:
+def skip_message(planned: PlannedRun, outcome: Literal["finished", "held"]) -> str:
     """Return the message on a run that is not made."""
     reason = "it was finished before" if outcome == "finished" else "another process is at work on it"
     return f"{planned.name} is skipped: {reason}."
@@ -125,7 +125,7 @@ def _begin(planned: PlannedRun, folder: Path, command: str) -> RunFolder:
     recipe, path = planned.recipe(), folder / planned.name
     check_new(recipe, RunFolder(path))  # refused where it cannot be trained, before there is a folder
     try:
-        return RunFolder.create(path, settled_here(recipe), recipe.seed, command)
+        return RunFolder.create(path, choose_checkpointing_here(recipe), recipe.seed, command)
     except StratagemError:
         if (run := planned.existing(folder)) is None:
             raise

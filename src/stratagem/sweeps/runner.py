@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stratagem.errors import StratagemError, UnknownName
-from stratagem.files import parse_json, read_small, telling, write_file
-from stratagem.provenance import source
-from stratagem.runs.metrics import read_metrics
-from stratagem.sweeps.plan import Plan, planned
+from stratagem.base.errors import StratagemError, UnknownName
+from stratagem.base.files import parse_json, read_small, telling, write_file
+from stratagem.base.provenance import source
+from stratagem.playing.workers.plan import current
+from stratagem.sweeps.plan import SweepPlan, plan_runs
 from stratagem.sweeps.planned_run import PlannedRun
-from stratagem.sweeps.run_maker import ENDING, Tell, check_clean, made_by_workers, skipped, waves
-from stratagem.workers.plan import current
+from stratagem.sweeps.run_maker import ENDING, Tell, check_clean, made_by_workers, skip_message, waves
+from stratagem.training.runs.metrics import read_metrics
 
 FILE, PLAN = "sweep.json", "sweep.toml"
 
@@ -33,13 +33,13 @@ class RunsFailed(StratagemError):
 class Sweep:
     """Runs of one plan in a folder."""
 
-    def __init__(self, path: Path, plan: Plan, folder: Path, *, any_tree: bool = False) -> None:
+    def __init__(self, path: Path, plan: SweepPlan, folder: Path, *, any_tree: bool = False) -> None:
         """Set up; with `any_tree` runs of any state of the program are allowed, with a warning."""
         self.path = path
         self.plan = plan
         self.folder = folder
         self.any_tree = any_tree
-        self.runs = list(planned(plan, path.parent))
+        self.runs = list(plan_runs(plan, path.parent))
         for run in self.runs:
             run.check_trainable()
 
@@ -63,7 +63,7 @@ class Sweep:
                     tell(f"{run.name} failed: {outcome}")
                     continue
                 if outcome == "held":
-                    tell(skipped(run, outcome))
+                    tell(skip_message(run, outcome))
                 elif workers.separate:
                     tell(f"{run.name} is finished")
                 check_metric(self.plan.metric, [run], self.folder)  # after the first run, and not after all of them

@@ -7,18 +7,19 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
-from stratagem.engines.open import served_by
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match
+from stratagem.language.engines.open import served_by
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import check_style
 from stratagem.players.pools import make_bot
-from stratagem.prompting.catalogue import make_style
-from stratagem.runs.folder import RunFolder
+from stratagem.playing.match import Match
+from stratagem.playing.workers.plan import change_plan, current
+from stratagem.playing.workers.threads import threads
 from stratagem.training.artifacts import Artifacts
 from stratagem.training.by_game import check_names
 from stratagem.training.collector import Collector
@@ -26,10 +27,9 @@ from stratagem.training.loop import train
 from stratagem.training.online import Online
 from stratagem.training.recipe import OpponentsRecipe, PolicyRecipe
 from stratagem.training.recipe_file import AnyRecipe
+from stratagem.training.runs.folder import RunFolder
 from stratagem.training.stage import Progress, Stage, no_progress
 from stratagem.training.supervised import check_imitated, sft
-from stratagem.workers.plan import changed, current
-from stratagem.workers.threads import threads
 
 R = TypeVar("R", bound=AnyRecipe)
 P = TypeVar("P", bound=PolicyRecipe)
@@ -65,7 +65,7 @@ class Algorithm(ABC, Generic[R]):
     def train(self, progress: Progress = no_progress) -> None:
         """Begin the run, or continue it from its newest checkpoint."""
         number = self.run.settle_threads(self.recipe.num_threads or current().threads_per_worker)
-        plan = changed(tables_per_shard=self.recipe.shard, num_threads=number)
+        plan = change_plan(tables_per_shard=self.recipe.shard, num_threads=number)
         with served_by(self.recipe.engine.value), plan, threads(number):
             train(self, progress)
 

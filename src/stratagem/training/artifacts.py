@@ -11,25 +11,25 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from stratagem.models.adapters import adapter_names, load_adapter, save_adapter
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.load import load
-from stratagem.models.merging import merged
-from stratagem.models.reference import parse_model
-from stratagem.models.run_models import (
+from stratagem.language.models.adapters import adapter_names, load_adapter, save_adapter
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
+from stratagem.language.models.merging import merge_adapter
+from stratagem.language.models.reference import parse_model
+from stratagem.language.models.run_models import (
     DecodingSettings,
     RunModel,
     RunModels,
     outside,
     own_text,
-    resolved,
+    resolve_model,
     write_run_models,
 )
 from stratagem.players.language import language_player
-from stratagem.runs.checkpoint import checkpoint_folders
-from stratagem.runs.files import new_folder
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import ADAPTERS, MODEL, with_manifest, writes_model
+from stratagem.training.runs.checkpoint import checkpoint_folders
+from stratagem.training.runs.files import new_folder
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.weights import ADAPTERS, MODEL, with_manifest, writes_model
 from stratagem.training.sft import START
 
 BASE = "base"
@@ -67,7 +67,7 @@ class Artifacts:
     def save_start(self, lm: LanguageModel, adapter: str) -> None:
         """Save the outcome of SFT by an adapter: merged into the base, or by itself where the base is in 4 bits."""
         if not getattr(lm.model, "is_quantized", False):
-            merged(lm, adapter)
+            merge_adapter(lm, adapter)
             self.save_base(lm)
         elif not self.finished:
             self.folder.parent.mkdir(exist_ok=True)
@@ -86,10 +86,10 @@ class Artifacts:
 
     def merge_base(self) -> None:
         """Merge the adapter of the recipe's model into a base; a model without an adapter is the base itself."""
-        if self.made or not resolved(parse_model(self.model)).adapters:
+        if self.made or not resolve_model(parse_model(self.model)).adapters:
             return
         lm = load(self.model)
-        merged(lm, adapter_names(lm)[0])
+        merge_adapter(lm, adapter_names(lm)[0])
         self.save_base(lm)
 
     def load(self, **options: str) -> LanguageModel:
@@ -116,7 +116,7 @@ class Artifacts:
             start = RunModel(model=given, adapter=str(self.start_adapter.relative_to(self.run.path)))
         return (start if parse_model(given).adapters else base), start
 
-    def saved(self, folder: Path, adapter: str) -> RunModel:
+    def saved_model(self, folder: Path, adapter: str) -> RunModel:
         """Return the model of a saved folder of the run: an adapter on the base, or a whole model."""
         path = folder.relative_to(self.run.path)
         if (folder / adapter).is_dir():
@@ -126,13 +126,13 @@ class Artifacts:
     def checkpoints(self, adapter: str, after: int = 0) -> dict[int, RunModel]:
         """Return the models of all checkpoints after a step."""
         return {
-            step: self.saved(folder, f"{ADAPTERS}/{adapter}")
+            step: self.saved_model(folder, f"{ADAPTERS}/{adapter}")
             for step, folder in checkpoint_folders(self.run).items()
             if step > after
         }
 
 
-class Saved(NamedTuple):
+class SavedModels(NamedTuple):
     """Models of one learner of a run."""
 
     base: RunModel
@@ -141,7 +141,7 @@ class Saved(NamedTuple):
     best: int | None = None
 
 
-def labelled(saved: Saved, learner: str = "") -> dict[str, RunModel]:
+def label_models(saved: SavedModels, learner: str = "") -> dict[str, RunModel]:
     """Return a learner's models by label: base, start, best, last, and each step; or with its name, as last/shaper."""
     models = {"base": saved.base, "start": saved.start}
     if saved.best is not None and saved.best in saved.steps:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import is_number
 from stratagem.games.base import Game
 from stratagem.games.safety.base import POOLS, Mixture, Pools
-from stratagem.options import is_number
 from stratagem.players.pools import check_weights
 
 PoolTable = dict[str, tuple[str, ...] | dict[str, tuple[str, ...]]]

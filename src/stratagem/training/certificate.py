@@ -13,10 +13,10 @@ from contextlib import contextmanager
 
 import torch
 
-from stratagem.errors import StratagemError
-from stratagem.models.language_model import LanguageModel
-from stratagem.training.comparison import Comparison, Deviation
-from stratagem.training.subject import Subject
+from stratagem.base.errors import StratagemError
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.training.comparison import DecodingComparison, Deviation
+from stratagem.training.stage import TrainingSubject
 
 ENGINE = "engine"
 """Name of the component in `LanguageModel.reading`."""
@@ -30,9 +30,9 @@ class NotCertified(StratagemError):
     """Engine that answers otherwise than the learner's model."""
 
 
-def certify(subjects: Iterable[Subject]) -> None:
+def certify(subjects: Iterable[TrainingSubject]) -> None:
     """Compare each engine that needs it with the learner's model, once; an engine that differs is refused."""
-    groups: dict[int, list[Subject]] = {}
+    groups: dict[int, list[TrainingSubject]] = {}
     for subject in subjects:
         if subject.engine.capabilities.copies and ENGINE not in subject.lm.reading:
             groups.setdefault(id(subject.engine), []).append(subject)
@@ -40,15 +40,15 @@ def certify(subjects: Iterable[Subject]) -> None:
         group[0].lm.reading[ENGINE] = certificate(group)
 
 
-def certificate(subjects: Sequence[Subject]) -> str:
+def certificate(subjects: Sequence[TrainingSubject]) -> str:
     """Compare one engine with the learner's model, and return a summary in one sentence."""
     engine, lm = subjects[0].engine, subjects[0].lm
-    comparison = Comparison(engine, lm)
+    comparison = DecodingComparison(engine, lm)
     adapters = [subject.adapter for subject in subjects if subject.adapter]
     names = ["", *adapters]
-    with _moved(subjects, comparison):
+    with _move_weights(subjects, comparison):
         _publish(subjects)
-        found = [comparison.compare([name], f"{_called(name)} alone") for name in names]
+        found = [comparison.compare([name], f"{_call_name(name)} alone") for name in names]
         if adapters:
             found.append(comparison.compare([*names, ""], "a batch of the base and all adapters"))
     _publish(subjects)
@@ -62,26 +62,26 @@ def certificate(subjects: Sequence[Subject]) -> str:
     )
 
 
-def _called(name: str) -> str:
+def _call_name(name: str) -> str:
     return f"the adapter {name}" if name else "the base"
 
 
-def _check(found: Deviation, comparison: Comparison, lm: LanguageModel) -> None:
+def _check(found: Deviation, comparison: DecodingComparison, lm: LanguageModel) -> None:
     if not found.nats <= comparison.limit:
         raise NotCertified(
             f"The engine answers otherwise than the learner's {lm.name}: in {found.case}, log-probabilities of "
-            f"{_called(found.adapter)} differ by {found.nats:.2g} nats, and the limit is {comparison.limit:.2g}; take "
-            "the engine transformers, or correct the engine."
+            f"{_call_name(found.adapter)} differ by {found.nats:.2g} nats, and the limit is {comparison.limit:.2g}; "
+            "take the engine transformers, or correct the engine."
         )
 
 
-def _publish(subjects: Sequence[Subject]) -> None:
+def _publish(subjects: Sequence[TrainingSubject]) -> None:
     for subject in subjects:
         subject.publish()
 
 
 @contextmanager
-def _moved(subjects: Sequence[Subject], comparison: Comparison) -> Iterator[None]:
+def _move_weights(subjects: Sequence[TrainingSubject], comparison: DecodingComparison) -> Iterator[None]:
     """Move all trained weights within, each subject's by noise of its own, as far as the comparison needs to see it."""
     saved = [[weight.detach().cpu().clone() for weight in subject.weights] for subject in subjects]
     before = comparison.learner("")
@@ -96,7 +96,7 @@ def _moved(subjects: Sequence[Subject], comparison: Comparison) -> Iterator[None
                     weight.copy_(copy)
 
 
-def _move(subject: Subject, seed: int, comparison: Comparison, before: torch.Tensor) -> None:
+def _move(subject: TrainingSubject, seed: int, comparison: DecodingComparison, before: torch.Tensor) -> None:
     """Add noise to a subject's weights, and double it until their scores differ visibly from those before."""
     generator = torch.Generator().manual_seed(seed)
     for doubling in range(_DOUBLINGS):
@@ -107,7 +107,7 @@ def _move(subject: Subject, seed: int, comparison: Comparison, before: torch.Ten
                 weight.add_(torch.randn(weight.shape, generator=generator).mul_(scale).to(weight))
         if comparison.differs(subject.adapter, before) >= _VISIBLE * comparison.limit:
             return
-    raise NotCertified(f"The weights of {_called(subject.adapter)} change no reply, so nothing can be trained.")
+    raise NotCertified(f"The weights of {_call_name(subject.adapter)} change no reply, so nothing can be trained.")
 
 
 def _spread(weight: torch.Tensor) -> float:

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from stratagem.learning.example import Example
-from stratagem.learning.gradient_signal import TERM
-from stratagem.play.records import Episode
+from stratagem.learn.example import Example
+from stratagem.learn.gradient_signal import TERM
+from stratagem.playing.records import Episode
 
 
 @dataclass(frozen=True)

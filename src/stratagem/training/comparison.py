@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import torch
 
-from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.base import Call, Node, Prompt, Request, Sampling, ScoreRequest, TrainableEngine
-from stratagem.engines.sampler import log_distribution
-from stratagem.errors import StratagemError
+from stratagem.base.errors import StratagemError
 from stratagem.games.key import Key
-from stratagem.models.adapters import active
-from stratagem.models.language_model import LanguageModel
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.engines.base import Call, PolicyNode, Prompt, Request, Sampling, ScoreRequest, TrainableEngine
+from stratagem.language.engines.sampler import log_distribution
+from stratagem.language.models.adapters import active
+from stratagem.language.models.language_model import LanguageModel
 
 _FLOOR = {"fp32": 1e-3}
 """Difference in nats that agrees whatever the model's rounding, by format."""
@@ -68,7 +68,7 @@ class ComparisonGuide:
             raise WrongReply(f"The engine ignores guides: it replied token {token}, which was not allowed.")
 
 
-class Comparison:
+class DecodingComparison:
     """Texts of the comparison, and the limit for this model."""
 
     def __init__(self, engine: TrainableEngine, lm: LanguageModel) -> None:
@@ -79,9 +79,9 @@ class Comparison:
         self._ids = tuple((7 * index * index + 3 * index + 1) % size for index in range(_LENGTH + _WANTED))
         said = [self._ids[:end] for end in range(0, _LENGTH, _EVERY)]
         wanted = tuple(sorted({(11 * index * index + 5) % size for index in range(_WANTED)}))
-        self.nodes = tuple(Node(ids, wanted, number % 2 == 1) for number, ids in enumerate(said))
+        self.nodes = tuple(PolicyNode(ids, wanted, number % 2 == 1) for number, ids in enumerate(said))
         self.steps = _steps(self._ids, wanted)
-        noise = _difference(self.learner(""), self._scores(_padded(lm, self._text)))
+        noise = _difference(self.learner(""), self._scores(_read_padded(lm, self._text)))
         self.limit = min(_CAP, max(_FLOOR.get(lm.dtype, _SHORT_FLOOR), _FACTOR * noise))
         """Largest difference in nats that agrees."""
 
@@ -120,16 +120,16 @@ class Comparison:
         """Ask the engine for the base (an empty name) and adapters in one batch, and return the worst difference."""
         score = [ScoreRequest(prompt=self.prompt, nodes=self.nodes, adapter=a, sampling=_SAMPLING) for a in adapters]
         scores = [torch.tensor([value for row in rows for value in row]) for rows in self.engine.score(score)]
-        calls = self._answered([self._request(adapter, number) for number, adapter in enumerate(adapters)])
+        calls = self._answer_requests([self._request(adapter, number) for number, adapter in enumerate(adapters)])
         found = list[Deviation]()
         for adapter, row, call in zip(adapters, scores, calls, strict=True):
-            given, expected = self._replied(call, adapter)
+            given, expected = self._reply_logprobs(call, adapter)
             nats = max(_difference(row, self.learner(adapter)), _difference(given, expected))
             found.append(Deviation(case, adapter, nats, len(row) + len(given)))
         worst = max(found, key=lambda one: one.nats if one.nats == one.nats else float("inf"))
         return worst._replace(num=sum(one.num for one in found))
 
-    def _answered(self, requests: Sequence[Request]) -> list[Call]:
+    def _answer_requests(self, requests: Sequence[Request]) -> list[Call]:
         """Return the engine's replies, in order."""
         tickets = self.engine.submit(requests)
         calls: dict[int, Call] = {}
@@ -150,7 +150,7 @@ class Comparison:
             max_new_tokens=len(self.steps),
         )
 
-    def _replied(self, call: Call, adapter: str) -> tuple[torch.Tensor, torch.Tensor]:
+    def _reply_logprobs(self, call: Call, adapter: str) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the log-probabilities of a reply's drawn tokens: those that it came with, and the learner's."""
         drawn = [index for index, step in enumerate(self.steps) if len(step) > 1]
         if call.failed or len(call.tokens) != len(self.steps):
@@ -192,7 +192,7 @@ def _logits(lm: LanguageModel, tokens: Ids, adapter: str) -> torch.Tensor:
     return logits
 
 
-def _padded(lm: LanguageModel, tokens: Ids) -> torch.Tensor:
+def _read_padded(lm: LanguageModel, tokens: Ids) -> torch.Tensor:
     """Return the same where the text is read in a batch with a longer one, padded on the left."""
     pad = 16
     rows = [(*(0,) * pad, *tokens), (*tokens[:pad], *tokens)]

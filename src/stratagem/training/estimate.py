@@ -1,7 +1,7 @@
 """Estimate of the memory and the time of a run, from the sizes of its model alone.
 
 Memory is counted from the configuration: weights, adapters, gradients and AdamW's moments by their numbers, activations
-and logits op by op (`learning.step_memory`), keys and values as the engine allocates them. A step reads the packs that
+and logits op by op (`learn.step_memory`), keys and values as the engine allocates them. A step reads the packs that
 the learner makes of the prompts of random episodes, four characters a token, with replies as long as they may be. So
 tokens are an upper limit where replies stop early or prompts are shared. Time is tokens over speed, and speeds are
 given, never guessed. `NOT_COUNTED` is what no figure includes.
@@ -15,15 +15,15 @@ from itertools import cycle, islice
 from typing import Any
 from zlib import crc32
 
-from stratagem.decoding.vocabulary import Ids
-from stratagem.engines.row_store import allocated_columns
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.pass_sizes import PackSize
-from stratagem.learning.step_memory import StepMemory
-from stratagem.models.shapes import BYTES, ModelShape
-from stratagem.prompting.base import Style
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.engines.row_store import allocated_columns
+from stratagem.language.models.shapes import BYTES, ModelShape
+from stratagem.language.prompting.base import Style
+from stratagem.learn.example import Example
+from stratagem.learn.pass_sizes import PackSize
+from stratagem.learn.step_memory import StepMemory
 from stratagem.training.sft import AdapterSettings
 
 _FP32 = BYTES["fp32"]
@@ -42,7 +42,7 @@ _READ = 3.0
 
 
 @dataclass(frozen=True)
-class Memory:
+class ProcessMemory:
     """Holdings of the process that learns and plays."""
 
     shape: ModelShape
@@ -165,10 +165,10 @@ class Workload:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RunEstimate:
     """Memory of each model of a run, and its tokens and time."""
 
-    memory: dict[str, Memory] = field(default_factory=dict)
+    memory: dict[str, ProcessMemory] = field(default_factory=dict)
     """Holdings by the text of the model."""
     unknown: list[str] = field(default_factory=list)
     """Models whose sizes are not known without a download."""

@@ -11,32 +11,56 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from stratagem.engines.caches import reset_caches
-from stratagem.engines.open import serving_base
-from stratagem.engines.outcomes import counting_outcomes
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.agreement import disagreements
-from stratagem.evaluation.evaluate import GameResult, Row, evaluate, measured
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.naming import under_names
-from stratagem.evaluation.openings import opening_policy
-from stratagem.evaluation.report import evaluation_json, scale_of
-from stratagem.evaluation.suites import Suite
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.learning.monitor import TrainingWarning
-from stratagem.models.run_models import DecodingSettings, own_name, own_text
-from stratagem.play.records import Episode
+from stratagem.language.engines.caches import reset_caches
+from stratagem.language.engines.open import serving_base
+from stratagem.language.engines.outcomes import counting_outcomes
+from stratagem.language.models.run_models import DecodingSettings, own_name, own_text
+from stratagem.learn.monitor import TrainingWarning
+from stratagem.measure.agreement import disagreements
+from stratagem.measure.evaluate import EvaluationRow, GameResult, evaluate, measure_player
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.openings import opening_policy
+from stratagem.measure.report import evaluation_json, scale_of
+from stratagem.measure.suites import Suite
 from stratagem.players.base import Player
-from stratagem.runs.files import write_file, write_json_once
-from stratagem.runs.folder import RunFolder
+from stratagem.playing.records import Episode
 from stratagem.training.artifacts import player_names
 from stratagem.training.policy import TrainablePolicy
 from stratagem.training.recipe import PolicyRecipe
+from stratagem.training.runs.files import write_file, write_json_once
+from stratagem.training.runs.folder import RunFolder
+
+
+def under_names(results: Sequence[GameResult], names: Mapping[str, str]) -> list[GameResult]:
+    """Rename players, as in `{"run:runs/demo@best": "run:.@best"}`; the figures stay as they are."""
+    return [_result(result, names) for result in results]
+
+
+def _result(result: GameResult, names: Mapping[str, str]) -> GameResult:
+    return replace(
+        result,
+        rows=tuple(_row(row, names) for row in result.rows),
+        differences={names.get(name, name): difference for name, difference in result.differences.items()},
+        warnings=tuple(_warn_player(warning, names) for warning in result.warnings),
+    )
+
+
+def _row(row: EvaluationRow, names: Mapping[str, str]) -> EvaluationRow:
+    return replace(row, player=names.get(row.player, row.player))
+
+
+def _warn_player(warning: str, names: Mapping[str, str]) -> str:
+    """Return a warning begins with the player that it is about."""
+    about = next((name for name in names if warning.startswith(f"{name}: ")), None)
+    return warning if about is None else names[about] + warning.removeprefix(about)
+
 
 POLICIES, EVALUATION = "policies", "evaluation.json"
 """Folder of the policies by step, and file of the final evaluation."""
@@ -66,13 +90,13 @@ class Validation:
             scores.append(self._score(game, row))
         return metrics | {"checkpoint_metric": sum(scores) / len(scores)}
 
-    def _row(self, game: Game[Any], agent: Player) -> Row:
+    def _row(self, game: Game[Any], agent: Player) -> EvaluationRow:
         suite = self.recipe.suite(game)
         key = Key(self.recipe.seed).at("validation")
         evaluator = _evaluator(self.recipe, self.recipe.validation_episodes, key)
-        return measured(suite, suite.lines[0], game, agent, evaluator)
+        return measure_player(suite, suite.lines[0], game, agent, evaluator)
 
-    def _score(self, game: Game[Any], row: Row) -> float:
+    def _score(self, game: Game[Any], row: EvaluationRow) -> float:
         metric, name = self.recipe.checkpoint_metric, game.spec.name
         if metric == "exploitability":
             figure = row.exploitability.estimate
@@ -92,7 +116,7 @@ def _evaluator(recipe: PolicyRecipe, episodes: int, key: Key) -> Evaluator:
     return Evaluator(episodes, key, exact_budget=recipe.exact_budget, effort=recipe.policy_replies or None)
 
 
-def _metrics(game: Game[Any], row: Row) -> dict[str, float]:
+def _metrics(game: Game[Any], row: EvaluationRow) -> dict[str, float]:
     name = game.spec.name
     means = {metric.replace(" ", "_"): value.mean for metric, value in row.metrics.items() if value is not None}
     metrics = {f"{name}/validation/{metric}": mean for metric, mean in means.items()}
@@ -104,7 +128,7 @@ def _metrics(game: Game[Any], row: Row) -> dict[str, float]:
     return metrics
 
 
-def _has_illegal(row: Row) -> bool:
+def _has_illegal(row: EvaluationRow) -> bool:
     """True if the player ever had an illegal reply."""
     return any(episode.num_illegal[episode.seat_of(0)] for matchup in row.matchups for episode in matchup.episodes)
 
@@ -173,9 +197,9 @@ class Final:
 
         Models on the base of a `policy` that trains an adapter play by its engine, so that the base is in memory once.
         """
-        write_json_once(run.path / EVALUATION, lambda: self.evaluated(run, titles, decoding, policy=policy))
+        write_json_once(run.path / EVALUATION, lambda: self.evaluate_models(run, titles, decoding, policy=policy))
 
-    def evaluated(
+    def evaluate_models(
         self,
         run: RunFolder,
         titles: Mapping[str, str],

@@ -16,22 +16,47 @@ from __future__ import annotations
 import json
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Protocol
 
-from stratagem.errors import BadRecord
-from stratagem.garbage import MemoryReturn, rare_collection
-from stratagem.play.records import Episode
-from stratagem.play.store import write_shard
-from stratagem.runs.binding import other_release
-from stratagem.runs.checkpoint import Checkpoint, keep, save_checkpoint
-from stratagem.runs.files import write_file
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import MetricLog
-from stratagem.runs.resume import resume
-from stratagem.training.failed_turns import report_failed_turns
+from stratagem.base.errors import BadRecord
+from stratagem.base.garbage import MemoryReturn, rare_collection
+from stratagem.learn.monitor import CheckFailed, Finding, TrainingWarning
+from stratagem.playing.records import Episode
+from stratagem.playing.store import write_shard
+from stratagem.training.runs.binding import other_release
+from stratagem.training.runs.checkpoint import Checkpoint, keep, save_checkpoint
+from stratagem.training.runs.files import write_file
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import MetricLog
+from stratagem.training.runs.resume import resume
 from stratagem.training.stage import MeanMetrics, Metrics, Progress, Stage, no_progress
+
+CHECK = "failed_turn"
+"""Name of the finding."""
+
+
+def report_failed_turns(
+    episodes: Iterable[Episode], step: int, findings: dict[str, Any], *, strict: bool = False
+) -> Metrics:
+    """Add the failed turns of a step to the findings, warn of the first; a strict run stops."""
+    failed = [(episode.players[seat], said) for episode in episodes for seat, said in episode.failed_turns()]
+    if not failed:
+        return {}
+    player, said = failed[0]
+    sentence = f"{player.rpartition('@')[0]} failed in {len(failed)} turns of a step, the first time with {said}."
+    if strict:
+        raise CheckFailed(f"{sentence} (check {CHECK})")
+    known = findings.get(CHECK)
+    if known is None:
+        warnings.warn(f"{sentence} (check {CHECK})", TrainingWarning, stacklevel=3)
+        findings[CHECK] = asdict(Finding("fault", 1, step, sentence))
+    else:
+        findings[CHECK] = {**known, "count": known["count"] + 1}
+    return {f"checks/{CHECK}": 1.0}
+
 
 FINDINGS = "findings.json"
 """File of the training monitors' findings."""
@@ -39,7 +64,7 @@ NUM_CHECKPOINTS = 2
 """Number of newest checkpoints that are kept beside the best."""
 
 
-class Algorithm(Protocol):
+class RunnableAlgorithm(Protocol):
     """Algorithm with its recipe, bound to the folder of a run."""
 
     recipe: Any
@@ -58,7 +83,7 @@ class Algorithm(Protocol):
 
 
 @dataclass
-class Position:
+class RunPosition:
     """Position of a run in its stages, with its best checkpoint and findings."""
 
     stage: int = 0
@@ -83,7 +108,7 @@ class Position:
             self.best, self.best_score = self.total, score
 
 
-def train(algorithm: Algorithm, progress: Progress = no_progress) -> None:
+def train(algorithm: RunnableAlgorithm, progress: Progress = no_progress) -> None:
     """Begin a run, or continue it from its newest checkpoint."""
     with algorithm.run.at_work(lambda: resume(algorithm.run, algorithm.recipe)) as start:
         keep(algorithm.run, last=NUM_CHECKPOINTS)
@@ -96,13 +121,13 @@ def train(algorithm: Algorithm, progress: Progress = no_progress) -> None:
 class _Loop:
     """A run in progress."""
 
-    def __init__(self, algorithm: Algorithm, progress: Progress, log: MetricLog) -> None:
+    def __init__(self, algorithm: RunnableAlgorithm, progress: Progress, log: MetricLog) -> None:
         self.run = algorithm.run
         self.makers = algorithm.stages()
         self.num_steps, self.strict = algorithm.num_steps, algorithm.strict
         self.progress = progress
         self.log = log
-        self.at = Position()
+        self.at = RunPosition()
         self.return_memory = MemoryReturn()
         self.seconds_between_saves: float = 60 * algorithm.recipe.checkpoint_minutes
         self.saved_at = time.monotonic()
@@ -211,10 +236,10 @@ def _has_finite_losses(metrics: Metrics) -> bool:
     return all(math.isfinite(value) for name, value in metrics.items() if name.rpartition("/")[2] == "loss")
 
 
-def _position(saved: Mapping[str, Any], start: Checkpoint, run: RunFolder) -> Position:
+def _position(saved: Mapping[str, Any], start: Checkpoint, run: RunFolder) -> RunPosition:
     """Return the saved position; checkpoints of releases before 0.2.0 have another state, and are refused."""
-    names = {field.name for field in fields(Position)}
+    names = {field.name for field in fields(RunPosition)}
     if not isinstance(position := saved.get("position"), dict) or not position.keys() <= names:
         hint = other_release(run).removeprefix("; ")
         raise BadRecord(f"{start.folder} has a state that this release cannot continue{f': {hint}' if hint else ''}.")
-    return Position(**position)
+    return RunPosition(**position)

@@ -13,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.games.abilities import silence_at
 from stratagem.games.base import Game, Seat, State, View
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.learning.advantages.base import AdvantageEstimator
-from stratagem.learning.named import Named
-from stratagem.play.forks import steps
-from stratagem.play.match import Match, Setup
-from stratagem.play.records import Decision, Episode
+from stratagem.learn.advantages.base import AdvantageEstimator
+from stratagem.learn.named import NamedObject
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
-from stratagem.workers.shards import played
+from stratagem.playing.forks import steps
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.records import Decision, Episode
+from stratagem.playing.workers.shards import play_setups
 
 Totals = Callable[[Episode, Seat, Decision | None], Mapping[str, float]]
 """Function that sums the reward terms of an episode for a seat, from the round of a decision on; None sums all."""
@@ -77,7 +78,7 @@ class SentMessage:
     @property
     def silence(self) -> str:
         """Action that says nothing in its place."""
-        return self.view.game.silence(self.view.facts) or ""
+        return silence_at(self.view) or ""
 
     def branch(self, name: str, line: str | None, draw: int = 0, **changes: Any) -> Setup:
         """Return the setup of the branch with another message in its place; None draws one."""
@@ -104,16 +105,16 @@ def messages_of(setup: Setup, episode: Episode, slots: Collection[int]) -> Itera
     for state, decisions in steps(episode, beginning=setup.begin()):
         for decision in decisions:
             view = state.view(decision.seat)
-            if decision.slot in slots and view.game.silence(view.facts) is not None:
+            if decision.slot in slots and silence_at(view) is not None:
                 yield SentMessage(setup, episode, decision, state)
 
 
-def silenced(message: SentMessage) -> list[Setup]:
+def silence_message(message: SentMessage) -> list[Setup]:
     """Return the branch with silence in the place of a message; none for silence, which is its own branch."""
     return [] if message.decision.action in (None, message.silence) else [message.branch("silent", message.silence)]
 
 
-def redrawn(message: SentMessage, alternatives: int) -> list[Setup]:
+def redraw_message(message: SentMessage, alternatives: int) -> list[Setup]:
     """Return the branches with messages that the policy draws anew."""
     return [message.branch(f"other-{number}", None, number + 1) for number in range(alternatives)]
 
@@ -154,10 +155,10 @@ NO_BRANCHES = MessageBranches({}, {})
 
 
 def play_branches(wanted: Collection[str], plays: Iterable[Played], alternatives: int) -> MessageBranches:
-    """Play the branches that the columns of an estimator ask for: `silenced`, `redrawn`, both or none."""
+    """Play the branches that the columns of an estimator ask for: `silence_message`, `redraw_message`, both or none."""
     make: dict[str, Callable[[SentMessage], list[Setup]]] = {
-        "silenced": silenced,
-        "redrawn": lambda message: redrawn(message, alternatives),
+        "silenced": silence_message,
+        "redrawn": lambda message: redraw_message(message, alternatives),
     }
     asked = {name: of for name, of in make.items() if name in wanted}
     if not asked:
@@ -168,17 +169,17 @@ def play_branches(wanted: Collection[str], plays: Iterable[Played], alternatives
         for message in messages_of(setup, episode, slots)
     }
     setups = [setup for own in branches.values() for some in own.values() for setup in some]
-    return MessageBranches(branches, {episode.id: episode for episode in played(setups)}, tuple(asked))
+    return MessageBranches(branches, {episode.id: episode for episode in play_setups(setups)}, tuple(asked))
 
 
-def check_messages(advantage: Named[AdvantageEstimator], game: Game[Any]) -> None:
+def check_messages(advantage: NamedObject[AdvantageEstimator], game: Game[Any]) -> None:
     """Refuse an estimator that compares messages in a game that has none."""
     if not {"silenced", "redrawn"} & advantage.value.columns:
         return
     state = game.start(Key(0))
     while not state.over:
         views = {seat: state.view(seat) for seat in state.to_act}
-        if any(game.silence(view.facts) is not None for view in views.values()):
+        if any(silence_at(view) is not None for view in views.values()):
             return
         state.play({seat: view.choices.first for seat, view in views.items()})
     raise BadParameter(

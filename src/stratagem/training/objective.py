@@ -7,17 +7,17 @@ from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
 
-from stratagem.learning.advantages.catalogue import NamedAdvantage
-from stratagem.learning.losses.catalogue import NamedLoss
-from stratagem.learning.named import Named
-from stratagem.settings import FiniteSettings
-from stratagem.training.provided import Provided
+from stratagem.base.settings import FiniteSettings
+from stratagem.learn.advantages.catalogue import NamedAdvantage
+from stratagem.learn.losses.catalogue import NamedLoss
+from stratagem.learn.named import NamedObject
+from stratagem.training.provided import CollectedInputs
 
 
 class ObjectiveSettings(FiniteSettings):
     """Loss and advantage estimator, each by name with its parameters."""
 
-    provided: ClassVar[Provided]
+    provided: ClassVar[CollectedInputs]
     """Inputs that the algorithm collects for them."""
 
     loss: NamedLoss
@@ -39,11 +39,11 @@ class ObjectiveSettings(FiniteSettings):
         defaults = {name: cls.model_fields[name].default for name in ("loss", "advantage") if name in data}
         return {
             **data,
-            **{name: value.over(data[name]) for name, value in defaults.items() if isinstance(value, Named)},
+            **{name: value.over(data[name]) for name, value in defaults.items() if isinstance(value, NamedObject)},
         }
 
     @model_validator(mode="after")
-    def _provided(self) -> Self:
+    def _check_provided(self) -> Self:
         self.provided.check_loss(self.loss)
         self.provided.check_advantage(self.advantage, self.reward_terms)
         return self

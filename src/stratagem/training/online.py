@@ -6,28 +6,98 @@ Algorithms differ in their collector, which plays one game and returns a batch o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from stratagem.engines.base import TrainableEngine
-from stratagem.engines.caches import reset_caches
-from stratagem.engines.open import open_engine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.learning.policy import Policy
-from stratagem.learning.reference import EMAReference
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.run_models import DecodingSettings
-from stratagem.play.records import Episode
+from stratagem.language.engines.base import TrainableEngine
+from stratagem.language.engines.caches import reset_caches
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.adapters import average_adapter, copy_adapter
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.run_models import DecodingSettings
+from stratagem.learn.batch import OLD_LOGPROBS
+from stratagem.learn.policy import Policy
+from stratagem.learn.reference import EMAReference
 from stratagem.players.model_player import ModelPlayer
-from stratagem.runs.folder import RunFolder
-from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
+from stratagem.playing.records import Episode
+from stratagem.playing.workers.plan import current
+from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
 from stratagem.training.collector import Collector, RolloutBatch, merge
 from stratagem.training.evaluation import Final, Validation, save_policies
-from stratagem.training.overlap import Overlap
 from stratagem.training.policy import POLICY, TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
-from stratagem.training.stage import Batch, Metrics, Stage, State
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.stage import Metrics, Stage, State, TrainingBatch
+
+AHEAD = "ahead"
+"""Adapter that samples the rollouts of the next step."""
+
+
+class Overlap:
+    """Collection of the next step's rollouts beside the update on this step's."""
+
+    def __init__(self, policy: TrainablePolicy, num_steps: int) -> None:
+        self._policy = policy
+        self._num_steps = num_steps
+        copy_adapter(policy.lm, policy.name, AHEAD)
+        policy.followers = (AHEAD,)
+        self.player: ModelPlayer = replace(policy.player, speaker=replace(policy.player.speaker, adapter=AHEAD))
+        """Player of the rollouts."""
+        self._thread = ThreadPoolExecutor(1, "rollouts")
+        self._pending: Future[RolloutBatch] | None = None
+        self._before: list[dict[str, Any]] | None = None
+        """State of the collectors before the rollouts that are being collected; None before the first."""
+
+    def take(
+        self, step: int, collect: Callable[[int], RolloutBatch], state: Callable[[], list[dict[str, Any]]]
+    ) -> RolloutBatch:
+        """Return the rollouts of a step, and begin to collect those of the next one by the present policy."""
+        if self._pending is None:
+            self._begin(step, collect)
+        assert self._pending is not None
+        batch, self._pending = self._pending.result(), None
+        staleness = self._policy.learner.optimizer.steps_taken - self._policy.engine.version(AHEAD)
+        self._before = state()
+        self._follow()
+        if step + 1 < self._num_steps:
+            self._begin(step + 1, collect)
+        metrics = batch.metrics | {"overlap/staleness": float(staleness)}
+        return replace(batch, examples=with_sampler_logprobs(batch.examples), metrics=metrics)
+
+    def _begin(self, step: int, collect: Callable[[int], RolloutBatch]) -> None:
+        self._pending = self._thread.submit(collect, step)
+        if not current().workers.separate:
+            self.wait()  # in one process the engine and the learner share the model
+
+    def _follow(self) -> None:
+        """Give the sampler the present weights."""
+        average_adapter(self._policy.lm, AHEAD, self._policy.name, 0.0)
+        self._policy.engine.publish(AHEAD, self._policy.learner.optimizer.steps_taken)
+
+    def state(self, collected: Callable[[], list[dict[str, Any]]]) -> dict[str, Any]:
+        """Return the state for a checkpoint: that before the pending rollouts, which a resumed run collects again."""
+        self.wait()
+        before = collected() if self._before is None else self._before
+        return {"collectors": before, "ahead": self._policy.engine.version(AHEAD)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a checkpoint; the weights of the sampler are restored with those of the policy."""
+        self._before = list(state["collectors"])
+        self._policy.engine.publish(AHEAD, state["ahead"])
+
+    def wait(self) -> None:
+        """Wait until the pending rollouts are there; an error is raised when they are taken."""
+        if self._pending is not None:
+            self._pending.exception()
+
+
+def with_sampler_logprobs(examples: Sequence[Any]) -> list[Any]:
+    """Take the sampler's log-probabilities as the old ones, to which the loss takes its ratio."""
+    return [example.with_columns(**{OLD_LOGPROBS: example.columns["sampler_logprobs"]}) for example in examples]
 
 
 def training_data(batch: RolloutBatch) -> TrainingData:
@@ -37,14 +107,7 @@ def training_data(batch: RolloutBatch) -> TrainingData:
 
 def decoding_settings(recipe: PolicyRecipe) -> DecodingSettings:
     """Return the decoding mode, prompt style and sampling settings of a recipe's model."""
-    return DecodingSettings(
-        mode=recipe.mode,
-        style=recipe.style,
-        temperature=recipe.temperature,
-        top_k=recipe.top_k,
-        top_p=recipe.top_p,
-        max_new_tokens=recipe.max_new_tokens,
-    )
+    return DecodingSettings.of(recipe.sampling, recipe.mode, recipe.style, recipe.max_new_tokens)
 
 
 def policy_of(
@@ -118,15 +181,19 @@ class Online(Stage):
     def begin(self, step: int) -> Metrics:
         return self.evaluate(0) if not step else {}
 
-    def batches(self, step: int) -> Iterator[Batch]:
+    def batches(self, step: int) -> Iterator[TrainingBatch]:
         reset_caches()
-        batch = self._collect(step) if self.overlap is None else self.overlap.take(step, self._collect, self._collected)
-        yield Batch(batch.episodes, "", training_data(batch), batch.metrics)
+        batch = (
+            self._collect(step)
+            if self.overlap is None
+            else self.overlap.take(step, self._collect, self._collector_states)
+        )
+        yield TrainingBatch(batch.episodes, "", training_data(batch), batch.metrics)
 
     def _collect(self, step: int) -> RolloutBatch:
         return merge([collector.collect(step) for collector in self.collectors])
 
-    def _collected(self) -> list[dict[str, Any]]:
+    def _collector_states(self) -> list[dict[str, Any]]:
         return [collector.state() for collector in self.collectors]
 
     def evaluates(self, step: int) -> bool:
@@ -150,8 +217,8 @@ class Online(Stage):
 
     def state(self) -> dict[str, Any]:
         if self.overlap is None:
-            return {"policy": self.policy.state(), "collectors": self._collected()}
-        return {"policy": self.policy.state(), **self.overlap.state(self._collected)}
+            return {"policy": self.policy.state(), "collectors": self._collector_states()}
+        return {"policy": self.policy.state(), **self.overlap.state(self._collector_states)}
 
     def restore(self, state: State, folder: Path) -> None:
         self.policy.restore(state["policy"], folder)
@@ -166,7 +233,7 @@ class Online(Stage):
     def publish(self, run: RunFolder, best: int | None) -> None:
         base, start = self.artifacts.base_and_start()
         steps = self.artifacts.checkpoints(POLICY, after=self.recipe.sft_steps)
-        publish(run, labelled(Saved(base, start, steps, best)), decoding_settings(self.recipe))
+        publish(run, label_models(SavedModels(base, start, steps, best)), decoding_settings(self.recipe))
 
     def final_evaluation(self, best: int | None) -> None:
         final, titles = Final.of(self.recipe, self.games), self._titles(best)

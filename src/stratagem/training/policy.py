@@ -11,29 +11,28 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from stratagem.engines.base import Engine, Sampling, TrainableEngine
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.learning.checks import ADVANTAGES, ADVANTAGES_CLIPPED
-from stratagem.learning.example import Example
-from stratagem.learning.gradient_signal import measure_signals
-from stratagem.learning.learner import Learner, Report
-from stratagem.learning.losses.base import Loss
-from stratagem.learning.monitor import TrainingMonitor
-from stratagem.learning.optimizer import Optimizer, OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.learning.reference import EMAReference
-from stratagem.learning.steps import take_steps
-from stratagem.models.adapters import adapter_names
-from stratagem.models.language_model import LanguageModel
-from stratagem.models.run_models import DecodingSettings
+from stratagem.language.engines.base import Engine, TrainableEngine
+from stratagem.language.models.adapters import adapter_names
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.run_models import DecodingSettings
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.checks import ADVANTAGES, ADVANTAGES_CLIPPED
+from stratagem.learn.example import Example
+from stratagem.learn.gradient_signal import measure_signals
+from stratagem.learn.learner import Learner, StepReport
+from stratagem.learn.losses.base import Loss
+from stratagem.learn.monitor import TrainingMonitor
+from stratagem.learn.optimizer import Optimizer, OptimizerSettings
+from stratagem.learn.policy import Policy
+from stratagem.learn.reference import EMAReference
+from stratagem.learn.steps import take_steps
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
-from stratagem.prompting.catalogue import make_style
-from stratagem.runs.weights import restore_heads, restore_weights, writes_adapters, writes_heads, writes_model
+from stratagem.training.runs.weights import restore_heads, restore_weights, writes_adapters, writes_heads, writes_model
 from stratagem.training.sft import START, AdapterSettings
-from stratagem.training.stage import Metrics
-from stratagem.training.subject import Subject
+from stratagem.training.stage import Metrics, TrainingSubject
 
 if TYPE_CHECKING:
     import torch
@@ -59,7 +58,7 @@ def speaker(decoding: DecodingSettings, engine: Engine, adapter: str = "") -> Sp
         engine=engine,
         adapter=adapter,
         style=make_style(decoding.style),
-        sampling=Sampling(decoding.temperature, decoding.top_k, decoding.top_p),
+        sampling=decoding.sampling,
         max_new_tokens=decoding.max_new_tokens,
     )
 
@@ -146,18 +145,18 @@ class TrainablePolicy:
         if not data.examples:
             return self._skip(data)
         metrics = self._signal(data)
-        reports = self.learn(data.examples)
+        reports = self.update_weights(data.examples)
         failed = self.monitor.check_steps(self.learner, reports, counts=data.counts, skip=self.skipped_checks)
         found = {f"checks/{check}": 1.0 for check in failed}
         return metrics | step_metrics(reports) | advantage_metrics(data.counts) | found
 
-    def learn(self, examples: Sequence[Example]) -> list[Report]:
+    def update_weights(self, examples: Sequence[Example]) -> list[StepReport]:
         """Take the optimizer steps of a batch, and publish the new weights to the engine.
 
         The old log-probabilities of all steps are those before the first step.
         """
         if self.optimizer_steps == 1:
-            reports = [self.learner.step(examples)]
+            reports = [self.learner.update_once(examples)]
         else:
             taken = take_steps(self.learner, examples, self.optimizer_steps)
             reports = [report or self._empty_step() for report in taken]
@@ -171,9 +170,9 @@ class TrainablePolicy:
             self._empty_step()
         return advantage_metrics(data.counts) | {f"checks/{check}": 1.0 for check in failed}
 
-    def _empty_step(self) -> Report:
+    def _empty_step(self) -> StepReport:
         learning_rate, grad_norm = self.learner.optimizer.learning_rate, self.learner.optimizer.step()
-        return Report(
+        return StepReport(
             loss=0.0, grad_norm=grad_norm, learning_rate=learning_rate, num_examples=0, num_tokens=0, num_read=0
         )
 
@@ -213,9 +212,9 @@ class TrainablePolicy:
         return self.lm.reading
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> TrainingSubject:
         """Engine and model, which are compared before the policy is trained."""
-        return Subject(self.engine, self.lm, self.adapter or "", self.publish)
+        return TrainingSubject(self.engine, self.lm, self.adapter or "", self.publish)
 
     # --- checkpoints
 
@@ -254,7 +253,7 @@ def _all_weights(lm: LanguageModel) -> list[Any]:
     return list(lm.model.parameters())
 
 
-def step_metrics(reports: Sequence[Report]) -> Metrics:
+def step_metrics(reports: Sequence[StepReport]) -> Metrics:
     """Return the metrics of the optimizer steps of a batch: means over the steps; minima and maxima of ranges."""
     metrics = {
         "loss": mean(report.loss for report in reports),

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from stratagem.errors import BadParameter, UnknownName
-from stratagem.learning.advantages.base import AdvantageEstimator
-from stratagem.learning.losses.base import Loss
-from stratagem.learning.named import Named
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.learn.advantages.base import AdvantageEstimator
+from stratagem.learn.losses.base import Loss
+from stratagem.learn.named import NamedObject
 
 Needs = frozenset[str]
 """Columns and outputs in words, as they stand in a sentence."""
@@ -37,7 +37,7 @@ def needs(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Provided:
+class CollectedInputs:
     """Inputs that one algorithm collects."""
 
     name: str
@@ -49,7 +49,7 @@ class Provided:
     weights: str = field(default="", compare=False)
     """The settings that weigh the terms of the reward; empty where the estimator may weigh them itself."""
 
-    def check_loss(self, loss: Named[Loss]) -> None:
+    def check_loss(self, loss: NamedObject[Loss]) -> None:
         """Refuse a loss that needs more, and one that no reward would reach."""
         own = loss.value
         if unknown := sorted(own.extras - _OUTPUTS.keys()):
@@ -64,7 +64,7 @@ class Provided:
                 "take one that does, such as policy_gradient."
             )
 
-    def check_advantage(self, advantage: Named[AdvantageEstimator], terms: frozenset[str]) -> None:
+    def check_advantage(self, advantage: NamedObject[AdvantageEstimator], terms: frozenset[str]) -> None:
         """Refuse an estimator that needs more columns, or other terms of the reward than these."""
         own = advantage.value
         if self.weights and any("weights" in part.given for part in advantage.parts()):
@@ -85,10 +85,10 @@ class Provided:
     def _lacks(self, what: str, lacking: list[str], have: list[str]) -> str:
         """The sentence: what is needed, and who has it."""
         others = f"{' and '.join(have)} {'does' if len(have) == 1 else 'do'}" if have else "no algorithm here does"
-        return f"The {what} needs {_listed(lacking)}, which {self.name} does not collect: {others}."
+        return f"The {what} needs {_list_words(lacking)}, which {self.name} does not collect: {others}."
 
 
-def _listed(words: list[str]) -> str:
+def _list_words(words: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
@@ -96,26 +96,26 @@ _POLICY = needs(("advantage", "old_logprobs", "sampler_logprobs"), ("divisor",),
 """Inputs of the algorithms that train a policy on its own rollouts."""
 _MESSAGES = ("message", "silenced", "redrawn")
 """Columns about messages, for which branches are played where an estimator asks for them."""
-GRPO = Provided(
+GRPO = CollectedInputs(
     name="GRPO",
     loss=_POLICY,
     advantage=frozenset({"group", "round", "role", "weight", *_MESSAGES}),
     weights="`reward_weights`",
 )
-LEAGUE = Provided(name="a league", loss=GRPO.loss, advantage=GRPO.advantage, weights=GRPO.weights)
-REINFORCE = Provided(name="REINFORCE", loss=_POLICY, advantage=frozenset({"group", "round", "role", *_MESSAGES}))
-SEPO = Provided(
+LEAGUE = CollectedInputs(name="a league", loss=GRPO.loss, advantage=GRPO.advantage, weights=GRPO.weights)
+REINFORCE = CollectedInputs(name="REINFORCE", loss=_POLICY, advantage=frozenset({"group", "round", "role", *_MESSAGES}))
+SEPO = CollectedInputs(
     name="SEPO",
     loss=_POLICY,
     advantage=frozenset({"group", "round", "role", *_MESSAGES}),
     weights="`exploitability_weight`, `collusion_weight`, `externality_weight` and `deception_weight`",
 )
-SHAPELLM = Provided(
+SHAPELLM = CollectedInputs(
     name="ShapeLLM",
     loss=needs(("advantage", "return", "old_value", "old_logprobs", "sampler_logprobs"), (), ("values", "entropies")),
     advantage=frozenset({"round", "value"}),
 )
-SCO_PAL = Provided(
+SCO_PAL = CollectedInputs(
     name="SCO-PAL",
     loss=needs(
         ("advantage", "weight", "old_logprobs"),
@@ -125,6 +125,6 @@ SCO_PAL = Provided(
     ),
     advantage=frozenset({"state", "action", "outcome"}),
 )
-KL_SFT = Provided(name="KL-SFT", loss=needs(("target_entropy",), (), ("target_logprobs",)))
+KL_SFT = CollectedInputs(name="KL-SFT", loss=needs(("target_entropy",), (), ("target_logprobs",)))
 PROVIDED = (GRPO, LEAGUE, REINFORCE, SEPO, SHAPELLM, SCO_PAL, KL_SFT)
 """All of them."""

@@ -7,17 +7,18 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.evaluation.best_response import BUDGET
-from stratagem.evaluation.sampled.limits import FEW
-from stratagem.evaluation.suites import Suite, find_suite
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.safety.base import Pools
-from stratagem.learning.losses.base import Loss
-from stratagem.learning.named import Named
-from stratagem.learning.optimizer import OptimizerSettings
-from stratagem.learning.reference import ReferenceSettings
-from stratagem.models.reference import parse_model
+from stratagem.language.models.reference import parse_model
+from stratagem.language.models.run_models import SamplingSettings
+from stratagem.learn.losses.base import Loss
+from stratagem.learn.named import NamedObject
+from stratagem.learn.optimizer import OptimizerSettings
+from stratagem.learn.reference import ReferenceSettings
+from stratagem.measure.best_response import BUDGET
+from stratagem.measure.sampled.limits import FEW
+from stratagem.measure.suites import Suite, find_suite
 from stratagem.training.recipe_file import AnyRecipe, GradientCheckpointing, ModeName
 from stratagem.training.sft import AdapterSettings, SFTStageSettings
 
@@ -28,14 +29,14 @@ class Iterations(Protocol):
     @property
     def iterations(self) -> int: ...
     @property
-    def loss(self) -> Named[Loss]: ...
+    def loss(self) -> NamedObject[Loss]: ...
     @property
     def optimizer(self) -> OptimizerSettings: ...
     @property
     def optimizer_steps(self) -> int: ...
 
 
-class PolicyRecipe(AnyRecipe):
+class PolicyRecipe(SamplingSettings, AnyRecipe):
     """SFT, then iterations of play and updates."""
 
     title: ClassVar[str]
@@ -53,10 +54,6 @@ class PolicyRecipe(AnyRecipe):
     """Decoding mode; only direct and single state their probabilities."""
     temperature: float = Field(default=0.8, gt=0.0)
     """Sampling temperature; of rollouts and of evaluation."""
-    top_k: int = Field(default=0, ge=0)
-    """Number of most likely tokens to sample from; 0 leaves all. The learner renormalises over the kept tokens."""
-    top_p: float = Field(default=1.0, gt=0.0, le=1.0)
-    """Nucleus sampling: the most likely tokens that together have at least this probability; 1 leaves all."""
     max_new_tokens: int = Field(default=256, ge=1)
     """Maximum number of tokens of a reply."""
     gradient_checkpointing: GradientCheckpointing = "auto"

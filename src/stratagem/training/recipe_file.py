@@ -1,40 +1,92 @@
-"""Recipe files: TOML that may extend other files, with overrides from the command line."""
+"""Recipe files: TOML that may extend other files, with overrides from the command line; and the engine of a recipe."""
 
 from __future__ import annotations
 
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, PlainSerializer, PlainValidator
 
-from stratagem.consent.needs import texts_of
-from stratagem.consent.table import check_read, note_named, settle
-from stratagem.consent.trusted import is_trusted
-from stratagem.errors import BadParameter
-from stratagem.files import read_small, reason
+from stratagem.base.consent.needs import texts_of
+from stratagem.base.consent.table import check_read, note_named, settle
+from stratagem.base.consent.trusted import is_trusted
+from stratagem.base.errors import BadParameter
+from stratagem.base.files import read_small, reason
+from stratagem.base.settings import FiniteSettings
+from stratagem.language.engines.catalogue import engines
+from stratagem.language.engines.spec import EngineSpec, TrainableEngineSpec
+from stratagem.learn.named import TYPE, NamedObject, RegistryReader, in_a_recipe
 from stratagem.players.modes import MODES
-from stratagem.runs.folder import is_run
-from stratagem.settings import FiniteSettings
-from stratagem.training.engine import DEFAULT_ENGINE, NamedEngine
+from stratagem.playing.workers.plan import TABLES
+from stratagem.training.runs.folder import is_run
+from stratagem.training.sft import AdapterSettings
 from stratagem.training.shipped import recipe_path
-from stratagem.workers.plan import TABLES
+
+_DEFAULT = "transformers"
+_read_spec = RegistryReader(engines, EngineSpec)
 
 
-def _known(mode: str) -> str:
+def read_engine(said: object) -> NamedObject[TrainableEngineSpec]:
+    """Read an engine by a text or a table; a table without a type changes settings of the default engine."""
+    if isinstance(said, Mapping) and TYPE not in said:
+        said = {TYPE: _DEFAULT, **said}
+    named = _read_spec(said)
+    if not isinstance(named.value, TrainableEngineSpec):
+        raise BadParameter(f"The engine {named.type} has no weights here to train: take another, such as {_DEFAULT}.")
+    return NamedObject(named.type, named.parameters, named.value, named.given)
+
+
+NamedEngine = Annotated[
+    NamedObject[TrainableEngineSpec], PlainValidator(in_a_recipe(read_engine)), PlainSerializer(NamedObject.table)
+]
+"""An engine as a setting."""
+DEFAULT_ENGINE = read_engine(_DEFAULT)
+
+
+def _known_mode(mode: str) -> str:
     if mode not in MODES:
         raise ValueError(f"the modes are {', '.join(MODES)}")
     return mode
 
 
-ModeName = Annotated[str, AfterValidator(_known)]
+ModeName = Annotated[str, AfterValidator(_known_mode)]
 """Name of a decoding mode."""
 
 
 GradientCheckpointing = Literal["auto"] | bool
 """Setting of gradient checkpointing; `auto` is settled when a run begins."""
+
+
+@dataclass(frozen=True)
+class RecipeWork:
+    """Models of a recipe and the work of a step, from which its memory and time are estimated."""
+
+    games: Sequence[str]
+    """Games that are played."""
+    steps: int
+    """Number of steps of play and learning."""
+    episodes: float
+    """Episodes of a step; each seat that is trained counts as one, and so does each game."""
+    batch: float | None = None
+    """Replies of an optimizer step; None is all of a step."""
+    passes: float = 1.0
+    """Times that each reply is read with gradient."""
+    style: str = "plain"
+    """Prompt style."""
+    mode: str = "direct"
+    """Decoding mode."""
+    max_new_tokens: int = 256
+    """Maximum number of tokens of a reply."""
+    adapter: AdapterSettings | None = None
+    """Adapter of every learner; None where all weights are trained."""
+    learners: int = 1
+    """Number of adapters that are trained."""
+    reference: str = ""
+    """Number format of a copy of all weights as the reference, such as bf16; empty without one."""
 
 
 class AnyRecipe(FiniteSettings):
@@ -67,15 +119,25 @@ class AnyRecipe(FiniteSettings):
         """Base models that are trained, each once."""
         return ()
 
+    def workload(self) -> RecipeWork | None:
+        """Return what the estimate of memory and time counts; None where it is not known."""
+        return None
+
 
 _DEEPEST = 32
 """Maximum depth of nested tables, and of files that extend files."""
 
 
 def recipe_data(
-    paths: Path | Sequence[Path], changes: Mapping[str, object] | None = None, *, of_run: bool = False
+    paths: Path | Sequence[Path],
+    changes: Mapping[str, object] | None = None,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    of_run: bool = False,
 ) -> dict[str, Any]:
     """Compose recipes, a later one over an earlier, and change settings: `{"sepo.exploitability_weight": "3"}`.
+
+    `settings` are a recipe as tables of Python, over those of the files.
 
     A text is read as in a recipe; another value is taken as it is.
 
@@ -88,13 +150,14 @@ def recipe_data(
     paths = [paths] if isinstance(paths, Path) else paths
     read: set[Path] = set()
     parts = {path: _data(path, (), read, of_run=of_run) for path in paths}
-    _check_algorithm(parts)
+    _check_algorithm({**parts, Path("of Python"): settings or {}})
     data: dict[str, Any] = {}
     for part in parts.values():
         data = over(data, part)
+    data = over(data, settings or {})
     for place, value in (changes or {}).items():
         _change(data, place, value)
-    named = f"The recipe {' '.join(map(str, paths))}"
+    named = f"The recipe {' '.join(map(str, paths))}".rstrip()
     if not data:
         raise BadParameter(f"{named} has no settings: name at least a model and the games.")
     check_depth(data, named)
@@ -116,7 +179,7 @@ def _check_algorithm(parts: Mapping[Path, Mapping[str, Any]]) -> None:
 
 def _data(path: Path, below: tuple[Path, ...], read: set[Path], *, of_run: bool) -> dict[str, Any]:
     """The settings of a file and of those that it extends, whose Python files are looked up from its folder."""
-    whole_path = _resolved(path)
+    whole_path = _resolve_path(path)
     if whole_path in below:
         raise BadParameter(f"The recipe {path} extends itself.")
     if whole_path in read:
@@ -133,14 +196,14 @@ def _data(path: Path, below: tuple[Path, ...], read: set[Path], *, of_run: bool)
     whole: dict[str, Any] = {}
     for name in extended:
         extended = recipe_path(name, path.parent)
-        if not is_trusted(path) and not _resolved(extended).is_relative_to(whole_path.parent):
+        if not is_trusted(path) and not _resolve_path(extended).is_relative_to(whole_path.parent):
             check_read(extended)
         whole = over(whole, _data(extended, (*below, whole_path), read, of_run=of_run))
     note_named(path, texts_of(data), looks_there=not of_run)
     return over(whole, data)
 
 
-def _resolved(path: Path) -> Path:
+def _resolve_path(path: Path) -> Path:
     try:
         return path.resolve()
     except (OSError, ValueError, RuntimeError) as error:  # a link to itself, or a character that no path has

@@ -11,16 +11,23 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.decoding.vocabulary import Ids
-from stratagem.demonstrations.scripted import num_training
-from stratagem.engines.base import Engine
+from stratagem.base.settings import FiniteSettings
 from stratagem.games.key import Key
-from stratagem.learning.example import Example, example_from_demonstration
-from stratagem.learning.optimizer import OptimizerSettings
-from stratagem.models.adapters import adapted_layers, adapter_names, adapter_parameters, add_adapter, copied
-from stratagem.models.language_model import LanguageModel
-from stratagem.prompting.base import Message
-from stratagem.settings import FiniteSettings
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.engines.base import Engine
+from stratagem.language.models.adapters import (
+    adapted_layers,
+    adapter_names,
+    adapter_parameters,
+    add_adapter,
+    copy_adapter,
+)
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.prompting.base import ChatMessage
+from stratagem.learn.demonstrations.scripted import num_training
+from stratagem.learn.example import Example, example_from_demonstration
+from stratagem.learn.optimizer import OptimizerSettings
+from stratagem.learn.schedules import read_schedule
 from stratagem.training.by_game import NamedDemonstrators
 
 START = "start"
@@ -46,7 +53,7 @@ class AdapterSettings(FiniteSettings):
     def add(self, lm: LanguageModel, name: str, seed: int) -> list[Any]:
         """Add an adapter to a model, and return its weights; it goes on from the adapter of SFT, if there is one."""
         if START in adapter_names(lm):
-            copied(lm, START, name, trainable=True, dropout=self.dropout)
+            copy_adapter(lm, START, name, trainable=True, dropout=self.dropout)
         else:
             add_adapter(lm, name, self.rank, self.lora_alpha, self.targets or None, seed=seed, dropout=self.dropout)
         return adapter_parameters(lm, name)
@@ -66,7 +73,9 @@ class SFTSettings(FiniteSettings):
     """Number of passes over the examples."""
     batch_size: int = Field(default=8, ge=1)
     """Number of examples in an optimizer step."""
-    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=2e-5, schedule="cosine", warmup_ratio=0.05)
+    optimizer: OptimizerSettings = OptimizerSettings(
+        learning_rate=2e-5, schedule=read_schedule("cosine"), warmup_ratio=0.05
+    )
     """Optimizer of the trained weights."""
     adapter: AdapterSettings | None = None
     """LoRA adapter that is trained; it is merged into the base at the end, and stays an adapter on a base in 4 bits.
@@ -135,7 +144,7 @@ class SFTStageSettings(SFTSettings):
         return games * (self.num_examples if self.teacher or self.file else num_training(self.num_examples))
 
 
-def demonstrated(engine: Engine, messages: Sequence[Message], reply: str) -> Example:
+def example_of_demonstration(engine: Engine, messages: Sequence[ChatMessage], reply: str) -> Example:
     """Return the example of a demonstration, in the model's tokens."""
     prompt = engine.begin(tuple((message.role, message.content) for message in messages)).tokens
     return example_from_demonstration(prompt, (*_tokens(engine, reply), engine.vocabulary.end))

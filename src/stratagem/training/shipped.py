@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from stratagem.errors import BadParameter, UnknownName
-from stratagem.renamed.recipes import successor_of
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.base.renamed.recipes import successor_of
 
 SHIPPED = Path(__file__).parents[1] / "recipes"
 """Folder of the shipped recipes; in the repository a link to its folder `recipes`."""

@@ -11,11 +11,18 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from stratagem.play.records import Episode
-from stratagem.runs.folder import RunFolder
-from stratagem.training.subject import Subject
+from stratagem.language.engines.base import TrainableEngine
+from stratagem.language.models.adapters import adapter_parameters
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.playing.records import Episode
+from stratagem.training.runs.folder import RunFolder
+
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["Metrics", "Progress", "Stage", "State", "Trainable", "TrainingBatch", "no_progress"]
 
 Metrics = dict[str, float]
 State = Mapping[str, Any]
@@ -25,6 +32,23 @@ Progress = Callable[[int, int, Mapping[str, float]], None]
 
 def no_progress(step: int, steps: int, metrics: Mapping[str, float]) -> None:
     """Report nothing."""
+
+
+@dataclass(frozen=True)
+class TrainingSubject:
+    """Engine, the learner's model, and the weights that are trained."""
+
+    engine: TrainableEngine
+    lm: LanguageModel
+    adapter: str
+    """Trained adapter; empty where all weights of the base are trained."""
+    publish: Callable[[], None]
+    """Give the engine the present weights."""
+
+    @property
+    def weights(self) -> list[torch.Tensor]:
+        """The trained weights."""
+        return adapter_parameters(self.lm, self.adapter) if self.adapter else list(self.lm.model.parameters())
 
 
 class Trainable(Protocol):
@@ -43,13 +67,13 @@ class Trainable(Protocol):
         ...
 
     @property
-    def subject(self) -> Subject | None:
+    def subject(self) -> TrainingSubject | None:
         """Its engine and model, which are compared before it is trained; None without an engine."""
         ...
 
 
 @dataclass(frozen=True)
-class Batch:
+class TrainingBatch:
     """Episodes, and the data that one policy is updated on."""
 
     episodes: Sequence[Episode] = ()
@@ -74,7 +98,7 @@ class Stage:
         """Prepare to continue from a step; before the first one, return metrics of the initial policy."""
         return {}
 
-    def batches(self, step: int) -> Iterator[Batch]:
+    def batches(self, step: int) -> Iterator[TrainingBatch]:
         """Yield the batches of a step; the policy is updated after each, so it plays the next one updated."""
         raise NotImplementedError
 
@@ -128,7 +152,7 @@ class Stage:
             for component, sentence in policy.reading().items()
         }
 
-    def subjects(self) -> list[Subject]:
+    def subjects(self) -> list[TrainingSubject]:
         """Return the engines and models that are compared before the stage plays."""
         return [policy.subject for policy in self.policies.values() if policy.subject is not None]
 
@@ -164,6 +188,3 @@ class MeanMetrics:
     def means(self) -> Metrics:
         """Return the means, in the order of the names' first occurrence."""
         return {name: math.fsum(values) / len(values) for name, values in self._values.items()}
-
-
-__all__ = ["Batch", "Metrics", "Progress", "Stage", "State", "Trainable", "no_progress"]

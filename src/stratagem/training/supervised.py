@@ -12,38 +12,86 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from stratagem.demonstrations.cast import Cast, cast_of
-from stratagem.demonstrations.imitation import Imitated, teacher_decisions
-from stratagem.demonstrations.scripted import demonstrations
-from stratagem.engines.base import Engine
-from stratagem.engines.open import open_engine
+from stratagem.base.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
+from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.losses.cross_entropy import CrossEntropy
-from stratagem.learning.policy import Policy
-from stratagem.models.load import load
-from stratagem.models.run_models import DecodingSettings
+from stratagem.language.engines.base import Engine
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.load import load
+from stratagem.language.models.run_models import DecodingSettings
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.demonstrations.imitation import ImitatedPlayer, TeacherDecision, teacher_decisions
+from stratagem.learn.demonstrations.scripted import Cast, cast_of, demonstrations, shuffle_items
+from stratagem.learn.demonstrations.taught import read_demonstrations
+from stratagem.learn.example import Example
+from stratagem.learn.losses.cross_entropy import CrossEntropy
+from stratagem.learn.policy import Policy
 from stratagem.players.asked_agent import AskedAgent
 from stratagem.players.pools import make_bot
-from stratagem.prompting.catalogue import make_style
-from stratagem.runs.folder import RunFolder
-from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
+from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
 from stratagem.training.by_game import check_games_of, demonstrators_of
-from stratagem.training.demonstration_file import check_demonstrations, file_decisions, keep_demonstrations
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
-from stratagem.training.sft import SFTSettings, SFTStageSettings, SourceSettings, batches, demonstrated
-from stratagem.training.stage import Batch, Stage, State
-from stratagem.training.subject import Subject
+from stratagem.training.runs.files import telling, write_file
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.sft import SFTSettings, SFTStageSettings, SourceSettings, batches, example_of_demonstration
+from stratagem.training.stage import Stage, State, TrainingBatch, TrainingSubject
+
+COPY = Path("files") / "demonstrations.jsonl"
+"""Copy of the file in the folder of the run."""
+
+
+def check_demonstrations(file: str, games: Sequence[Game[Any]], run: RunFolder) -> None:
+    """Refuse a file that cannot be read, or that has no example of one of the games."""
+    for game in games:
+        _of_game(_path(file, run), game)
+
+
+def keep_demonstrations(file: str, run: RunFolder) -> None:
+    """Copy the file into the folder of the run, unless it has one."""
+    path = _path(file, run)
+    if path != run.path / COPY:
+        with telling(run.path / COPY):
+            (run.path / COPY).parent.mkdir(exist_ok=True)
+        write_file(run.path / COPY, path.read_text("utf-8"))
+
+
+def file_decisions(file: str, game: Game[Any], examples: int, key: Key, run: RunFolder) -> Iterator[TeacherDecision]:
+    """Yield so many examples of a game, each once before any is repeated, in an order that follows from the key."""
+    known = shuffle_items(_of_game(_path(file, run), game), key.at("file", describe(game)))
+    yield from (known[number % len(known)] for number in range(examples))
+
+
+def _path(file: str, run: RunFolder) -> Path:
+    copy = run.path / COPY
+    return copy if copy.is_file() else Path(file).expanduser()
+
+
+def _of_game(path: Path, game: Game[Any]) -> list[TeacherDecision]:
+    """Return the examples of a game; those with other parameters count, since the texts say what is played."""
+    every = read_demonstrations(path)
+    found = [
+        TeacherDecision(messages, reply) for name, messages, reply in every if _kind(name) == _kind(describe(game))
+    ]
+    if not found:
+        games = ", ".join(dict.fromkeys(name for name, _, _ in every))
+        raise BadParameter(f"{str(path)!r} has no demonstration of {describe(game)}: it has those of {games}.")
+    return found
+
+
+def _kind(game: str) -> str:
+    """Return the name of a game without its parameters."""
+    return game.partition("(")[0].strip()
+
 
 SKIPPED_CHECKS = ("collapse", "inert_clip", "stuck_ratio")
 """Checks of sampled policies; an imitating policy may have as little entropy as its teacher."""
 
 
-class Supervised(Stage):
+class SupervisedStage(Stage):
     """Training on fixed examples, in an order that follows from the key."""
 
     saves_outcome = True
@@ -70,12 +118,12 @@ class Supervised(Stage):
         self._batches = list(batches(examples, settings, key))
         self.num_steps = len(self._batches)
 
-    def subjects(self) -> list[Subject]:
+    def subjects(self) -> list[TrainingSubject]:
         """Return nothing: the stage does not play."""
         return []
 
-    def batches(self, step: int) -> Iterator[Batch]:
-        yield Batch(policy=self.name, data=TrainingData(self._batches[step]))
+    def batches(self, step: int) -> Iterator[TrainingBatch]:
+        yield TrainingBatch(policy=self.name, data=TrainingData(self._batches[step]))
 
     def saves(self, step: int) -> bool:
         return step % self.save_every == 0
@@ -93,7 +141,7 @@ class Supervised(Stage):
     def publish(self, run: RunFolder, best: int | None) -> None:
         if self.artifacts.finished:
             base, start = self.artifacts.base_and_start()
-            publish(run, labelled(Saved(base, start, {})) | {"best": start}, self.decoding)
+            publish(run, label_models(SavedModels(base, start, {})) | {"best": start}, self.decoding)
 
     def state(self) -> dict[str, Any]:
         return self.policy.state()
@@ -130,7 +178,7 @@ def _check_sources(recipe: PolicyRecipe, sources: Sequence[SourceSettings]) -> N
         for game in map(make_bounded_game, source.games):
             state, teacher = game.start(Key(recipe.seed)), make_bot(source.teacher, game)
             if source.records:
-                next(teacher_decisions(game, _imitated(source), 1, Key(recipe.seed), [make_style(recipe.style)]))
+                next(teacher_decisions(game, _imitated_source(source), 1, Key(recipe.seed), [make_style(recipe.style)]))
             if source.played_by:
                 make_bot(source.played_by, game)
                 AskedAgent(teacher).draw(state, state.to_act[0], Key(recipe.seed))
@@ -138,15 +186,15 @@ def _check_sources(recipe: PolicyRecipe, sources: Sequence[SourceSettings]) -> N
                 make_style(style).messages(state.view(state.to_act[0]))
 
 
-def _imitated(source: SourceSettings) -> Imitated:
-    return Imitated(source.teacher, source.played_by, source.held_out, source.records)
+def _imitated_source(source: SourceSettings) -> ImitatedPlayer:
+    return ImitatedPlayer(source.teacher, source.played_by, source.held_out, source.records)
 
 
 def _cast(recipe: PolicyRecipe, settings: SFTStageSettings, game: Game[Any]) -> Cast:
     return cast_of(game, demonstrators_of(settings.demonstrators, game), recipe.pools_of(game))
 
 
-def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, strict: bool = False) -> Supervised:
+def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, strict: bool = False) -> SupervisedStage:
     """Make the SFT stage of a recipe: cross-entropy on the decisions of demonstrators or of a teacher."""
     settings, key = recipe.sft, Key(recipe.seed)
     assert settings is not None
@@ -174,7 +222,7 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
     examples = list(_examples(recipe, settings, games, engine, key, run))
     policy.assign(CrossEntropy(), settings.optimizer, recipe.sft_steps, key=key.at("dropout"))
     order, every = key.at("warm start"), 10 * recipe.evaluate_every
-    return Supervised("sft", artifacts, policy, examples, settings, order, decoding_settings(recipe), every)
+    return SupervisedStage("sft", artifacts, policy, examples, settings, order, decoding_settings(recipe), every)
 
 
 def _self_play(settings: SFTStageSettings, games: tuple[str, ...]) -> Sequence[SourceSettings]:
@@ -194,19 +242,19 @@ def _examples(
 ) -> Iterator[list[Example]]:
     """Yield the training examples of every game in units with a common prefix; held-out demonstrations are left out."""
     for source in settings.sources or _self_play(settings, recipe.games):
-        imitated = _imitated(source)
+        imitated = _imitated_source(source)
         styles = [make_style(style) for style in source.styles or (recipe.style,)]
         for game in map(make_bounded_game, source.games):
             for unit in teacher_decisions(game, imitated, source.num_examples, key, styles):
-                yield [demonstrated(engine, example.messages, example.reply) for example in unit]
+                yield [example_of_demonstration(engine, example.messages, example.reply) for example in unit]
     if settings.sources or settings.teacher:
         return
     for game in games:
         if settings.file:
             for taught in file_decisions(settings.file, game, settings.num_examples, key, run):
-                yield [demonstrated(engine, taught.messages, taught.reply)]
+                yield [example_of_demonstration(engine, taught.messages, taught.reply)]
             continue
         cast = _cast(recipe, settings, game)
         for example in demonstrations(game, settings.num_examples, key, style=recipe.style, cast=cast):
             if not example.held_out:
-                yield [demonstrated(engine, example.messages, example.reply)]
+                yield [example_of_demonstration(engine, example.messages, example.reply)]

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from stratagem.algorithms.grpo.collector import GRPOCollector
-from stratagem.algorithms.grpo.opponents import OpponentMixture
-from stratagem.algorithms.grpo.pieces import SIGNALS, own_parts, piece_of_each_token, pieces_of
-from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.engines.open import served
+from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.load import load
-from stratagem.play.forks import steps
+from stratagem.language.engines.open import engine_for
+from stratagem.language.models.load import load
+from stratagem.playing.forks import steps
+from stratagem.training.branched_rollouts import SIGNALS, BranchedRollouts, own_parts, rows_of
 from stratagem.training.online import policy_of
+from stratagem.training.opponents.pool import OpponentPool
+from stratagem.training.rollouts import part_of_each_token
 
 LITTLE = "diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY])"
 
@@ -29,8 +29,8 @@ def collected(game, model="tiny", style="plain", iteration=0, **settings):
     )
     agent = policy_of(recipe, load(model)).player
     made = make_game(game)
-    opponents = OpponentMixture(recipe.grpo.opponents, made, agent)
-    return GRPOCollector(recipe.grpo, made, agent, Key(3), opponents).collect(iteration)
+    opponents = OpponentPool(recipe.grpo, made, agent)
+    return BranchedRollouts(recipe.grpo, made, agent, Key(3), opponents).collect(iteration)
 
 
 def forks_of(found):
@@ -213,10 +213,10 @@ def test_signals_are_charged_to_the_round_that_they_speak_of():
     for group in forks_of(found).values():
         for episode in group:
             agent = episode.seat_of(0)
-            pieces = list(pieces_of(0, episode, (agent,)))
+            pieces = list(rows_of(0, "", episode, (agent,)))
             for name in SIGNALS:
                 told = [row[agent] or 0.0 for row in episode.signals[name]]
-                assert [getattr(piece, name) for piece in pieces] == told
+                assert [piece.rewards[name] for piece in pieces] == told
                 seen |= {(name, value) for value in told}
     assert {name for name, value in seen if value} == {name for name, value in seen if not value} == {*SIGNALS}
     assert found.terms == set(terms)
@@ -242,11 +242,11 @@ def test_the_tokens_of_an_order_have_the_credit_of_that_order():
         "opponents": {"hold": 1.0},
     }
     found = collected(LITTLE, "small", "bare", groups_per_batch=1, group_size=2, **settings)
-    vocabulary, differ = served("small").engine.vocabulary, 0
+    vocabulary, differ = engine_for("small").engine.vocabulary, 0
     rows = [row for group in forks_of(found).values() for episode in group for row in episode.decisions if row.calls]
     for row, example in zip(rows, found.examples, strict=True):
         (call,), start = row.calls, len(row.calls[0].prompt.tokens)
-        places = piece_of_each_token(call, row.action, vocabulary)
+        places = part_of_each_token(call, row.action, vocabulary)
         given = {}
         for place, credit in zip(example.loss_positions, example.columns["advantage"], strict=True):
             given.setdefault(places[place - start], set()).add(credit)
@@ -268,7 +268,7 @@ def test_what_a_decision_was_paid_stands_at_one_of_its_pieces():
     for group in forks_of(found).values():
         for episode in group:
             seat = episode.seat_of(0)
-            pieces = list(pieces_of(0, episode, (seat,)))
-            assert max(piece.number for piece in pieces) > 0
-            assert sum(piece.payoff for piece in pieces) == pytest.approx(episode.payoffs[seat])
+            pieces = list(rows_of(0, "", episode, (seat,)))
+            assert max(piece.part for piece in pieces) > 0
+            assert sum(piece.rewards["payoff"] for piece in pieces) == pytest.approx(episode.payoffs[seat])
             assert episode.payoffs[seat] > 0.0

@@ -6,18 +6,16 @@ import signal
 import pytest
 
 from forks import forked_program
-from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
-from stratagem.algorithms.grpo.collector import check_game
-from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.algorithms.grpo.settings import BranchedRolloutSettings
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.algorithms.grpo import GRPOAlgorithm, GRPORecipe
+from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.store import read_episodes
 from stratagem.players.catalogue import make_player
-from stratagem.runs.checkpoint import checkpoint_folders
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.playing.store import read_episodes
+from stratagem.training.branched_rollouts import BranchedRolloutSettings, check_game
+from stratagem.training.runs.checkpoint import checkpoint_folders
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 pytestmark = pytest.mark.runs
 
@@ -167,11 +165,11 @@ DOOMED = """
 import os, signal, sys
 from pathlib import Path
 from test_grpo_run import OPENING, begun
-from stratagem.algorithms.grpo.collector import GRPOCollector
-from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
+from stratagem.training.branched_rollouts import BranchedRollouts
+from stratagem.algorithms.grpo import GRPOAlgorithm
 from stratagem.games.diplomacy.state import DiplomacyState
 
-collect, play, phases = GRPOCollector.collect, DiplomacyState.play, []
+collect, play, phases = BranchedRollouts.collect, DiplomacyState.play, []
 
 def begin(self, iteration):
     phases.append(0)
@@ -184,7 +182,7 @@ def counted(self, *given):
         os.kill(os.getpid(), signal.SIGKILL)
     return play(self, *given)
 
-GRPOCollector.collect, DiplomacyState.play = begin, counted
+BranchedRollouts.collect, DiplomacyState.play = begin, counted
 GRPOAlgorithm(*begun(Path(sys.argv[1]), OPENING)).train()
 """
 

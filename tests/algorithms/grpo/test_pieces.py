@@ -2,12 +2,13 @@
 
 import pytest
 
-from stratagem.algorithms.grpo.pieces import own_parts, piece_of_each_token, pieces_of
-from stratagem.engines.base import Call, PolicyId, Prompt
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.games.base import Part
-from stratagem.models.load import load
-from stratagem.play.records import Decision, Episode
+from stratagem.games.base import ActionPart
+from stratagem.language.engines.base import Call, PolicyId, Prompt
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.load import load
+from stratagem.playing.records import Decision, Episode
+from stratagem.training.branched_rollouts import own_parts, rows_of
+from stratagem.training.rollouts import part_of_each_token
 
 ACTION = "A PAR - BUR\nF BRE S A PAR\nF SPA/NC H"
 
@@ -23,7 +24,7 @@ def reply(vocabulary, text):
 def by_piece(vocabulary, text, action):
     """Return the text of each piece, token by token."""
     call, found = reply(vocabulary, text), {}
-    for token, piece in zip(call.tokens, piece_of_each_token(call, action, vocabulary), strict=True):
+    for token, piece in zip(call.tokens, part_of_each_token(call, action, vocabulary), strict=True):
         found.setdefault(piece, []).append(token)
     return {piece: vocabulary.decode(tokens) for piece, tokens in found.items()}
 
@@ -58,9 +59,16 @@ def decision(turn, parts=(), payoff=0.0, seat=1):
 
 
 def test_a_decision_has_a_piece_for_each_part_and_at_least_one():
-    parts = (Part("A PAR", "move", 0.3), Part("F BRE", "void support", -1.5), Part("", "outcome", 7.0))
+    parts = (
+        ActionPart("A PAR", "move", 0.3),
+        ActionPart("F BRE", "void support", -1.5),
+        ActionPart("", "outcome", 7.0),
+    )
     decisions = [decision(0), decision(1, parts, payoff=0.25), decision(1, seat=0)]
     episode = Episode("e", "g", 1, ("a", "b"), (0, 1), 0, 0, decisions=decisions)
     assert [part.kind for part in own_parts(decisions[1])] == ["move", "void support"]
-    found = [(p.decision.turn, p.number, p.payoff, p.parts, p.outcome) for p in pieces_of(4, episode, (1,))]
+    found = [
+        (row.decision.turn, row.part, *(row.rewards[name] for name in ("payoff", "parts", "outcome")))
+        for row in rows_of(4, "", episode, (1,))
+    ]
     assert found == [(0, 0, 0.0, 0.0, 0.0), (1, 0, 0.25, 0.3, 7.0), (1, 1, 0.0, -1.5, 0.0)]

@@ -4,14 +4,13 @@ import json
 
 import pytest
 
-from stratagem.algorithms.grpo.algorithm import GRPOAlgorithm
-from stratagem.algorithms.grpo.recipe import GRPORecipe
-from stratagem.evaluation.talk.talk_tree import TalkTree
-from stratagem.evaluation.talk.tree_source import exchange_figures
+from stratagem.algorithms.grpo import GRPOAlgorithm, GRPORecipe
 from stratagem.games import make_game
+from stratagem.measure.talk.talk_tree import TalkTree
+from stratagem.measure.talk.tree_source import exchange_figures
 from stratagem.players.catalogue import make_player
 from stratagem.players.tabular import TablePlayer
-from stratagem.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder
 
 RECIPE = {
     "games": ["sender-receiver"],

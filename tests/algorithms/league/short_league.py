@@ -6,8 +6,8 @@ import pytest
 
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 DATA = {
     "games": ["kuhn(hands=1)"],

@@ -5,23 +5,24 @@ from dataclasses import dataclass
 
 import pytest
 
-from stratagem.algorithms.grpo.collector import Group, Lineup
-from stratagem.algorithms.league.booking import baseline, book, group_points
-from stratagem.games.base import Game, RoundResult, State, View, pending
+from stratagem.games.abilities import TimedState
+from stratagem.games.base import Game, RoundResult, View, pending
 from stratagem.games.catalogue import make_game
 from stratagem.games.choices import Flat
 from stratagem.games.key import Key
 from stratagem.games.spec import GameSpec
-from stratagem.league.results import Results
-from stratagem.play.match import Match, Setup
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
+from stratagem.training.branched_rollouts import Group, Lineup
+from stratagem.training.opponents.booking import baseline, book, group_points
+from stratagem.training.opponents.results import Results
 
 STEPS = ("0", "1", "2")
 
 
-class RaceState(State):
+class RaceState(TimedState):
     """Position of each seat in a race; the share of the way is paid at the end."""
 
     state_fields = ("way", "turn")
@@ -92,7 +93,7 @@ def branched(agent, other, *, groups=1, size=SIZE, swap=False):
             for one in range(size)
         ]
         made.append(Group(None, 0, slots, lineup, key))
-    return made, played(setups), position
+    return made, play_setups(setups), position
 
 
 def booked(agent, other, score, **how):
@@ -152,7 +153,7 @@ def test_book_records_one_result_for_an_opponent_in_several_seats_and_none_again
     """Diplomacy between three powers, from a position after two turns, with the learner itself at one seat."""
     game = make_game("diplomacy(until=1902, only=[FRANCE, GERMANY, ITALY], judged=False)")
     bots = {name: make_player(name, game) for name in ("dumbbot", "random")}
-    (parent,) = played([Setup(id="p", match=Match(game, [bots["dumbbot"]] * 3), slots=(0, 1, 2), key=Key(1))])
+    (parent,) = play_setups([Setup(id="p", match=Match(game, [bots["dumbbot"]] * 3), slots=(0, 1, 2), key=Key(1))])
     position = game.start(Key(1))
     for turn in range(2):
         rows = [row for row in parent.decisions if row.turn == turn]
@@ -166,7 +167,7 @@ def test_book_records_one_result_for_an_opponent_in_several_seats_and_none_again
         for number, group in enumerate(groups)
         for one in range(2)
     ]  # fmt: skip
-    episodes = played(setups)
+    episodes = play_setups(setups)
     worth = baseline(position, "gain")
     assert worth == position.standing() != baseline(position, "payoff") == (0.0, 0.0, 0.0)
     points = group_points(groups[0], worth, episodes[:2])["dumbbot"]

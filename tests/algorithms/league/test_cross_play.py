@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from stratagem.algorithms.league.alliances import _by_deal, _index_and_error
-from stratagem.algorithms.league.crossplay import outsiders, sure_margins
-from stratagem.evaluation.hostility import Hostility
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.statistics import mean
-from stratagem.evaluation.tournament import pairs
+from stratagem.algorithms.league.crossplay import _by_deal, _index_and_error, outsiders, sure_margins
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.measure.hostility import Hostility
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.statistics import mean
+from stratagem.measure.tournament import pairs
 from stratagem.players.catalogue import make_player
 
 
@@ -67,6 +66,7 @@ def test_outsiders_of_one_member_play_the_same_deals():
     assert outsiders(make_game("kuhn"), 3, {}) == []
 
 
+@pytest.mark.runs
 def test_deals_of_an_alliance_are_counted_once_for_all_outsiders():
     game = make_game("diplomacy(until=1901)")
     players = [make_player(name, game) for name in ("dumbbot", "random", "first-legal")]

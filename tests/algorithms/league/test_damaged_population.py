@@ -8,10 +8,10 @@ from safetensors.torch import load_file, save_file
 from short_league import broken_off, figures, population
 
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
-from stratagem.errors import StratagemError
-from stratagem.models.run_models import read_run_models
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
+from stratagem.base.errors import StratagemError
+from stratagem.language.models.run_models import read_run_models
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
 
 pytestmark = pytest.mark.runs
 

@@ -7,10 +7,10 @@ import pytest
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.state import LeagueState
-from stratagem.learning.monitor import TrainingWarning
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
+from stratagem.learn.monitor import TrainingWarning
 from stratagem.training.artifacts import Artifacts
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
 
 DATA = {
     "algorithm": "league",

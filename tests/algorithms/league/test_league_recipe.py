@@ -5,7 +5,7 @@ from short_league import begun
 
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.errors import BadParameter, StratagemError
+from stratagem.base.errors import BadParameter, StratagemError
 
 GAMES = {"games": ["kuhn(hands=1)"]}
 
@@ -35,14 +35,11 @@ def test_a_member_is_named_by_letters_and_digits(name):
         ({"members": {"x": "Nobody"}}, "Nobody"),
         ({"learners": {"lora": {}}}, "'lora' cannot name a member"),
         ({"checkpoint_metric": "exploitability"}, "`checkpoint_metric` cannot be exploitability"),
-        ({"learners": {"main": {"match": {"rule": "fixed"}}}}, "needs `opponent`"),
-        ({"learners": {"main": {"match": {"rule": "fixed", "opponent": "z"}}}}, "obody is called 'z'"),
-        ({"learners": {"main": {"match": {"weighting": "cubed"}}}}, "weightings are squared, variance, linear"),
-        (
-            {"learners": {"main": {"match": {"opponent": "base"}}}},
-            "rule role does not read `opponent`, which is for fixed",
-        ),
-        ({"learners": {"main": {"match": {"rule": "rating_near", "self_play": 0.5}}}}, "which is for pfsp"),
+        ({"learners": {"main": {"match": {"type": "fixed"}}}}, "it needs opponent, as in fixed(opponent=...)"),
+        ({"learners": {"main": {"match": {"type": "fixed", "opponent": "z"}}}}, "obody is called 'z'"),
+        ({"learners": {"main": {"match": {"type": "pfsp", "weighting": "cubed"}}}}, "did you mean capped or squared?"),
+        ({"learners": {"main": {"match": {"opponent": "base"}}}}, "the table needs `type`, the name of a matchmaker"),
+        ({"learners": {"main": {"match": {"type": "rating_near", "self_play": 0.5}}}}, "its options are width"),
         ({"learners": {"x": {"role": "main_exploiter"}}}, "needs a learner of the role main"),
         ({"learners": {"x": {"role": "king"}}}, "learners.x.role"),
         ({"sft": {"teacher": "Nobody"}}, "Nobody"),

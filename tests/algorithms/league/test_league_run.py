@@ -17,15 +17,15 @@ from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.state import LeagueState
 from stratagem.games.catalogue import make_game
-from stratagem.league.results import Results
-from stratagem.learning.monitor import TrainingWarning
-from stratagem.models.run_models import read_run_models
-from stratagem.play.store import read_episodes
+from stratagem.language.models.run_models import read_run_models
+from stratagem.learn.monitor import TrainingWarning
 from stratagem.players.catalogue import make_player
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.playing.store import read_episodes
+from stratagem.training.opponents.results import Results
 from stratagem.training.policy import TrainablePolicy
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 pytestmark = pytest.mark.runs
 
@@ -61,13 +61,13 @@ def test_the_seat_that_asked_plays_as_its_learner_is(whole):
 
 def test_only_the_seat_that_asked_learns(tmp_path, monkeypatch):
     """Against itself, too: every training example is of the seat that asked, and no more often than it was."""
-    taught, learn = Counter(), TrainablePolicy.learn
+    taught, learn = Counter(), TrainablePolicy.update_weights
 
     def seen(self, examples):
         taught.update(example.tokens for example in examples)
         return learn(self, examples)
 
-    monkeypatch.setattr(TrainablePolicy, "learn", seen)
+    monkeypatch.setattr(TrainablePolicy, "update_weights", seen)
     league = {**DATA["league"], "iterations": 3, "snapshot_every": 3}
     run = trained(tmp_path / "run", learners={"main": {"match": {"rule": "self"}}}, league=league)
     said = [Counter(), Counter()]
@@ -149,7 +149,7 @@ from stratagem.algorithms.league.state import LeagueState
 from stratagem.algorithms.league.algorithm import LeagueAlgorithm
 from stratagem.training.policy import TrainablePolicy
 
-learn, left = TrainablePolicy.learn, int(sys.argv[2])
+learn, left = TrainablePolicy.update_weights, int(sys.argv[2])
 
 def counted(self, *given, **named):
     global left
@@ -158,7 +158,7 @@ def counted(self, *given, **named):
         os.kill(os.getpid(), signal.SIGKILL)
     return learn(self, *given, **named)
 
-TrainablePolicy.learn = counted
+TrainablePolicy.update_weights = counted
 LeagueAlgorithm(*begun(Path(sys.argv[1]))).train()
 """
 

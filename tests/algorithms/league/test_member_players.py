@@ -3,18 +3,17 @@
 import pytest
 import torch
 
-from stratagem.algorithms.league.member_players import MemberPlayers
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.state import LeagueState
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.adapters import adapter_names, adapter_parameters
-from stratagem.models.load import load
-from stratagem.models.reference import BadModel
-from stratagem.play.dispatch import BatchQueue
-from stratagem.play.match import Match, Setup
-from stratagem.play.scheduler import play
-from stratagem.runs.folder import RunFolder
+from stratagem.language.models.adapters import adapter_names, adapter_parameters
+from stratagem.language.models.load import load
+from stratagem.language.models.reference import BadModel
+from stratagem.playing.dispatch import BatchQueue
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.scheduler import play
+from stratagem.training.runs.folder import RunFolder
 
 
 def state_in(path, **changes):
@@ -40,7 +39,7 @@ def state(tmp_path):
 def test_who_was_met_last_stays(state):
     game = make_game("kuhn(hands=1)")
     view = game.start(Key(0)).view(0)
-    seats = MemberPlayers.of(state, game)
+    seats = state.member_players(game)
     learner = state.learners["main"].learner
     members = list(kept_in_turn(state, 4))
     said = [seats.player(member).policy(view) for member in members]
@@ -55,13 +54,14 @@ def test_who_was_met_last_stays(state):
     assert sum(weight.requires_grad for weight in state.lm.model.parameters()) == len(learner.optimizer.weights)
 
 
+@pytest.mark.runs
 def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_says_alone(tmp_path):
     """The first orders of a whole game of Diplomacy: one batch of seven, and the seven one after the other."""
     state = state_in(
         tmp_path, games=["diplomacy(judged=False)"], model="small", style="bare", league={"max_loaded_adapters": 7}
     )
     game = make_game("diplomacy(judged=False)")
-    seats = MemberPlayers.of(state, game)
+    seats = state.member_players(game)
     match = Match(game, [seats.player(member) for member in kept_in_turn(state, 7)])
     setup = Setup(id="one", match=match, slots=tuple(range(7)), key=Key(5), turns=1)
     batches = []

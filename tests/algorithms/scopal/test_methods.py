@@ -7,7 +7,7 @@ import pytest
 from test_samples import samples, settings_of
 
 from stratagem.algorithms.scopal.methods import METHODS
-from stratagem.algorithms.scopal.refinement import Refinement
+from stratagem.algorithms.scopal.policy import Refinement
 from stratagem.games.key import Key
 
 

@@ -6,16 +6,15 @@ import pytest
 import torch
 
 from stratagem.algorithms.scopal.methods import METHODS, class_weights
+from stratagem.algorithms.scopal.policy import Refinement, split
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
-from stratagem.algorithms.scopal.refinement import Refinement, split
-from stratagem.algorithms.scopal.samples import ReplyFormat, Samples, resampled, sample_weights
-from stratagem.algorithms.scopal.settings import SampleSettings
+from stratagem.algorithms.scopal.samples import ReplyFormat, Samples, SampleSettings, resample_weights, sample_weights
 from stratagem.algorithms.scopal.steps import SCHEMA, Steps
 from stratagem.games.key import Key
-from stratagem.learning.batch import columns_of
-from stratagem.learning.example import Example
-from stratagem.learning.losses.base import Outputs
-from stratagem.prompting.catalogue import make_style
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.batch import columns_of
+from stratagem.learn.example import Example
+from stratagem.learn.losses.base import Outputs
 
 PLAIN = SampleSettings(balance=False)
 
@@ -47,10 +46,10 @@ def test_sample_weights_with_balance_have_equal_totals_by_game():
 def test_resampled_keeps_each_weight_on_average():
     weight = np.array([8.0, 4.0, 2.0, 1.0, 1.0])
     assert (
-        resampled(weight, 0, np.random.default_rng(0)).tolist()
-        == resampled(weight, 5, np.random.default_rng(0)).tolist()
+        resample_weights(weight, 0, np.random.default_rng(0)).tolist()
+        == resample_weights(weight, 5, np.random.default_rng(0)).tolist()
     )
-    every = np.array([resampled(weight, 4, np.random.default_rng(seed)) for seed in range(4000)])
+    every = np.array([resample_weights(weight, 4, np.random.default_rng(seed)) for seed in range(4000)])
     assert set(every.sum(axis=1)) == {4.0}
     assert every.mean(axis=0) == pytest.approx(4 * weight / weight.sum(), abs=0.05)
 

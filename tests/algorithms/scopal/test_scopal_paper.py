@@ -6,14 +6,14 @@ import tomllib
 import pytest
 
 from stratagem.algorithms.catalogue import read_any
-from stratagem.errors import BadParameter
-from stratagem.reproduction.published import SCALES, PublishedPaper, printed_value, with_folders
-from stratagem.reproduction.run_figures import final_figures
-from stratagem.reproduction.table_maker import figures_of, make_table
-from stratagem.reproduction.table_plan import TablePlan
-from stratagem.runs.config_file import toml_value
-from stratagem.runs.folder import RunFolder
+from stratagem.base.errors import BadParameter
+from stratagem.sweeps.reproduction.published import SCALES, PublishedPaper, printed_value, with_folders
+from stratagem.sweeps.reproduction.run_figures import final_figures
+from stratagem.sweeps.reproduction.table_maker import figures_of, make_table
+from stratagem.sweeps.reproduction.table_plan import TablePlan
 from stratagem.training.evaluation import Final
+from stratagem.training.runs.config_file import toml_value
+from stratagem.training.runs.folder import RunFolder
 from stratagem.training.shipped import PAPERS, PUBLISHED, recipe_path
 
 FOLDER = PAPERS / "scopal"
@@ -172,13 +172,14 @@ def test_run_that_reads_a_later_run_is_refused():
         PublishedPaper.read(SMALL)
 
 
+@pytest.mark.runs
 def test_run_of_a_paper_learns_from_the_games_of_another(tmp_path, monkeypatch):
     asked = []
-    evaluated = Final.evaluated
-    monkeypatch.setattr(Final, "evaluated", lambda *given, **own: asked.append(given) or evaluated(*given, **own))
+    evaluated = Final.evaluate_models
+    monkeypatch.setattr(Final, "evaluate_models", lambda *given, **own: asked.append(given) or evaluated(*given, **own))
     paper = PublishedPaper.read(ordered())
     plan = TablePlan(tmp_path / PUBLISHED, paper, paper.table("1"), "tiny", tmp_path / "runs", (3,))
-    planned = plan.planned()
+    planned = plan.list_runs()
     assert [(run.name, run.first) for run in planned] == [("self-play-3", True), ("winning-3", False)]
     assert make_table(plan, lambda _: None, any_tree=True) == {}
     figures = figures_of(plan)

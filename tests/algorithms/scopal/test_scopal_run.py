@@ -14,20 +14,20 @@ from stratagem.algorithms.scopal.methods import METHODS
 from stratagem.algorithms.scopal.policy import STAGES
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
 from stratagem.algorithms.scopal.steps import read_steps
-from stratagem.engines.open import served
-from stratagem.errors import BadParameter, BadRecord, StratagemError
+from stratagem.base.errors import BadParameter, BadRecord, StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.run_models import read_run_models
-from stratagem.play.store import read_episodes, shards
+from stratagem.language.engines.open import engine_for
+from stratagem.language.models.run_models import read_run_models
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Traits
-from stratagem.prompting.catalogue import make_style
-from stratagem.reports.report import report_html
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.playing.store import read_episodes, shards
+from stratagem.show.reports.report import report_html
 from stratagem.training.evaluation import EVALUATION, POLICIES
 from stratagem.training.recipe_file import over
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 pytestmark = pytest.mark.runs
 
@@ -348,7 +348,7 @@ def test_policy_is_saved_at_the_start_and_after_every_stage(whole):
 
 
 def test_trained_scopal_models_can_play(whole):
-    assert served(f"run:{whole.path}@last/kto").adapter
+    assert engine_for(f"run:{whole.path}@last/kto").adapter
 
 
 @pytest.mark.parametrize(

@@ -9,22 +9,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from stratagem.algorithms.scopal.decision_table import Coded, read_decisions
-from stratagem.algorithms.scopal.samples import ReplyFormat, make_samples
-from stratagem.algorithms.scopal.settings import SampleSettings
+from stratagem.algorithms.scopal.decision_table import TextColumn, read_decisions
+from stratagem.algorithms.scopal.samples import ReplyFormat, SampleSettings, make_samples
 from stratagem.algorithms.scopal.steps import make_steps, read_steps, write_steps
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.errors import BadRecord
-from stratagem.evaluation.metrics.win_rate import won
+from stratagem.base.errors import BadRecord
 from stratagem.games import Key, make_game
-from stratagem.learning.advantages.catalogue import read_advantage
-from stratagem.models.load import load
-from stratagem.play.match import Match
-from stratagem.play.seating import rotated
-from stratagem.play.store import read_episodes, write_shard
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.load import load
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.advantages.catalogue import read_advantage
+from stratagem.measure.metrics.win_rate import share_of_win
 from stratagem.players.catalogue import make_player
-from stratagem.prompting.catalogue import make_style
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import read_episodes, write_shard
+from stratagem.playing.workers.shards import play_setups
 
 RATE = read_advantage("step_win_rate").value
 
@@ -33,16 +32,16 @@ def recorded(folder, game="tic-tac-toe", players=("random", "random"), episodes=
     """Games on disk, half of them in each shard; the players sit in both orders."""
     made = make_game(game)
     match = Match(made, [make_player(name, made) for name in players])
-    setups = list(rotated(match, episodes, Key(3), name=game))
+    setups = list(rotate_seats(match, episodes, Key(3), name=game))
     for number in range(shards):
-        write_shard(folder, number, played(setups[number::shards]))
+        write_shard(folder, number, play_setups(setups[number::shards]))
     return folder
 
 
 def outcome(episode, seat):
     """One for a win, a half for a tie, as the metric counts it for slot 0."""
     slots = tuple(0 if other == seat else 1 for other in range(len(episode.slots)))
-    return won(replace(episode, slots=slots))
+    return share_of_win(replace(episode, slots=slots))
 
 
 def counted(folder, whose=lambda episode, row: True):
@@ -111,7 +110,7 @@ def test_equal_states_of_two_games_are_two(tmp_path):
 def test_equal_replies_to_two_prompts_of_a_state_are_two_rows_with_one_reward(tmp_path):
     """A prompt may tell more than the state: its examples are its own, and the reward is the state's."""
     table = read_decisions([recorded(tmp_path, "nim")])
-    prompts = Coded(np.arange(len(table)) % 2, pa.array(["one", "other"]))
+    prompts = TextColumn(np.arange(len(table)) % 2, pa.array(["one", "other"]))
     steps = make_steps(replace(table, prompt=prompts), [tmp_path], RATE)
     rows, rewards = steps.rows.to_pylist(), defaultdict(set)
     for row in rows:

@@ -1,18 +1,17 @@
 """A naive learner sees five prompts in all: what is asked of its model is computed once, in play and in training."""
 
 from stages import run_trial
-from stratagem.algorithms.shapellm.algorithm import bases_of
+from stratagem.algorithms.shapellm.algorithm import Trials, bases_of
 from stratagem.algorithms.shapellm.language_seat import _legal_tokens
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat import UpdateData, transitions_of
 from stratagem.algorithms.shapellm.seats import SeatFactory
-from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
 from stratagem.players.catalogue import make_player
-from stratagem.runs.folder import RunFolder
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
+from stratagem.training.runs.folder import RunFolder
 
 
 def test_shared_prefixes_are_computed_once(tmp_path):
@@ -44,7 +43,7 @@ def test_entropy_bonus_is_over_the_legal_labels(tmp_path):
     game, bases = make_game(recipe.game), bases_of(recipe, RunFolder(tmp_path / "run"))
     seat = SeatFactory(recipe, game, bases).seats()["naive"]
     match = Match(game, [seat.player, make_player("random", game)])
-    episodes = played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(3))
+    episodes = play_setups(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(3))
     found = transitions_of([episodes], 0)
     assert found
     vocabulary = seat.policy.engine.vocabulary

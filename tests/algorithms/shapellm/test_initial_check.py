@@ -9,14 +9,14 @@ from test_shaping_run import RECIPE
 
 from stratagem.algorithms.kl_sft.target_policies import TargetPolicy
 from stratagem.algorithms.shapellm.algorithm import TrialStage
-from stratagem.algorithms.shapellm.initial_check import LIMIT, distant, policy_after_prompts
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
-from stratagem.decoding.spelling import Unspellable
-from stratagem.engines.transformers_engine import TransformersEngine
-from stratagem.evaluation.labels import Reading, divergence
-from stratagem.learning.monitor import TrainingWarning
-from stratagem.models.load import load
-from stratagem.runs.folder import RunFolder
+from stratagem.algorithms.shapellm.seats import LIMIT, distant, policy_after_prompts
+from stratagem.language.decoding.spelling import Unspellable
+from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.models.load import load
+from stratagem.learn.monitor import TrainingWarning
+from stratagem.measure.labels import LabelReading, divergence
+from stratagem.training.runs.folder import RunFolder
 
 COOPERATIVE = TargetPolicy(policy="ipd-cooperative", seat=0)
 UNTRAINED = {"epochs": 0}
@@ -37,7 +37,7 @@ def test_an_untrained_base_is_warned_of_once(tmp_path):
     (sentence,) = begun(tmp_path)
     assert sentence.startswith("tiny begins at seat 0 with the probabilities 0.")
     assert "of C, and the target policy ipd-cooperative has 0.85, 0.85, 0.85, 0.85, 0.85: " in sentence
-    assert sentence.endswith("by `stratagem labels`.")
+    assert sentence.endswith("by experiments/label_scan.py.")
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_nothing_is_said_where_there_is_no_target_for_these_labels(tmp_path, cha
 
 def test_the_limit_is_between_the_examples_that_it_names():
     for target, inside, outside in ((0.25, 0.39, 0.41), (0.75, 0.61, 0.59)):
-        near, far = (Reading((q,) * 5, (1.0 - q,) * 5) for q in (inside, outside))
+        near, far = (LabelReading((q,) * 5, (1.0 - q,) * 5) for q in (inside, outside))
         assert divergence((target,) * 5, near) < LIMIT < divergence((target,) * 5, far)
 
 
@@ -69,14 +69,14 @@ def test_a_teacher_or_labels_of_several_tokens_are_not_compared(monkeypatch):
     def refuse(*_):
         raise Unspellable("T is two tokens.")
 
-    monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.policy_after_prompts", refuse)
+    monkeypatch.setattr("stratagem.algorithms.shapellm.seats.policy_after_prompts", refuse)
     assert list(distant(engine, "tiny", [COOPERATIVE])) == []
 
 
 def test_null_actions_are_warned_of_where_replies_are_any_token(tmp_path, monkeypatch):
     """The labels have the shares of the target policy, and half of the probability."""
-    half = Reading((0.85 / 2,) * 5, (0.15 / 2,) * 5)
-    monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.policy_after_prompts", lambda *_: half)
+    half = LabelReading((0.85 / 2,) * 5, (0.15 / 2,) * 5)
+    monkeypatch.setattr("stratagem.algorithms.shapellm.seats.policy_after_prompts", lambda *_: half)
     (sentence,) = begun(tmp_path / "single")
     assert "tiny begins at seat 0 with a probability of 0.50 of a reply that is neither C nor D" in sentence
     seats = {name: {**seat, "mode": "direct"} for name, seat in RECIPE.model_dump()["seats"].items()}
@@ -86,8 +86,8 @@ def test_null_actions_are_warned_of_where_replies_are_any_token(tmp_path, monkey
 def test_null_actions_are_the_mean_over_the_states(monkeypatch):
     """One state without null actions does not make up for the others."""
     legal = (1.0, 0.9, 0.9, 0.9, 0.9)
-    reading = Reading(tuple(0.85 * some for some in legal), tuple(0.15 * some for some in legal))
-    monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.policy_after_prompts", lambda *_: reading)
+    reading = LabelReading(tuple(0.85 * some for some in legal), tuple(0.15 * some for some in legal))
+    monkeypatch.setattr("stratagem.algorithms.shapellm.seats.policy_after_prompts", lambda *_: reading)
     engine = SimpleNamespace(capabilities=SimpleNamespace(scores=True))
     (sentence,) = distant(engine, "tiny", [COOPERATIVE])
     assert "a probability of 0.08 of a reply that is neither" in sentence
@@ -98,7 +98,7 @@ def test_a_policy_after_prompts_is_the_mean_of_each_state(monkeypatch):
         return [(math.log(0.1 * (prompt.state + 1)), math.log(0.05)) for prompt in prompts]
 
     scorer = SimpleNamespace(of=lambda engine: SimpleNamespace(logprobs=logprobs))
-    monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.LabelScorer", scorer)
+    monkeypatch.setattr("stratagem.algorithms.shapellm.seats.LabelScorer", scorer)
     found = policy_after_prompts(None, COOPERATIVE)
     assert found.first == pytest.approx((0.1, 0.2, 0.3, 0.4, 0.5))
     assert found.second == pytest.approx((0.05,) * 5)
@@ -106,7 +106,7 @@ def test_a_policy_after_prompts_is_the_mean_of_each_state(monkeypatch):
 
 @pytest.mark.parametrize(("legal", "sentences"), [(0.94, 1), (0.96, 0)])
 def test_the_limit_of_null_actions_is_a_twentieth(monkeypatch, legal, sentences):
-    reading = Reading((0.85 * legal,) * 5, (0.15 * legal,) * 5)
-    monkeypatch.setattr("stratagem.algorithms.shapellm.initial_check.policy_after_prompts", lambda *_: reading)
+    reading = LabelReading((0.85 * legal,) * 5, (0.15 * legal,) * 5)
+    monkeypatch.setattr("stratagem.algorithms.shapellm.seats.policy_after_prompts", lambda *_: reading)
     engine = SimpleNamespace(capabilities=SimpleNamespace(scores=True))
     assert len(list(distant(engine, "tiny", [COOPERATIVE]))) == sentences

@@ -2,17 +2,16 @@
 
 import pytest
 
-from stratagem.algorithms.shapellm import interest
-from stratagem.algorithms.shapellm.interest import MemoryOne, all_memory_one, interests
-from stratagem.algorithms.shapellm.seat import Seat
-from stratagem.algorithms.shapellm.seat_settings import TabularSettings
-from stratagem.algorithms.shapellm.shapers.seat import ExactSeat, ExactSettings
+from stratagem.algorithms.shapellm import metrics as interest
+from stratagem.algorithms.shapellm.metrics import MemoryOne, all_memory_one, interests
+from stratagem.algorithms.shapellm.seat import Seat, TabularSettings
+from stratagem.algorithms.shapellm.shapers.memory_one import ExactSeat, ExactSettings
 from stratagem.algorithms.shapellm.tabular_seat import TabularSeat
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
 from stratagem.players.catalogue import make_player
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
 
 GAME = make_game("ipd-shapellm(rounds=20)")
 
@@ -51,7 +50,7 @@ def test_memory_one_player_answers_the_joint_action_with_its_own_part_first():
     """Pavlov keeps its action where the other cooperated, and changes it where not (Nowak and Sigmund 1993)."""
     opponent, pavlov = make_player("ipd/AlternateDefect", GAME), MemoryOne(0, ((0, 1), (1, 0)))
     match = Match(GAME, [pavlov, opponent])
-    (episode,) = played([Setup(id="one", match=match, slots=(0, 1), key=Key(0))])
+    (episode,) = play_setups([Setup(id="one", match=match, slots=(0, 1), key=Key(0))])
     mine, theirs = ([row.action for row in episode.decisions if row.slot == slot] for slot in (0, 1))
     before = list(zip(mine, theirs, strict=True))[:-1]
     assert set(before) > {("C", "D"), ("D", "C")}
@@ -107,5 +106,5 @@ def test_a_memory_one_player_looks_up_its_own_action_and_then_the_others(after, 
     """It defects first, and meets a player that always cooperates."""
     game = make_game("ipd(rounds=4)")
     match = Match(game, [MemoryOne(1, after), make_player("AlwaysCooperate", game)])
-    (episode,) = played([Setup(id="m", match=match, slots=(0, 1), key=Key(0))])
+    (episode,) = play_setups([Setup(id="m", match=match, slots=(0, 1), key=Key(0))])
     assert "".join(row.action[0] for row in episode.decisions if row.slot == 0) == expected

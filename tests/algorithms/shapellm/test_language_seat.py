@@ -6,20 +6,19 @@ from dataclasses import replace
 import pytest
 import torch
 
-from stratagem.algorithms.shapellm.algorithm import bases_of
+from stratagem.algorithms.shapellm.algorithm import Trials, bases_of
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat import Seat, UpdateData
 from stratagem.algorithms.shapellm.seats import SeatFactory
-from stratagem.algorithms.shapellm.trials import Trials
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.learning.learner import Report
-from stratagem.learning.monitor import TrainingWarning
-from stratagem.learning.schedules import Experience, Schedule
-from stratagem.play.match import Match, Setup
+from stratagem.learn.learner import StepReport
+from stratagem.learn.monitor import TrainingWarning
+from stratagem.learn.schedules import Experience, Schedule
 from stratagem.players.catalogue import make_player
-from stratagem.runs.folder import RunFolder
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
+from stratagem.training.runs.folder import RunFolder
 
 
 @pytest.fixture
@@ -37,7 +36,7 @@ def seat(tmp_path):
 
 def games_of(seat, game):
     match = Match(game, [seat.player, make_player("random", game)])
-    return played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(4))
+    return play_setups(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(4))
 
 
 def moved(seat, game, number):
@@ -145,8 +144,8 @@ def test_failed_reply_is_not_trained_on(seat):
 def test_turns_of_two_episodes_of_an_update_are_different_turns(seat, monkeypatch):
     """`advantage_mean_over = "turn"` compares environments at the same turn of the same episode."""
     seat, game = seat
-    given, learn = [], seat.proximal.learn
-    monkeypatch.setattr(seat.proximal, "learn", lambda batch, *rest: given.append(batch) or learn(batch, *rest))
+    given, learn = [], seat.proximal.update
+    monkeypatch.setattr(seat.proximal, "update", lambda batch, *rest: given.append(batch) or learn(batch, *rest))
     seat.update(UpdateData([games_of(seat, game), games_of(seat, game)], 0, Key(0)))
     turns = dict.fromkeys(given[0].turns)
     assert len(turns) == 2 * 2, "two episodes of two rounds"
@@ -166,14 +165,14 @@ def test_monitor_checks_every_step_of_a_batch(seat):
     """Of three steps the second is no number."""
     seat, game = seat
     seat.settings = seat.settings.model_copy(update={"learning_rate_scale": Schedule(start=1.0, end=1.0)})
-    sound = Report(loss=0.1, grad_norm=0.5, learning_rate=1e-3, num_examples=1, num_tokens=1, num_read=1)
-    learn = seat.proximal.learn
+    sound = StepReport(loss=0.1, grad_norm=0.5, learning_rate=1e-3, num_examples=1, num_tokens=1, num_read=1)
+    learn = seat.proximal.update
 
     def spoilt(found, key, _):
         *_, last = learn(found, key)
         yield from (replace(sound, loss=loss, examples=last.examples) for loss in (0.1, math.nan, 0.1))
 
-    seat.proximal.learn = spoilt
+    seat.proximal.update = spoilt
     with pytest.warns(TrainingWarning, match="The loss is nan"):
         seat.update(UpdateData([games_of(seat, game)], 0, Key(0)))
     assert seat.findings()["not_finite"]["count"] == 1

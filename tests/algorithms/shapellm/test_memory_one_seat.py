@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from stages import run_trial
+from stratagem.algorithms.shapellm.algorithm import Trials
 from stratagem.algorithms.shapellm.metrics import first_log_odds
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seats import SeatFactory
-from stratagem.algorithms.shapellm.shapers.seat import naive_gradient
-from stratagem.algorithms.shapellm.trials import Trials
+from stratagem.algorithms.shapellm.shapers.memory_one import naive_gradient
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 
@@ -48,7 +48,7 @@ def test_seats_step_at_the_same_time():
     game = seats["one"].game
     expected = [
         own + 0.5 * naive_gradient(game, own, other),
-        other + 1.0 * naive_gradient(game.swapped(), other, own),
+        other + 1.0 * naive_gradient(game.swap_seats(), other, own),
     ]
     for found, step in zip(policies(seats), expected, strict=True):
         assert torch.allclose(found, step)

@@ -6,15 +6,21 @@ import torch
 from stratagem.algorithms.shapellm.algorithm import OUTCOME, ShapeLLMAlgorithm, TrialStage
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.shapers import mfos
-from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame
-from stratagem.algorithms.shapellm.shapers.mfos import MetaLearner, MetaPolicy, MFOSSeat, MFOSSettings, meta_returns
-from stratagem.algorithms.shapellm.shapers.mfos_stage import MetaStage, meta_policies
-from stratagem.algorithms.shapellm.shapers.seat import naive_gradient
+from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame, naive_gradient
+from stratagem.algorithms.shapellm.shapers.mfos import (
+    MetaLearner,
+    MetaPolicy,
+    MetaStage,
+    MFOSSeat,
+    MFOSSettings,
+    meta_policies,
+    meta_returns,
+)
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.reports.run_data import RunData
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import FILE
+from stratagem.show.reports.run_data import RunData
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import FILE
 
 GAME = make_game("ipd-shapellm")
 SMALL = MFOSSettings(hidden_units=3, meta_steps=4, meta_episodes=2, population=4, generations=3)
@@ -36,7 +42,7 @@ def test_meta_returns_are_the_values_along_naive_learning():
     for _ in range(settings.meta_steps):
         own = policy.act(weights, own[None, None], other[None, None])[0, 0]
         total += torch.stack(game.values(own, other))
-        other = other + 0.7 * naive_gradient(game.swapped(), other, own)
+        other = other + 0.7 * naive_gradient(game.swap_seats(), other, own)
     assert torch.allclose(told[:, 0], total / 4 / 20)
 
 

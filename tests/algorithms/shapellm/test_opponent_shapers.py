@@ -5,17 +5,13 @@ import itertools
 import pytest
 import torch
 
-from stratagem.algorithms.shapellm.metrics import memory_one_views
-from stratagem.algorithms.shapellm.shapers.advantage_alignment import aligned_gradient
-from stratagem.algorithms.shapellm.shapers.lola import first_order, through_step
-from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame
-from stratagem.algorithms.shapellm.shapers.seat import naive_gradient
-from stratagem.algorithms.shapellm.shapers.sos import stable
+from stratagem.algorithms.shapellm.shapers.gradient_shapers import aligned_gradient, first_order, stable, through_step
+from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame, memory_one_views, naive_gradient
 from stratagem.algorithms.shapellm.tabular_seat import TabularLearner
-from stratagem.errors import BadParameter
-from stratagem.evaluation.expectation import expected
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
-from stratagem.prompting.catalogue import make_style
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.measure.expectation import expected_payoffs
 
 PUBLISHED = "matrix(payoffs=[[(-1,-1),(-3,0)],[(0,-3),(-2,-2)]], rounds=128)"
 """The prisoner's dilemma of LOLA and M-FOS; 128 rounds leave .5 % of the discounted return out."""
@@ -46,7 +42,7 @@ def table(game, slot, log_odds):
 @pytest.mark.parametrize("text", [*GAMES, "icg(rounds=5, continuation=.7)"])
 def test_values_are_those_of_the_exact_expectation(text):
     game, (first, second) = make_game(text), policies()
-    told = expected(game, [table(game, 0, first), table(game, 1, second)])
+    told = expected_payoffs(game, [table(game, 0, first), table(game, 1, second)])
     for slot, own, other in ((0, first, second), (1, second, first)):
         mine, theirs = MemoryOneGame.of(game, slot, 1.0).values(own, other)
         assert mine.item() == pytest.approx(told.sums["payoff", slot])
@@ -79,7 +75,7 @@ def test_lola_differentiates_through_the_opponents_step(slot):
     game, (own, other) = MemoryOneGame.of(make_game("c-ipd"), slot, 0.9), policies(1)
 
     def after_step(point, eta=0.3):
-        return game.values(point, other + eta * naive_gradient(game.swapped(), other, point))[0]
+        return game.values(point, other + eta * naive_gradient(game.swap_seats(), other, point))[0]
 
     assert torch.allclose(through_step(game, own, other, 0.3), differences(after_step, own), atol=1e-5)
 
@@ -90,7 +86,7 @@ def test_lola_to_first_order_adds_the_effect_on_the_opponents_step(slot):
     weight = differences(lambda point: game.values(own, point)[0], other)
 
     def effect(point):
-        return weight @ naive_gradient(game.swapped(), other, point)
+        return weight @ naive_gradient(game.swap_seats(), other, point)
 
     by_hand = naive_gradient(game, own, other) + 0.3 * differences(effect, own)
     assert torch.allclose(first_order(game, own, other, 0.3), by_hand, atol=1e-5)
@@ -142,7 +138,7 @@ def learnt(gradient, steps, *settings, episodes=8):
     for _ in range(steps):
         one, two = (
             one + gradient(game, one, two, *settings).detach(),
-            two + gradient(game.swapped(), two, one, *settings).detach(),
+            two + gradient(game.swap_seats(), two, one, *settings).detach(),
         )
     return torch.stack(game.values(one, two)) / game.length, one
 
@@ -166,7 +162,7 @@ def test_advantage_alignment_learners_cooperate_in_the_published_dilemma():
     for _ in range(12):
         one, two = (
             one + aligned_gradient(game, one, two, 1.0),
-            two + aligned_gradient(game.swapped(), two, one, 1.0),
+            two + aligned_gradient(game.swap_seats(), two, one, 1.0),
         )
     assert min(game.values(one, two)).item() / game.length > -1.1
 
@@ -189,7 +185,7 @@ def test_stable_shaping_is_its_published_formula(text, seed, shift, spread, rate
     terms = []
     for game, own, other in ((games[0], *both), (games[1], *both[::-1])):
         cross = differences(lambda point, game=game, own=own: game.values(own, point)[0], other)
-        their_step = naive_gradient(game.swapped(), other, own)
+        their_step = naive_gradient(game.swap_seats(), other, own)
         ahead = differences(
             lambda point, game=game, other=other, step=their_step: (
                 differences(lambda their: game.values(point, their)[0], other, 1e-4) @ step
@@ -198,7 +194,8 @@ def test_stable_shaping_is_its_published_formula(text, seed, shift, spread, rate
             1e-3,
         )
         shaping = differences(
-            lambda point, game=game, other=other, cross=cross: cross @ naive_gradient(game.swapped(), other, point), own
+            lambda point, game=game, other=other, cross=cross: cross @ naive_gradient(game.swap_seats(), other, point),
+            own,
         )
         naive = naive_gradient(game, own, other)
         terms.append((naive, naive + rate * ahead, rate * shaping))

@@ -8,9 +8,9 @@ import pytest
 from stratagem.algorithms.catalogue import algorithm_of, bound, read_any
 from stratagem.algorithms.shapellm.algorithm import ShapeLLMAlgorithm
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
-from stratagem.errors import BadParameter, UnknownName
-from stratagem.runs.config_file import settings_toml
-from stratagem.runs.folder import RunFolder
+from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.training.runs.config_file import settings_toml
+from stratagem.training.runs.folder import RunFolder
 
 SOS = {"learner": "sos"}
 TWO = {"shaper": {"learner": "shaper"}, "naive": {"learner": "naive"}}
@@ -164,7 +164,7 @@ RECIPES = Path(__file__).parents[3] / "recipes"
 
 
 def gemma(variant):
-    return [RECIPES / f"shapellm/variants/{variant}.toml", RECIPES / "shapellm/models/gemma.toml"]
+    return [RECIPES / f"papers/shapellm/{variant}.toml", RECIPES / "shapellm/models/gemma.toml"]
 
 
 def test_recipes_for_the_papers_model_have_its_learning_rates():

@@ -5,20 +5,20 @@ import json
 import pytest
 import torch
 
-from stratagem.algorithms.shapellm import trials as trial_module
+from stratagem.algorithms.shapellm import algorithm as trial_module
 from stratagem.algorithms.shapellm.algorithm import OUTCOME, ShapeLLMAlgorithm, bases_of
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
-from stratagem.engines.open import served
-from stratagem.errors import BadParameter, UnknownName
+from stratagem.base.errors import BadParameter, UnknownName
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.run_models import read_run_models
-from stratagem.play.store import shards
+from stratagem.language.engines.open import engine_for
+from stratagem.language.models.run_models import read_run_models
 from stratagem.players.language import language_player
-from stratagem.runs.checkpoint import latest
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.metrics import read_metrics
+from stratagem.playing.store import shards
 from stratagem.training.loop import FINDINGS
+from stratagem.training.runs.checkpoint import latest
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 pytestmark = pytest.mark.runs
 
@@ -75,7 +75,7 @@ def whole(tmp_path_factory):
 def resumed(tmp_path_factory):
     """One that was broken off in the second episode of a trial after its checkpoint, and again before any."""
     run = begun(tmp_path_factory.mktemp("resumed") / "run")
-    real = trial_module.played
+    real = trial_module.play_setups
     for breaks_at in (2, 6):
         calls = iter(range(100))
 
@@ -85,7 +85,7 @@ def resumed(tmp_path_factory):
             return real(setups)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(trial_module, "played", broken)
+            patch.setattr(trial_module, "play_setups", broken)
             trainer = ShapeLLMAlgorithm(RECIPE, run)
             with pytest.raises(Broken):
                 trainer.train()
@@ -174,7 +174,7 @@ def test_models_of_all_seats_can_play(whole):
     assert language_player(f"run:{whole.path}@last/shaper").style == "shapellm-occurrence"
     said = player.policy(game.start(Key(0)).view(1))["C"]
     assert said == pytest.approx(curves(whole)["naive/first/start"][1][-1], abs=1e-5)
-    assert served(f"run:{whole.path}@last/naive").adapter
+    assert engine_for(f"run:{whole.path}@last/naive").adapter
 
 
 @pytest.mark.long

@@ -6,18 +6,17 @@ from itertools import product
 import pytest
 
 from stages import run_trial
-from stratagem.algorithms.shapellm.metrics import memory_one_views
-from stratagem.algorithms.shapellm.seat import Seat, UpdateData, transitions_of
-from stratagem.algorithms.shapellm.seat_settings import TabularSettings
+from stratagem.algorithms.shapellm.algorithm import Trials
+from stratagem.algorithms.shapellm.seat import Seat, TabularSettings, UpdateData, transitions_of
+from stratagem.algorithms.shapellm.shapers.memory_one import memory_one_views
 from stratagem.algorithms.shapellm.tabular_seat import TabularSeat
-from stratagem.algorithms.shapellm.trials import Trials
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.forks import steps
-from stratagem.play.match import Match, Setup
 from stratagem.players.catalogue import make_player
-from stratagem.workers.shards import played
+from stratagem.playing.forks import steps
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
 
 GAME = make_game("ipd-shapellm(rounds=20)")
 ONE = make_game("ipd-shapellm(rounds=1)")
@@ -54,7 +53,7 @@ def test_tabular_advantages_are_discounted_returns_less_their_mean_over_environm
     pairs = [
         Match(three, [make_player(PLAYS[own], three), make_player(PLAYS[other], three)]) for own, other in ("DC", "CD")
     ]
-    episodes = played(Setup(id=str(n), match=pair, slots=(0, 1), key=Key(n)) for n, pair in enumerate(pairs))
+    episodes = play_setups(Setup(id=str(n), match=pair, slots=(0, 1), key=Key(n)) for n, pair in enumerate(pairs))
     seat = TabularSeat("t", TabularSettings(discount=0.5), 1)
     assert seat._advantages(transitions_of([episodes], 0)) == [3.5, 3.0, 2.0, -3.5, -3.0, -2.0]
 
@@ -78,7 +77,7 @@ def test_tabular_update_is_the_score_function_estimate():
     """By hand, for games of one round against a defector, who pays cooperation 0 and defection 1."""
     seat = TabularSeat("t", TabularSettings(initial_probability=0.6, learning_rate=2.0), 1)
     match = Match(ONE, [seat.player, make_player("ipd/AlwaysDefect", ONE)])
-    episodes = played(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(30))
+    episodes = play_setups(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(30))
     share = sum(transition.decision.action == "C" for transition in transitions_of([episodes], 0)) / 30
     assert 0.0 < share < 1.0
     before = dict(seat.table.row(ONE.start(Key(0)).view(0)))
@@ -98,7 +97,7 @@ def test_tabular_update_is_scaled_by_the_number_of_environments():
         pairs = [
             Match(ONE, [make_player(PLAYS[action], ONE), make_player("ipd/AlwaysDefect", ONE)]) for action in played_by
         ]
-        episodes = played(Setup(id=str(n), match=pair, slots=(0, 1), key=Key(n)) for n, pair in enumerate(pairs))
+        episodes = play_setups(Setup(id=str(n), match=pair, slots=(0, 1), key=Key(n)) for n, pair in enumerate(pairs))
         before = seat.table.row(ONE.start(Key(0)).view(0))["C"]
         seat.update(UpdateData([episodes], 0, Key(0)))
         moved = seat.table.row(ONE.start(Key(0)).view(0))["C"] - before

@@ -5,22 +5,22 @@ import math
 import pytest
 
 from stages import run_trial
+from stratagem.algorithms.shapellm.algorithm import Trials
 from stratagem.algorithms.shapellm.metrics import (
     CERTAIN,
     empirical_policy_metrics,
     joint_action_metrics,
-    memory_one_views,
     payoff_metrics,
     policy_metrics,
 )
 from stratagem.algorithms.shapellm.seat import Seat, merge_rewards, transitions_of
-from stratagem.algorithms.shapellm.trials import Trials
+from stratagem.algorithms.shapellm.shapers.memory_one import memory_one_views
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
 from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.workers.shards import play_setups
 
 GAME = make_game("ipd-shapellm(rounds=3)")
 
@@ -118,7 +118,7 @@ def test_trial_memory_is_reset_after_the_trial():
 
 def episode_of(first, second, **options):
     match = Match(GAME, [first, second])
-    return played([Setup(id="one", match=match, slots=(0, 1), key=Key(1), **options)])[0]
+    return play_setups([Setup(id="one", match=match, slots=(0, 1), key=Key(1), **options)])[0]
 
 
 def test_null_action_is_a_transition_and_the_others_is_discarded():
@@ -189,7 +189,7 @@ def hand_of(*actions):
     """A hand of Kuhn poker, in which a round may have two turns of the opener."""
     game = make_game("kuhn(hands=1)")
     match = Match(game, [Says(*actions), Says(*actions)])
-    return played([Setup(id="one", match=match, slots=(0, 1), key=Key(1))])[0]
+    return play_setups([Setup(id="one", match=match, slots=(0, 1), key=Key(1))])[0]
 
 
 def test_transitions_of_a_round_with_two_turns_of_a_seat_are_two():
@@ -205,7 +205,7 @@ def test_payoff_metrics_leave_out_a_round_with_a_null_action_at_its_first_turn()
 def test_payoff_metrics_count_rounds_with_a_legal_second_attempt():
     match = Match(GAME, [Stammers({1}), Mute(set(), "D")])
     match.retries = 1
-    (episode,) = played([Setup(id="one", match=match, slots=(0, 1), key=Key(1))])
+    (episode,) = play_setups([Setup(id="one", match=match, slots=(0, 1), key=Key(1))])
     assert [row.action for row in episode.decisions if row.turn == 1] == [None, "C", "D"]
     episode.rounds[1] = (3.0, 7.0)
     assert payoff_metrics([episode], ["one", "two"]) == {

@@ -1,8 +1,8 @@
 """Requests of the tests of a remote engine, and the replies of the fake server."""
 
-from stratagem.engines.base import Request
-from stratagem.engines.remote.retries import Patience
 from stratagem.games.key import Key
+from stratagem.language.engines.base import Request
+from stratagem.language.engines.remote.retries import Patience
 
 OWNED = "@127.0.0.1"
 KEY = "sk-very-secret-0123456789"

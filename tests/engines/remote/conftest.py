@@ -4,7 +4,7 @@ import pytest
 from asking import HASTY, KEY, OWNED
 from fake_server import FakeServer
 
-from stratagem.engines.openai_engine import OpenAIEngine
+from stratagem.language.engines.openai_engine import OpenAIEngine
 
 
 @pytest.fixture(autouse=True)

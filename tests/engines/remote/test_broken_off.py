@@ -13,8 +13,8 @@ import pytest
 from fake_server import FakeServer
 
 from stratagem.cli.main import main
-from stratagem.engines.remote.terms import FEW
-from stratagem.play.store import read_episodes
+from stratagem.language.engines.remote.terms import FEW
+from stratagem.playing.store import read_episodes
 
 pytestmark = pytest.mark.runs
 
@@ -37,7 +37,7 @@ def reply(exchange):
 @pytest.fixture(autouse=True)
 def no_engine_is_known(monkeypatch):
     """A command is a process of its own."""
-    monkeypatch.setattr("stratagem.engines.open._servers", {})
+    monkeypatch.setattr("stratagem.language.engines.open._servers", {})
 
 
 class Server:
@@ -235,8 +235,8 @@ def test_resume_is_bound_to_what_was_asked_for(uninterrupted, tmp_path, capsys):
 
 @pytest.mark.parametrize("damage", [b"{}\n", b"[]\n", b"\xff\n", b'{"asked": 1}\n', b"[" * 100_000 + b"\n"])
 def test_damaged_answers_are_refused_and_a_torn_end_is_cut(tmp_path, damage):
-    from stratagem.errors import BadRecord
-    from stratagem.play.answers import FILE, Answers
+    from stratagem.base.errors import BadRecord
+    from stratagem.playing.answers import FILE, Answers
 
     (tmp_path / FILE).write_bytes(b'{"asked": "x", "base')
     assert len(Answers(tmp_path)) == 0
@@ -272,6 +272,6 @@ def test_figures_of_a_tournament_s_record_have_everybody_as_an_agent(uninterrupt
 
 
 def test_record_and_a_new_evaluation_are_not_mixed_up(capsys):
-    assert "Name a suite or a game, and whom to measure" in run(capsys, ["eval", "kuhn"])[2]
-    assert "--from computes the figures of a record" in run(capsys, ["eval", "kuhn", "--from", "x"])[2]
+    assert "Name --player, or use --from." in run(capsys, ["eval", "kuhn"])[2]
+    assert "Beside --from leave out what has no effect there: suite." in run(capsys, ["eval", "kuhn", "--from", "x"])[2]
     assert "no recorded episodes in x" in run(capsys, ["eval", "--from", "x"])[2]

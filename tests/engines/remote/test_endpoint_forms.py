@@ -5,23 +5,23 @@ import json
 import pytest
 from asking import HASTY, ask, echo
 
-from stratagem.engines.openai_engine import OpenAIEngine
-from stratagem.engines.remote.connection import key_header_of
-from stratagem.engines.remote.protocol import check_extra
-from stratagem.engines.remote.replies import read_reply
-from stratagem.engines.remote.secret import key_for
-from stratagem.errors import BadParameter
-from stratagem.evaluation.evaluate import evaluate
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.suites import find_suite
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.models.reference import BadModel, parse_model
-from stratagem.play.match import Match
-from stratagem.play.scheduler import play
-from stratagem.play.seating import rotated
-from stratagem.play.store import read_episodes, write_shard
+from stratagem.language.engines.openai_engine import OpenAIEngine
+from stratagem.language.engines.remote.connection import key_header_of
+from stratagem.language.engines.remote.protocol import check_extra
+from stratagem.language.engines.remote.replies import read_reply
+from stratagem.language.engines.remote.secret import key_for
+from stratagem.language.models.reference import BadModel, parse_model
+from stratagem.measure.evaluate import evaluate
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.suites import find_suite
 from stratagem.players.catalogue import make_player
+from stratagem.playing.match import Match
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+from stratagem.playing.store import read_episodes, write_shard
 
 KUHN = make_game("kuhn(hands=1)")
 
@@ -66,7 +66,7 @@ def test_refusals_and_filters_are_illegal_replies_of_their_own_kind(serve, tmp_p
 
     _, engine = serve(reply, max_concurrent=1)
     match = Match(KUHN, [make_player(engine.name, KUHN), make_player("AlwaysBet", KUHN)])
-    episodes = list(play(rotated(match, 8, Key(0), name="e")))
+    episodes = list(play(rotate_seats(match, 8, Key(0), name="e")))
     rows = [row for episode in episodes for row in episode.decisions if row.calls]
     kinds = {(row.how, row.calls[0].finish) for row in rows}
     assert kinds >= {("illegal", "refusal"), ("illegal", "filter"), ("free", "done")}
@@ -99,7 +99,7 @@ def test_a_system_prompt_and_further_fields_are_options_of_a_player(serve):
     )
     player = make_player(text, KUHN)
     assert make_player(player.name, KUHN) == player, player.name
-    list(play(rotated(Match(KUHN, [player, make_player("AlwaysBet", KUHN)]), 2, Key(0), name="s")))
+    list(play(rotate_seats(Match(KUHN, [player, make_player("AlwaysBet", KUHN)]), 2, Key(0), name="s")))
     body = server.asked[0]
     assert (body["reasoning_effort"], body["top_k"]) == ("low", 5)
     assert body["messages"][0]["role"] == "system"
@@ -155,7 +155,7 @@ def test_an_address_in_azure_s_form_has_a_version_and_a_header_of_its_own(serve,
     url = server.url.replace("/v1", "/openai/deployments/mine?api-version=2024-10-21")
     with pytest.raises(BadModel, match="takes no user, key, fragment or question but"):
         parse_model(f"api:m@{url}&key=1")
-    monkeypatch.setattr("stratagem.engines.remote.connection._AZURE", ("127.0.0.1",))
+    monkeypatch.setattr("stratagem.language.engines.remote.connection._AZURE", ("127.0.0.1",))
     engine = OpenAIEngine(f"api:m@{url}")
     assert parse_model(engine.name).url == url
     assert ask(engine)[0].text == "Answer 1"

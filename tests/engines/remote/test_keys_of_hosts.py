@@ -4,13 +4,13 @@ import pytest
 from asking import ask, echo
 from fake_server import FakeServer
 
+from stratagem.base.consent.table import Consent, check_host, commanding, reading_files
+from stratagem.base.errors import BadParameter
+from stratagem.base.hosts import check_encrypted, read_host
 from stratagem.cli.main import main
-from stratagem.consent.table import Consent, reading_files
-from stratagem.engines.open import engine_of
-from stratagem.engines.openai_engine import OpenAIEngine
-from stratagem.engines.remote.secret import key_for
-from stratagem.errors import BadParameter
-from stratagem.hosts import check_encrypted, read_host
+from stratagem.language.engines.open import engine_of
+from stratagem.language.engines.openai_engine import OpenAIEngine
+from stratagem.language.engines.remote.secret import key_for
 
 OURS = "https://api.ours.example/v1"
 
@@ -18,7 +18,7 @@ OURS = "https://api.ours.example/v1"
 @pytest.fixture(autouse=True)
 def process_of_its_own(monkeypatch):
     """Begin without allowed hosts, and leave none: a refused command line leaves its options' resources open."""
-    monkeypatch.setattr("stratagem.consent.table._consent", Consent())
+    monkeypatch.setattr("stratagem.base.consent.table._consent", Consent())
 
 
 @pytest.fixture(autouse=True)
@@ -126,6 +126,22 @@ def test_only_the_key_of_the_host_and_nothing_else_of_the_environment_is_sent(se
     assert elsewhere.asked == [], "a proxy would have read the key"
 
 
+def test_innermost_file_or_command_decides_about_hosts():
+    """Hosts of an inner file are forgotten afterwards; an inner command has the hosts of its own line alone."""
+    inner, outer = "https://inner.example/v1", "https://outer.example/v1"
+    with reading_files("outer.example"):
+        with reading_files("inner.example"):
+            check_host(inner)
+            check_host(outer)
+        with pytest.raises(BadParameter, match=r"A server at inner\.example:443 would be asked"):
+            check_host(inner)
+        with commanding([f"api:m@{inner}"]):
+            check_host(inner)
+            with pytest.raises(BadParameter, match=r"A server at outer\.example:443 would be asked"):
+                check_host(outer)
+        check_host(outer)
+
+
 def test_server_named_by_a_file_is_asked_only_where_its_host_is_allowed():
     with FakeServer(echo) as server:
         name = f"api:m@{server.url}"
@@ -167,6 +183,7 @@ prefix_player = "lm('api:m@htt\\\\x70://127.0.0.1:{port}/v1')"
 """A recipe whose player is on a server, at an address that no search of the file finds."""
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("allowed", [(), ("--allow-host", "127.0.0.1")])
 def test_recipe_that_names_a_server_is_trained_only_with_allow_host(tmp_path, monkeypatch, capsys, allowed):
     monkeypatch.setenv("STRATAGEM_API_KEY", "sk-ours-98765@api.ours.example")
@@ -212,4 +229,4 @@ def test_training_asks_a_server_on_the_terms_of_its_options(tmp_path, capsys, co
         with pytest.raises(SystemExit) as ended:
             main([*words, "--tries", "0"])
         assert ended.value.code == 2
-    assert "`tries` cannot be 0" in " ".join(capsys.readouterr().err.split())
+    assert "--tries must be at least 1, a whole number, not 0." in " ".join(capsys.readouterr().err.split())

@@ -8,9 +8,9 @@ import pytest
 from asking import KEY, Anything, ask, echo, number
 from fake_server import completion
 
-from stratagem.engines.base import Prompt, Request, Sampling
-from stratagem.engines.remote.tally import Prices
 from stratagem.games.key import Key
+from stratagem.language.engines.base import Prompt, Request, Sampling
+from stratagem.language.engines.remote.tally import Prices
 
 
 def test_a_request_is_said_in_the_words_of_the_protocol(serve):

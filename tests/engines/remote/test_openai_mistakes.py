@@ -6,14 +6,14 @@ import pytest
 from asking import CHAT, HASTY, KEY, ask, echo, number
 from fake_server import FakeServer
 
-from stratagem.engines import openai_engine
-from stratagem.engines.base import Node, Prompt, Sampling, ScoreRequest
-from stratagem.engines.openai_engine import OpenAIEngine
-from stratagem.engines.remote.mistakes import BadServer
-from stratagem.engines.remote.retries import Patience
-from stratagem.engines.remote.terms import ServerFailed
-from stratagem.errors import BadParameter, CannotCompute, MissingExtra
-from stratagem.models.reference import BadModel
+from stratagem.base.errors import BadParameter, CannotCompute, MissingExtra
+from stratagem.language.engines import openai_engine
+from stratagem.language.engines.base import PolicyNode, Prompt, Sampling, ScoreRequest
+from stratagem.language.engines.openai_engine import OpenAIEngine
+from stratagem.language.engines.remote.mistakes import BadServer
+from stratagem.language.engines.remote.retries import Patience
+from stratagem.language.engines.remote.terms import ServerFailed
+from stratagem.language.models.reference import BadModel
 
 
 @pytest.mark.parametrize("status", [401, 403])
@@ -160,7 +160,7 @@ def test_what_a_server_does_not_tell_is_refused(serve):
     with pytest.raises(CannotCompute, match="does not tell its tokens"):
         engine.vocabulary  # noqa: B018
     with pytest.raises(CannotCompute, match="tells no probabilities"):
-        engine.score([ScoreRequest(prompt=Prompt(CHAT), nodes=(Node((), (1,), False),))])
+        engine.score([ScoreRequest(prompt=Prompt(CHAT), nodes=(PolicyNode((), (1,), False),))])
     assert (engine.capabilities.masks, engine.capabilities.scores) == (False, False)
 
 

@@ -5,9 +5,16 @@ import math
 
 import pytest
 
-from stratagem.engines.remote.replies import LONGEST, Reply, error_message, quoted, read_models, read_reply
-from stratagem.engines.remote.retries import Failure
-from stratagem.engines.remote.secret import Secret
+from stratagem.language.engines.remote.replies import (
+    LONGEST,
+    ServerReply,
+    error_message,
+    quote_start,
+    read_models,
+    read_reply,
+)
+from stratagem.language.engines.remote.retries import Failure
+from stratagem.language.engines.remote.secret import Secret
 
 
 def shown(text):
@@ -20,7 +27,7 @@ def answer(message, **choice):
 
 def test_only_the_content_is_the_text():
     body = answer({"content": "BET", "reasoning_content": "hm", "reasoning": "hm"}, finish_reason="stop")
-    assert read_reply(body, shown) == Reply(text="BET", finish="done", reasoning="hm")
+    assert read_reply(body, shown) == ServerReply(text="BET", finish="done", reasoning="hm")
 
 
 def test_parts_of_text_are_joined_and_other_parts_left_out():
@@ -29,7 +36,7 @@ def test_parts_of_text_are_joined_and_other_parts_left_out():
 
 
 def test_thoughts_that_took_all_the_tokens_leave_an_empty_reply():
-    assert read_reply(answer({"content": None}, finish_reason="length"), shown) == Reply(text="", finish="length")
+    assert read_reply(answer({"content": None}, finish_reason="length"), shown) == ServerReply(text="", finish="length")
 
 
 @pytest.mark.parametrize(("length", "finish"), [(LONGEST, "done"), (LONGEST + 1, "length")])
@@ -135,9 +142,9 @@ def test_what_an_error_says_is_found(body, message):
 
 
 def test_a_quotation_is_one_line_that_no_terminal_obeys():
-    assert quoted(" a\n\tb \x1b[2Jc\u202e\x00d ") == "a b [2Jc d"
-    assert len(quoted("x" * 10**6)) == 200
-    assert quoted("\n") == "nothing"
+    assert quote_start(" a\n\tb \x1b[2Jc\u202e\x00d ") == "a b [2Jc d"
+    assert len(quote_start("x" * 10**6)) == 200
+    assert quote_start("\n") == "nothing"
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from email.utils import formatdate
 
 import pytest
 
-from stratagem.engines.remote.retries import Patience, asked_pause, passes, pause
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
+from stratagem.language.engines.remote.retries import Patience, asked_pause, passes, pause
 
 PATIENCE = Patience(first_wait=1.0, longest_wait=10.0)
 

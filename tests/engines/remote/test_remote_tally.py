@@ -2,15 +2,15 @@
 
 import pytest
 
-from stratagem.engines.remote.tally import Prices, Tally, prices_from_environment
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.language.engines.remote.tally import EngineTally, Prices, prices_from_environment
 
 
 def test_counts_add_up_at_the_prices_of_the_first():
     prices = Prices(prompt=1.0, reply=2.0)
     counts = {"num_requests": 1, "num_retries": 2, "num_errors": 3, "num_prompt": 4, "num_reply": 5}
-    both = Tally(prices=prices, **counts).plus(Tally(**counts))
-    assert both == Tally(prices=prices, **{name: 2 * count for name, count in counts.items()})
+    both = EngineTally(prices=prices, **counts).plus(EngineTally(**counts))
+    assert both == EngineTally(prices=prices, **{name: 2 * count for name, count in counts.items()})
     assert both.price == pytest.approx((8 * 1.0 + 10 * 2.0) / 1e6)
 
 

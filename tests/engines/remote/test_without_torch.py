@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAM = """
 import sys
 
@@ -41,6 +43,7 @@ assert "torch" not in sys.modules
 """
 
 
+@pytest.mark.runs
 def test_an_evaluation_behind_a_server_needs_no_torch(tmp_path):
     path = [str(Path(__file__).parent), *sys.path]
     done = subprocess.run(

@@ -5,11 +5,10 @@ from itertools import product
 
 import pytest
 
-from stratagem.errors import BadParameter
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.talk.collusion import collusion_of, on_channel
-from stratagem.evaluation.talk.replaced import Replaced
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.talk.collusion import Replaced, collusion_of, on_channel
 from stratagem.players.catalogue import make_player
 
 SECOND = make_game("talk(auction(seats=3, rounds=1, price=second), before=round)")
@@ -63,7 +62,7 @@ def test_a_ring_of_a_second_price_auction_gains_two_ninths_and_takes_nothing_fro
     assert by_hand(nothing) == [Fraction(4, 9), Fraction(2, 9)]
     made = players(on_channel(SECOND, "private"), "Truthful", "Truthful")
     for seated, values in ((made, by_hand(truly)), ([Replaced(player) for player in made], by_hand(nothing))):
-        of = expected(on_channel(SECOND, "private"), seated)
+        of = expected_payoffs(on_channel(SECOND, "private"), seated)
         assert of.per_round(0) + of.per_round(1) == pytest.approx(float(values[0]))
         assert of.per_round(2) == pytest.approx(float(values[1]))
 

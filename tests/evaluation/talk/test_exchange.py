@@ -5,12 +5,12 @@ from math import log
 
 import pytest
 
-from stratagem.errors import BadParameter
-from stratagem.evaluation.talk.talk_tree import TalkTree
-from stratagem.evaluation.talk.tree_source import exchange_figures
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
 from stratagem.games.base import View
 from stratagem.games.talk import MOVE, SILENT, Promise
+from stratagem.measure.talk.talk_tree import TalkTree
+from stratagem.measure.talk.tree_source import exchange_figures
 from stratagem.players.catalogue import make_player
 
 KUHN = "talk(kuhn(hands=1), before=round, order='in turn', intents=[state])"

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.metrics import METRICS, Sample
 from stratagem.games import Key, make_game
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.metrics import METRICS, Sample
 from stratagem.players.catalogue import make_player
 
 GAME = make_game("sender-receiver")

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.talk.instead import instead
 from stratagem.games import Key, make_game
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.metrics import METRICS, Sample
+from stratagem.measure.talk.interventions import instead
 from stratagem.players.catalogue import make_player
 
 IPD = make_game("talk(ipd(rounds=3))")

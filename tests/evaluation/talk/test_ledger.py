@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 import pytest
 
 from stratagem.api.matches import play
-from stratagem.errors import BadParameter
-from stratagem.evaluation.metrics import METRICS, Sample
-from stratagem.evaluation.talk.definitions import by_chance
-from stratagem.evaluation.talk.ledger import ledger
-from stratagem.evaluation.talk.recorded_games import RecordedGames
-from stratagem.evaluation.talk.source import Weighed
+from stratagem.base.errors import BadParameter
 from stratagem.games import make_game
 from stratagem.games.public_goods import PublicGoods
 from stratagem.games.talk import MOVE, SILENT, Language, Plays, language_of
+from stratagem.measure.metrics import METRICS, Sample
+from stratagem.measure.talk.definitions import by_chance
+from stratagem.measure.talk.ledger import ledger
+from stratagem.measure.talk.recorded_games import RecordedGames
+from stratagem.measure.talk.source import WeighedItem
 from stratagem.players.base import Move, Traits
 
 KUHN = "talk(kuhn(hands=1), before=round, intents=[state])"
@@ -178,7 +178,7 @@ class Named:
 
 def test_shuffling_within_one_history_tells_nothing_about_singles():
     def chance(*items):
-        shuffles = RecordedGames(()).shuffled([Weighed(item) for item in items])
+        shuffles = RecordedGames(()).shuffle_promises([WeighedItem(item) for item in items])
         return by_chance(shuffles, lambda what, where: float(what.value == where.value))
 
     assert chance(Named(1)) is None
@@ -194,7 +194,7 @@ def test_statements_are_shuffled_among_those_of_one_seat():
 
 
 def sample(game, player, episodes=30):
-    from stratagem.evaluation.matchups import Matchup
+    from stratagem.measure.matchups import Matchup
 
     episodes = tuple(play(game, [player, "NashApprox"], episodes=episodes, seed=1).episodes)
     return Sample(make_game(game), (Matchup("NashApprox", 1, ("opponents",), episodes),))

@@ -3,15 +3,15 @@
 import pytest
 
 from stratagem.api.matches import play
-from stratagem.errors import BadParameter, CannotCompute, UnknownName
-from stratagem.evaluation.metrics import METRICS
-from stratagem.evaluation.talk.ledger import ledger
-from stratagem.evaluation.talk.paraphrases import fields_of, source_of, texts_named, texts_of
-from stratagem.evaluation.talk.readers import Model, Reader, make_reader
-from stratagem.evaluation.talk.reading_accuracy import accuracy
+from stratagem.base.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.games import Key, make_game
 from stratagem.games.talk import MOVE, language_of
 from stratagem.games.talk.rule_reading import rule_reader
+from stratagem.measure.metrics import METRICS
+from stratagem.measure.talk.ledger import ledger
+from stratagem.measure.talk.paraphrases import fields_of, source_of, texts_named, texts_of
+from stratagem.measure.talk.readers import Model, SentenceReader, make_reader
+from stratagem.measure.talk.reading_accuracy import accuracy
 from stratagem.players.base import Move, Traits
 
 GAMES = {
@@ -117,7 +117,7 @@ def test_rules_read_what_they_were_written_from():
         assert accuracy(make_reader("rules"), game, 150, held_out=False).right.mean > 0.9, game.spec.name
 
 
-class Blind(Reader):
+class Blind(SentenceReader):
     """Finds always the same sentence."""
 
     name = "blind"

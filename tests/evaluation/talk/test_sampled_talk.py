@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import pytest
 
 from stratagem.api.talks import talk
-from stratagem.errors import BadParameter
-from stratagem.evaluation.talk import definitions as of
-from stratagem.evaluation.talk.asking import shares
-from stratagem.evaluation.talk.figures import talk_figures
-from stratagem.evaluation.talk.recorded_games import RecordedGames
-from stratagem.evaluation.talk.sampled_talk import Plan, TalkPlay
-from stratagem.evaluation.talk.source import ReaderMove, Weighed
-from stratagem.evaluation.talk.talk_tree import TalkTree
-from stratagem.evaluation.talk.tree_source import exchange_figures
+from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
+from stratagem.measure.talk import definitions as of
+from stratagem.measure.talk.asking import shares
+from stratagem.measure.talk.figures import talk_figures
+from stratagem.measure.talk.recorded_games import RecordedGames
+from stratagem.measure.talk.sampled_talk import TalkPlan, TalkPlay
+from stratagem.measure.talk.source import ReaderMove, WeighedItem
+from stratagem.measure.talk.talk_tree import TalkTree
+from stratagem.measure.talk.tree_source import exchange_figures
 from stratagem.players.base import Move, Traits, draw
 from stratagem.players.catalogue import make_player
 
@@ -63,7 +63,7 @@ def test_estimates_are_near_the_exact_figures(hidden):
     speaker, reader = players(game, "liar(NashApprox)", "believer(NashApprox)")
     exact = exchange_figures(TalkTree(game, [speaker, reader]), 0)
     pair = players(game, "liar(NashApprox)", "believer(NashApprox)", hidden=hidden)
-    found = talk_figures(TalkPlay(game, *pair, 0, Plan(episodes=60, key=Key(5), replies=4, playouts=2)))
+    found = talk_figures(TalkPlay(game, *pair, 0, TalkPlan(episodes=60, key=Key(5), replies=4, playouts=2)))
     for name, figure in COMPARED.items():
         estimate = figure(found)
         slack = 1.3 * (estimate.high - estimate.low) + (found.placebo.mean if name == "effect" else 0.0)
@@ -79,25 +79,26 @@ def test_who_believes_a_liar_loses_by_it_and_who_believes_the_truth_gains(speake
     game = make_game(KUHN)
     pair = players(game, speaker, "believer(NashApprox)")
     assert exchange_figures(TalkTree(game, pair), 0).gullibility == pytest.approx(known)
-    found = of.gullibility(TalkPlay(game, *pair, 0, Plan(episodes=300, key=Key(5), replies=1, playouts=1)))
+    found = of.gullibility(TalkPlay(game, *pair, 0, TalkPlan(episodes=300, key=Key(5), replies=1, playouts=1)))
     assert found.low <= known <= found.high
     assert found.low > 0.0 if known > 0.0 else found.high < 0.0
 
 
+@pytest.mark.runs
 @pytest.mark.parametrize("seat", [0, 1])
 def test_the_interval_of_an_effect_covers_the_exact_figure(seat):
     """The interval is .04 wide, and the cards do not go evenly with the messages."""
     game = make_game(KUHN)
     pair = players(game, "liar(NashApprox)", "believer(NashApprox)")
     exact = exchange_figures(TalkTree(game, pair if seat == 0 else pair[::-1]), seat).effect
-    found = of.effect(TalkPlay(game, *pair, seat, Plan(episodes=1500, key=Key(7))))
+    found = of.effect(TalkPlay(game, *pair, seat, TalkPlan(episodes=1500, key=Key(7))))
     assert found.high - found.low < 0.05
     assert found.low <= exact <= found.high
 
 
 def test_without_stated_probabilities_promises_and_requests_are_asked_about():
     game = make_game("talk(ipd(rounds=2))")
-    plan = Plan(episodes=8, replies=12, playouts=1)
+    plan = TalkPlan(episodes=8, replies=12, playouts=1)
     promising = TalkPlay(game, *players(game, "honest(Mixed(p=0.5))", "random", hidden=True), 0, plan)
     assert of.keeping(promising, "move").mean == 1.0
     assert of.keeping_lift(promising, "move").mean == pytest.approx(0.5, abs=0.2)
@@ -115,7 +116,7 @@ class Arms(RecordedGames):
 
     def reader_moves(self):
         moves = [ReaderMove(*map(shares, arm)) for arm in self.arms]
-        return [Weighed(move, deal=number) for move, number in zip(moves, self.messages_of, strict=True)]
+        return [WeighedItem(move, deal=number) for move, number in zip(moves, self.messages_of, strict=True)]
 
     def placebo(self):
         moves = self.reader_moves()
@@ -145,7 +146,7 @@ def test_at_least_90_of_100_effects_of_messages_that_nobody_hears_cover_0():
     pair = players(game, "babbler(random)", "Mixed(p=0.3)", hidden=True)
     covered = 0
     for number in range(100):
-        effect = of.effect(TalkPlay(game, *pair, 0, Plan(episodes=15, key=Key(number), replies=8)))
+        effect = of.effect(TalkPlay(game, *pair, 0, TalkPlan(episodes=15, key=Key(number), replies=8)))
         covered += effect.low <= 0.0 <= effect.high
     assert covered >= 90
 

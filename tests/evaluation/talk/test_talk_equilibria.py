@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from stratagem.evaluation.exploitability.exact import exact
 from stratagem.games import make_game
 from stratagem.games.talk import MOVE
+from stratagem.measure.exploitability.exact import exact
 from stratagem.players.base import Move, Traits
 
 

@@ -6,16 +6,20 @@ from math import log
 import pytest
 
 from stratagem.api.talks import talk as measure
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.expectation import expected
-from stratagem.evaluation.talk.channels import channel_of
-from stratagem.evaluation.talk.definitions import variation
-from stratagem.evaluation.talk.exact_source import Meaning, SignallingSource
-from stratagem.evaluation.talk.figures import talk_figures
-from stratagem.evaluation.talk.information import information_on_action, mutual_information, sampled_information
-from stratagem.evaluation.talk.signalling import Signalling
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games import Key, make_game
 from stratagem.games.sender_receiver import SENDER, SILENT
+from stratagem.measure.expectation import expected_payoffs
+from stratagem.measure.talk.channels import channel_of
+from stratagem.measure.talk.definitions import (
+    information_on_action,
+    mutual_information,
+    sampled_information,
+    variation,
+)
+from stratagem.measure.talk.exact_source import Meaning, SignallingSource
+from stratagem.measure.talk.figures import talk_figures
+from stratagem.measure.talk.signalling import Signalling
 from stratagem.players.catalogue import make_player
 
 GAME = make_game("sender-receiver")
@@ -110,7 +114,7 @@ def test_labels_have_information_and_no_truth():
 
 def test_returns_are_those_of_play():
     for sender, receiver in (("Liar", "Honest"), ("Exaggerator", "Equilibrium"), ("Babbler", "Honest")):
-        played = expected(GAME, [make_player(sender, GAME), make_player(receiver, GAME)])
+        played = expected_payoffs(GAME, [make_player(sender, GAME), make_player(receiver, GAME)])
         assert figures_of(sender, receiver).returns == pytest.approx((played.per_round(0), played.per_round(1)))
 
 

@@ -6,13 +6,13 @@ from math import log
 import pytest
 
 from stratagem.api.talks import talk
-from stratagem.errors import BadParameter, CannotCompute
-from stratagem.evaluation.exploitability.exact import exact
-from stratagem.evaluation.talk.definitions import deceives
-from stratagem.evaluation.talk.exchange import Exchange
-from stratagem.evaluation.talk.talk_tree import TalkTree
-from stratagem.evaluation.talk.tree_source import TreeSource, exchange_figures
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games import make_game
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.talk.definitions import deceives
+from stratagem.measure.talk.exchange import Exchange
+from stratagem.measure.talk.talk_tree import TalkTree
+from stratagem.measure.talk.tree_source import TreeSource, exchange_figures
 from stratagem.players.catalogue import make_player
 
 KUHN = "talk(kuhn(hands=1), before=round, intents=[state])"

@@ -6,14 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from stratagem.errors import BadParameter, StratagemError, UnknownName
-from stratagem.learning.advantages.base import Decisions, coded
-from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
-from stratagem.learning.advantages.gae import GAE
-from stratagem.learning.advantages.per_order import PerOrder
-from stratagem.learning.advantages.role_baseline import RoleBaseline
-from stratagem.learning.advantages.scaled import Scaled
-from stratagem.learning.advantages.whitened import Whitened
+from stratagem.base.errors import BadParameter, StratagemError, UnknownName
+from stratagem.learn.advantages.base import Decisions, encode_values
+from stratagem.learn.advantages.catalogue import ESTIMATORS, read_advantage
+from stratagem.learn.advantages.gae import GAE
+from stratagem.learn.advantages.per_order import PerOrder
+from stratagem.learn.advantages.role_baseline import RoleBaseline
+from stratagem.learn.advantages.scaled import Scaled
+from stratagem.learn.advantages.whitened import Whitened
 
 
 def approx(*values):
@@ -216,8 +216,8 @@ def test_scores_that_are_all_alike_stay_as_they_are():
 
 def positions(**more):
     """A pair that won, tied and lost; one that won twice; one that lost."""
-    states, _ = coded(["start", "start", "corner", "start", "corner", "edge"])
-    actions, _ = coded(["a", "a", "a", "a", "a", "b"])
+    states, _ = encode_values(["start", "start", "corner", "start", "corner", "edge"])
+    actions, _ = encode_values(["a", "a", "a", "a", "a", "b"])
     return Decisions(
         episode=[0, 1, 1, 2, 2, 3], state=states, action=actions, outcome=[1.0, 0.5, 1.0, 0.0, 1.0, 0.0], **more
     )

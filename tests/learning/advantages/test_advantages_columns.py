@@ -5,12 +5,12 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.learning.advantages.base import Decisions
-from stratagem.learning.advantages.catalogue import ESTIMATORS, read_advantage
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.learn.advantages.base import Decisions
+from stratagem.learn.advantages.catalogue import ESTIMATORS, read_advantage
 
 MORE = (
-    "message_effect(instead=alternatives)",
+    "message_effect(counterfactual=alternatives)",
     "per_round(unit=episode)",
     "per_order(combine=multiply)",
     "per_order(combine=magnitude)",

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import torch
 
-from stratagem.learning.losses.base import Columns, Outputs
+from stratagem.learn.losses.base import Columns, Outputs
 
 EXTRAS = ("reference_logprobs", "entropies", "values", "target_logprobs")
 LEARNT = ("policy_logprobs", "entropies", "values", "target_logprobs")

@@ -7,11 +7,11 @@ import pytest
 import torch
 import trl
 
-from stratagem.learning.example import example_from_demonstration
-from stratagem.learning.losses.base import Columns, Outputs
-from stratagem.learning.losses.catalogue import read_loss
-from stratagem.learning.losses.kto import mismatched
-from stratagem.models.load import load
+from stratagem.language.models.load import load
+from stratagem.learn.example import example_from_demonstration
+from stratagem.learn.losses.base import Columns, Outputs
+from stratagem.learn.losses.catalogue import read_loss
+from stratagem.learn.losses.kto import mismatch_replies
 
 PROMPTS = ["play", "who bets", "now it is your turn", "a card"]
 GOOD = [" C", " D and then C", " BET now", " PASS"]
@@ -133,7 +133,7 @@ def test_mismatched_replies_are_those_of_the_kto_trainer(made):
     examples = [
         example_from_demonstration(tuple(row["prompt_ids"]), tuple(row["completion_ids"]), kl=0.0) for row in data
     ]
-    for found, row in zip(mismatched(examples), data, strict=True):
+    for found, row in zip(mismatch_replies(examples), data, strict=True):
         assert list(found.tokens) == [*row["prompt_ids"], *row["KL_completion_ids"]]
         assert [found.tokens[place] for place in found.loss_positions] == row["KL_completion_ids"]
         assert found.row["kl"] == 1.0

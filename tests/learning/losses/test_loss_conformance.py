@@ -7,14 +7,14 @@ import pytest
 import torch
 from loss_batches import EXTRAS, batch, cut, leaves, part
 
-from stratagem.errors import BadParameter, StratagemError
-from stratagem.learning.losses.base import Columns, Outputs, combined
-from stratagem.learning.losses.catalogue import LOSSES, read_loss
-from stratagem.learning.losses.cross_entropy import CrossEntropy
-from stratagem.learning.losses.kl_targets import KLTargets
-from stratagem.learning.losses.kto import KTO
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.losses.total import Part, Sum
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.learn.losses.base import Columns, Outputs, combine_outputs
+from stratagem.learn.losses.catalogue import LOSSES, read_loss
+from stratagem.learn.losses.cross_entropy import CrossEntropy
+from stratagem.learn.losses.kl_targets import KLTargets
+from stratagem.learn.losses.kto import KTO
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.losses.total import LossTerm, Sum
 
 MORE = {
     "weighted": CrossEntropy(weighted=True),
@@ -22,7 +22,7 @@ MORE = {
     "per divisor": KLTargets(normalize_by="divisor"),
     "everything": PolicyGradient(kl_estimator="k2", kl_coef=0.3, entropy_coef=0.1, normalize_by="example"),
     "k1": PolicyGradient(kl_estimator="k1", kl_coef=0.3, normalize_by="divisor", entropy_coef=0.2),
-    "joint": Sum((Part("bc", 0.5, CrossEntropy(weighted=True)), Part("kto", 1.0, KTO()))),
+    "joint": Sum((LossTerm("bc", 0.5, CrossEntropy(weighted=True)), LossTerm("kto", 1.0, KTO()))),
     "unclipped value": read_loss("value(clip_range=None, normalize_by=example)").value,
     "clipped spag": read_loss("spag(clip_range=0.2, ratio=token)").value,
     "smooth dpo": read_loss("dpo(label_smoothing=0.1)").value,
@@ -61,7 +61,7 @@ def test_pieces_add_up_to_the_whole(loss, seed):
     assert len(pieces) > 1
     assert close(found, gradients)
     assert any(gradient is not None and gradient.abs().max() > 1e-3 for gradient in gradients)
-    together = combined(pieces)
+    together = combine_outputs(pieces)
     assert together.loss.item() == pytest.approx(expected.loss.item(), abs=1e-9)
     assert together.means() == pytest.approx(expected.means(), rel=1e-4, abs=1e-5)
     assert together.ranges == expected.ranges

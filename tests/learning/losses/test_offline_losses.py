@@ -7,12 +7,12 @@ import pytest
 import torch
 from loss_batches import batch, part
 
-from stratagem.learning.losses.base import Columns, Outputs
-from stratagem.learning.losses.catalogue import read_loss
-from stratagem.learning.losses.cross_entropy import CrossEntropy
-from stratagem.learning.losses.kl_targets import target_entropy
-from stratagem.learning.losses.kto import KTO
-from stratagem.learning.losses.total import Part, Sum
+from stratagem.learn.losses.base import Columns, Outputs
+from stratagem.learn.losses.catalogue import read_loss
+from stratagem.learn.losses.cross_entropy import CrossEntropy
+from stratagem.learn.losses.kl_targets import target_entropy
+from stratagem.learn.losses.kto import KTO
+from stratagem.learn.losses.total import LossTerm, Sum
 
 SAID = ((-0.5, -1.0), (-0.2,), (-2.0, -0.1, -0.4))
 PLAYED = ((-0.7, -0.9), (-0.5,), (-1.0, -0.3, -0.5))
@@ -129,7 +129,7 @@ def test_a_sum_adds_its_parts_and_keeps_their_figures_apart():
     rows = {"desirable": torch.tensor([1.0, 0.0, 1.0]), "kl": torch.tensor([0.0, 0.0, 1.0])}
     columns = Columns(example=example, num_examples=3, tokens={"weight": torch.tensor([1.0, 1, 0, 0, 0, 0])}, rows=rows)
     bc, kto = CrossEntropy(weighted=True), KTO(kto_beta=0.5)
-    joint = Sum((Part("bc", 0.5, bc), Part("kto", 2.0, kto)))
+    joint = Sum((LossTerm("bc", 0.5, bc), LossTerm("kto", 2.0, kto)))
     output = joint(outputs, columns, joint.prepare(columns, outputs))
     alone = [loss(outputs, columns, loss.prepare(columns, outputs)).loss.item() for loss in (bc, kto)]
     assert output.loss.item() == pytest.approx(0.5 * alone[0] + 2.0 * alone[1])

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from stratagem.learning.losses.base import Columns, Outputs
-from stratagem.learning.losses.catalogue import read_loss
+from stratagem.learn.losses.base import Columns, Outputs
+from stratagem.learn.losses.catalogue import read_loss
 
 RATIOS = (1.5, 1.5, 0.5, 0.5, 1.1)
 ADVANTAGES = (2.0, -2.0, 2.0, -2.0, 1.0)

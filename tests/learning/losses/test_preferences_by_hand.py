@@ -5,10 +5,10 @@ import math
 import pytest
 import torch
 
-from stratagem.learning.example import Example
-from stratagem.learning.losses.base import Columns, Outputs
-from stratagem.learning.losses.dpo import DPO
-from stratagem.learning.losses.kto import KTO, mismatched
+from stratagem.learn.example import Example
+from stratagem.learn.losses.base import Columns, Outputs
+from stratagem.learn.losses.dpo import DPO
+from stratagem.learn.losses.kto import KTO, mismatch_replies
 
 SAID = ((-0.5, -1.0), (-0.2,), (-2.0, -0.1, -0.4), (-0.3, -0.6))
 REFERENCE = ((-0.7, -0.9), (-0.5,), (-1.0, -0.3, -0.5), (-0.9, -0.4))
@@ -77,14 +77,14 @@ def test_mismatched_reply_keeps_the_row_of_its_prompt_and_no_allowed_sets():
         Example(tokens=(1, n, 50 + n), loss_positions=(2,), allowed=((50 + n, 60),), row={"weight": float(n)})
         for n in range(3)
     ]
-    found = mismatched(replies)
+    found = mismatch_replies(replies)
     assert [one.row for one in found] == [{"weight": float(n), "kl": 1.0} for n in range(3)]
     assert [one.allowed for one in found] == [(), (), ()]
 
 
 def test_kto_pairs_each_prompt_with_the_reply_before():
     replies = [Example(tokens=(1, number, 50 + number), loss_positions=(2,)) for number in range(3)]
-    assert [one.tokens for one in mismatched(replies)] == [(1, 0, 52), (1, 1, 50), (1, 2, 51)]
+    assert [one.tokens for one in mismatch_replies(replies)] == [(1, 0, 52), (1, 1, 50), (1, 2, 51)]
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from stratagem.learning.losses.ratios import EXTREME, KL_ESTIMATORS, k3, one_sided, ratio
+from stratagem.learn.losses.policy_gradient import EXTREME, KL_ESTIMATORS, k3, one_sided, ratio
 
 WEIGHTS = torch.tensor([0.3, -1.2, 0.9, 0.1], dtype=torch.float64)
 REFERENCE = torch.log_softmax(torch.tensor([1.0, 0.2, -0.4, 0.3], dtype=torch.float64), 0)

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from stratagem.learning.losses.base import Columns, Outputs
-from stratagem.learning.losses.catalogue import read_loss
-from stratagem.learning.losses.ppo import PPO
+from stratagem.learn.losses.base import Columns, Outputs
+from stratagem.learn.losses.catalogue import read_loss
+from stratagem.learn.losses.ppo import PPO
 
 LENGTHS = torch.tensor([5, 2, 4, 1])
 MASK = torch.arange(5) < LENGTHS[:, None]

@@ -18,24 +18,25 @@ from typing import Literal
 from pydantic import Field, field_validator
 
 from stratagem.algorithms.kl_sft.target_policies import TargetPolicy, make_examples
-from stratagem.engines.base import Engine
-from stratagem.engines.open import open_engine
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.losses.kl_targets import KLTargets
-from stratagem.learning.optimizer import OptimizerSettings
-from stratagem.learning.policy import Policy
-from stratagem.models.load import load
-from stratagem.models.reference import parse_model
-from stratagem.models.run_models import DecodingSettings
-from stratagem.runs.folder import RunFolder
+from stratagem.language.engines.base import Engine
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.load import load
+from stratagem.language.models.reference import parse_model
+from stratagem.language.models.run_models import DecodingSettings
+from stratagem.learn.example import Example
+from stratagem.learn.losses.kl_targets import KLTargets
+from stratagem.learn.optimizer import OptimizerSettings
+from stratagem.learn.policy import Policy
+from stratagem.learn.schedules import read_schedule
 from stratagem.training.algorithm import Algorithm
 from stratagem.training.artifacts import Artifacts
 from stratagem.training.policy import TrainablePolicy
 from stratagem.training.recipe_file import AnyRecipe
+from stratagem.training.runs.folder import RunFolder
 from stratagem.training.sft import AdapterSettings, SFTSettings
 from stratagem.training.stage import Stage
-from stratagem.training.supervised import Supervised
+from stratagem.training.supervised import SupervisedStage
 
 ADAPTER = "start"
 DECODING = DecodingSettings(mode="single", style="shapellm-state")
@@ -55,7 +56,9 @@ class KLSFTSettings(SFTSettings):
     """Number of examples in an optimizer step."""
     epochs: int = Field(default=4, ge=0)
     """Number of passes over the examples."""
-    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-3, schedule="cosine", warmup_ratio=0.05)
+    optimizer: OptimizerSettings = OptimizerSettings(
+        learning_rate=1e-3, schedule=read_schedule("cosine"), warmup_ratio=0.05
+    )
     """Optimizer of the trained weights."""
 
 
@@ -100,7 +103,7 @@ def kl_sft(
     name: str = "kl_sft",
     adapters: Iterable[AdapterSettings] = (),
     strict: bool = False,
-) -> Supervised:
+) -> SupervisedStage:
     """Make the stage that trains the base of a run, or one of its bases, to the target policies.
 
     `adapters` come on the base later. Those that it cannot have are refused before it is trained.
@@ -122,7 +125,7 @@ def kl_sft(
         strict=strict,
     )
     policy.assign(KLTargets(), settings.optimizer, settings.steps(len(examples)), key=key.at("dropout"))
-    return Supervised(name, artifacts, policy, examples, settings, key.at("order"), DECODING, SAVE_EVERY)
+    return SupervisedStage(name, artifacts, policy, examples, settings, key.at("order"), DECODING, SAVE_EVERY)
 
 
 def target_examples(engine: Engine, recipe: KLSFTRecipe, key: Key) -> list[Example]:

@@ -7,24 +7,107 @@ from a table of the five states (`initial_policies`), or from another model's pr
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Literal, NamedTuple, Self
+from dataclasses import dataclass
+from itertools import product
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.algorithms.kl_sft.initial_policies import INITIAL_POLICIES, InitialPolicy
-from stratagem.algorithms.kl_sft.prompts import StatePrompt, draw_prompts
-from stratagem.engines.base import Engine, Node, ScoreRequest
-from stratagem.engines.open import served
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.labels import Labels, Reading, Scene, scan, scene_of
+from stratagem.base.errors import CannotCompute
+from stratagem.base.settings import Settings
+from stratagem.games.base import View
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
-from stratagem.learning.example import Example
-from stratagem.learning.losses.kl_targets import target_entropy
+from stratagem.language.engines.base import Chat, Engine, PolicyNode, ScoreRequest
+from stratagem.language.engines.open import engine_for
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.language.prompting.past import NOTHING, Joint, Past
+from stratagem.learn.example import Example
+from stratagem.learn.losses.kl_targets import target_entropy
+from stratagem.measure.labels import LabelReading, Labels, Scene, scan, scene_of
 from stratagem.players.speaker import Compiler
-from stratagem.prompting.catalogue import make_style
-from stratagem.settings import Settings
+
+FiveStates = tuple[float, float, float, float, float]
+"""A probability for each of the five states."""
+_TABLE = "ShapeLLM, Table 14"
+_FIGURE = "assumed: ShapeLLM's Figure 2 begins with much cooperation under the labels C/D and prints no number"
+_RECIPROCAL = "assumed: a seat that mostly answers in kind; nothing is printed of what gemma makes of the counts"
+_NOTHING = "assumed: nothing is printed of these labels"
+
+
+@dataclass(frozen=True)
+class InitialPolicy:
+    """Table of target probabilities by state."""
+
+    game: str
+    labels: Labels
+    first: FiveStates
+    """Probabilities of the first action in the five states; the second action has the rest, other tokens have 0."""
+    source: str
+    """Source of the numbers: a table of the paper, or an assumption."""
+
+
+INITIAL_POLICIES: MappingProxyType[str, InitialPolicy] = MappingProxyType(
+    {
+        "ipd-75": InitialPolicy("ipd-shapellm", ("H", "K"), (0.60, 0.89, 0.89, 0.70, 0.68), f"{_TABLE} (a)"),
+        "ipd-50": InitialPolicy("ipd-shapellm", ("N", "Y"), (0.68, 0.38, 0.87, 0.58, 0.77), f"{_TABLE} (a)"),
+        "ipd-25": InitialPolicy("ipd-shapellm", ("I", "X"), (0.12, 0.21, 0.75, 0.34, 0.24), f"{_TABLE} (a)"),
+        "imp-75": InitialPolicy("imp", ("S", "Y"), (0.71, 0.78, 0.87, 0.57, 0.70), f"{_TABLE} (b)"),
+        "imp-50": InitialPolicy("imp", ("N", "Y"), (0.48, 0.32, 0.60, 0.56, 0.66), f"{_TABLE} (b)"),
+        "imp-25": InitialPolicy("imp", ("N", "M"), (0.30, 0.20, 0.36, 0.13, 0.18), f"{_TABLE} (b)"),
+        "icg-75": InitialPolicy("icg", ("T", "K"), (0.61, 0.90, 0.87, 0.82, 0.82), f"{_TABLE} (c)"),
+        "icg-50": InitialPolicy("icg", ("N", "M"), (0.41, 0.40, 0.71, 0.37, 0.61), f"{_TABLE} (c)"),
+        "icg-25": InitialPolicy("icg", ("T", "F"), (0.24, 0.47, 0.47, 0.02, 0.11), f"{_TABLE} (c)"),
+        "ipd-cooperative": InitialPolicy("ipd-shapellm", ("C", "D"), (0.85, 0.85, 0.85, 0.85, 0.85), _FIGURE),
+        "ipd-reciprocal": InitialPolicy("ipd-shapellm", ("C", "D"), (0.85, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
+        "c-ipd-cooperative": InitialPolicy("c-ipd", ("C", "D"), (0.85, 0.85, 0.85, 0.85, 0.85), _FIGURE),
+        "c-ipd-reciprocal": InitialPolicy("c-ipd", ("C", "D"), (0.85, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
+        "imp-even": InitialPolicy("imp", ("H", "T"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
+        "imp-reciprocal": InitialPolicy("imp", ("H", "T"), (0.5, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
+        "icg-even": InitialPolicy("icg", ("S", "G"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
+        "icg-reciprocal": InitialPolicy("icg", ("S", "G"), (0.5, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
+        "ish-even": InitialPolicy("ish", ("S", "H"), (0.5, 0.5, 0.5, 0.5, 0.5), _NOTHING),
+        "ish-reciprocal": InitialPolicy("ish", ("S", "H"), (0.5, 0.9, 0.2, 0.9, 0.2), _RECIPROCAL),
+    }
+)
+"""Initial policies by name; a number in a name is the probability, in percent, for which the paper chose the labels."""
+
+
+class StatePrompt(NamedTuple):
+    """Prompt of a seat, and the number of its state among the five."""
+
+    state: int
+    view: View[Any]
+    messages: Chat
+
+
+def draw_prompts(scene: Scene, labels: Labels, number: int, key: Key, episodes: int = 5) -> Iterator[StatePrompt]:
+    """Draw prompts of a seat, the five states in turn; styles with counts see trials of `episodes` episodes.
+
+    The paper draws an episode, a round and a last joint action. The prompt before the first round is then rare, and its
+    model is worst there. Here it is one in five.
+    """
+    views, joints = scene.views(labels), list(product(labels, labels))
+    for index in range(number):
+        state = index % len(views)
+        past = NOTHING
+        if state and scene.style.recalls:  # a round was played, and the prompt has the counts of earlier ones
+            past = _past(joints, scene.game.rounds * episodes, key.at("prompt", index))
+        messages = tuple((message.role, message.content) for message in scene.style.messages(views[state], past))
+        yield StatePrompt(state, views[state], messages)
+
+
+def _past(joints: Sequence[Joint], rounds: int, key: Key) -> Past:
+    """Draw the joint actions before the last round, uniformly, with a uniform number of rounds within the trial.
+
+    Such even counts train a model of a million weights as well as counts of every shape.
+    """
+    rng = key.rng()
+    played = rng.choices(joints, k=rng.randrange(rounds - 1))
+    return Past(Counter(played), last=played[-1] if played else None, rounds=len(played))
 
 
 class TargetPolicy(Settings):
@@ -111,7 +194,7 @@ class LabelScorer(NamedTuple):
 
     def logprobs(self, prompts: Sequence[StatePrompt], adapter: str = "") -> list[tuple[float, float]]:
         """Return the log-probabilities of both labels, among all tokens, after each prompt."""
-        nodes = [(Node((), self.labels(prompt), masked=False),) for prompt in prompts]
+        nodes = [(PolicyNode((), self.labels(prompt), masked=False),) for prompt in prompts]
         requests = [
             ScoreRequest(prompt=self.engine.begin(prompt.messages), nodes=some, adapter=adapter)
             for prompt, some in zip(prompts, nodes, strict=True)
@@ -127,14 +210,14 @@ def make_examples(engine: Engine, target: TargetPolicy, number: int, key: Key, e
 
 def teacher_probabilities(teacher: str, prompts: Sequence[StatePrompt]) -> list[float]:
     """Return a model's probability of the first label, renormalised over both, after each prompt in its own tokens."""
-    engine, adapter = served(teacher)
+    engine, adapter = engine_for(teacher)
     if not engine.capabilities.scores:
         raise CannotCompute(f"{engine.name} does not tell how likely its tokens are, so it cannot be copied.")
     # from logarithms, since the probabilities of both labels may underflow
     return [1.0 / (1.0 + math.exp(min(700.0, b - a))) for a, b in LabelScorer.of(engine).logprobs(prompts, adapter)]
 
 
-def measured_policy(engine: Engine, target: TargetPolicy, adapter: str = "") -> Reading:
+def measured_policy(engine: Engine, target: TargetPolicy, adapter: str = "") -> LabelReading:
     """Return the model's probabilities of both labels in the five states, in the target's first style."""
     reading = next(scan(engine, target.scene(target.styles[0]), [target.labels], adapter=adapter))[target.labels]
     if reading is None:

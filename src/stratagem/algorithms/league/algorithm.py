@@ -11,28 +11,131 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.grpo.collector import check_game
+import numpy as np
+
 from stratagem.algorithms.league.crossplay import TABLE, cross_play_evaluation
-from stratagem.algorithms.league.member_players import MemberPlayers
-from stratagem.algorithms.league.models import league_models
+from stratagem.algorithms.league.ratings import MEAN, elo_among
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.league.round import Round
+from stratagem.algorithms.league.roles import is_ready, is_reset
 from stratagem.algorithms.league.state import POPULATION, LeagueState
-from stratagem.engines.caches import reset_caches
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
-from stratagem.league.matchmaking import Situation
-from stratagem.league.roles import is_ready, is_reset
-from stratagem.play.records import Episode
-from stratagem.runs.files import write_json_once
-from stratagem.runs.folder import RunFolder
+from stratagem.games.key import Key
+from stratagem.language.engines.caches import reset_caches
+from stratagem.language.models.run_models import RunModel
+from stratagem.playing.match import Setup
+from stratagem.playing.records import Episode
+from stratagem.playing.workers.shards import play_setups
 from stratagem.training.algorithm import PolicyAlgorithm, check_opponents
-from stratagem.training.artifacts import Artifacts, publish
+from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
+from stratagem.training.branched_rollouts import BranchedRollouts, Lineup, Opponents, check_game
+from stratagem.training.collector import merge
 from stratagem.training.evaluation import Final, Validation, save_policies
 from stratagem.training.message_branches import check_messages
-from stratagem.training.online import decoding_settings
-from stratagem.training.stage import Batch, Metrics, Stage, State
+from stratagem.training.online import decoding_settings, training_data
+from stratagem.training.opponents.booking import baseline, book
+from stratagem.training.opponents.matchmaking import Lot, Matchmaker, Situation, effective_number
+from stratagem.training.opponents.member import Member, Population
+from stratagem.training.opponents.member_players import MemberPlayers
+from stratagem.training.runs.files import write_json_once
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.stage import Metrics, Stage, State, TrainingBatch
+
+
+class PopulationOpponents(Opponents):
+    """Opponents with the probabilities that a rule gives the members; computed once an iteration."""
+
+    def __init__(
+        self, rule: Matchmaker, learner: Member, situation: Situation, players: MemberPlayers, others: int
+    ) -> None:
+        """`others` is the number of seats beside the learner's."""
+        self.population = situation.population
+        self.players = players
+        self.others = others
+        self.odds = rule.odds(learner, situation)
+        self._lot = Lot(self.odds)
+
+    def draw(self, key: Key) -> Lineup:
+        """Draw a member for each other seat; only the learner's own seat is trained, also against itself."""
+        names = tuple(self._lot.draw(key.at(seat)) for seat in range(self.others))
+        return Lineup(names, tuple(self.players.player(self.population[name]) for name in names))
+
+
+class Round:
+    """Play of the iterations of a league."""
+
+    def __init__(self, recipe: LeagueRecipe, league: LeagueState, players: MemberPlayers, game: Game[Any]) -> None:
+        self.recipe = recipe
+        self.league = league
+        self.players = players
+        self.game = game
+        self.rules = {name: one.match.value for name, one in recipe.learners.items()}
+
+    def batches(self, number: int) -> Iterator[TrainingBatch]:
+        """Play an iteration; yield a batch for each learner."""
+        reset_caches()
+        situation = self._situation(number)
+        opponents = {name: self._opponents(name, situation) for name in self.rules}
+        collectors = {name: self._collector(name, own) for name, own in opponents.items()}
+        groups = {name: collector.groups(number) for name, collector in collectors.items()}
+        setups = {name: list(collector.setups(groups[name])) for name, collector in collectors.items()}
+        finished = iter(play_setups(setup for own in setups.values() for setup in own))
+        for name, collector in collectors.items():
+            episodes = [next(finished) for _ in setups[name]]
+            baselines = self._baselines(setups[name])
+            booked = book(self.league.results, name, groups[name], baselines, episodes)
+            rollouts = collector.make_batch(groups[name], episodes)
+            self.league.collectors[name] = collector.state()
+            metrics = {"effective": effective_number(np.array(list(opponents[name].odds.values())))}
+            metrics |= {"points": booked.points, "pay": booked.pay}
+            metrics |= {metric.partition("/")[2]: value for metric, value in rollouts.metrics.items()}
+            named = {f"{name}/{metric}": value for metric, value in metrics.items()}
+            yield TrainingBatch(rollouts.episodes, name, training_data(merge([rollouts])), named)
+        self.players.trim()
+
+    def _opponents(self, name: str, situation: Situation) -> PopulationOpponents:
+        learner, others = situation.population[name], self.game.spec.seats - 1
+        return PopulationOpponents(self.rules[name], learner, situation, self.players, others)
+
+    def _collector(self, name: str, opponents: PopulationOpponents) -> BranchedRollouts:
+        agent, key = self.league.learners[name].player, self.league.key().at(name)
+        collector = BranchedRollouts(self.recipe.league, self.game, agent, key, opponents, name)
+        collector.restore(self.league.collectors.get(name, {}))
+        return collector
+
+    def _baselines(self, setups: Sequence[Setup]) -> list[tuple[float, ...]]:
+        """Return the baselines of each group, whose rollouts start from one position."""
+        settings = self.recipe.league
+        return [baseline(setup.begin(), settings.match_score) for setup in setups[:: settings.group_size]]
+
+    def _situation(self, iteration: int) -> Situation:
+        ratings = self._ratings() if self.recipe.rated else {}
+        return Situation(self.league.population, self.league.results, ratings, iteration)
+
+    def _ratings(self) -> dict[str, float]:
+        """Return the last ratings of frozen members, and of the rated learners those by their own games since."""
+        results, rated = self.league.results, self.league.ratings
+        others = [member.name for member in self.league.population.of(learns=False)]
+        frozen = {name: rated.get(name, MEAN) for name in others}
+        known = np.array(list(frozen.values()))
+        return frozen | {name: elo_among(*results.counts(name, others), known) for name in self.recipe.rated}
+
+
+def league_models(recipe: LeagueRecipe, artifacts: Artifacts, population: Population, best: str) -> dict[str, RunModel]:
+    """Return the models by label; `base`, `start`, `best` and `last` alone are the first learner's."""
+    base, start = artifacts.base_and_start()
+    members = [member for member in population.of(learns=False) if member.parent and member.adapter]
+    models = {"base": base, "start": start}
+    for learner in dict.fromkeys(member.parent for member in members):
+        steps = {m.step: start.model_copy(update={"adapter": m.adapter}) for m in members if m.parent == learner}
+        own = label_models(SavedModels(base, start, steps), learner)
+        models |= {label: model for label, model in own.items() if not label.startswith(("base/", "start/"))}
+    if best in population:
+        models["best"] = start.model_copy(update={"adapter": population[best].adapter})
+    if f"last/{recipe.first}" in models:
+        models["last"] = models[f"last/{recipe.first}"]
+    return models
 
 
 class LeagueAlgorithm(PolicyAlgorithm[LeagueRecipe]):
@@ -66,14 +169,14 @@ class Rounds(Stage):
         self.policies = self.league.learners
         self.num_steps = recipe.league.iterations
         self.validation = Validation(recipe, [self.game])
-        self.round = Round(recipe, self.league, MemberPlayers.of(self.league, self.game), self.game)
+        self.round = Round(recipe, self.league, self.league.member_players(self.game), self.game)
         self._saved: tuple[int, list[str]] = (0, [])
         """Iteration of the last snapshots, and the learners that had one."""
 
     def begin(self, step: int) -> Metrics:
         return self.evaluate(0) if not step else {}
 
-    def batches(self, step: int) -> Iterator[Batch]:
+    def batches(self, step: int) -> Iterator[TrainingBatch]:
         yield from self.round.batches(step)
 
     def evaluates(self, step: int) -> bool:
@@ -150,7 +253,7 @@ class Rounds(Stage):
 
     def _cross_play(self) -> dict[str, Any]:
         reset_caches()
-        players = MemberPlayers.of(self.league, self.game)
+        players = self.league.member_players(self.game)
         return cross_play_evaluation(self.recipe, self.game, self.league.population, players)
 
     def _titles(self) -> dict[str, str]:

@@ -3,26 +3,173 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from itertools import combinations
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import accumulate, combinations
 from typing import Any
 
 import numpy as np
+from openskill.models import PlackettLuce
 
-from stratagem.algorithms.league.alliances import alliances
-from stratagem.algorithms.league.exploitability import MemberExploitability
-from stratagem.algorithms.league.member_players import MemberPlayers
+from stratagem.algorithms.league.meta_game import alpha_rank, cycles, find_forgotten_wins, nash_mixture, skew
+from stratagem.algorithms.league.ratings import Score, elo
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.evaluation.matchups import Evaluator, Matchup, mean_payoff
-from stratagem.evaluation.statistics import Estimate, students
-from stratagem.evaluation.tournament import pairs
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Json
+from stratagem.games.diplomacy.game import Diplomacy
 from stratagem.games.key import Key
-from stratagem.league.member import Member, Population
-from stratagem.league.meta_game import Floats, alpha_rank, cycles, forgotten, nash_mixture, skew
-from stratagem.league.ratings import Score, elo
-from stratagem.league.skill import Placing, skills
+from stratagem.games.talk import without_talk
+from stratagem.measure.exploitability.exact import check_stated, of_policy
+from stratagem.measure.exploitability.measurement import ExploitabilitySettings, exploitability, missing
+from stratagem.measure.exploitability.result import Exploitability
+from stratagem.measure.hostility import Hostility, alliance, hostility
+from stratagem.measure.matchups import Evaluator, Matchup, mean_payoff
+from stratagem.measure.statistics import Estimate, students
+from stratagem.measure.tournament import pairs
+from stratagem.measure.tree_policy import Floats, Oracle, mix_policies, oracle_of, policy_on
+from stratagem.playing.records import Episode
+from stratagem.training.opponents.member import Member, Population
+from stratagem.training.opponents.member_players import MemberPlayers
+
+
+@dataclass(frozen=True)
+class Placing:
+    """One game: the members on its sides, and the payoff of each."""
+
+    names: tuple[str, ...]
+    payoffs: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Skill:
+    """Mean and uncertainty; openskill begins at 25 and 25/3."""
+
+    name: str
+    mu: float
+    sigma: float
+
+
+def skills(games: Sequence[Placing], key: Key) -> list[Skill]:
+    """Rate everybody after all games, the best first; a game of a member with itself is left out."""
+    model = PlackettLuce()
+    rated = {name: model.rating() for game in games for name in game.names}
+    for game in key.at("order").rng().sample(games, len(games)):
+        if len(set(game.names)) < len(game.names):
+            continue
+        rated_now = model.rate([[rated[name]] for name in game.names], scores=list(game.payoffs))
+        rated |= {name: side[0] for name, side in zip(game.names, rated_now, strict=True)}
+    skills_found = [Skill(name, rating.mu, rating.sigma) for name, rating in rated.items()]
+    return sorted(skills_found, key=lambda skill: (-skill.mu, skill.name))
+
+
+class LeaguePolicies:
+    """Policies of members on the tree of the game, with the exact exploitability of each and of their mixtures."""
+
+    def __init__(self, game: Game[Any], players: MemberPlayers, budget: int) -> None:
+        self.game = game
+        self.players = players
+        self.budget = budget
+        self._policies: dict[str, Floats] = {}
+
+    @cached_property
+    def oracle(self) -> Oracle | None:
+        """Best responses on the game's tree; None where nothing is hidden, or the tree is too large."""
+        if not self.budget or not self.game.spec.private_information:
+            return None
+        try:
+            return oracle_of(self.game, self.budget)
+        except CannotCompute:
+            return None
+
+    def of(self, member: Member) -> Exploitability:
+        """Return the exploitability of a member, or why it cannot be computed."""
+        if not self.budget:
+            return missing({"exact": "The recipe gives exact figures no budget."})
+        if self.oracle is not None:
+            return self.mixture([member], [1.0])
+        return exploitability(self.game, self.players.player(member), ExploitabilitySettings("exact", self.budget))
+
+    def mixture(self, members: Sequence[Member], shares: Sequence[float]) -> Exploitability:
+        """Return the exploitability of the mixture that draws a member per game, in games of hidden information."""
+        some = [(member, share) for member, share in zip(members, shares, strict=True) if share > 0.0]
+        if self.oracle is None or not some:
+            return missing({"exact": "The game has no tree of hidden information that can be walked."})
+        try:
+            policies = [self._policy(self.oracle, member) for member, _ in some]
+        except CannotCompute as error:
+            return missing({"exact": str(error)})
+        return of_policy(self.oracle, mix_policies(self.oracle.tree, policies, [share for _, share in some]))
+
+    def _policy(self, oracle: Oracle, member: Member) -> Floats:
+        if member.name not in self._policies:
+            player = self.players.player(member)
+            check_stated(player)
+            self._policies[member.name] = policy_on(oracle.tree, player)
+            self.players.trim()
+        return self._policies[member.name]
+
+    def over_time(self, snapshots: Sequence[Member]) -> list[Json]:
+        """Return for each snapshot of a learner its exploitability, and that of the average of all up to it."""
+        if self.oracle is None:
+            return []
+        return [
+            {
+                "step": so_far[-1].step,
+                "own": self.of(so_far[-1]).exact,
+                "average": self.mixture(so_far, [1.0] * len(so_far)).exact,
+            }
+            for so_far in accumulate(([member] for member in snapshots), lambda before, one: [*before, *one])
+        ]
+
+
+def alliances(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Matchup]) -> Json:
+    """Return for each member the index over all outsiders and its standard error, in Diplomacy.
+
+    The error is that of the jackknife over deals; all outsiders meet a member on the same ones.
+    """
+    if not isinstance(without_talk(game), Diplomacy):
+        return {"alliance": [], "alliance_errors": []}
+    estimates = [_index_and_error(_by_deal(column, size, matchups), game.spec.seats) for column in range(size)]
+    return {"alliance": [index for index, _ in estimates], "alliance_errors": [error for _, error in estimates]}
+
+
+def _by_deal(column: int, size: int, matchups: Mapping[tuple[int, int], Matchup]) -> list[Hostility]:
+    """Return the counts of each deal against copies of one member, over all outsiders."""
+    counts = defaultdict[int, list[Hostility]](list)
+    for row in range(size):
+        for episode in matchups[row, column].episodes if row != column else ():
+            counts[episode.key].append(_outsider_first(episode))
+    return [_sum(deal) for deal in counts.values()]
+
+
+def _index_and_error(deals: list[Hostility], seats: int) -> tuple[float | None, float | None]:
+    """Return the index over all deals and its jackknife error; None where there is none."""
+    copies = np.arange(seats) > 0
+    whole = alliance(_sum(deals), copies) if deals else math.nan
+    less = [alliance(_sum(deals[:n] + deals[n + 1 :]), copies) for n in range(len(deals))] if len(deals) > 1 else []
+    error = math.nan
+    if less:
+        error = math.sqrt((len(less) - 1) * float(np.mean((np.array(less) - np.mean(less)) ** 2)))
+    return _finite(whole), _finite(error)
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _sum(counts: Iterable[Hostility]) -> Hostility:
+    attacks, chances = zip(*counts, strict=True)
+    return Hostility(np.sum(attacks, axis=0), np.sum(chances, axis=0))
+
+
+def _outsider_first(episode: Episode) -> Hostility:
+    """Return the counts of a game, ordered with the outsider first."""
+    order = [episode.seat_of(slot) for slot in range(len(episode.slots))]
+    counts = hostility(episode)
+    return Hostility(counts.attacks[np.ix_(order, order)], counts.chances[np.ix_(order, order)])
+
 
 TABLE = "league.json"
 _LEAST = 0.01
@@ -47,7 +194,7 @@ def cross_play_evaluation(
     scores = [score for pair, matchup in matchups.items() for score in game_scores(names, pair, matchup)]
     mains = [name for name, learner in recipe.learners.items() if learner.role == "main"]
     lines = [[m.name for m in shown if m.parent == learner] for learner in mains]  # other roles are reset by design
-    nash, exploitability = nash_mixture(meta).tolist(), MemberExploitability(game, member_players, recipe.exact_budget)
+    nash, policies = nash_mixture(meta).tolist(), LeaguePolicies(game, member_players, recipe.exact_budget)
     return {
         "game": recipe.games[0],
         "seats": game.spec.seats,
@@ -61,12 +208,12 @@ def cross_play_evaluation(
         "elo": [asdict(rating) for rating in elo(scores)],
         "skill": [asdict(skill) for skill in skills(list(_placings(names, matchups)), evaluator.key)],
         "nash": nash,
-        "nash_exploitability": exploitability.mixture(shown, nash),
+        "nash_exploitability": policies.mixture(shown, nash).exact,
         "alpha_rank": alpha_rank(meta / (high - low)).tolist(),  # its alpha is for pay of that scale
         "cycles": [list(cycle) for cycle in cycles(sure, names)],
-        "forgotten": [list(win) for win in forgotten(sure, names, lines)],
-        "exploitability": [exploitability.of(member) for member in shown],
-        "over_time": {name: exploitability.over_time(_snapshots(population, name)) for name in mains},
+        "forgotten": [list(win) for win in find_forgotten_wins(sure, names, lines)],
+        "exploitability": [policies.of(member).exact for member in shown],
+        "over_time": {name: policies.over_time(_snapshots(population, name)) for name in mains},
         "outsiders": outsiders(game, len(names), matchups),
         **alliances(game, len(names), matchups),
     }

@@ -7,9 +7,58 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from stratagem.algorithms.league.settings import LeagueSettings, LearnerSettings
-from stratagem.models.reference import parse_model
+from stratagem.algorithms.league.roles import NamedLeagueMatch, read_league_match
+from stratagem.base.settings import FiniteSettings
+from stratagem.language.models.reference import parse_model
+from stratagem.training.branched_rollouts import BranchedRolloutSettings
+from stratagem.training.opponents.booking import MatchScore
+from stratagem.training.opponents.results import DECAY
+from stratagem.training.provided import LEAGUE, CollectedInputs
 from stratagem.training.recipe import OpponentsRecipe
+
+
+class LearnerSettings(FiniteSettings):
+    """One learner."""
+
+    role: Literal["main", "main_exploiter", "league_exploiter"] = "main"
+    """Role (AlphaStar): a main agent plays all members; a main exploiter the main agents; a league exploiter the whole
+    league. Exploiters are reset at times."""
+    match: NamedLeagueMatch = read_league_match("role")
+    """Matchmaker, by name with its parameters. `role` is AlphaStar's rule of the role; the others are those of all
+    algorithms, such as `pfsp`, which draws by win rates."""
+
+
+class LeagueSettings(BranchedRolloutSettings):
+    """Training of a league's learners, and the league's members."""
+
+    provided: ClassVar[CollectedInputs] = LEAGUE
+
+    match_score: MatchScore = "gain"
+    """Score by which two seats of a branched rollout are compared: `gain`, the payoff less the standing at the
+    branching point in games that state one, or `payoff`. A group of rollouts gives one result for each opponent: the
+    mean of its points."""
+    results_decay: float = Field(default=DECAY, gt=0.0, le=1.0)
+    """Factor by which a pair's earlier results count less with each new result; 1 keeps all."""
+    snapshot_every: int = Field(default=10, ge=1)
+    """Iterations after which a snapshot of every learner joins the league as a frozen member."""
+    snapshot_latest: int = Field(default=0, ge=0)
+    """If not 0: iterations after which a snapshot is taken in any case, while one is taken from `snapshot_every` on as
+    soon as the learner wins more than 70 % against all whom its role is compared with (AlphaStar has twice as many)."""
+    max_snapshots: int = Field(default=0, ge=0)
+    """Number of snapshots of a learner that stay members, the newest; 0 keeps all."""
+    max_loaded_adapters: int = Field(default=16, ge=1)
+    """Number of members' adapters in memory at once; others are loaded when they are needed."""
+    crossplay_games: int = Field(default=20, ge=1)
+    """Games of every pair in the final cross-play table; each deal is played from every seat."""
+    crossplay_snapshots: int = Field(default=8, ge=2)
+    """Number of snapshots of a learner in the final cross-play table: the first, the last, and some between."""
+
+    @model_validator(mode="after")
+    def _late_enough(self) -> Self:
+        if 0 < self.snapshot_latest < self.snapshot_every:
+            raise ValueError("`snapshot_latest` cannot come before `snapshot_every`: take as much or more, or 0")
+        return self
+
 
 BASE = "base"
 """Name of the base as a member."""
@@ -52,7 +101,7 @@ class LeagueRecipe(OpponentsRecipe):
     @property
     def rated(self) -> list[str]:
         """Learners with a matchmaking rule by ratings."""
-        return [name for name, one in self.learners.items() if one.match.rule == "rating_near"]
+        return [name for name, one in self.learners.items() if one.match.value.reads_ratings]
 
     @model_validator(mode="after")
     def _start(self) -> Self:
@@ -74,8 +123,10 @@ class LeagueRecipe(OpponentsRecipe):
             raise ValueError(f"two members would be called {twice[0]}: give each a name of its own")
         known = {*self.members, *self.learners} | ({BASE} if self.with_base else set())
         for learner in self.learners.values():
-            if learner.match.rule == "fixed" and learner.match.opponent not in known:
-                raise ValueError(f"nobody is called {learner.match.opponent!r}: members are {', '.join(sorted(known))}")
+            if unknown := [name for name in learner.match.value.named_members if name not in known]:
+                raise ValueError(f"nobody is called {unknown[0]!r}: members are {', '.join(sorted(known))}")
+            if learner.match.type == "shares":
+                raise ValueError("`shares` is for the `opponents` of other algorithms: take `curriculum`, or `pfsp`")
         if any(one.role == "main_exploiter" for one in self.learners.values()) and not any(
             one.role == "main" for one in self.learners.values()
         ):

@@ -13,22 +13,55 @@ from typing import Any
 
 import torch
 
-from stratagem.algorithms.league.admission import admit
+from stratagem.algorithms.league.ratings import Score, elo_by_name
 from stratagem.algorithms.league.recipe import BASE, LeagueRecipe
-from stratagem.engines.open import open_engine
+from stratagem.base.errors import BadRecord
+from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
-from stratagem.league.member import Member, Population
-from stratagem.league.ratings import Score, elo_by_name
-from stratagem.league.results import Results
-from stratagem.learning.monitor import TrainingWarning
-from stratagem.models.adapters import check_loadable, save_adapter
-from stratagem.models.language_model import LanguageModel
-from stratagem.runs.files import remove_folder, write_file
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import writes_adapters
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.adapters import check_loadable, save_adapter
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.learn.monitor import TrainingWarning
+from stratagem.players.pools import make_bot
 from stratagem.training.online import policy_of
+from stratagem.training.opponents.member import Member, Population
+from stratagem.training.opponents.member_players import MemberPlayers
+from stratagem.training.opponents.results import Results
 from stratagem.training.policy import TrainablePolicy
+from stratagem.training.runs.files import remove_folder, write_file
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.weights import writes_adapters
+
+
+def admit(recipe: LeagueRecipe, member: Member) -> None:
+    """Refuse a member that says otherwise than the recipe who learns, or that cannot play its game."""
+    _check_learner(recipe, member)
+    _check_snapshot(recipe, member)
+    if member.player:
+        make_bot(member.player, make_bounded_game(recipe.games[0]))
+
+
+def _check_learner(recipe: LeagueRecipe, member: Member) -> None:
+    """Refuse a row that learns, unless the recipe has that learner in that role."""
+    if not member.learns:
+        return
+    if member.name not in recipe.learners:
+        raise BadRecord(f"It learns, and the learners of the recipe are {', '.join(recipe.learners)}.")
+    if member.role != (role := recipe.learners[member.name].role):
+        raise BadRecord(f"Its role is {member.role}, and the recipe says {role}.")
+
+
+def _check_snapshot(recipe: LeagueRecipe, member: Member) -> None:
+    """Refuse a snapshot of nobody, which no table would show, and the name of a snapshot that is still to come."""
+    if member.parent and member.parent not in recipe.learners:
+        known = ", ".join(recipe.learners)
+        raise BadRecord(
+            f"Its parent is {member.parent}, and the learners of the recipe are {known}: leave `parent` out."
+        )
+    if not member.parent and member.name.rpartition("-")[0] in recipe.learners:
+        raise BadRecord("A snapshot of a learner has such a name: give it another.")
+
 
 FOLDER, POPULATION, RESULTS = "league", "population.json", "results.json"
 """Folder of a run's members, and files of the population and of the win rates."""
@@ -186,6 +219,11 @@ class LeagueState:
                 rates.setdefault(names[row], {})[names[column]] = round(points / games, 3)
         lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(rate)}" for name, rate in rates.items())
         write_file(folder / RESULTS, f'{{"win rates": {{\n{lines}\n}}}}\n')
+
+    def member_players(self, game: Game[Any]) -> MemberPlayers:
+        """Make the players of the members in a game."""
+        learners = {name: policy.player for name, policy in self.learners.items()}
+        return MemberPlayers(self.run.path, game, self.engine, learners, self.recipe.league.max_loaded_adapters)
 
     def key(self) -> Key:
         """Key of all draws of the iterations."""

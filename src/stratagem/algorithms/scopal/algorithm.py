@@ -19,34 +19,30 @@ from typing import Any
 import numpy as np
 
 from stratagem.algorithms.scopal.decision_table import check_record, read_decisions
-from stratagem.algorithms.scopal.interaction import Interaction
-from stratagem.algorithms.scopal.policy import ScopalPolicy
+from stratagem.algorithms.scopal.interaction import SELF, Interaction
+from stratagem.algorithms.scopal.policy import Refinement, ScopalPolicy
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
-from stratagem.algorithms.scopal.refinement import Refinement
 from stratagem.algorithms.scopal.samples import ReplyFormat, Samples, make_samples
-from stratagem.algorithms.scopal.settings import SELF
-from stratagem.algorithms.scopal.steps import Steps, make_steps, read_steps, write_steps
-from stratagem.algorithms.scopal.summary import summarize
-from stratagem.engines.caches import reset_caches
-from stratagem.evaluation.matchups import Evaluator
-from stratagem.evaluation.suites import CONTEST_METRICS, Line, Suite
+from stratagem.algorithms.scopal.steps import Steps, make_steps, read_steps, summarize, write_steps
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.learning.advantages.base import Decisions
-from stratagem.learning.advantages.catalogue import read_advantage
+from stratagem.language.engines.caches import reset_caches
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.advantages.base import Decisions
+from stratagem.learn.advantages.catalogue import read_advantage
+from stratagem.measure.matchups import Evaluator
+from stratagem.measure.suites import CONTEST_METRICS, Suite, SuiteLine
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import make_bot
-from stratagem.prompting.catalogue import make_style
-from stratagem.runs.files import write_file
-from stratagem.runs.folder import RunFolder
 from stratagem.training.algorithm import Algorithm
 from stratagem.training.by_game import check_names
 from stratagem.training.evaluation import Final, save_policies
 from stratagem.training.policy import TrainingData
-from stratagem.training.stage import Batch, Metrics, Stage, State
-from stratagem.training.subject import Subject
+from stratagem.training.runs.files import write_file
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.stage import Metrics, Stage, State, TrainingBatch, TrainingSubject
 
 STEPS = "steps"
 """Folder of the tables of steps."""
@@ -142,7 +138,7 @@ class ScopalStage(Stage):
         self.policies = {}
         self.iteration = iteration
 
-    def subjects(self) -> list[Subject]:
+    def subjects(self) -> list[TrainingSubject]:
         return [self.policy.subject]
 
     def state(self) -> dict[str, Any]:
@@ -160,7 +156,7 @@ class ScopalStage(Stage):
     def final_evaluation(self, best: int | None) -> None:
         settings, titles = self.recipe.final_evaluation, self.policy.titles()
         all_stages = settings.stages == "all"
-        lines = tuple(Line(describe(game), {"opponents": settings.opponents}) for game in self.shared.games)
+        lines = tuple(SuiteLine(describe(game), {"opponents": settings.opponents}) for game in self.shared.games)
         suite = Suite("scopal", "A training run's games.", lines, CONTEST_METRICS, settings.episodes)
         key = Key(self.recipe.seed).at("test")
         evaluator = Evaluator(settings.episodes, key, exact_budget=0)  # no induction over boards
@@ -188,14 +184,14 @@ class Play(ScopalStage):
             save_policies(self.run, self.shared.games, 0, self.policy.player)
         return {}
 
-    def batches(self, step: int) -> Iterator[Batch]:
+    def batches(self, step: int) -> Iterator[TrainingBatch]:
         block = self.interaction.blocks[step]
         episodes = self.interaction.play(block)
         decisions = sum(len(episode.decisions) for episode in episodes)
         illegal = sum(sum(episode.num_illegal) for episode in episodes)
         metrics = {f"{block.game.spec.name}/decisions": float(decisions / len(episodes))}
         metrics[f"{block.game.spec.name}/illegal_rate"] = illegal / max(1, decisions)
-        yield Batch(episodes, metrics=metrics)
+        yield TrainingBatch(episodes, metrics=metrics)
 
     def saves(self, step: int) -> bool:
         return True
@@ -224,8 +220,8 @@ class Refine(ScopalStage):
         self._batches = self.refinement.batches(step)
         return {}
 
-    def batches(self, step: int) -> Iterator[Batch]:
-        yield Batch(policy=self.method, data=TrainingData(next(self._batches)))
+    def batches(self, step: int) -> Iterator[TrainingBatch]:
+        yield TrainingBatch(policy=self.method, data=TrainingData(next(self._batches)))
 
     def saves(self, step: int) -> bool:
         return not step % self.recipe.checkpoint_every

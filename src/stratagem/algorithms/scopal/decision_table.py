@@ -17,10 +17,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from stratagem.errors import BadRecord
+from stratagem.base.errors import BadRecord
 from stratagem.games.bounded import make_bounded_game
-from stratagem.learning.advantages.base import Floats, Ints
-from stratagem.play.store import no_episodes, read_columns, shards
+from stratagem.learn.advantages.base import Floats, Ints
+from stratagem.playing.store import no_episodes, read_columns, shards
 
 OWN_ACTIONS = ("free", "constrained", "scripted")
 """Origins of a player's own actions; any other action was chosen for it."""
@@ -32,14 +32,14 @@ _TIE = 1e-9
 
 
 @dataclass(frozen=True)
-class Coded:
+class TextColumn:
     """Column of texts: a code for each row, and the texts by code as an Arrow array, which saves memory."""
 
     codes: Ints
     texts: pa.Array
 
     @classmethod
-    def of(cls, column: pa.ChunkedArray) -> Coded:
+    def of(cls, column: pa.ChunkedArray) -> TextColumn:
         """Encode a column that was encoded shard by shard; None is the last code."""
         chunks = column.unify_dictionaries().chunks
         texts = chunks[0].dictionary
@@ -59,16 +59,16 @@ class DecisionTable:
     """Position of each decision: folder, shard, episode, turn, seat, attempt; and `legal`."""
     trajectory: Ints
     """Number of the trajectory: one seat in one episode."""
-    game: Coded
+    game: TextColumn
     role: Ints
     """First seat with the same rules; states of such seats are the same."""
-    state: Coded
+    state: TextColumn
     """Information state, by the game's own key."""
-    action: Coded
+    action: TextColumn
     """Action; None for an illegal reply."""
-    reply: Coded
+    reply: TextColumn
     """Reply: a model's text, or the action of a player without a model."""
-    prompt: Coded
+    prompt: TextColumn
     """Id of the model's prompt; None for other players."""
     outcome: Floats
     """Outcome of the episode for the seat: 1 for a win, a share for a tie, 0 for a loss."""
@@ -97,7 +97,7 @@ def read_decisions(folders: Sequence[Path], players: Sequence[str] = (), prefix:
         raise BadRecord(f"There are no decisions{whom} in {', '.join(map(str, folders)) or 'no folder'}{there}.")
     coded = {}
     for name in _TEXTS:
-        coded[name] = Coded.of(rows[name])
+        coded[name] = TextColumn.of(rows[name])
         rows = rows.drop_columns([name])  # frees the shards of a column before the next is encoded
     return DecisionTable(
         rows=rows.select(["folder", "shard", "episode", "turn", "seat", "attempt", "legal"]),
@@ -156,10 +156,10 @@ def _shard(folder: Path, index: int, number: int, players: Sequence[str]) -> pa.
     rows = rows.append_column("legal", pc.is_in(rows["how"], value_set=pa.array(OWN_ACTIONS)))
     rows = _with_replies(rows, read_columns(folder, "calls", number, [*names[:4], "index", "prompt", "text"]))
     kept = seats.wanted[cell] & pc.invert(pc.is_in(rows["how"], value_set=pa.array(_NO_REPLY))).to_numpy()
-    return _encoded(rows.filter(pa.array(kept)).drop_columns(["how", "said"]))
+    return _encode_texts(rows.filter(pa.array(kept)).drop_columns(["how", "said"]))
 
 
-def _encoded(rows: pa.Table) -> pa.Table:
+def _encode_texts(rows: pa.Table) -> pa.Table:
     """Encode the text columns as dictionaries, before the next shard is read."""
     for name in _TEXTS:
         rows = rows.set_column(rows.schema.get_field_index(name), name, rows[name].combine_chunks().dictionary_encode())
@@ -222,7 +222,7 @@ def _lookup(known: Ints, asked: Ints) -> pa.Array:
     return pa.array(order[indices], mask=known[order][indices] != asked)
 
 
-def _roles(game: Coded, seat: Ints) -> Ints:
+def _roles(game: TextColumn, seat: Ints) -> Ints:
     """Return the role of each seat: seats with the same rules have one role."""
     pairs, indices = np.unique(np.stack([game.codes, seat]), axis=1, return_inverse=True)
     roles = np.array([_role(game.texts[code].as_py(), int(where)) for code, where in pairs.T], dtype=np.int64)

@@ -6,23 +6,60 @@ the seats. A teacher such as `search(self)` searches with the policy inside: exp
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stratagem.algorithms.scopal.settings import SELF, InteractionSettings
-from stratagem.engines.caches import reset_caches
+from pydantic import Field, field_validator
+
+from stratagem.base.settings import FiniteSettings
 from stratagem.games.base import Game, View
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
-from stratagem.play.match import Match, Setup
-from stratagem.play.records import Episode
+from stratagem.language.engines.caches import reset_caches
+from stratagem.language.models.run_models import SamplingSettings
+from stratagem.language.prompting.base import ChatMessage
 from stratagem.players.base import Ask, Mix, Player, Turn
 from stratagem.players.catalogue import make_player
 from stratagem.players.members import WrapperPlayer
 from stratagem.players.model_player import ModelPlayer
-from stratagem.prompting.base import Message
-from stratagem.workers.shards import played
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.records import Episode
+from stratagem.playing.workers.shards import play_setups
+
+SELF = "self"
+"""Name of the policy itself as an opponent: self-play."""
+
+
+class InteractionSettings(SamplingSettings, FiniteSettings):
+    """Stage I: players and number of games."""
+
+    episodes: int = Field(default=1000, ge=1)
+    """Number of episodes of each game; seats alternate."""
+    opponents: dict[str, float] = Field(default={SELF: 1.0}, min_length=1)
+    """Opponents, each with its share of the games; `self`, or any player by name."""
+    teachers: dict[str, float] = Field(default={})
+    """Players of all seats in place of the policy, each with its share of the games; their games are imitated.
+    `self` inside a name is the policy, as in `search(self)`. Without any the policy plays."""
+    temperature: float = Field(default=0.7, gt=0.0)
+    """Sampling temperature of the policy in these games."""
+    block: int = Field(default=250, ge=1)
+    """Number of games that are played in parallel and saved together."""
+    records: tuple[str, ...] = ()
+    """Folders of records of games that were played before; with any, no game is played."""
+
+    @property
+    def searches_with_policy(self) -> bool:
+        """True if every teacher has the policy inside, so that it plays anew in each iteration."""
+        return bool(self.teachers) and all(re.search(rf"\b{SELF}\b", name) for name in self.teachers)
+
+    @field_validator("opponents", "teachers")
+    @classmethod
+    def _positive(cls, shares: dict[str, float]) -> dict[str, float]:
+        if min(shares.values(), default=1.0) <= 0.0:
+            raise ValueError("every share is more than 0: leave out who is not to play")
+        return shares
 
 
 @dataclass(frozen=True)
@@ -42,7 +79,7 @@ class Remembering(WrapperPlayer):
     def __init__(self, learner: ModelPlayer) -> None:
         self.player = learner
         self.name, self.traits = learner.name, learner.traits
-        self._known: dict[tuple[Message, ...], Mix] = {}
+        self._known: dict[tuple[ChatMessage, ...], Mix] = {}
 
     def turn(self, ask: Ask) -> Turn:
         return self.player.turn(ask)
@@ -96,7 +133,7 @@ class Interaction:
     def play(self, block: Block) -> list[Episode]:
         """Play the episodes of a block."""
         reset_caches()
-        return played(self._setups(block))
+        return play_setups(self._setups(block))
 
     def _setups(self, block: Block) -> Iterator[Setup]:
         text, seats = describe(block.game), block.game.spec.seats

@@ -11,27 +11,72 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
+from pydantic import Field
 
 from stratagem.algorithms.scopal.samples import Samples
-from stratagem.algorithms.scopal.settings import (
-    DPOStageSettings,
-    GRPOStageSettings,
-    KTOStageSettings,
-    SPAGStageSettings,
-    StageSettings,
-)
-from stratagem.errors import BadParameter
-from stratagem.learning.advantages.base import Floats, Ints
-from stratagem.learning.example import Example
-from stratagem.learning.losses.base import Loss
-from stratagem.learning.losses.cross_entropy import CrossEntropy
-from stratagem.learning.losses.dpo import DPO
-from stratagem.learning.losses.kto import KTO, mismatched
-from stratagem.learning.losses.policy_gradient import PolicyGradient
-from stratagem.learning.losses.spag import SPAG
-from stratagem.learning.losses.total import Part, Sum
+from stratagem.base.errors import BadParameter
+from stratagem.base.settings import FiniteSettings
+from stratagem.learn.advantages.base import Floats, Ints
+from stratagem.learn.example import Example
+from stratagem.learn.losses.base import Loss
+from stratagem.learn.losses.cross_entropy import CrossEntropy
+from stratagem.learn.losses.dpo import DPO
+from stratagem.learn.losses.kto import KTO, mismatch_replies
+from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.learn.losses.spag import SPAG
+from stratagem.learn.losses.total import LossTerm, Sum
+from stratagem.learn.optimizer import OptimizerSettings
 
 Batch = list[Example]
+
+
+class StageSettings(FiniteSettings):
+    """Settings of a cloning method, and what all refinement methods have in common."""
+
+    epochs: int = Field(default=5, ge=1)
+    """Number of passes over the samples."""
+    max_steps: int = Field(default=0, ge=0)
+    """Number of optimizer steps, in place of `epochs`; 0 uses `epochs`."""
+    batch_size: int = Field(default=16, ge=1)
+    """Number of samples in an optimizer step; a pair counts as one."""
+    optimizer: OptimizerSettings = OptimizerSettings(learning_rate=1e-6)
+    """Optimizer of the trained weights."""
+    max_weight_ratio: float = Field(default=8.0, ge=1.0)
+    """Largest weight of a sample, relative to the mean; a heavier sample is split into several of equal weight."""
+
+    def steps_per_epoch(self, samples: int, min_samples: int = 1) -> int:
+        """Return the number of steps, in batches of nearly equal size, none with fewer samples than `min_samples`."""
+        return max(1, min(-(-samples // self.batch_size), samples // min_samples))
+
+
+class KTOStageSettings(StageSettings):
+    """Settings of KTO, and of cloning and KTO in one loss."""
+
+    kto_beta: float = Field(default=0.1, ge=0.0)
+    """Temperature beta of KTO: the smaller, the farther the policy may move from the reference."""
+
+
+class DPOStageSettings(StageSettings):
+    """Settings of DPO."""
+
+    dpo_beta: float = Field(default=0.1, ge=0.0)
+    """Temperature beta of DPO: the smaller, the farther the policy may move from the reference."""
+
+
+class GRPOStageSettings(StageSettings):
+    """Settings of GRPO on recorded games."""
+
+    kl_coef: float = Field(default=0.04, ge=0.0)
+    """Coefficient of the KL penalty to the reference policy."""
+
+
+class SPAGStageSettings(StageSettings):
+    """Settings of SPAG."""
+
+    kl_coef: float = Field(default=0.2, ge=0.0)
+    """Coefficient of the KL penalty to the reference policy."""
+
+
 S = TypeVar("S", bound=StageSettings)
 
 
@@ -83,7 +128,7 @@ class CloningMethod(Method[StageSettings]):
     select: Literal["advantageous", "won", "legal"] = "advantageous"
 
     def training_set(self, samples: Samples, settings: StageSettings, rng: np.random.Generator) -> TrainingSet:
-        selected = self._selected(samples)
+        selected = self._select_samples(samples)
         if not len(selected):
             raise BadParameter(
                 "Nothing is advantageous, so nothing can be cloned: lower the threshold of `step_reward`."
@@ -92,7 +137,7 @@ class CloningMethod(Method[StageSettings]):
         units = _single_units(selected)
         return TrainingSet(units, selected.weight, loss, lambda units, weight: cloning_batch(selected, units, weight))
 
-    def _selected(self, samples: Samples) -> Samples:
+    def _select_samples(self, samples: Samples) -> Samples:
         legal = samples.columns["legal"] > 0.0
         if self.select == "legal":
             return samples.subset(legal)
@@ -123,7 +168,7 @@ def kto_batch(samples: Samples, indices: Sequence[int], weight: Floats) -> Batch
         )
         for index, each in zip(indices, weight, strict=True)
     ]
-    return [*examples, *mismatched(examples)]
+    return [*examples, *mismatch_replies(examples)]
 
 
 @dataclass(frozen=True)
@@ -141,7 +186,10 @@ class KTOMethod(Method[KTOStageSettings]):
         loss: Loss = kto
         if self.joint:
             loss = Sum(
-                (Part("cloning", 1.0, CrossEntropy(normalize_by="divisor", weighted=True)), Part("kto", 1.0, kto))
+                (
+                    LossTerm("cloning", 1.0, CrossEntropy(normalize_by="divisor", weighted=True)),
+                    LossTerm("kto", 1.0, kto),
+                )
             )
         make = _joint_batch if self.joint else kto_batch
         units = _single_units(samples)

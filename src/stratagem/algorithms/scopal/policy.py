@@ -1,4 +1,4 @@
-"""Policy that SCO-PAL trains, with its reference policy and its earlier versions as opponents.
+"""Policy that SCO-PAL trains, its stages of refinement, its reference policy, and its earlier versions as opponents.
 
 The reference of a stage is the policy at the start of that stage: for KTO, the outcome of cloning. Policy, reference
 and earlier versions are adapters on one base. Where all weights are trained the reference is another model, the base or
@@ -7,30 +7,88 @@ the saved outcome of the stage before; a resumed run loads it again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.scopal.methods import CLONING
+import numpy as np
+
+from stratagem.algorithms.scopal.methods import CLONING, METHODS, Batch, StageSettings, TrainingSet
 from stratagem.algorithms.scopal.recipe import ScopalRecipe
-from stratagem.algorithms.scopal.refinement import Refinement
-from stratagem.engines.open import open_engine
+from stratagem.algorithms.scopal.samples import Samples
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
-from stratagem.learning.monitor import TrainingMonitor
-from stratagem.learning.policy import Policy
-from stratagem.learning.reference import REFERENCE
-from stratagem.models.adapters import adapter_names, averaged, copied, save_adapter
-from stratagem.models.load import load
-from stratagem.models.run_models import DecodingSettings
+from stratagem.language.decoding.sampling import Sampling
+from stratagem.language.engines.open import open_engine
+from stratagem.language.models.adapters import adapter_names, average_adapter, copy_adapter, save_adapter
+from stratagem.language.models.load import load
+from stratagem.language.models.run_models import DecodingSettings
+from stratagem.learn.advantages.base import Floats, Ints
+from stratagem.learn.monitor import TrainingMonitor
+from stratagem.learn.policy import Policy
+from stratagem.learn.reference import REFERENCE
 from stratagem.players.model_player import ModelPlayer
-from stratagem.runs.files import new_folder
-from stratagem.runs.folder import RunFolder
-from stratagem.runs.weights import ADAPTERS, MODEL, restore_weights, with_manifest, writes_adapters, writes_model
-from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
+from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
 from stratagem.training.policy import POLICY, TrainablePolicy, model_player
-from stratagem.training.subject import Subject
+from stratagem.training.runs.files import new_folder
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.weights import (
+    ADAPTERS,
+    MODEL,
+    restore_weights,
+    with_manifest,
+    writes_adapters,
+    writes_model,
+)
+from stratagem.training.stage import TrainingSubject
+
+
+class Refinement:
+    """Batches of a stage; the same for the same samples and key."""
+
+    def __init__(self, method: str, samples: Samples, settings: StageSettings, key: Key) -> None:
+        self.settings = settings
+        self.key = key
+        self.training_set: TrainingSet = METHODS[method].training_set(samples, settings, _rng(key.at("lesson")))
+        self.units, self.weights = split(self.training_set.weight, settings.max_weight_ratio)
+
+    @property
+    def num_steps(self) -> int:
+        """Number of optimizer steps."""
+        return self.settings.max_steps or self.settings.epochs * self._steps_per_epoch()
+
+    def _steps_per_epoch(self) -> int:
+        return self.settings.steps_per_epoch(len(self.units), self.training_set.min_units)
+
+    def batches(self, done: int = 0) -> Iterator[Batch]:
+        """Yield the batch of each step that is left."""
+        every = (indices for epoch in count() for indices in self._epoch(epoch))
+        for indices in islice(every, done, self.num_steps):
+            yield self.training_set.batch([int(unit) for unit in self.units[indices]], self.weights[indices])
+
+    def _epoch(self, epoch: int) -> list[Ints]:
+        """Return the shuffled units of an epoch in batches."""
+        order = _rng(self.key.at("epoch", epoch)).permutation(len(self.units))
+        return np.array_split(order, self._steps_per_epoch())
+
+
+def split(weight: Floats, max_ratio: float) -> tuple[Ints, Floats]:
+    """Return the units with their weights; a unit above `max_ratio` is split into several of equal weight.
+
+    The parts of a unit add up to its weight, so the gradient of an epoch is the same. All weights are rescaled to a
+    mean of 1.
+    """
+    times = np.maximum(1, np.ceil(weight / max_ratio)).astype(np.int64)
+    units = np.repeat(np.arange(len(weight)), times)
+    parts = (weight / times)[units]
+    return units, parts / parts.mean()
+
+
+def _rng(key: Key) -> np.random.Generator:
+    return np.random.default_rng(key.value)
+
 
 STAGES = "stages"
 """Folder of the policy after each stage, by step and method."""
@@ -82,16 +140,9 @@ class ScopalPolicy(TrainablePolicy):
 
     def decoding_settings(self, temperature: float | None = None) -> DecodingSettings:
         """Return the prompt style, decoding mode and sampling settings: of the interaction, or a temperature alone."""
-        recipe, own = self.recipe, self.recipe.interaction
-        sampling = (own.temperature, own.top_k, own.top_p) if temperature is None else (temperature, 0, 1.0)
-        return DecodingSettings(
-            mode=recipe.mode,
-            style=recipe.style,
-            temperature=sampling[0],
-            top_k=sampling[1],
-            top_p=sampling[2],
-            max_new_tokens=recipe.max_new_tokens,
-        )
+        recipe = self.recipe
+        sampling = recipe.interaction.sampling if temperature is None else Sampling(temperature)
+        return DecodingSettings.of(sampling, recipe.mode, recipe.style, recipe.max_new_tokens)
 
     # --- players
 
@@ -107,9 +158,9 @@ class ScopalPolicy(TrainablePolicy):
 
     def _copy(self, name: str) -> None:
         if name in adapter_names(self.lm):
-            averaged(self.lm, name, POLICY, 0.0)
+            average_adapter(self.lm, name, POLICY, 0.0)
         else:
-            copied(self.lm, POLICY, name)
+            copy_adapter(self.lm, POLICY, name)
         self._publish(name)
 
     def publish(self) -> None:
@@ -121,7 +172,7 @@ class ScopalPolicy(TrainablePolicy):
         self.engine.publish(name, self._versions[name])
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> TrainingSubject:
         name = self.adapter or ""
         return replace(super().subject, publish=lambda: self.engine.publish(name, self._versions.get(name, 0)))
 
@@ -185,7 +236,7 @@ class ScopalPolicy(TrainablePolicy):
             self._monitors[method].restore(saved)
         for path in sorted((folder / ADAPTERS).glob("*")):
             if path.name not in adapter_names(self.lm):
-                copied(self.lm, POLICY, path.name)
+                copy_adapter(self.lm, POLICY, path.name)
         restore_weights(self.lm, folder)
         for name in ("", *adapter_names(self.lm)):
             self.engine.publish(name, self._versions.get(name, 0))
@@ -199,8 +250,8 @@ class ScopalPolicy(TrainablePolicy):
         """Write the list of models of the run."""
         base, start = self.artifacts.base_and_start()
         stages = self._stages()
-        steps = {step: self.artifacts.saved(folder, POLICY) for step, (folder, _) in stages.items()}
-        models = labelled(Saved(base, start, steps))
+        steps = {step: self.artifacts.saved_model(folder, POLICY) for step, (folder, _) in stages.items()}
+        models = label_models(SavedModels(base, start, steps))
         models |= {f"last/{method}": steps[step] for step, (_, method) in stages.items()}
         publish(self.run, models, self.decoding_settings(), self.titles())
 

@@ -1,4 +1,4 @@
-"""Recipe for SCO-PAL: interaction, step reward, and refinement."""
+"""Recipe of SCO-PAL: play, step reward, and refinement; the defaults are the paper's (section 5.1, appendix B)."""
 
 from __future__ import annotations
 
@@ -6,22 +6,21 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
-from stratagem.algorithms.scopal.methods import METHODS
-from stratagem.algorithms.scopal.settings import (
-    SELF,
+from stratagem.algorithms.scopal.interaction import SELF, InteractionSettings
+from stratagem.algorithms.scopal.methods import (
+    METHODS,
     DPOStageSettings,
     GRPOStageSettings,
-    InteractionSettings,
     KTOStageSettings,
-    RewardSettings,
-    SampleSettings,
     SPAGStageSettings,
     StageSettings,
 )
-from stratagem.learning.optimizer import OptimizerSettings
-from stratagem.learning.reference import ReferenceSettings
-from stratagem.models.reference import parse_model
-from stratagem.settings import FiniteSettings, over_default
+from stratagem.algorithms.scopal.samples import SampleSettings
+from stratagem.base.settings import FiniteSettings, over_default
+from stratagem.language.models.reference import parse_model
+from stratagem.learn.advantages.catalogue import read_advantage
+from stratagem.learn.optimizer import OptimizerSettings
+from stratagem.learn.reference import ReferenceSettings
 from stratagem.training.recipe_file import AnyRecipe, GradientCheckpointing, ModeName
 from stratagem.training.sft import AdapterSettings
 
@@ -30,6 +29,24 @@ SIX = ("breakthrough", "connect-four", "tic-tac-toe", "kuhn(hands=1)", "liars-di
 _CLONED = StageSettings(batch_size=2, optimizer=OptimizerSettings(learning_rate=1e-6, warmup_ratio=0.1))
 
 _START = ReferenceSettings(type="copy")
+
+
+class RewardSettings(FiniteSettings):
+    """Stage II: the reward of a step."""
+
+    step_reward: str = "step_win_rate"
+    """Advantage estimator of the steps, with its options: step_win_rate, discounted, beta, or any other by state and
+    action."""
+    players: tuple[str, ...] = ()
+    """Players whose decisions count, by their names in the records; by default the player of slot 0."""
+    table: str = ""
+    """Table of steps that was made before; with one, nothing is played or estimated."""
+
+    @field_validator("step_reward")
+    @classmethod
+    def _check_step_reward(cls, step_reward: str) -> str:
+        read_advantage(step_reward)
+        return step_reward
 
 
 class FinalEvaluationSettings(FiniteSettings):

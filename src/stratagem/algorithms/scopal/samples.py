@@ -14,20 +14,30 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+from pydantic import Field
 
-from stratagem.algorithms.scopal.settings import SampleSettings
 from stratagem.algorithms.scopal.steps import Steps
-from stratagem.demonstrations.scripted import reply
-from stratagem.engines.base import Call, Engine
-from stratagem.errors import BadRecord
-from stratagem.learning.advantages.base import Bools, Floats, Ints
-from stratagem.learning.example import Example, example_from_call
-from stratagem.play.calls import DecisionKey
-from stratagem.play.forks import steps as turns
-from stratagem.play.store import read_calls, read_episodes
+from stratagem.base.errors import BadRecord
+from stratagem.base.settings import FiniteSettings
+from stratagem.language.engines.base import Call, Engine
+from stratagem.language.prompting.base import ChatMessage, Role, Style
+from stratagem.learn.advantages.base import Bools, Floats, Ints
+from stratagem.learn.demonstrations.scripted import reply
+from stratagem.learn.example import Example, example_from_call
 from stratagem.players.modes import MODES
-from stratagem.prompting.base import Message, Role, Style
-from stratagem.training.sft import demonstrated
+from stratagem.playing.calls import DecisionKey
+from stratagem.playing.forks import steps as turns
+from stratagem.playing.store import read_calls, read_episodes
+from stratagem.training.sft import example_of_demonstration
+
+
+class SampleSettings(FiniteSettings):
+    """Selection of the samples."""
+
+    balance: bool = True
+    """Equal total weight of every game."""
+    max_samples: int = Field(default=0, ge=0)
+    """Maximum number of samples, drawn by weight with replacement; 0 takes all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +85,7 @@ def make_samples(
 ) -> Samples:
     """Make the training samples of a table of steps."""
     rows = steps.rows
-    weight = resampled(sample_weights(steps, settings), settings.max_samples, rng)
+    weight = resample_weights(sample_weights(steps, settings), settings.max_samples, rng)
     chosen = weight > 0.0
     rows = rows.take(np.flatnonzero(chosen))
     examples = list(_examples(rows.to_pylist(), steps.folders, engine, reply_format))
@@ -106,7 +116,7 @@ def sample_weights(steps: Steps, settings: SampleSettings) -> Floats:
     return weight
 
 
-def resampled(weight: Floats, max_samples: int, rng: np.random.Generator) -> Floats:
+def resample_weights(weight: Floats, max_samples: int, rng: np.random.Generator) -> Floats:
     """Return the counts of `max_samples` draws with replacement; the weights themselves where there are no more rows.
 
     The expected count of a row is proportional to its weight, so the training set is the same on average.
@@ -153,8 +163,8 @@ def _model_example(engine: Engine, call: Call) -> Example:
     """Return a model's reply in its own tokens where the tokenizer is the same, and else tokenize its text."""
     if engine.begin(call.prompt.messages).tokens == call.prompt.tokens and call.tokens:
         return example_from_call(call)
-    messages = [Message(cast("Role", role), text) for role, text in call.prompt.messages]
-    return demonstrated(engine, messages, call.text)
+    messages = [ChatMessage(cast("Role", role), text) for role, text in call.prompt.messages]
+    return example_of_demonstration(engine, messages, call.text)
 
 
 def _rendered_examples(
@@ -170,4 +180,4 @@ def _rendered_examples(
                 for asked in wanted[episode.id].get((decision.turn, decision.seat), ()):  # one for each attempt
                     if decision.state_key == asked["state_key"] and asked["action"] in (None, decision.action):
                         messages = reply_format.style.messages(state.view(decision.seat))
-                        yield _key(asked), demonstrated(engine, messages, reply_format.text(asked["reply"]))
+                        yield _key(asked), example_of_demonstration(engine, messages, reply_format.text(asked["reply"]))

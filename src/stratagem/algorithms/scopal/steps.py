@@ -19,13 +19,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from stratagem.algorithms.scopal.decision_table import DecisionTable
-from stratagem.errors import BadRecord
-from stratagem.files import telling
+from stratagem.base.errors import BadRecord
+from stratagem.base.files import telling
+from stratagem.games.base import Json
 from stratagem.games.bounded import make_bounded_game
-from stratagem.learning.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, Ints
-from stratagem.learning.advantages.segments import cells
-from stratagem.learning.advantages.spag import SPAGReward
-from stratagem.play.parquet_size import read_bounded_schema
+from stratagem.learn.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, Ints
+from stratagem.learn.advantages.segments import cells
+from stratagem.learn.advantages.spag import SPAGReward
+from stratagem.playing.parquet_size import read_bounded_schema
 
 SCHEMA_VERSION = 1
 _VERSION = b"stratagem_steps_version"
@@ -160,12 +161,12 @@ def read_steps(path: Path) -> Steps:
     if not len(table):
         raise BadRecord(f"{path} holds no steps.")
     folders = filter(None, metadata.get(b"folders", b"").decode().split("\n"))
-    steps = Steps(_cast(table, path), tuple(_found(Path(folder), path) for folder in folders))
+    steps = Steps(_cast(table, path), tuple(_locate_record(Path(folder), path) for folder in folders))
     _check_rows(steps, path)
     return steps
 
 
-def _found(folder: Path, path: Path) -> Path:
+def _locate_record(folder: Path, path: Path) -> Path:
     """Return the path of a record, relative to its table; older tables hold paths from the working folder."""
     beside = Path(os.path.normpath(path.parent / folder))
     return beside if beside.exists() or not folder.exists() else folder
@@ -196,3 +197,26 @@ def _check_rows(steps: Steps, path: Path) -> None:
         raise BadRecord(f"{path} has a count below 1: a row was said at least once.")
     if not 0 <= pc.min(rows["folder"]).as_py() <= pc.max(rows["folder"]).as_py() < len(steps.folders):
         raise BadRecord(f"{path} has rows of a folder that it does not name.")
+
+
+def summarize(steps: Steps) -> Json:
+    """Return the figures of each game and of all games together (SCO-PAL, tables 8 and 10)."""
+    rows = steps.rows.select(["game", "action", "count", "desirable"])
+    named = {game: _figures(rows.filter(pc.equal(rows["game"], game))) for game in rows["game"].unique().to_pylist()}
+    return {"games": named, "all": _figures(rows)}
+
+
+def _figures(rows: pa.Table) -> dict[str, float]:
+    """Count samples by their frequency."""
+    samples = pc.sum(rows["count"]).as_py()
+    legal = pc.sum(rows.filter(pc.is_valid(rows["action"]))["count"]).as_py() or 0
+    advantageous = pc.sum(rows.filter(rows["desirable"])["count"]).as_py() or 0
+    summary: Json = {
+        "samples": samples,
+        "valid": legal / samples,
+        "rows": len(rows),
+        "unique_actions": pc.count_distinct(rows["action"]).as_py(),
+        "advantageous": advantageous,
+        "ratio": advantageous / (samples - advantageous) if samples > advantageous else None,
+    }
+    return summary

@@ -15,15 +15,16 @@ from dataclasses import dataclass, field
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
-from stratagem.errors import CannotCompute
-from stratagem.evaluation.talk.definitions import LEAST, is_deceptive
-from stratagem.evaluation.talk.tree_source import Deceptive, deceptive_statements
+from stratagem.base.errors import CannotCompute
+from stratagem.games.abilities import claim_of
 from stratagem.games.base import Claim, Seat, State
 from stratagem.games.key import Key
-from stratagem.play.match import Setup
-from stratagem.play.records import Episode
+from stratagem.measure.talk.definitions import LEAST, is_deceptive
+from stratagem.measure.talk.tree_source import Deceptive, deceptive_statements
+from stratagem.playing.match import Setup
+from stratagem.playing.records import Episode
+from stratagem.playing.workers.shards import play_setups
 from stratagem.training.message_branches import SentMessage, messages_of
-from stratagem.workers.shards import played
 
 _BEYOND = 1.645
 """Quantile of the normal distribution at .95."""
@@ -87,7 +88,7 @@ def _claims(plays: Iterable[tuple[Setup, Episode]]) -> Iterator[tuple[SentMessag
     for setup, episode in plays:
         for message in messages_of(setup, episode, (0,)):
             view, action = message.view, message.decision.action
-            claim = None if action is None else view.game.claim(view.facts, action)
+            claim = None if action is None else claim_of(view, action)
             if claim is not None:
                 yield message, claim
 
@@ -104,7 +105,7 @@ def _verdicts(lies: Sequence[Lie], pairs: int, key: Key, budget: int) -> dict[Li
             verdicts[lie.key] = tables[players][known, line]
         else:
             unknown.setdefault(lie.key, lie)
-    return verdicts | _measured(unknown, pairs, key)
+    return verdicts | _judge_by_branches(unknown, pairs, key)
 
 
 def _exact(message: SentMessage, budget: int) -> Deceptive:
@@ -117,10 +118,10 @@ def _exact(message: SentMessage, budget: int) -> Deceptive:
         return {}
 
 
-def _measured(lies: Mapping[LieKey, Lie], pairs: int, key: Key) -> dict[LieKey, bool]:
+def _judge_by_branches(lies: Mapping[LieKey, Lie], pairs: int, key: Key) -> dict[LieKey, bool]:
     """Play the pairs of branches of all lies together, and judge each."""
     setups = {name: list(_pairs(lie, pairs, key.at("lie", number))) for number, (name, lie) in enumerate(lies.items())}
-    finished = iter(played(setup for own in setups.values() for pair in own for setup in pair))
+    finished = iter(play_setups(setup for own in setups.values() for pair in own for setup in pair))
     verdicts = {}
     for name, lie in lies.items():
         rows = [[next(finished) for _ in pair] for pair in setups[name]]

@@ -10,41 +10,145 @@ so its return includes the effect of its actions on the naive learner's updates 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, kl_sft
-from stratagem.algorithms.shapellm.bases import Base
-from stratagem.algorithms.shapellm.final_games import final_rows
-from stratagem.algorithms.shapellm.initial_check import check_initial_policies
-from stratagem.algorithms.shapellm.interest import interests
-from stratagem.algorithms.shapellm.language_seat import decoding_settings
+from stratagem.algorithms.shapellm.language_seat import Base, decoding_settings
 from stratagem.algorithms.shapellm.metrics import (
     empirical_policy_metrics,
+    first_log_odds,
+    interests,
     joint_action_metrics,
     payoff_metrics,
     policy_metrics,
 )
-from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
-from stratagem.algorithms.shapellm.seat_settings import PPOLearnerSettings
-from stratagem.algorithms.shapellm.seats import SeatFactory, check_seats, check_speech, meta_learners
-from stratagem.algorithms.shapellm.shapers.mfos_stage import MetaStage, meta_policies
-from stratagem.algorithms.shapellm.trials import Trials
-from stratagem.engines.caches import reset_caches
-from stratagem.games.base import Game
+from stratagem.algorithms.shapellm.recipe import FinalEvaluationSettings, ShapeLLMRecipe
+from stratagem.algorithms.shapellm.seat import PPOLearnerSettings, Seat, TrialEpisodes, UpdateData
+from stratagem.algorithms.shapellm.seats import (
+    SeatFactory,
+    check_initial_policies,
+    check_seats,
+    check_speech,
+    meta_learners,
+)
+from stratagem.algorithms.shapellm.shapers.mfos import MetaStage, meta_policies
+from stratagem.games.base import Game, Json
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
-from stratagem.models.run_models import RunModel
-from stratagem.models.unloaded import NotLoaded
-from stratagem.play.records import Episode
-from stratagem.runs.files import write_json_once
-from stratagem.runs.folder import RunFolder
+from stratagem.language.engines.caches import reset_caches
+from stratagem.language.models.run_models import RunModel
+from stratagem.language.models.unloaded import NotLoaded
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.memory import carry_memory
+from stratagem.playing.records import Episode
+from stratagem.playing.workers.shards import play_setups
 from stratagem.training.algorithm import Algorithm
-from stratagem.training.artifacts import Artifacts, Saved, labelled, publish
-from stratagem.training.stage import Batch, Metrics, Stage, State
+from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
+from stratagem.training.runs.files import write_json_once
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.stage import Metrics, Stage, State, TrainingBatch
+
+
+def final_rows(game: Game[Any], seats: Mapping[str, Seat], settings: FinalEvaluationSettings, key: Key) -> list[Json]:
+    """Return a row for each length: payoff per step by seat with standard error, null actions, joint actions."""
+    return [
+        _row(variant, seats, settings.episodes, key.at("rounds", variant.spec.rounds or 0))
+        for variant in _lengths(game, settings)
+    ]
+
+
+def _lengths(game: Game[Any], settings: FinalEvaluationSettings) -> list[Game[Any]]:
+    """Return the game at every length of the settings, or the game itself."""
+    if settings.rounds:
+        return [replace(cast("Any", game), rounds=rounds) for rounds in settings.rounds]
+    return [game]
+
+
+def _row(game: Game[Any], seats: Mapping[str, Seat], games: int, key: Key) -> Json:
+    episodes = play_setups(_setups(game, seats, games, key))
+    each = [payoff_metrics([episode], list(seats)) for episode in episodes]
+    figures = payoff_metrics(episodes, list(seats)) | joint_action_metrics(game, episodes)
+    for name in seats:
+        figures[f"{name}/pay_error"] = _error([metrics[f"{name}/pay"] for metrics in each])
+    return {"game": game.spec.name, "rounds": game.spec.rounds, "games": games, "figures": figures}
+
+
+def _setups(game: Game[Any], seats: Mapping[str, Seat], games: int, key: Key) -> Iterator[Setup]:
+    match = Match(game, [seat.player for seat in seats.values()])
+    for number in range(games):
+        at = key.at("game", number)
+        yield Setup(id=f"test-{game.spec.rounds}/{number}", match=match, slots=tuple(range(len(seats))), key=at)
+
+
+def _error(values: Sequence[float]) -> float:
+    """Return the standard error of the mean over games."""
+    known = [value for value in values if math.isfinite(value)]
+    if len(known) < 2:
+        return math.nan
+    mean = math.fsum(known) / len(known)
+    return math.sqrt(math.fsum((value - mean) ** 2 for value in known) / (len(known) - 1) / len(known))
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Trials of a run; a trial follows from its number and the seats' policies."""
+
+    game: Game[Any]
+    seats: Mapping[str, Seat]
+    """Seats by name, in the order of the game's seats."""
+    environments: int
+    episodes: int
+    key: Key
+
+    def batches(self, number: int) -> Iterator[TrainingBatch]:
+        """Play a trial; yield a batch of episodes after each, and one for each seat with an update due."""
+        reset_caches()
+        key = self.key.at("trial", number)
+        match = Match(self.game, [seat.player for seat in self.seats.values()])
+        trial: list[list[Episode]] = []
+        for index in range(self.episodes):
+            trial.append(play_setups(self._setups(match, trial, key, number)))
+            yield TrainingBatch(trial[-1])
+            due = [(slot, name) for slot, (name, seat) in enumerate(self.seats.items()) if _is_due(seat, index)]
+            log_odds = self._log_odds([name for _, name in due])
+            for slot, name in due:
+                since = trial[-self.seats[name].every :]
+                played_before = number * self.episodes + len(trial) - len(since)
+                data = UpdateData(since, slot, key.at("learn", slot, index), log_odds, played_before, number)
+                yield TrainingBatch(policy=name, data=data)
+
+    def _log_odds(self, learners: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """Return the policies of all seats before the first of these learners is updated, if one needs them."""
+        if not any(self.seats[name].needs_policies for name in learners):
+            return ()
+        return tuple(first_log_odds(self.game, slot, seat) for slot, seat in enumerate(self.seats.values()))
+
+    def _setups(self, match: Match, trial: TrialEpisodes, key: Key, number: int) -> Iterator[Setup]:
+        """Yield the setup of the next episode in every environment, with each seat's memory."""
+        index = len(trial)
+        for environment in range(self.environments):
+            earlier = [episodes[environment] for episodes in trial]
+            yield Setup(
+                id=f"trial-{number}/{environment}.{index}",
+                match=match,
+                slots=tuple(range(len(self.seats))),
+                key=key.at("episode", environment, index),
+                purpose="train",
+                group=f"trial-{number}/{environment}",
+                pasts=tuple(carry_memory(seat.memory, earlier, slot) for slot, seat in enumerate(self.seats.values())),
+            )
+
+
+def _is_due(seat: Seat, index: int) -> bool:
+    """Return whether a seat is updated after this episode of the trial."""
+    return bool(seat.every) and not (index + 1) % seat.every
+
 
 OUTCOME = "outcome.json"
 """File of the final evaluation."""
@@ -132,7 +236,7 @@ class TrialStage(Stage):
         check_initial_policies(self.game, self.bases, self.recipe.target_policies, self.recipe.open_bases)
         return policy_metrics(self.game, self.seats)
 
-    def batches(self, step: int) -> Iterator[Batch]:
+    def batches(self, step: int) -> Iterator[TrainingBatch]:
         self._episodes = []
         for batch in self.trials.batches(step):
             self._episodes += batch.episodes
@@ -171,7 +275,7 @@ class TrialStage(Stage):
                 artifacts = self.artifacts[self.recipe.base_of(seat)]
                 steps = artifacts.checkpoints(name, after=self.recipe.sft_steps + self.recipe.meta_steps)
                 decoding = {"speaks": decoding_settings(seat)}
-                own = labelled(Saved(*artifacts.base_and_start(), steps), name)
+                own = label_models(SavedModels(*artifacts.base_and_start(), steps), name)
                 models |= {label: model.model_copy(update=decoding) for label, model in own.items()}
         publish(run, models)
 

@@ -1,30 +1,91 @@
-"""Seat whose model learns by PPO: an adapter and a value head of its own, on a base that seats may share."""
+"""Seat whose model learns by PPO: an adapter and a value head of its own, on a base that seats may share.
+
+A base is loaded once, and has no adapter.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stratagem.algorithms.shapellm.bases import Base
-from stratagem.algorithms.shapellm.seat import Seat, Transition, UpdateData, merge_rewards, transitions_of
-from stratagem.algorithms.shapellm.seat_settings import ModelSettings, PPOLearnerSettings
-from stratagem.decoding.vocabulary import Ids
+import torch
+
+from stratagem.algorithms.shapellm.seat import (
+    ModelSettings,
+    PPOLearnerSettings,
+    Seat,
+    Transition,
+    UpdateData,
+    merge_rewards,
+    transitions_of,
+)
+from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
-from stratagem.learning.advantages.base import coded
-from stratagem.learning.example import Example, example_from_call
-from stratagem.learning.learner import Report
-from stratagem.learning.packing import read
-from stratagem.learning.proximal import PPOBatch, PPOLearner
-from stratagem.learning.schedules import Experience
-from stratagem.learning.value_head import ValueHead
-from stratagem.models.run_models import DecodingSettings
-from stratagem.play.forks import steps
+from stratagem.language.decoding.vocabulary import Ids
+from stratagem.language.engines.base import TrainableEngine
+from stratagem.language.engines.open import open_engine
+from stratagem.language.engines.spec import TrainableEngineSpec
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.reference import parse_model
+from stratagem.language.models.run_models import DecodingSettings, resolve_model
+from stratagem.learn.advantages.base import encode_values
+from stratagem.learn.example import Example, example_from_call
+from stratagem.learn.learner import StepReport
+from stratagem.learn.packing import read
+from stratagem.learn.policy import Policy
+from stratagem.learn.proximal import PPOBatch, PPOLearner
+from stratagem.learn.schedules import Experience
 from stratagem.players.speaker import Speaker
+from stratagem.playing.forks import steps
+from stratagem.training.artifacts import Artifacts
 from stratagem.training.policy import TrainablePolicy, step_metrics
-from stratagem.training.stage import Metrics
-from stratagem.training.subject import Subject
+from stratagem.training.stage import Metrics, TrainingSubject
+
+
+@dataclass(frozen=True)
+class Base:
+    """Base model with its engine and its differentiable policy."""
+
+    lm: LanguageModel
+    engine: TrainableEngine
+    policy: Policy
+
+    @classmethod
+    def of(cls, artifacts: Artifacts, spec: TrainableEngineSpec, max_tokens: int) -> Base:
+        """Load a base of a run; it has no adapter, since each seat adds its own."""
+        text = artifacts.model
+        if resolve_model(parse_model(text)).adapters:
+            raise BadParameter(
+                f"{text} is a model with an adapter, and seats of a run are on a base without one: name such a base, "
+                "as run:PATH@start, or name this model at a seat that is frozen."
+            )
+        lm = artifacts.load()
+        policy = Policy(lm, max_tokens_per_microbatch=max_tokens, fp32_head=True)
+        return cls(lm, open_engine(lm, spec), policy)
+
+
+class ValueHead(torch.nn.Linear):
+    """Linear value head in fp32, initialized to 0.
+
+    It belongs to the trainer and to one seat, not to the model: each adapter of a base has its own head.
+    The optimizer is given its parameters beside the adapter's.
+    """
+
+    def __init__(self, lm: LanguageModel, scale: float = 1.0) -> None:
+        """`scale` multiplies the output, and so the speed at which AdamW moves the values."""
+        device = lm.model.device
+        self.scale = scale
+        super().__init__(lm.model.config.get_text_config().hidden_size, 1, device=device, dtype=torch.float32)
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        return self.scale * super().forward(states)
+
+    def reset_parameters(self) -> None:
+        """Set all weights to 0."""
+        torch.nn.init.zeros_(self.weight)
+        torch.nn.init.zeros_(self.bias)
 
 
 class LanguageSeat(Seat):
@@ -60,11 +121,11 @@ class LanguageSeat(Seat):
             examples=self._examples(transitions, experience),
             episodes=[transition.trajectory for transition in transitions],
             scores=[transition.reward for transition in transitions],
-            turns=coded(transition.turn for transition in transitions)[0].tolist(),
+            turns=encode_values(transition.turn for transition in transitions)[0].tolist(),
         )
         optimizer = self.policy.learner.optimizer
         optimizer.learning_rate_scale = self.settings.learning_rate_scale.after(experience)
-        reports = list(self.proximal.learn(played, data.key, experience))
+        reports = list(self.proximal.update(played, data.key, experience))
         self.policy.publish()
         metrics = step_metrics(reports) | self._metrics(played.examples, reports)
         frozen = not optimizer.learning_rate_scale or self.proximal.last_metrics.get("undone")
@@ -81,7 +142,7 @@ class LanguageSeat(Seat):
         legal = _legal_tokens(self.policy.player.speaker, transitions)
         return [replace(example, entropy_over=(tokens,)) for example, tokens in zip(examples, legal, strict=True)]
 
-    def _metrics(self, examples: Sequence[Example], reports: Sequence[Report]) -> Metrics:
+    def _metrics(self, examples: Sequence[Example], reports: Sequence[StepReport]) -> Metrics:
         """Return the metrics of the whole update, beside those of its steps."""
         last = self.proximal.last_metrics
         metrics = {name: last[name] for name in ("kl", "kl_coef", "score", "undone") if name in last}
@@ -97,7 +158,7 @@ class LanguageSeat(Seat):
         return self.policy.reading()
 
     @property
-    def subject(self) -> Subject:
+    def subject(self) -> TrainingSubject:
         return self.policy.subject
 
     def state(self) -> dict[str, Any]:
@@ -113,14 +174,7 @@ class LanguageSeat(Seat):
 
 def decoding_settings(settings: ModelSettings) -> DecodingSettings:
     """Return a seat's decoding mode, prompt style and sampling settings."""
-    return DecodingSettings(
-        mode=settings.mode,
-        style=settings.style,
-        temperature=settings.temperature,
-        top_k=settings.top_k,
-        top_p=settings.top_p,
-        max_new_tokens=settings.max_new_tokens,
-    )
+    return DecodingSettings.of(settings.sampling, settings.mode, settings.style, settings.max_new_tokens)
 
 
 def _is_sampled(transition: Transition) -> bool:

@@ -4,26 +4,46 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe, KLSFTSettings
 from stratagem.algorithms.kl_sft.target_policies import TargetPolicy
-from stratagem.algorithms.shapellm.kinds import KINDS, SeatSettings
-from stratagem.algorithms.shapellm.seat_settings import (
+from stratagem.algorithms.shapellm.seat import (
     FrozenSettings,
     ModelSettings,
+    NaiveSettings,
     PPOLearnerSettings,
+    ScriptedSettings,
+    ShaperSettings,
     TabularSettings,
     episodes_between,
 )
+from stratagem.algorithms.shapellm.shapers.gradient_shapers import AdvantageAlignmentSettings, LOLASettings, SOSSettings
+from stratagem.algorithms.shapellm.shapers.memory_one import ExactSettings, MemoryOneSettings
 from stratagem.algorithms.shapellm.shapers.mfos import MFOSSettings
-from stratagem.algorithms.shapellm.shapers.seat import MemoryOneSettings
-from stratagem.models.reference import parse_model
-from stratagem.settings import FiniteSettings
+from stratagem.base.settings import FiniteSettings
+from stratagem.language.models.reference import parse_model
 from stratagem.training.recipe_file import AnyRecipe, over
 from stratagem.training.sft import AdapterSettings
+
+AnySeat = (
+    NaiveSettings
+    | ShaperSettings
+    | FrozenSettings
+    | ScriptedSettings
+    | TabularSettings
+    | ExactSettings
+    | LOLASettings
+    | SOSSettings
+    | MFOSSettings
+    | AdvantageAlignmentSettings
+)
+SeatSettings = Annotated[AnySeat, Field(discriminator="learner")]
+KINDS: tuple[str, ...] = tuple(str(kind.model_fields["learner"].default) for kind in get_args(AnySeat))
+"""Names of the kinds of learners."""
+
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _TAKEN = "lora_"
@@ -127,7 +147,7 @@ class ShapeLLMRecipe(AnyRecipe):
     def _check_learner(self, name: str, seat: PPOLearnerSettings) -> None:
         text = self.base_of(seat)
         ref = parse_model(text)
-        if seat.optimizer.schedule != "constant" or seat.optimizer.warmup_ratio:
+        if seat.optimizer.schedule.type != "constant" or seat.optimizer.warmup_ratio:
             raise ValueError(
                 f"`seats.{name}.optimizer` cannot have a schedule, as how many steps are taken depends on what is "
                 "played: its `learning_rate_scale` goes by how often it learns"

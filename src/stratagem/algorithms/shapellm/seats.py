@@ -1,43 +1,83 @@
-"""Construction of a run's seats from the recipe; impossible seats are refused before anything is played."""
+"""Seats of a run: their construction from the recipe, and the checks before anything is played.
+
+Impossible seats are refused. A base that begins far from the target policies of the recipe is warned of: KL-SFT may be
+too short, or left out where a model is said to have the policies by itself. The labels of a published table were found
+with the prompts of its paper, and have other policies under other prompts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from torch import Tensor
 
-from stratagem.algorithms.shapellm.bases import Base
-from stratagem.algorithms.shapellm.kinds import SeatSettings
-from stratagem.algorithms.shapellm.language_seat import LanguageSeat, decoding_settings
-from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
-from stratagem.algorithms.shapellm.seat import Seat
-from stratagem.algorithms.shapellm.seat_settings import (
+from stratagem.algorithms.kl_sft.target_policies import LabelScorer, TargetPolicy
+from stratagem.algorithms.shapellm.language_seat import Base, LanguageSeat, decoding_settings
+from stratagem.algorithms.shapellm.recipe import SeatSettings, ShapeLLMRecipe
+from stratagem.algorithms.shapellm.seat import (
     FrozenSettings,
     ModelSettings,
     PPOLearnerSettings,
     PromptSettings,
     ScriptedSettings,
+    Seat,
     TabularSettings,
     episodes_between,
 )
-from stratagem.algorithms.shapellm.shapers.catalogue import SHAPERS
-from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame, two_by_two
+from stratagem.algorithms.shapellm.shapers.gradient_shapers import (
+    AdvantageAlignmentSeat,
+    AdvantageAlignmentSettings,
+    LOLASeat,
+    LOLASettings,
+    SOSSeat,
+    SOSSettings,
+)
+from stratagem.algorithms.shapellm.shapers.memory_one import (
+    ExactSeat,
+    ExactSettings,
+    MemoryOneGame,
+    MemoryOneSeat,
+    MemoryOneSettings,
+    two_by_two,
+)
 from stratagem.algorithms.shapellm.shapers.mfos import MetaLearner, MFOSSeat, MFOSSettings
-from stratagem.algorithms.shapellm.shapers.seat import MemoryOneSeat, MemoryOneSettings
 from stratagem.algorithms.shapellm.tabular_seat import TabularLearner, TabularSeat
-from stratagem.engines.open import Served, served
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.play.memory import check_memory
+from stratagem.games.matrix import MatrixGame
+from stratagem.language.decoding.spelling import Unspellable
+from stratagem.language.engines.base import Engine
+from stratagem.language.engines.open import AdaptedEngine, engine_for
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.learn.monitor import TrainingWarning
+from stratagem.measure.labels import LabelReading, divergence
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import check_mode
 from stratagem.players.pools import make_bot
-from stratagem.prompting.catalogue import make_style
+from stratagem.playing.memory import check_memory
 from stratagem.training.policy import model_player, speaker
+
+SHAPERS: Mapping[type[MemoryOneSettings], type[MemoryOneSeat[Any]]] = {
+    ExactSettings: ExactSeat,
+    LOLASettings: LOLASeat,
+    SOSSettings: SOSSeat,
+    MFOSSettings: MFOSSeat,
+    AdvantageAlignmentSettings: AdvantageAlignmentSeat,
+}
+"""Seat of each kind of learner with exact values."""
+LIMIT = 0.05
+"""Largest KL divergence in nats, mean over the five states: .25 in place of .40, or .75 in place of .60."""
+LEAST_LEGAL = 0.95
+"""Least probability of both labels together, mean over the five states; other replies are null actions."""
+_PROMPTS = 25
+"""Number of prompts of a target policy, five of each state: a style with counts has other counts in each."""
 
 
 def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
@@ -100,11 +140,11 @@ def check_speech(recipe: ShapeLLMRecipe, game: Game[Any], bases: Mapping[str, Ba
                 raise BadParameter(f"The seat {name}, with {engine.name}: {error}") from error
 
 
-def engine_of(recipe: ShapeLLMRecipe, seat: ModelSettings, bases: Mapping[str, Base]) -> Served:
+def engine_of(recipe: ShapeLLMRecipe, seat: ModelSettings, bases: Mapping[str, Base]) -> AdaptedEngine:
     """Return the engine of a seat: that of a base of the run, or of the model that a frozen seat names."""
     if recipe.has_own_model(seat):
-        return served(seat.model)
-    return Served(bases[recipe.base_of(seat)].engine, "")
+        return engine_for(seat.model)
+    return AdaptedEngine(bases[recipe.base_of(seat)].engine, "")
 
 
 @dataclass(frozen=True)
@@ -159,3 +199,70 @@ def meta_learners(recipe: ShapeLLMRecipe, game: Game[Any]) -> dict[str, MetaLear
         for slot, (name, seat) in enumerate(recipe.seats.items())
         if isinstance(seat, MFOSSettings)
     }
+
+
+def check_initial_policies(
+    game: Game[Any], bases: Mapping[str, Base], targets: Sequence[TargetPolicy], open_bases: Collection[str]
+) -> None:
+    """Warn of every base that begins far from a target policy under the labels of the game.
+
+    `open_bases` are those with a seat whose replies are any tokens; their other replies than labels count, too.
+    """
+    own = [target for target in targets if _plays_with_labels(game, target)]
+    for text, base in bases.items():
+        for sentence in distant(base.engine, text, own, LEAST_LEGAL if text in open_bases else 0.0):
+            warnings.warn(sentence, TrainingWarning, stacklevel=2)
+
+
+def _plays_with_labels(game: Game[Any], target: TargetPolicy) -> bool:
+    """Return whether the seat of a target policy plays with its labels."""
+    return isinstance(game, MatrixGame) and tuple(game.seat_labels(target.seat)) == tuple(target.labels)
+
+
+def distant(
+    engine: Engine, model: str, targets: Sequence[TargetPolicy], least_legal: float = LEAST_LEGAL
+) -> Iterator[str]:
+    """Yield a sentence for every target table that a model is far from, where its engine tells probabilities."""
+    for target in targets if engine.capabilities.scores else ():
+        try:
+            if target.table and (sentence := _distance(engine, model, target, target.table.first, least_legal)):
+                yield sentence
+        except (BadParameter, Unspellable):  # labels that this model cannot write as one token
+            continue
+
+
+def _distance(engine: Engine, model: str, target: TargetPolicy, wanted: Sequence[float], least_legal: float) -> str:
+    """Say how far the model is from the target; empty where it is near."""
+    reading = policy_after_prompts(engine, target)
+    distance = divergence(wanted, reading)
+    if distance <= LIMIT:
+        return "" if fmean(reading.legal) >= least_legal else _null_actions(model, target, fmean(reading.legal))
+    return (
+        f"{model} begins at seat {target.seat} with the probabilities {_list_shares(reading.share)} of "
+        f"{target.labels[0]}, and the target policy {target.policy} has {_list_shares(wanted)}: {distance:.2f} nats "
+        "between them. Raise `kl_sft.epochs`, or choose labels for this model and these prompts by "
+        "experiments/label_scan.py."
+    )
+
+
+def _null_actions(model: str, target: TargetPolicy, legal: float) -> str:
+    """Say how often the model plays neither label."""
+    first, second = target.labels
+    return (
+        f"{model} begins at seat {target.seat} with a probability of {1.0 - legal:.2f} of a reply that is neither "
+        f"{first} nor {second}, and such a reply is a null action. Raise `kl_sft.epochs`, or choose labels for this "
+        "model and these prompts by experiments/label_scan.py."
+    )
+
+
+def policy_after_prompts(engine: Engine, target: TargetPolicy) -> LabelReading:
+    """Return the probabilities of both labels in the five states, each the mean over prompts of all styles."""
+    prompts = list(target.prompts(_PROMPTS, Key(0).at("initial check")))
+    told = list(zip(prompts, LabelScorer.of(engine).logprobs(prompts), strict=True))
+    by_state = [[pair for prompt, pair in told if prompt.state == state] for state in range(5)]
+    first, second = ([fmean(math.exp(pair[n]) for pair in own) for own in by_state] for n in (0, 1))
+    return LabelReading(tuple(first), tuple(second))
+
+
+def _list_shares(probabilities: Sequence[float]) -> str:
+    return ", ".join(f"{p:.2f}" for p in probabilities)

@@ -20,18 +20,24 @@ from typing import Any
 
 import numpy as np
 
-from stratagem.algorithms.shapellm.seat import Seat, Transition, UpdateData, merge_rewards, transitions_of
-from stratagem.algorithms.shapellm.seat_settings import TabularSettings
-from stratagem.errors import BadParameter
+from stratagem.algorithms.shapellm.seat import (
+    Seat,
+    TabularSettings,
+    Transition,
+    UpdateData,
+    merge_rewards,
+    transitions_of,
+)
+from stratagem.base.errors import BadParameter
 from stratagem.games.base import View
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixFacts
-from stratagem.play.forks import steps
+from stratagem.language.prompting.base import Style
+from stratagem.language.prompting.catalogue import make_style
+from stratagem.language.prompting.past import NOTHING, Past
 from stratagem.players.base import Ask, Mix, Move, Traits, draw
 from stratagem.players.members import PlayerBase
-from stratagem.prompting.base import Style
-from stratagem.prompting.catalogue import make_style
-from stratagem.prompting.past import NOTHING, Past
+from stratagem.playing.forks import steps
 from stratagem.training.stage import Metrics
 
 Row = dict[str, float]

@@ -5,8 +5,8 @@ It plays random episodes and looks at every promise that players, forks, records
 
 from __future__ import annotations
 
-from stratagem.games.conformance.report import Check, Report, Transcript
+from stratagem.games.conformance.report import ConformanceReport, PlayedPath, RuleCheck
 from stratagem.games.conformance.verify import RULES, verify
 from stratagem.games.conformance.walk import at_random
 
-__all__ = ["RULES", "Check", "Report", "Transcript", "at_random", "verify"]
+__all__ = ["RULES", "ConformanceReport", "PlayedPath", "RuleCheck", "at_random", "verify"]

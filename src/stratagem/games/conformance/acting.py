@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from itertools import islice, product
 from typing import Any
 
-from stratagem.errors import IllegalAction
+from stratagem.base.errors import IllegalAction
 from stratagem.games.all_actions import declared_actions, lines_of
 from stratagem.games.base import Seat, State
 from stratagem.games.choices import Choices, Flat
-from stratagem.games.conformance.report import Actions, Broken
-from stratagem.games.conformance.walk import Case, Position, every_episode
+from stratagem.games.conformance.report import Actions, BrokenRule
+from stratagem.games.conformance.walk import EpisodePosition, VerifiedGame, every_episode
 from stratagem.games.key import Key
 
 _ALL = 32
@@ -20,12 +20,12 @@ _ALL = 32
 _LISTED = 5000
 
 
-def legal(case: Case) -> str:
+def legal(case: VerifiedGame) -> str:
     """Check that every choice that a view lists can be played."""
     return every_episode(case, _legal_in_an_episode)
 
 
-def _legal_in_an_episode(case: Case, key: Key) -> None:
+def _legal_in_an_episode(case: VerifiedGame, key: Key) -> None:
     """Try every choice at a table of its own, replayed from the start: forks are not verified yet."""
     for here in case.closer(key):
         for seat in here.state.to_act:
@@ -35,7 +35,7 @@ def _legal_in_an_episode(case: Case, key: Key) -> None:
                 try:
                     table.play(actions)
                 except IllegalAction as error:
-                    raise Broken(
+                    raise BrokenRule(
                         f"{action!r} is on seat {seat}'s list and refused: {error}", here.transcript
                     ) from error
 
@@ -49,20 +49,20 @@ def some(choices: Choices, key: Key) -> Iterator[str]:
         yield from (choices.sample(key.at("some", n)) for n in range(_ALL // 2))
 
 
-def illegal(case: Case) -> str:
+def illegal(case: VerifiedGame) -> str:
     """Check that an action off the list is refused with IllegalAction and that the state stays as it is."""
     return every_episode(case, _illegal_in_an_episode)
 
 
-def _illegal_in_an_episode(case: Case, key: Key) -> None:
+def _illegal_in_an_episode(case: VerifiedGame, key: Key) -> None:
     for here in case.closer(key):
         usual = case.joint(here.state, here.dice)
         for seat in here.state.to_act:
             for text in garbage(here.state, seat):
                 if text not in here.state.view(seat).choices:
-                    _refused(here, {**usual, seat: text})
+                    _check_refusal(here, {**usual, seat: text})
         for actions in _wrong_seats(here.state, usual):
-            _refused(here, actions)
+            _check_refusal(here, actions)
 
 
 def garbage(state: State[Any], seat: Seat) -> Iterator[str]:
@@ -102,25 +102,25 @@ def _wrong_seats(state: State[Any], usual: Actions) -> Iterator[Actions]:
         yield from ({**usual, seat: spoken}, {seat: spoken}, {**usual, seat: None}, {seat: None})
 
 
-def _refused(here: Position, actions: Actions) -> None:
+def _check_refusal(here: EpisodePosition, actions: Actions) -> None:
     state, before = here.state.fork(), here.state.dump()
     try:
         result = state.play(actions)
     except IllegalAction:
         if state.dump() != before:
-            raise Broken(f"refusing {dict(actions)} changed the state to {state.dump()}", here.transcript) from None
+            raise BrokenRule(f"refusing {dict(actions)} changed the state to {state.dump()}", here.transcript) from None
         return
     except Exception as error:
-        raise Broken(f"{dict(actions)} raised {error!r} where IllegalAction is due", here.transcript) from error
-    raise Broken(f"{dict(actions)} was accepted and paid {result.payoffs}", here.transcript)
+        raise BrokenRule(f"{dict(actions)} raised {error!r} where IllegalAction is due", here.transcript) from error
+    raise BrokenRule(f"{dict(actions)} was accepted and paid {result.payoffs}", here.transcript)
 
 
-def null(case: Case) -> str:
+def null(case: VerifiedGame) -> str:
     """Check that a seat without a legal action is treated as `spec.on_illegal` declares, without an exception."""
     return f"{every_episode(case, _silence_in_an_episode)}, on_illegal={case.game.spec.on_illegal}"
 
 
-def _silence_in_an_episode(case: Case, key: Key) -> None:
+def _silence_in_an_episode(case: VerifiedGame, key: Key) -> None:
     for here in case.closer(key):
         for silent in _silences(here.state.to_act):
             usual = case.joint(here.state, here.dice)
@@ -130,17 +130,17 @@ def _silence_in_an_episode(case: Case, key: Key) -> None:
                 meant = {seat: case.game.default_action(here.state.view(seat).facts) for seat in silent}
                 other = here.state.fork()
                 if other.play({**usual, **meant}) != result or other.dump() != state.dump():
-                    raise Broken(f"silence of {silent} is not the default action {meant}", here.transcript)
+                    raise BrokenRule(f"silence of {silent} is not the default action {meant}", here.transcript)
             elif here.state.on_illegal == "forfeit" and not state.over:
-                raise Broken(f"silence of {silent} does not end the game, as a forfeit does", here.transcript)
+                raise BrokenRule(f"silence of {silent} does not end the game, as a forfeit does", here.transcript)
             elif state.dump() == here.state.dump():
-                raise Broken(
+                raise BrokenRule(
                     f"silence of {silent} leaves the table where it was, so it would have no end", here.transcript
                 )
     for here in case.walk(key.at("silent"), silence=0.5):
         data = json.loads(json.dumps(here.state.dump()))
         if case.game.load(data, here.transcript.key).dump() != here.state.dump():
-            raise Broken("loaded from its dump after silence, the state is another", here.transcript)
+            raise BrokenRule("loaded from its dump after silence, the state is another", here.transcript)
 
 
 def _silences(seats: tuple[Seat, ...]) -> Iterator[tuple[Seat, ...]]:
@@ -153,33 +153,35 @@ def _silences(seats: tuple[Seat, ...]) -> Iterator[tuple[Seat, ...]]:
         yield from (tuple(s for s, mute in zip(seats, mask, strict=True) if mute) for mask in masks if any(mask))
 
 
-def default(case: Case) -> str:
+def default(case: VerifiedGame) -> str:
     """Check that the default action is legal."""
     return every_episode(case, _default_in_an_episode)
 
 
-def _default_in_an_episode(case: Case, key: Key) -> None:
+def _default_in_an_episode(case: VerifiedGame, key: Key) -> None:
     for here in case.walk(key):
         for seat in here.state.to_act:
             view = here.state.view(seat)
             if (action := case.game.default_action(view.facts)) not in view.choices:
-                raise Broken(f"the default action of seat {seat} is {action!r}, which it may not play", here.transcript)
+                raise BrokenRule(
+                    f"the default action of seat {seat} is {action!r}, which it may not play", here.transcript
+                )
 
 
-def choices(case: Case) -> str:
+def choices(case: VerifiedGame) -> str:
     """Check that choices list each action once, contain their draws, parse their actions, and are all declared."""
     return every_episode(case, _choices_in_an_episode)
 
 
-def _choices_in_an_episode(case: Case, key: Key) -> None:
+def _choices_in_an_episode(case: VerifiedGame, key: Key) -> None:
     for here in case.closer(key):
         for seat in here.state.to_act:
             offered = here.state.view(seat).choices
             if fault := unsound(offered, here.dice):
-                raise Broken(f"seat {seat}'s choices {fault}", here.transcript)
+                raise BrokenRule(f"seat {seat}'s choices {fault}", here.transcript)
             declared = declared_actions(case.game)
             if declared and (strange := declared.union(lines_of(offered)) - declared):
-                raise Broken(f"seat {seat} may play {min(strange)!r}, not one of `all_actions`", here.transcript)
+                raise BrokenRule(f"seat {seat} may play {min(strange)!r}, not one of `all_actions`", here.transcript)
 
 
 def unsound(offered: Choices, key: Key) -> str:

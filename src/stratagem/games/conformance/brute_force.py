@@ -36,7 +36,7 @@ class GameSize(NamedTuple):
     """Two situations in one information set that the seat can tell apart; empty where there are none."""
 
 
-class Values(NamedTuple):
+class EpisodeExpectation(NamedTuple):
     """Expectation of one episode in which all seats play one policy."""
 
     returns: tuple[float, ...]
@@ -92,12 +92,12 @@ def explore(game: Game[Any], most: int) -> GameSize:
         if not state.over:
             for actions in _joint(state, {seat: view.choices for seat, view in views.items()}):
                 for _, after, _ in _plays(state, actions):
-                    waiting.append((after, _recalled(state, recalls, actions)))
+                    waiting.append((after, _extend_recalls(state, recalls, actions)))
                     _check_size(histories + len(waiting), most)
     return GameSize(histories, len(shown), fault)
 
 
-def values(game: Game[Any], policy: Policy) -> Values:
+def values(game: Game[Any], policy: Policy) -> EpisodeExpectation:
     """Return what each seat is paid, and the number of rounds, where all seats play a policy."""
     returns, rounds, waiting = [0.0] * game.spec.seats, 0.0, [*_starts(game)]
     while waiting:
@@ -106,7 +106,7 @@ def values(game: Game[Any], policy: Policy) -> Values:
             returns = [sum_ + reached * probability * paid for sum_, paid in zip(returns, result.payoffs, strict=True)]
             rounds += reached * probability * result.closed
             waiting.append((reached * probability, after))
-    return Values(tuple(returns), rounds)
+    return EpisodeExpectation(tuple(returns), rounds)
 
 
 def best_response(game: Game[Any], policy: Policy, seat: Seat) -> tuple[float, float]:
@@ -123,28 +123,28 @@ def _best(policy: Policy, seat: Seat, reached: list[_Reached]) -> tuple[float, f
             sets.setdefault(state.view(seat).info_key, []).append((probability, state))
             continue
         for chance, after, result in _moves(state, policy):
-            paid = _paid(result, seat)
+            paid = _payoffs_of(result, seat)
             payoff, advantage = payoff + probability * chance * paid[0], advantage + probability * chance * paid[1]
             reached.append((probability * chance, after))
     for alike in sets.values():
-        found = [_acted(policy, seat, action, alike) for action in alike[0][1].view(seat).choices]
+        found = [_expect_action(policy, seat, action, alike) for action in alike[0][1].view(seat).choices]
         payoff, advantage = payoff + max(one for one, _ in found), advantage + max(other for _, other in found)
     return payoff, advantage
 
 
-def _acted(policy: Policy, seat: Seat, action: str, alike: Sequence[_Reached]) -> tuple[float, float]:
+def _expect_action(policy: Policy, seat: Seat, action: str, alike: Sequence[_Reached]) -> tuple[float, float]:
     """Return the same for one action at all positions of an information set."""
     payoff, advantage, reached = 0.0, 0.0, list[_Reached]()
     for probability, state in alike:
         for chance, after, result in _moves(state, policy, {seat: action}):
-            paid = _paid(result, seat)
+            paid = _payoffs_of(result, seat)
             payoff, advantage = payoff + probability * chance * paid[0], advantage + probability * chance * paid[1]
             reached.append((probability * chance, after))
     later = _best(policy, seat, reached)
     return payoff + later[0], advantage + later[1]
 
 
-def _paid(result: RoundResult, seat: Seat) -> tuple[float, float]:
+def _payoffs_of(result: RoundResult, seat: Seat) -> tuple[float, float]:
     own = result.payoffs[seat]
     return own, own - (math.fsum(result.payoffs) - own) / (len(result.payoffs) - 1)
 
@@ -201,7 +201,7 @@ def _outcomes(begin: Callable[[_Tape], T], tape: _Tape) -> Iterator[tuple[float,
     yield 1.0, made
 
 
-def _recalled(state: State[Any], recalls: tuple[Any, ...], actions: Mapping[Seat, str]) -> tuple[Any, ...]:
+def _extend_recalls(state: State[Any], recalls: tuple[Any, ...], actions: Mapping[Seat, str]) -> tuple[Any, ...]:
     """Return what each seat has seen and done after a move."""
     pairs = ((recall, actions.get(seat), seat) for seat, recall in enumerate(recalls))
     return tuple(recall if done is None else (recall, state.view(seat).info_key, done) for recall, done, seat in pairs)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from stratagem.errors import CannotCompute
-from stratagem.games.conformance.report import Broken, NotApplicable
-from stratagem.games.conformance.walk import Case
-from stratagem.games.disguise.disguise import generated
-from stratagem.games.disguise.proof import Comparison, NoIsomorphism, left_in_plain_words, prove
+from stratagem.base.errors import CannotCompute
+from stratagem.games.conformance.report import BrokenRule, NotApplicable
+from stratagem.games.conformance.walk import VerifiedGame
+from stratagem.games.disguise.disguise import generate_disguise
+from stratagem.games.disguise.proof import NoIsomorphism, TextComparison, left_in_plain_words, prove
 from stratagem.games.key import Key
 
 _BUDGET = 1_500
@@ -15,31 +15,31 @@ _EPISODES = 3
 _SEEDS = (0, 1)
 
 
-def disguise(case: Case) -> str:
+def disguise(case: VerifiedGame) -> str:
     """Check two generated disguises on some episodes, and on the whole tree if it is small."""
     try:
-        disguises = [generated(case.game, seed) for seed in _SEEDS]
+        disguises = [generate_disguise(case.game, seed) for seed in _SEEDS]
     except CannotCompute as reason:
         raise NotApplicable(str(reason)) from reason
     episodes = min(_EPISODES, case.episodes)
     for one in disguises:
-        comparison = Comparison(one)
+        comparison = TextComparison(one)
         for key in case.tables(number=episodes):
             _look(case, key, comparison)
     try:
         proofs = [prove(one, case.game, budget=_BUDGET, episodes=episodes, key=case.key) for one in disguises]
     except NoIsomorphism as fault:
-        raise Broken(str(fault)) from fault
+        raise BrokenRule(str(fault)) from fault
     return f"{len(disguises)} generated, {proofs[0]}"
 
 
-def _look(case: Case, key: Key, comparison: Comparison) -> None:
+def _look(case: VerifiedGame, key: Key, comparison: TextComparison) -> None:
     for here in case.closer(key):
         try:
             comparison.look(here.state)
         except NoIsomorphism as fault:
-            raise Broken(str(fault), here.transcript) from fault
+            raise BrokenRule(str(fault), here.transcript) from fault
         for seat in here.state.to_act:
             if left := left_in_plain_words(comparison.disguise, here.state.view(seat)):
                 says = f"a disguise of seat {seat} leaves a word of the game in {left!r}: see `Game.vocabulary`"
-                raise Broken(says, here.transcript)
+                raise BrokenRule(says, here.transcript)

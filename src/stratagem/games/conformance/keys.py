@@ -11,8 +11,8 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from stratagem.games.base import State
-from stratagem.games.conformance.report import Actions, Broken, NotApplicable
-from stratagem.games.conformance.walk import Case, Position, every_episode
+from stratagem.games.conformance.report import Actions, BrokenRule, NotApplicable
+from stratagem.games.conformance.walk import EpisodePosition, VerifiedGame, every_episode
 from stratagem.games.enumeration import outcomes
 from stratagem.games.key import Key
 
@@ -25,15 +25,15 @@ _TOLD = 90
 """Number of characters of a future in a message."""
 Future = tuple[str, Hashable]
 """Result of a move, and the keys of the table after it; None at the end."""
-Known = dict[Hashable, tuple[Position, State[Any]]]
+Known = dict[Hashable, tuple[EpisodePosition, State[Any]]]
 
 
-def state_keys(case: Case) -> str:
+def state_keys(case: VerifiedGame) -> str:
     """Check that tables with equal keys have equal choices, payoffs and transition probabilities."""
     if not case.game.spec.markov:
         raise NotApplicable("the game does not declare that its state keys fix the future")
     known: Known = {}
-    pairs: list[Position] = []
+    pairs: list[EpisodePosition] = []
     done = every_episode(case, lambda case, key: _meet(case, key, known, pairs))
     if not pairs:
         raise NotApplicable(f"in {done} no two tables had the same keys")
@@ -46,7 +46,7 @@ def situation(state: State[Any]) -> Hashable:
     return state.round, state.to_act, *(view.state_key for view in views)
 
 
-def _meet(case: Case, key: Key, known: Known, pairs: list[Position]) -> None:
+def _meet(case: VerifiedGame, key: Key, known: Known, pairs: list[EpisodePosition]) -> None:
     for here in case.walk(key):
         if here.state.over:
             return
@@ -59,19 +59,20 @@ def _meet(case: Case, key: Key, known: Known, pairs: list[Position]) -> None:
             _compare(case, here, *other)
 
 
-def _compare(case: Case, here: Position, other: Position, theirs: State[Any]) -> None:
+def _compare(case: VerifiedGame, here: EpisodePosition, other: EpisodePosition, theirs: State[Any]) -> None:
     for seat in here.state.to_act:
         if list(here.state.view(seat).choices) != list(theirs.view(seat).choices):
-            raise Broken(f"equal state keys offer seat {seat} other choices", here.transcript, other.transcript)
+            raise BrokenRule(f"equal state keys offer seat {seat} other choices", here.transcript, other.transcript)
     for number in range(_MOVES):
         actions = case.joint(here.state, here.dice.at("move", number))
         mine, yours = _futures(here.state, actions), _futures(theirs, actions)
         if {place for place in mine.keys() | yours.keys() if abs(mine[place] - yours[place]) > 1e-9}:
+            futures = f"{_describe_futures(mine)} and to {_describe_futures(yours)}"
             says = (
-                f"from equal state keys {actions} leads to {_told(mine)} and to {_told(yours)}: let the facts tell "
+                f"from equal state keys {actions} leads to {futures}: let the facts tell "
                 "what each seat has seen and done, or declare markov=False"
             )
-            raise Broken(says, here.transcript, other.transcript)
+            raise BrokenRule(says, here.transcript, other.transcript)
 
 
 def _futures(state: State[Any], actions: Actions) -> defaultdict[Future, float]:
@@ -84,7 +85,7 @@ def _futures(state: State[Any], actions: Actions) -> defaultdict[Future, float]:
     return futures
 
 
-def _told(futures: Mapping[Future, float]) -> str:
+def _describe_futures(futures: Mapping[Future, float]) -> str:
     ways = sorted(((place, p) for place, p in futures.items() if p), key=repr)[:2]
     return " or ".join(f"{_result(*place)} with probability {probability:.3g}" for place, probability in ways)
 

@@ -1,4 +1,4 @@
-"""Report of a verification: one `Check` a rule, and for a broken rule the transcript that shows it."""
+"""Report of a verification: one `RuleCheck` a rule, and for a broken rule the transcript that shows it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ Outcome = Literal["passed", "failed", "skipped"]
 _LONGEST_DETAIL = 600
 
 
-class Transcript(NamedTuple):
+class PlayedPath(NamedTuple):
     """Path to a position: the key of the table and the actions played."""
 
     key: Key
     actions: tuple[Actions, ...] = ()
 
-    def then(self, actions: Actions) -> Transcript:
+    def then(self, actions: Actions) -> PlayedPath:
         """Return the transcript with one more move."""
-        return Transcript(self.key, (*self.actions, dict(actions)))
+        return PlayedPath(self.key, (*self.actions, dict(actions)))
 
     def replay(self, game: Game[Any]) -> State[Any]:
         """Return the position itself."""
@@ -44,10 +44,10 @@ class Transcript(NamedTuple):
         return {"key": self.key.value, "actions": moves}
 
 
-class Broken(Exception):
+class BrokenRule(Exception):
     """A broken rule and the transcripts that show it: one, or two that ought to agree."""
 
-    def __init__(self, message: str, *transcripts: Transcript) -> None:
+    def __init__(self, message: str, *transcripts: PlayedPath) -> None:
         super().__init__(message)
         self.transcripts = transcripts
 
@@ -57,11 +57,11 @@ class Broken(Exception):
         return sum(len(transcript.actions) for transcript in self.transcripts)
 
 
-class Endless(Broken):
+class Endless(BrokenRule):
     """An episode without an end; one is enough."""
 
 
-class Refused(Broken):
+class RefusedAction(BrokenRule):
     """A refused legal action; the check of legal actions says more about it."""
 
 
@@ -70,13 +70,13 @@ class NotApplicable(Exception):
 
 
 @dataclass(frozen=True)
-class Check:
+class RuleCheck:
     """Result of one rule."""
 
     name: str
     outcome: Outcome
     detail: str
-    transcripts: tuple[Transcript, ...] = ()
+    transcripts: tuple[PlayedPath, ...] = ()
     """Shortest transcripts of a failed check."""
 
     def __str__(self) -> str:
@@ -86,11 +86,11 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Report:
+class ConformanceReport:
     """Every check of one game."""
 
     game: str
-    checks: tuple[Check, ...]
+    checks: tuple[RuleCheck, ...]
 
     @property
     def ok(self) -> bool:
@@ -102,7 +102,7 @@ class Report:
         """Names of the failed checks."""
         return tuple(check.name for check in self.checks if check.outcome == "failed")
 
-    def __getitem__(self, name: str) -> Check:
+    def __getitem__(self, name: str) -> RuleCheck:
         return next(check for check in self.checks if check.name == name)
 
     def __str__(self) -> str:
@@ -123,12 +123,12 @@ class Report:
         return {"game": self.game, "ok": self.ok, "checks": checks}
 
 
-def shortened(text: str) -> str:
+def shorten_detail(text: str) -> str:
     """Shorten a detail to fit into a report."""
     return text if len(text) <= _LONGEST_DETAIL else text[:_LONGEST_DETAIL] + "…"
 
 
-def raised(error: Exception, game: Game[Any]) -> str:
+def describe_error(error: Exception, game: Game[Any]) -> str:
     """Describe an error of the rules under test, with the line of their file that it passed."""
     methods = [method for cls in (type(game), getattr(game, "state", object)) for method in vars(cls).values()]
     files = {method.__code__.co_filename for method in methods if isinstance(method, FunctionType)}

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Seat
-from stratagem.games.conformance.report import Broken, NotApplicable, Transcript
-from stratagem.games.conformance.walk import Case, every_episode
+from stratagem.games.conformance.report import BrokenRule, NotApplicable, PlayedPath
+from stratagem.games.conformance.walk import VerifiedGame, every_episode
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
 from stratagem.games.tree_walk import walk
@@ -24,7 +24,7 @@ _ENUMERATED = 20
 Shown = Sequence[tuple[Seat, Any]]
 
 
-def independent_rounds(case: Case) -> str:
+def independent_rounds(case: VerifiedGame) -> str:
     """Check that what seats see in a round of play is what its kind of round shows when it is walked alone."""
     game = case.game
     if not game.spec.independent_rounds:
@@ -36,7 +36,7 @@ def independent_rounds(case: Case) -> str:
     except CannotCompute as error:
         if "nodes" in str(error):
             raise NotApplicable(str(error)) from error
-        raise Broken(str(error), Transcript(case.key)) from error
+        raise BrokenRule(str(error), PlayedPath(case.key)) from error
     by_number = {
         number: [(known.seat, known.view.facts) for known in kind.sets]
         for kind in tree.kinds
@@ -46,30 +46,30 @@ def independent_rounds(case: Case) -> str:
     return f"{done}, each round as one of {len(tree.kinds)} kinds"
 
 
-def _along(case: Case, key: Key, by_number: Mapping[int, Shown]) -> None:
+def _along(case: VerifiedGame, key: Key, by_number: Mapping[int, Shown]) -> None:
     kinds, number = case.game.spec.independent_rounds, 0
     for here in case.walk(key):
         number += here.result is not None and here.result.closed
         for seat in here.state.to_act:
             if (seat, here.state.view(seat).facts) not in by_number[number % kinds]:
-                raise Broken(
+                raise BrokenRule(
                     f"in round {number + 1} seat {seat} sees what no such round shows by itself, so "
                     "`independent_rounds` does not hold",
                     here.transcript,
                 )
 
 
-def _ends_alike(case: Case, key: Key) -> None:
+def _ends_alike(case: VerifiedGame, key: Key) -> None:
     """Follow one line of play through enumerated chance, and compare the outcomes of each move that ends a round."""
     state, turn = next(starts(case.game))[1], 0
     while not state.over:
         branches = list(outcomes(state, case.joint(state, key.at("player", turn))))
         results = [result for _, _, result in branches]
         if results[0].closed and any(result != results[0] for result in results):
-            raise Broken(
+            raise BrokenRule(
                 "the result of a move that ends a round depends on what is drawn in it, so "
                 "`independent_rounds` does not hold: let an earlier move draw it",
-                Transcript(key),
+                PlayedPath(key),
             )
         state = branches[key.at("outcome", turn).integer(len(branches))][1]
         turn += 1

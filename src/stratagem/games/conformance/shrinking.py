@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from stratagem.games.base import Game, View
-from stratagem.games.conformance.report import Broken, Transcript
-from stratagem.games.conformance.walk import Case
+from stratagem.games.conformance.report import BrokenRule, PlayedPath
+from stratagem.games.conformance.walk import VerifiedGame
 from stratagem.games.key import Key
 
 _SECONDS = 5.0
@@ -18,16 +18,16 @@ _KEYS = 8
 """Number of first keys to try."""
 
 
-class Rule(NamedTuple):
+class ConformanceRule(NamedTuple):
     """A check and the checks that it depends on."""
 
     name: str
-    holds: Callable[[Case], str]
-    """Describes what was compared; raises `Broken` or `NotApplicable`."""
+    holds: Callable[[VerifiedGame], str]
+    """Describes what was compared; raises `BrokenRule` or `NotApplicable`."""
     needs: tuple[str, ...] = ()
 
 
-def smallest(rule: Rule, case: Case, fault: Broken, tries: int) -> Broken:
+def smallest(rule: ConformanceRule, case: VerifiedGame, fault: BrokenRule, tries: int) -> BrokenRule:
     """Return the smallest fault of the rule among some episodes that are like the one found, or simpler."""
     best, size = fault, _size(case, fault)
     ends, seen = time.monotonic() + _SECONDS, 0
@@ -49,7 +49,7 @@ def _first(view: View[Any], key: Key) -> str:
     return view.choices.first
 
 
-def _simpler(case: Case, fault: Broken) -> Iterator[Case]:
+def _simpler(case: VerifiedGame, fault: BrokenRule) -> Iterator[VerifiedGame]:
     """Yield cases of one table: first actions throughout, at early keys; then one action replaced by the first."""
     keys = [case.key.at("episode", number) for number in range(_KEYS)]
     bare = replace(case, player=_first)
@@ -60,14 +60,14 @@ def _simpler(case: Case, fault: Broken) -> Iterator[Case]:
     yield from (replace(bare, only=(key,), script=transcript.actions) for key in keys)
     for number in reversed(range(len(transcript.actions))):
         yield replace(bare, only=(transcript.key,), script=transcript.actions[:number])
-        for script in _replaced(case.game, transcript, number):
+        for script in _replace_actions(case.game, transcript, number):
             yield replace(bare, only=(transcript.key,), script=script)
 
 
-def _replaced(game: Game[Any], transcript: Transcript, number: int) -> Iterator[tuple[Any, ...]]:
+def _replace_actions(game: Game[Any], transcript: PlayedPath, number: int) -> Iterator[tuple[Any, ...]]:
     """Yield the moves with one action of a move replaced by the first legal one."""
     try:
-        state = Transcript(transcript.key, transcript.actions[:number]).replay(game)
+        state = PlayedPath(transcript.key, transcript.actions[:number]).replay(game)
         firsts = {seat: state.view(seat).choices.first for seat in state.to_act}
     except Exception:  # noqa: BLE001 - rules under test may raise anything
         return
@@ -77,26 +77,26 @@ def _replaced(game: Game[Any], transcript: Transcript, number: int) -> Iterator[
             yield (*transcript.actions[:number], {**move, seat: first}, *later)
 
 
-def _fault(rule: Rule, case: Case) -> Broken | None:
+def _fault(rule: ConformanceRule, case: VerifiedGame) -> BrokenRule | None:
     """Return what the rule finds in a case, if it finds a fault."""
     try:
         rule.holds(case)
-    except Broken as fault:
+    except BrokenRule as fault:
         return fault
     except Exception:  # noqa: BLE001 - another finding than the one to be explained
         return None
     return None
 
 
-def _size(case: Case, fault: Broken) -> tuple[int, int, int]:
+def _size(case: VerifiedGame, fault: BrokenRule) -> tuple[int, int, int]:
     """Return the number of moves, of actions that are not the first legal ones, and the place of the key."""
     keys = [case.key.at("episode", number) for number in range(_KEYS)]
-    transcripts = fault.transcripts or (Transcript(case.key),)
+    transcripts = fault.transcripts or (PlayedPath(case.key),)
     place = max(keys.index(one.key) if one.key in keys else _KEYS for one in transcripts)
     return fault.size, sum(_other_actions(case.game, one) for one in transcripts), place
 
 
-def _other_actions(game: Game[Any], transcript: Transcript) -> int:
+def _other_actions(game: Game[Any], transcript: PlayedPath) -> int:
     count = 0
     try:
         state = game.start(transcript.key)

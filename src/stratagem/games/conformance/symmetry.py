@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from math import sqrt
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Seat, State, View
-from stratagem.games.conformance.report import Broken, NotApplicable, Transcript
-from stratagem.games.conformance.walk import Case, Chooser, at_random, every_episode
+from stratagem.games.conformance.report import BrokenRule, NotApplicable, PlayedPath
+from stratagem.games.conformance.walk import Chooser, VerifiedGame, at_random, every_episode
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
 
@@ -21,21 +21,21 @@ _SIGMAS = 5.5
 """Tolerated difference in standard errors; chance exceeds it less than once in ten million comparisons."""
 
 
-def symmetry(case: Case) -> str:
+def symmetry(case: VerifiedGame) -> str:
     """Check that payoffs are exchanged with the seats: move for move without chance, in expectation with it."""
     if not case.game.spec.symmetric:
         raise NotApplicable("the game does not declare its seats symmetric")
     if case.game.spec.seats < 2:
         raise NotApplicable("there is one seat only")
     if not case.game.spec.chance:
-        return every_episode(case, _exchanged)
+        return every_episode(case, _exchange_seats)
     try:
         return _expected_alike(case)
     except CannotCompute:
         return _sampled_alike(case)
 
 
-def _exchanged(case: Case, key: Key) -> None:
+def _exchange_seats(case: VerifiedGame, key: Key) -> None:
     for other in range(1, case.game.spec.seats):
         swap = {**{seat: seat for seat in range(case.game.spec.seats)}, 0: other, other: 0}
         mirror = case.game.start(key)
@@ -44,11 +44,11 @@ def _exchanged(case: Case, key: Key) -> None:
                 continue
             actions = {swap[seat]: action for seat, action in here.transcript.actions[-1].items()}
             if set(actions) != set(mirror.to_act):
-                raise Broken(f"with seats 0 and {other} exchanged others are to act", here.transcript)
+                raise BrokenRule(f"with seats 0 and {other} exchanged others are to act", here.transcript)
             payoffs = mirror.play(actions).payoffs
             if tuple(payoffs[swap[seat]] for seat in range(len(payoffs))) != tuple(here.result.payoffs):
                 says = f"with seats 0 and {other} exchanged {here.result.payoffs} became {payoffs}"
-                raise Broken(says, here.transcript)
+                raise BrokenRule(says, here.transcript)
 
 
 def _first(view: View[Any], key: Key) -> str:
@@ -61,16 +61,16 @@ PAIRS: tuple[tuple[str, Chooser, Chooser], ...] = (
 )
 
 
-def _expected_alike(case: Case) -> str:
+def _expected_alike(case: VerifiedGame) -> str:
     """Compare exactly the expected payoffs, at each seat, of one player who differs from the rest."""
     for name, deviant, rest in PAIRS:
         values = [_expectation(case, seat, deviant, rest) for seat in range(case.game.spec.seats)]
         if max(values) - min(values) > 1e-9:
-            raise Broken(f"{name} expect {values} by seat", Transcript(case.key))
+            raise BrokenRule(f"{name} expect {values} by seat", PlayedPath(case.key))
     return "expectations by enumeration"
 
 
-def _expectation(case: Case, seat: Seat, deviant: Chooser, rest: Chooser) -> float:
+def _expectation(case: VerifiedGame, seat: Seat, deviant: Chooser, rest: Chooser) -> float:
     budget = [_POSITIONS]
     return sum(p * _value(state, seat, deviant, rest, budget) for p, state in starts(case.game))
 
@@ -97,7 +97,7 @@ def _plays(state: State[Any], choosers: dict[Seat, Chooser]) -> Iterator[tuple[f
     yield from plays
 
 
-def _sampled_alike(case: Case) -> str:
+def _sampled_alike(case: VerifiedGame) -> str:
     """Compare the same by sampling, each seat on tables of its own."""
     for name, deviant, rest in PAIRS:
         first = None
@@ -106,11 +106,11 @@ def _sampled_alike(case: Case) -> str:
             first = first or (mean, error)
             if abs(mean - first[0]) > _SIGMAS * sqrt(error**2 + first[1] ** 2) + 1e-9:
                 says = f"{name} earn {mean:.3f} at seat {seat} and {first[0]:.3f} at seat 0"
-                raise Broken(f"{says}, over {_SAMPLED} tables each", Transcript(case.key))
+                raise BrokenRule(f"{says}, over {_SAMPLED} tables each", PlayedPath(case.key))
     return f"means over {_SAMPLED} tables a seat"
 
 
-def _sample(case: Case, seat: Seat, deviant: Chooser, rest: Chooser) -> tuple[float, float]:
+def _sample(case: VerifiedGame, seat: Seat, deviant: Chooser, rest: Chooser) -> tuple[float, float]:
     totals = []
     for key in case.tables(f"symmetry {seat}", _SAMPLED):
         state, total, moves = case.game.start(key), 0.0, 0

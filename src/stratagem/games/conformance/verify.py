@@ -13,42 +13,51 @@ from stratagem.games.conformance import (
     disguising,
     hiding,
     keys,
+    outcomes,
     rounds,
     symmetry,
     texts,
     twins,
     varying,
 )
-from stratagem.games.conformance.report import Broken, Check, NotApplicable, Report, raised, shortened
-from stratagem.games.conformance.shrinking import Rule, smallest
-from stratagem.games.conformance.walk import Case, Chooser, at_random
+from stratagem.games.conformance.report import (
+    BrokenRule,
+    ConformanceReport,
+    NotApplicable,
+    RuleCheck,
+    describe_error,
+    shorten_detail,
+)
+from stratagem.games.conformance.shrinking import ConformanceRule, smallest
+from stratagem.games.conformance.walk import Chooser, VerifiedGame, at_random
 from stratagem.games.key import Key
 
-RULES: tuple[Rule, ...] = (
-    Rule("spec", declared.spec),
-    Rule("ends", declared.ends),
-    Rule("legal", acting.legal, ("ends",)),
-    Rule("results", declared.results, ("legal",)),
-    Rule("seed", copies.seed, ("results",)),
-    Rule("chance", copies.chance, ("seed",)),
-    Rule("forks", copies.forks, ("seed",)),
-    Rule("dump", copies.dump, ("forks",)),
-    Rule("varies", varying.varies, ("forks",)),
-    Rule("views", copies.views, ("forks",)),
-    Rule("choices", acting.choices, ("legal",)),
-    Rule("illegal", acting.illegal, ("forks",)),
-    Rule("default", acting.default, ("legal",)),
-    Rule("null", acting.null, ("dump", "default")),
-    Rule("utility", declared.utility, ("results",)),
-    Rule("bounds", declared.bounds, ("null",)),
-    Rule("signals", declared.signals, ("null",)),
-    Rule("symmetry", symmetry.symmetry, ("varies",)),
-    Rule("hidden", hiding.hidden, ("forks",)),
-    Rule("state-keys", keys.state_keys, ("varies",)),
-    Rule("rounds", rounds.independent_rounds, ("varies",)),
-    Rule("texts", texts.texts, ("legal",)),
-    Rule("disguise", disguising.disguise, ("texts", "choices", "varies")),
-    Rule("twin", twins.twin, ("forks",)),
+RULES: tuple[ConformanceRule, ...] = (
+    ConformanceRule("spec", declared.spec),
+    ConformanceRule("ends", declared.ends),
+    ConformanceRule("legal", acting.legal, ("ends",)),
+    ConformanceRule("results", declared.results, ("legal",)),
+    ConformanceRule("seed", copies.seed, ("results",)),
+    ConformanceRule("chance", copies.chance, ("seed",)),
+    ConformanceRule("forks", copies.forks, ("seed",)),
+    ConformanceRule("dump", copies.dump, ("forks",)),
+    ConformanceRule("varies", varying.varies, ("forks",)),
+    ConformanceRule("outcomes", outcomes.enumerated_outcomes, ("varies",)),
+    ConformanceRule("views", copies.views, ("forks",)),
+    ConformanceRule("choices", acting.choices, ("legal",)),
+    ConformanceRule("illegal", acting.illegal, ("forks",)),
+    ConformanceRule("default", acting.default, ("legal",)),
+    ConformanceRule("null", acting.null, ("dump", "default")),
+    ConformanceRule("utility", declared.utility, ("results",)),
+    ConformanceRule("bounds", declared.bounds, ("null",)),
+    ConformanceRule("signals", declared.signals, ("null",)),
+    ConformanceRule("symmetry", symmetry.symmetry, ("outcomes",)),
+    ConformanceRule("hidden", hiding.check_hiding, ("forks", "outcomes")),
+    ConformanceRule("state-keys", keys.state_keys, ("outcomes",)),
+    ConformanceRule("rounds", rounds.independent_rounds, ("outcomes",)),
+    ConformanceRule("texts", texts.texts, ("legal",)),
+    ConformanceRule("disguise", disguising.disguise, ("texts", "choices", "outcomes")),
+    ConformanceRule("twin", twins.twin, ("forks", "outcomes")),
 )
 """Every check by name, foundations first."""
 
@@ -62,36 +71,36 @@ def verify(
     episodes: int = 30,
     key: Key = _KEY,
     player: Chooser = at_random,
-    rules: Sequence[Rule] = RULES,
+    rules: Sequence[ConformanceRule] = RULES,
     tries: int = 0,
-) -> Report:
+) -> ConformanceReport:
     """Play `game` for some episodes and report each rule for games as kept or broken.
 
     `player` chooses the actions, from a view and a key; where random play shows little of a game, give a better one.
     Of what is broken, up to `tries` smaller episodes are tried to show it.
     """
-    checks: list[Check] = []
+    checks: list[RuleCheck] = []
     unsettled: set[str] = set()
     for rule in rules:
         missing = [need for need in rule.needs if need in unsettled]
         check = (
-            Check(rule.name, "skipped", f"needs {' and '.join(missing)}")
+            RuleCheck(rule.name, "skipped", f"needs {' and '.join(missing)}")
             if missing
-            else _checked(rule, Case(game, episodes, key, player), tries)
+            else _check_rule(rule, VerifiedGame(game, episodes, key, player), tries)
         )
         if missing or check.outcome == "failed":
             unsettled.add(rule.name)
         checks.append(check)
-    return Report(game.spec.name, tuple(checks))
+    return ConformanceReport(game.spec.name, tuple(checks))
 
 
-def _checked(rule: Rule, case: Case, tries: int) -> Check:
+def _check_rule(rule: ConformanceRule, case: VerifiedGame, tries: int) -> RuleCheck:
     try:
-        return Check(rule.name, "passed", rule.holds(case))
+        return RuleCheck(rule.name, "passed", rule.holds(case))
     except NotApplicable as reason:
-        return Check(rule.name, "skipped", str(reason))
-    except Broken as found:
+        return RuleCheck(rule.name, "skipped", str(reason))
+    except BrokenRule as found:
         fault = smallest(rule, case, found, tries)
-        return Check(rule.name, "failed", shortened(str(fault)), fault.transcripts)
+        return RuleCheck(rule.name, "failed", shorten_detail(str(fault)), fault.transcripts)
     except Exception as error:  # noqa: BLE001 - whatever the rules under test raise is a finding
-        return Check(rule.name, "failed", shortened(raised(error, case.game)), (case.latest,))
+        return RuleCheck(rule.name, "failed", shorten_detail(describe_error(error, case.game)), (case.latest,))

@@ -7,9 +7,17 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from stratagem.errors import BadParameter, IllegalAction
+from stratagem.base.errors import BadParameter, IllegalAction
 from stratagem.games.base import Game, RoundResult, Seat, State, View
-from stratagem.games.conformance.report import Actions, Broken, Endless, NotApplicable, Refused, Transcript, raised
+from stratagem.games.conformance.report import (
+    Actions,
+    BrokenRule,
+    Endless,
+    NotApplicable,
+    PlayedPath,
+    RefusedAction,
+    describe_error,
+)
 from stratagem.games.key import Key
 
 MOVES = 3000
@@ -27,11 +35,11 @@ def at_random(view: View[Any], key: Key) -> str:
     return view.choices.sample(key)
 
 
-class Position(NamedTuple):
+class EpisodePosition(NamedTuple):
     """A position of an episode and the move that led there."""
 
     state: State[Any]
-    transcript: Transcript
+    transcript: PlayedPath
     result: RoundResult | None = None
 
     @property
@@ -41,7 +49,7 @@ class Position(NamedTuple):
 
 
 @dataclass
-class Case:
+class VerifiedGame:
     """A game under verification."""
 
     game: Game[Any]
@@ -52,11 +60,11 @@ class Case:
     """Keys of the only tables; empty for as many as there are episodes."""
     script: tuple[Actions, ...] = ()
     """Actions that are played first, where they are legal."""
-    latest: Transcript = field(init=False)
+    latest: PlayedPath = field(init=False)
     """Latest position of the walk in progress, for the report of an unexpected exception."""
 
     def __post_init__(self) -> None:
-        self.latest = Transcript(self.key)
+        self.latest = PlayedPath(self.key)
 
     def tables(self, kind: str = "episode", number: int | None = None) -> Iterator[Key]:
         """Keys of the tables."""
@@ -68,22 +76,22 @@ class Case:
         """Return an action for each seat to act."""
         return {seat: self.player(state.view(seat), key.at("seat", seat)) for seat in state.to_act}
 
-    def walk(self, key: Key, *, silence: float = 0.0) -> Iterator[Position]:
+    def walk(self, key: Key, *, silence: float = 0.0) -> Iterator[EpisodePosition]:
         """Walk an episode from its first position to its last; a seat is silent with probability `silence`."""
-        self.latest = transcript = Transcript(key)
+        self.latest = transcript = PlayedPath(key)
         state = self.game.start(key)
-        yield Position(state, transcript)
+        yield EpisodePosition(state, transcript)
         while not state.over:
             player_key = key.at("player", len(transcript.actions))
-            actions = self._scripted(state, len(transcript.actions)) or self.joint(state, player_key)
+            actions = self._script_actions(state, len(transcript.actions)) or self.joint(state, player_key)
             for seat in actions:
                 if silence and player_key.at("silent", seat).unit() < silence:
                     actions[seat] = None
             transcript = transcript.then(actions)
             self._count(transcript)
-            yield Position(state, transcript, self._played(state, actions))
+            yield EpisodePosition(state, transcript, self._play_actions(state, actions))
 
-    def _scripted(self, state: State[Any], number: int) -> dict[Seat, str | None]:
+    def _script_actions(self, state: State[Any], number: int) -> dict[Seat, str | None]:
         """Return the actions that the script has for a move; empty where they cannot be played."""
         actions = dict(self.script[number]) if number < len(self.script) else {}
         is_legal = set(actions) == set(state.to_act) and all(
@@ -91,18 +99,18 @@ class Case:
         )
         return actions if is_legal else {}
 
-    def _played(self, state: State[Any], actions: Actions) -> RoundResult:
+    def _play_actions(self, state: State[Any], actions: Actions) -> RoundResult:
         try:
             return state.play(actions)
         except IllegalAction as error:
-            raise Refused(f"legal actions were refused: {error}", self.latest) from error
+            raise RefusedAction(f"legal actions were refused: {error}", self.latest) from error
 
-    def _count(self, transcript: Transcript) -> None:
+    def _count(self, transcript: PlayedPath) -> None:
         self.latest = transcript
         if len(transcript.actions) > MOVES:
-            raise Endless(f"the episode has not ended after {MOVES} moves", Transcript(transcript.key))
+            raise Endless(f"the episode has not ended after {MOVES} moves", PlayedPath(transcript.key))
 
-    def closer(self, key: Key) -> Iterator[Position]:
+    def closer(self, key: Key) -> Iterator[EpisodePosition]:
         """Yield some positions of an episode: the first three, the last, and a few between them."""
         looked = 0
         for here in self.walk(key):
@@ -122,7 +130,7 @@ class Case:
         return done
 
 
-def shown(view: View[Any], *, acting: bool) -> dict[str, Any]:
+def content_of(view: View[Any], *, acting: bool) -> dict[str, Any]:
     """Return the whole content of a view."""
     return {
         "facts": view.facts,
@@ -136,7 +144,7 @@ def shown(view: View[Any], *, acting: bool) -> dict[str, Any]:
 
 def all_shown(state: State[Any]) -> list[dict[str, Any]]:
     """Return the content of every seat's view."""
-    return [shown(state.view(seat), acting=seat in state.to_act) for seat in range(state.game.spec.seats)]
+    return [content_of(state.view(seat), acting=seat in state.to_act) for seat in range(state.game.spec.seats)]
 
 
 def difference(ours: dict[str, Any], theirs: dict[str, Any]) -> str:
@@ -155,7 +163,7 @@ def first_difference(ours: list[dict[str, Any]], theirs: list[dict[str, Any]]) -
     return ""
 
 
-def every_episode(case: Case, look: Callable[[Case, Key], object]) -> str:
+def every_episode(case: VerifiedGame, look: Callable[[VerifiedGame, Key], object]) -> str:
     """Check each episode; of the faults found, raise the one with the fewest moves."""
     faults = []
     for key in case.tables():
@@ -163,12 +171,12 @@ def every_episode(case: Case, look: Callable[[Case, Key], object]) -> str:
             look(case, key)
         except (Endless, NotApplicable):
             raise
-        except Broken as fault:
+        except BrokenRule as fault:
             faults.append(fault)
         except BadParameter as error:
-            faults.append(Broken(str(error), case.latest))
+            faults.append(BrokenRule(str(error), case.latest))
         except Exception as error:  # noqa: BLE001 - whatever the rules under test raise is a finding
-            faults.append(Broken(raised(error, case.game), case.latest))
+            faults.append(BrokenRule(describe_error(error, case.game), case.latest))
     if faults:
         raise min(faults, key=lambda fault: fault.size)
     return f"{case.episodes} episodes"

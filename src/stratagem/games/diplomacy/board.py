@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from stratagem.games.choices import Sheet, Slot
-from stratagem.games.diplomacy.engine import Engine, Results, phase_of, position_of, possible_orders, replayed
-from stratagem.games.diplomacy.position import Position
+from stratagem.games.diplomacy.engine import Engine, Results, phase_of, position_of, possible_orders, replay_phase
+from stratagem.games.diplomacy.position import BoardPosition
 
 WAIVE = "WAIVE"
 
 
-class Board(Position):
+class Board(BoardPosition):
     """A position, its possible orders, and the powers' order sheets."""
 
     def __init__(self, engine: Engine) -> None:
@@ -47,9 +47,9 @@ class Board(Position):
         sheet = self.sheet(power)
         return sheet is not None and action in sheet
 
-    def replayed(self, map_name: str, orders: Mapping[str, Sequence[str]]) -> Results:
+    def replay_orders(self, map_name: str, orders: Mapping[str, Sequence[str]]) -> Results:
         """Return the results of this phase with other orders."""
-        return replayed(map_name, self.position, orders)
+        return replay_phase(map_name, self.position, orders)
 
     def sheet(self, power: str) -> Sheet | None:
         """Return the sheet that a power is to fill in now; None where it has nothing to decide.

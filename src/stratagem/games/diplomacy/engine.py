@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from stratagem.errors import BadRecord, CannotCompute, MissingExtra
+from stratagem.base.errors import BadRecord, CannotCompute, MissingExtra
 
 Engine = Any
 """A `diplomacy.Game`; the package has no type stubs."""
@@ -96,7 +96,7 @@ def orders_at(board: str, position: str) -> dict[str, tuple[str, ...]]:
     return possible_orders(engine)
 
 
-def replayed(board: str, position: str, orders: Mapping[str, Sequence[str]]) -> Results:
+def replay_phase(board: str, position: str, orders: Mapping[str, Sequence[str]]) -> Results:
     """Return the results of a phase with these orders, in a copy."""
     engine = _idle.pop(board, None) or module().Game(map_name=board, game_id="stratagem")
     engine.set_state(json.loads(position))

@@ -12,7 +12,7 @@ PHASES = ("SM", "SR", "FM", "FR", "WA")
 """A year's phases in order: season, and movement, retreats or adjustments; all maps of the engine have these."""
 
 
-class Position:
+class BoardPosition:
     """Units, dislodged units and centres of every power in a phase."""
 
     def __init__(self, position: str) -> None:
@@ -57,7 +57,7 @@ class Position:
         """Return the units of a power, such as A PAR."""
         return tuple(unit for unit in self._state["units"][power] if not unit.startswith("*"))
 
-    def dislodged(self, power: str) -> dict[str, list[str]]:
+    def units_to_retreat(self, power: str) -> dict[str, list[str]]:
         """Return the units of a power that must retreat, and where they may go."""
         retreats: dict[str, list[str]] = self._state["retreats"][power]
         return retreats

@@ -45,14 +45,14 @@ def replay_files(
         orders: dict[str, list[str]] = {}
         for power, line, _ in lines:
             orders.setdefault(power, []).append(line)
-        spelled = _spelled(engine, orders)
+        spelled = _spell_orders(engine, orders)
         for power, own in orders.items():
             engine.set_orders(power, own, expand=False)
         yield from _picture(engine, f"{number:03d}-{phase}")
         results = process(engine, orders_as_read(orders, coasts))
-        written.append({unit: _written(unit, lines, results, coasts) for unit, lines in spelled.items()})
+        written.append({unit: _write_order(unit, lines, results, coasts) for unit, lines in spelled.items()})
     yield from _picture(engine, f"{len(log) + 1:03d}-{phase_of(engine)}")
-    yield SAVED, _text(_saved(engine, written), press)
+    yield SAVED, _text(_saved_game(engine, written), press)
 
 
 def _picture(engine: Engine, name: str) -> Iterator[tuple[str, str]]:
@@ -61,7 +61,7 @@ def _picture(engine: Engine, name: str) -> Iterator[tuple[str, str]]:
         yield f"{name}.svg", str(drawn)
 
 
-def _spelled(engine: Engine, orders: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, str]]:
+def _spell_orders(engine: Engine, orders: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, str]]:
     """By unit, an order as it was given and as the engine spells it when it reads a file.
 
     They differ where a fleet supports the move of a fleet that can reach two coasts: the engine drops the coast.
@@ -78,13 +78,13 @@ def _unit(line: str) -> str:
     return " ".join(line.split()[:2])
 
 
-def _written(unit: str, lines: tuple[str, str], results: Results, coasts: Coasts) -> str:
+def _write_order(unit: str, lines: tuple[str, str], results: Results, coasts: Coasts) -> str:
     """Return the order as the file has it: a support that was void for its coast is written as a hold."""
     given, read = lines
     return f"{unit} H" if coasts == "named" and read != given and "void" in results.get(unit, ()) else read
 
 
-def _saved(engine: Engine, written: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+def _saved_game(engine: Engine, written: Sequence[Mapping[str, str]]) -> dict[str, Any]:
     """Return the saved game without messages."""
     from diplomacy.utils.export import to_saved_game_format
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from stratagem.games.base import Part
+from stratagem.games.base import ActionPart
 from stratagem.games.diplomacy.board import WAIVE, Board
 from stratagem.games.diplomacy.engine import Results, centers_of
 
@@ -85,10 +85,10 @@ class Phase:
         self._read = {power: [read_order(text) for text in lines] for power, lines in orders.items()}
         self._moves = {order.unit[2:5]: order for own in self._read.values() for order in own if order.verb == "-"}
 
-    def parts(self, power: str) -> tuple[Part, ...]:
+    def parts(self, power: str) -> tuple[ActionPart, ...]:
         """Classify every order of a power, in the order of its sheet."""
         return tuple(
-            Part(order.unit or WAIVE, kind, WORTH[kind.removeprefix("supported ")] + self._extra(kind))
+            ActionPart(order.unit or WAIVE, kind, WORTH[kind.removeprefix("supported ")] + self._extra(kind))
             for order in self._read[power]
             for kind in [self._kind(power, order)]
         )
@@ -101,11 +101,11 @@ class Phase:
         codes = self.results.get(order.unit, ())
         match order.verb:
             case "-":
-                return self._moved(power, order, codes)
+                return self._result_of_move(power, order, codes)
             case "S":
-                return self._supported(order, codes)
+                return self._result_of_support(order, codes)
             case "C":
-                return self._convoyed(order, codes)
+                return self._result_of_convoy(order, codes)
             case "H":
                 return "hold"
             case "R":
@@ -116,7 +116,7 @@ class Phase:
                 return "build"
         return "waive"
 
-    def _moved(self, power: str, order: Order, codes: Sequence[str]) -> str:
+    def _result_of_move(self, power: str, order: Order, codes: Sequence[str]) -> str:
         if "no convoy" in codes:
             return "no convoy"
         if not self._succeeds(order, self.results):
@@ -134,7 +134,7 @@ class Phase:
             if not {"cut", "void", "dislodged"} & set(self.results.get(other.unit, ()))
         )
 
-    def _supported(self, order: Order, codes: Sequence[str]) -> str:
+    def _result_of_support(self, order: Order, codes: Sequence[str]) -> str:
         if "void" in codes or not self._matches(order):
             return "void support"
         if "cut" in codes or "dislodged" in codes:
@@ -151,7 +151,7 @@ class Phase:
             return move is not None and move.target == order.target
         return move is None
 
-    def _convoyed(self, order: Order, codes: Sequence[str]) -> str:
+    def _result_of_convoy(self, order: Order, codes: Sequence[str]) -> str:
         move = self._moves.get(order.helped)
         if "void" in codes or move is None or move.target != order.target:
             return "void convoy"
@@ -167,4 +167,4 @@ class Phase:
             power: [f"{order.unit} H" if line.startswith(f"{order.unit} ") else line for line in lines]
             for power, lines in self.orders.items()
         }
-        return self.board.replayed(self.map_name, other)
+        return self.board.replay_orders(self.map_name, other)

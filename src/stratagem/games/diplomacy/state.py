@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
-from stratagem.errors import BadRecord
-from stratagem.games.base import Json, Part, RoundResult, Said, Seat, State, View
+from stratagem.base.errors import BadRecord
+from stratagem.games.abilities import TimedState
+from stratagem.games.base import ActionPart, Json, RoundResult, Said, Seat, State, View
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.coasts import orders_as_read
 from stratagem.games.diplomacy.engine import Engine, Results, engine_at, module, process, release, win_of
@@ -14,12 +15,46 @@ from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.log import Log, is_log
 from stratagem.games.diplomacy.replay import GLOBAL, Press, replay_files
 from stratagem.games.diplomacy.results import Phase
-from stratagem.games.diplomacy.scoring import outcome, sum_of_squares
 from stratagem.games.diplomacy.table import DiplomacyTable
 from stratagem.games.key import Chance
 
+PLACES = (50.0, 25.0, 15.0, 10.0, 5.0, 2.0, 0.0)
+"""The bonus for a place, first to seventh, of league-trained no-press Diplomacy's public code."""
+CENTER, UNIT, SURVIVAL = 2.0, 0.2, 0.5
+"""Reward for a centre, a unit, and survival in that code."""
 
-class DiplomacyState(State[DiplomacyFacts]):
+
+def sum_of_squares(centers: Sequence[int], winner: int | None = None) -> tuple[float, ...]:
+    """Square the own centres over the sum of all squares; a solo takes all.
+
+    Chance in a mirror match is 1 in 7.
+    """
+    if winner is not None:
+        return tuple(float(seat == winner) for seat in range(len(centers)))
+    total = sum(count * count for count in centers)
+    return tuple(count * count / total if total else 1.0 / len(centers) for count in centers)
+
+
+def outcome(centers: Sequence[int], units: Sequence[int]) -> tuple[float, ...]:
+    """Return the reward at the end: by centre, unit and survival, and a bonus by place, which ties share."""
+    bonus = share_bonus(centers)
+    return tuple(
+        CENTER * own + UNIT * count + SURVIVAL * bool(own or count) + place
+        for own, count, place in zip(centers, units, bonus, strict=True)
+    )
+
+
+def share_bonus(centers: Sequence[int]) -> tuple[float, ...]:
+    """Return the bonus for each one's place; places that are tied for are shared."""
+    rewards = []
+    for own in centers:
+        above, level = sum(other > own for other in centers), sum(other == own for other in centers)
+        places = [PLACES[place] if place < len(PLACES) else 0.0 for place in range(above, above + level)]
+        rewards.append(sum(places) / level)
+    return tuple(rewards)
+
+
+class DiplomacyState(TimedState[DiplomacyFacts]):
     """State of an episode. The engine is set up on demand, and forks share what has been computed.
 
     Where the game is fast, boards are arrays, and no engine is set up.
@@ -43,7 +78,7 @@ class DiplomacyState(State[DiplomacyFacts]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the position, from which the engine is set up again."""
-        return _loaded, (self.game, self.dump(), self.chance)
+        return _load_state, (self.game, self.dump(), self.chance)
 
     def begin(self) -> None:
         if self.game.is_fast:
@@ -84,13 +119,13 @@ class DiplomacyState(State[DiplomacyFacts]):
             if not self.board.allows(power, action):
                 raise self.refuse(actions)
             orders[power] = action.split("\n")
-        phase = self._played(orders)
+        phase = self._play_phase(orders)
         parts = {seat: phase.parts(self.game.powers[seat]) for seat in actions} if self.game.judged else None
         while not self.to_act and not self.over:  # only powers in civil disorder have something to do
-            self._played({})
-        return self._paid(parts)
+            self._play_phase({})
+        return self._pay_parts(parts)
 
-    def _played(self, orders: Mapping[str, list[str]]) -> Phase:
+    def _play_phase(self, orders: Mapping[str, list[str]]) -> Phase:
         """Play one phase and move to the next."""
         before, read = self.board, orders_as_read(orders, self.game.coasts)
         after, results = self._after(before, read)
@@ -101,7 +136,7 @@ class DiplomacyState(State[DiplomacyFacts]):
 
     def _after(self, before: Board, orders: Mapping[str, Sequence[str]]) -> tuple[Board, Results]:
         """Return the next board and the results of the orders."""
-        if (played := getattr(before, "played", None)) is not None:
+        if (played := getattr(before, "play_orders", None)) is not None:
             found: tuple[Board, Results] = played(orders)
             return found
         engine = self._at_work()
@@ -116,7 +151,7 @@ class DiplomacyState(State[DiplomacyFacts]):
     def _stand(self, board: Board) -> None:
         """Take over a board; the game is over when the last year has been counted."""
         self.known = board
-        if board.over or self._counted(board):
+        if board.over or self._is_counted(board):
             self.round = 1
             self.end()
         else:
@@ -125,27 +160,22 @@ class DiplomacyState(State[DiplomacyFacts]):
     def _due(self) -> tuple[Seat, ...]:
         return tuple(seat for seat, power in enumerate(self.game.powers) if self.board.acts(power))
 
-    def talkers(self) -> tuple[Seat, ...]:
-        """Return the seats that have units or centres; nobody talks before retreats and adjustments."""
+    def powers_in_movement(self) -> tuple[Seat, ...]:
+        """Return the seats that have units or centres before a movement; none before retreats and adjustments."""
         if self.over or self.board.kind != "M":
             return ()
         powers = enumerate(self.game.powers)
         return tuple(seat for seat, power in powers if self.board.units(power) or self.board.centers(power))
 
-    @property
-    def occasion(self) -> int:
-        """Number of phases before this one."""
-        return len(self.log)
-
-    def _counted(self, board: Board) -> bool:
+    def _is_counted(self, board: Board) -> bool:
         return board.year > self.game.until or (board.year == self.game.until and board.kind == "A")
 
-    def _paid(self, parts: Mapping[Seat, tuple[Part, ...]] | None) -> RoundResult:
+    def _pay_parts(self, parts: Mapping[Seat, tuple[ActionPart, ...]] | None) -> RoundResult:
         if not self.over:
             return RoundResult(self.game.nothing, closed=False, parts=parts)
         if parts is not None:
             ends = enumerate(self.outcome())
-            parts = {seat: (*parts.get(seat, ()), Part("", "outcome", reward)) for seat, reward in ends}
+            parts = {seat: (*parts.get(seat, ()), ActionPart("", "outcome", reward)) for seat, reward in ends}
         counts, winner = self.centers(), self.winner()
         signals = {
             "centers": tuple(count / len(self.game.centers) for count in counts),
@@ -212,6 +242,7 @@ class DiplomacyState(State[DiplomacyFacts]):
         return replay_files(self.game.map, self.log, coasts=self.game.coasts)
 
     def files_with(self, messages: Sequence[Said]) -> Iterator[tuple[str, str]]:
+        """Yield the files with the messages in them."""
         return replay_files(self.game.map, self.log, list(self._press(messages)), coasts=self.game.coasts)
 
     def _press(self, messages: Sequence[Said]) -> Iterator[Press]:
@@ -225,7 +256,7 @@ class DiplomacyState(State[DiplomacyFacts]):
         return self.fork(chance)
 
 
-def _loaded(game: DiplomacyTable, data: Json, chance: Chance) -> State[DiplomacyFacts]:
+def _load_state(game: DiplomacyTable, data: Json, chance: Chance) -> State[DiplomacyFacts]:
     return game.load(data, chance)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, get_args
 
-from stratagem.errors import BadParameter, UnknownName
+from stratagem.base.errors import BadParameter, UnknownName
 from stratagem.games.base import Game
 from stratagem.games.diplomacy.coasts import Coasts
 from stratagem.games.diplomacy.engine import STANDARD, centers_of, first_year_of, maps, powers_of

@@ -20,12 +20,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stratagem.errors import BadParameter, BadRecord
+from stratagem.base.errors import BadParameter, BadRecord
+from stratagem.base.options import is_number
 from stratagem.games.base import Game
 from stratagem.games.disguise.disguise import Disguise
 from stratagem.games.disguise.substitution import lemma
 from stratagem.games.disguise.vocabulary import known_words, vocabulary_of
-from stratagem.options import is_number
 
 OPTIONS = ("words", "order", "unit", "times", "plus")
 

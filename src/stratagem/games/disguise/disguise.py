@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NoReturn, cast
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import within
 from stratagem.games.base import Game, View
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
 from stratagem.games.disguise.invention import invent
@@ -19,7 +20,6 @@ from stratagem.games.disguise.substitution import Substitution
 from stratagem.games.disguise.vocabulary import known_words, vocabulary_of
 from stratagem.games.key import Key
 from stratagem.games.spec import GameSpec
-from stratagem.options import within
 
 _FACTORS, _MOST_ADDED = (2, 3, 4, 5, 7, 10), 12
 
@@ -54,7 +54,7 @@ class Disguise:
 
         Amounts within the rules stay as they are: numbers of a text cannot be told from payoffs.
         """
-        text = self.cached(plain)
+        text = self.translate_cached(plain)
         if not self.unit:
             return text
         return (
@@ -66,16 +66,16 @@ class Disguise:
         """Return the same choices in the new words and the new order."""
         if isinstance(plain, Sheet):
             slots = sorted(plain.slots, key=lambda slot: self._place(slot.name))
-            return Sheet([Slot(self.text(slot.name), self._listed(slot.options)) for slot in slots], plain.fill)
+            return Sheet([Slot(self.text(slot.name), self._translate_list(slot.options)) for slot in slots], plain.fill)
         if isinstance(plain, Flat):
-            return Flat(self._listed(plain))
+            return Flat(self._translate_list(plain))
         raise BadParameter(f"A disguise renames lists of actions and sheets of lines, not a {type(plain).__name__}.")
 
-    def _listed(self, actions: Iterable[str]) -> tuple[str, ...]:
+    def _translate_list(self, actions: Iterable[str]) -> tuple[str, ...]:
         """Translate a list of actions; its order follows from the actions, so it tells nothing about the position."""
-        return tuple(self.cached(action) for action in sorted(actions, key=self._place))
+        return tuple(self.translate_cached(action) for action in sorted(actions, key=self._place))
 
-    def cached(self, plain: str) -> str:
+    def translate_cached(self, plain: str) -> str:
         """Return a text that comes again and again, such as an action, in the new words."""
         new = self._known.get(plain)
         if new is None:
@@ -106,7 +106,7 @@ def _nameless(spec: GameSpec) -> GameSpec:
     return replace(spec, name="a game", family="a game", summary="", reference="", seat_names=(), unit="", signals=())
 
 
-class Declared:
+class DeclaredGame:
     """Game of a disguised view: its declaration without words, and nothing that writes in plain ones."""
 
     __slots__ = ("spec",)
@@ -133,7 +133,7 @@ class DisguisedView(View[Any]):
     __slots__ = ("_back", "_plain", "disguise")
 
     def __init__(self, plain: View[Any], disguise: Disguise) -> None:
-        self.game, self.seat = cast("Game[Any]", Declared(plain.game.spec)), plain.seat
+        self.game, self.seat = cast("Game[Any]", DeclaredGame(plain.game.spec)), plain.seat
         self.disguise = disguise
         self._plain = plain
         self._choices = None
@@ -180,12 +180,12 @@ class DisguisedView(View[Any]):
         """Return the plain action of each disguised one, or the plain line of each disguised line."""
         if self._back is None:
             options = [line for slot in plain.slots for line in slot.options] if isinstance(plain, Sheet) else plain
-            self._back = {self.disguise.cached(option): option for option in options}
+            self._back = {self.disguise.translate_cached(option): option for option in options}
         return self._back
 
 
 @lru_cache(maxsize=256)
-def generated(game: Game[Any], seed: int) -> Disguise:
+def generate_disguise(game: Game[Any], seed: int) -> Disguise:
     """Return the generated disguise of this seed: every word of the vocabulary, the order, and the score."""
     key = Key(seed).at("disguise")
     words = vocabulary_of(game)

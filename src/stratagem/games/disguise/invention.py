@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.key import Key
 
 CONSONANTS, VOWELS, LAST = "bdklmnprstvz", "aeiou", "bkvz"
@@ -26,14 +26,14 @@ def invent(number: int, key: Key, taken: Iterable[str] = ()) -> list[str]:
     for attempt in range(_TRIES):
         if len(words) == number:
             return words
-        word = _drawn(key.at("word", attempt))
+        word = _draw_word(key.at("word", attempt))
         if near.isdisjoint(_gaps(word)) and _is_clear(word, avoided):
             words.append(word)
             near.update(_gaps(word))
     raise CannotCompute(f"No {number} generated words differ from each other in two letters: rename fewer words.")
 
 
-def _drawn(key: Key) -> str:
+def _draw_word(key: Key) -> str:
     """Draw three syllables of a consonant and a vowel; the last vowel is always `u`."""
     letters = (CONSONANTS, VOWELS, CONSONANTS, VOWELS, LAST)
     return "".join(_one(some, key.at(place)) for place, some in enumerate(letters)) + "u"

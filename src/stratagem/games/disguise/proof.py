@@ -13,11 +13,11 @@ from itertools import islice, product
 from math import prod
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, State, View
 from stratagem.games.choices import Choices, Sheet
 from stratagem.games.disguise.disguise import Disguise
-from stratagem.games.disguise.vocabulary import action_words, played
+from stratagem.games.disguise.vocabulary import action_words, play_randomly
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
 
@@ -50,7 +50,7 @@ class Proof:
 
 
 @dataclass
-class Comparison:
+class TextComparison:
     """Texts met so far, in plain words and in disguise."""
 
     disguise: Disguise
@@ -66,7 +66,7 @@ class Comparison:
 
     def _compare(self, plain: View[Any]) -> None:
         lines = set(islice(lines_of(plain.choices), _LISTED))
-        if len(set(map(self.disguise.cached, lines))) < len(lines):
+        if len(set(map(self.disguise.translate_cached, lines))) < len(lines):
             raise _other_game(plain, f"two of the actions {plain.choices.summary()} have one name")
         seen = self.disguise.view(plain)
         before, after = _text(plain), _text(seen)
@@ -79,8 +79,8 @@ class Comparison:
     def _there(self, choices: Choices, action: str) -> str:
         """Return a plain action in disguise; a sheet has its own order of lines."""
         if not isinstance(choices, Sheet):
-            return self.disguise.cached(action)
-        return choices.canonical(map(self.disguise.cached, action.split("\n"))) or ""
+            return self.disguise.translate_cached(action)
+        return choices.canonical(map(self.disguise.translate_cached, action.split("\n"))) or ""
 
 
 def _other_game(view: View[Any], why: str) -> NoIsomorphism:
@@ -103,7 +103,7 @@ def prove(
     disguise: Disguise, game: Game[Any], *, budget: int = BUDGET, episodes: int = EPISODES, key: Key | None = None
 ) -> Proof:
     """Walk the whole tree, or sampled episodes if it has more moves than the budget; `NoIsomorphism` if it fails."""
-    comparison = Comparison(disguise)
+    comparison = TextComparison(disguise)
     try:
         for state in every_state(game, budget):
             comparison.look(state)
@@ -111,26 +111,26 @@ def prove(
     except NoIsomorphism:
         raise
     except CannotCompute:  # too large, or with draws that cannot be enumerated
-        comparison = Comparison(disguise)
+        comparison = TextComparison(disguise)
         for number in range(episodes):
-            for state in played(game, (key or Key(0)).at("proof", number)):
+            for state in play_randomly(game, (key or Key(0)).at("proof", number)):
                 comparison.look(state)
         return Proof(comparison.nodes, episodes)
 
 
-def _dumped(state: State[Any]) -> object:
+def _dump_state(state: State[Any]) -> object:
     return repr(state.dump())
 
 
 def every_state(
-    game: Game[Any], budget: int, place_of: Callable[[State[Any]], object] = _dumped
+    game: Game[Any], budget: int, place_of: Callable[[State[Any]], object] = _dump_state
 ) -> Iterator[State[Any]]:
     """Yield every state with a decision once, or raise `CannotCompute` after `budget` moves and outcomes of chance.
 
     States with an equal `place_of`, a hashable value, count as one.
     """
     known: set[object] = set()
-    layer = _counted((state for _, state in starts(game)), game, budget)
+    layer = _bound_states((state for _, state in starts(game)), game, budget)
     spent = 0
     while layer:
         reached: list[State[Any]] = []
@@ -141,7 +141,7 @@ def every_state(
             yield state
             if prod(state.view(seat).choices.count for seat in state.to_act) > budget:
                 raise CannotCompute(f"The tree of {game.spec.name} is larger than the budget.")
-            after = _counted(_successors(state), game, budget - spent)
+            after = _bound_states(_successors(state), game, budget - spent)
             spent += len(after)
             reached += after
         layer = reached
@@ -155,7 +155,7 @@ def _successors(state: State[Any]) -> Iterator[State[Any]]:
             yield after
 
 
-def _counted(states: Iterator[State[Any]], game: Game[Any], most: int) -> list[State[Any]]:
+def _bound_states(states: Iterator[State[Any]], game: Game[Any], most: int) -> list[State[Any]]:
     listed = list(islice(states, most + 1))
     if len(listed) > most:
         raise CannotCompute(f"The tree of {game.spec.name} is larger than the budget.")
@@ -166,13 +166,13 @@ def left_in_plain_words(disguise: Disguise, view: View[Any]) -> str:
     """Return a plain word that the disguised view still shows, within another word or in an action; or nothing."""
     seen = disguise.view(view)
     inside = disguise.text.remaining(f"{seen.rules}\n{seen.situation}")
-    kept = (_kept(disguise, action) for action in islice(lines_of(view.choices), _LISTED))
+    kept = (_kept_word(disguise, action) for action in islice(lines_of(view.choices), _LISTED))
     return inside or next(filter(None, kept), "")
 
 
-def _kept(disguise: Disguise, action: str) -> str:
+def _kept_word(disguise: Disguise, action: str) -> str:
     """Return a word of an action that is the same in disguise."""
-    return min(set(action_words(action)) & set(action_words(disguise.cached(action))), default="")
+    return min(set(action_words(action)) & set(action_words(disguise.translate_cached(action))), default="")
 
 
 def lines_of(choices: Choices) -> Iterable[str]:

@@ -82,9 +82,9 @@ class Substitution:
 
     def __call__(self, text: str) -> str:
         """Return the text in the new words."""
-        return self._pattern.sub(self._exchanged, text)
+        return self._pattern.sub(self._exchange_word, text)
 
-    def _exchanged(self, found: re.Match[str]) -> str:
+    def _exchange_word(self, found: re.Match[str]) -> str:
         word = found["word"]
         new = self._new_word(word, found)
         if new is None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, State
 from stratagem.games.disguise.substitution import WORDS, lemma
 from stratagem.games.key import Key
@@ -32,7 +32,7 @@ _COMMON = frozenset(
 @lru_cache(maxsize=64)
 def vocabulary_of(game: Game[Any]) -> tuple[str, ...]:
     """Return the declared vocabulary of a game, or that of its actions; refused where there is none."""
-    words = tuple(game.vocabulary()) or _found(game)
+    words = tuple(game.vocabulary()) or _find_words(game)
     if not words:
         raise CannotCompute(f"{game.spec.name} has no words that a disguise could rename: its actions are numbers.")
     if odd := [word for word in words if not isinstance(word, str) or not lemma(word).strip()]:
@@ -42,11 +42,11 @@ def vocabulary_of(game: Game[Any]) -> tuple[str, ...]:
     return words
 
 
-def _found(game: Game[Any]) -> tuple[str, ...]:
+def _find_words(game: Game[Any]) -> tuple[str, ...]:
     """Return the words of all actions of sampled play."""
     found: dict[str, None] = {}
     for number in range(_EPISODES):
-        for state in played(game, Key(number).at("vocabulary")):
+        for state in play_randomly(game, Key(number).at("vocabulary")):
             for seat in state.to_act:
                 for action in islice(state.view(seat).choices, _LISTED):
                     found |= dict.fromkeys(map(entry_of, action_words(action)))
@@ -68,7 +68,7 @@ def _is_sign(match: re.Match[str]) -> bool:
     return match.group() == "x" and match.string[: match.start()][-1:].isdigit()
 
 
-def played(game: Game[Any], key: Key) -> Iterator[State[Any]]:
+def play_randomly(game: Game[Any], key: Key) -> Iterator[State[Any]]:
     """Yield the states of an episode of random play, up to a bound."""
     state = game.start(key.at("table"))
     for move in range(_MOVES):

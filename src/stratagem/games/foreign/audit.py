@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stratagem.games.conformance import acting, declared, varying
-from stratagem.games.conformance.report import Broken, NotApplicable, Transcript
-from stratagem.games.conformance.shrinking import Rule
-from stratagem.games.conformance.walk import Case, every_episode
+from stratagem.games.conformance.report import BrokenRule, NotApplicable, PlayedPath
+from stratagem.games.conformance.shrinking import ConformanceRule
+from stratagem.games.conformance.walk import VerifiedGame, every_episode
 from stratagem.games.foreign import oracle
 from stratagem.games.foreign.environment import Environment, unlike, version_of
 from stratagem.games.foreign.game import ForeignGame, ForeignState
@@ -14,50 +14,52 @@ from stratagem.games.key import Key
 _SEED = 7
 
 
-def environment(case: Case) -> str:
+def environment(case: VerifiedGame) -> str:
     """Check that an episode begins with a seat to act, and describe the environment."""
-    env = _game(case).made()
+    env = _game(case).make_environment()
     env.reset(_SEED)
     if env.to_act is None:
-        raise Broken("the episode is over when it begins", case.latest)
+        raise BrokenRule("the episode is over when it begins", case.latest)
     return f"{env.package} {version_of(env.package)}, {case.game.spec.seats} seats"
 
 
-def seed(case: Case) -> str:
+def seed(case: VerifiedGame) -> str:
     """Check that two environments with one seed, one after the other, are alike."""
     return every_episode(case, lambda case, key: _compare(case, key, "of two environments with one seed"))
 
 
-def reset(case: Case) -> str:
+def reset(case: VerifiedGame) -> str:
     """Check that one environment, reset with the same seed, begins and goes on as before."""
     return every_episode(
         case, lambda case, key: _compare(case, key, "after a second reset with the same seed", anew=False)
     )
 
 
-def apart(case: Case) -> str:
+def apart(case: VerifiedGame) -> str:
     """Check that an environment goes on as before while another one is in progress."""
     says = "beside another environment in progress, which draws from the same generator,"
     return every_episode(case, lambda case, key: _compare(case, key, says, beside=True))
 
 
-def _compare(case: Case, key: Key, says: str, *, anew: bool = True, beside: bool = False) -> None:
+def _compare(case: VerifiedGame, key: Key, says: str, *, anew: bool = True, beside: bool = False) -> None:
     """Play an episode two times and compare what is shown."""
     *_, last = case.walk(key)
     assert isinstance(last.state, ForeignState)
     seed = last.state.seed
     actions = [action for move in last.transcript.actions for action in move.values() if action is not None]
-    env, game = _game(case).made(), _game(case)
-    first = _shown(env, actions, seed)
-    second = _shown(game.made() if anew else env, actions, seed, game.made() if beside else None)
+    env, game = _game(case).make_environment(), _game(case)
+    first = _observations_of(env, actions, seed)
+    second = _observations_of(
+        game.make_environment() if anew else env, actions, seed, game.make_environment() if beside else None
+    )
     for number, (one, other) in enumerate(zip(first, second, strict=True)):
         if one != other:
-            raise Broken(
-                f"{says} the texts differ: {unlike(one, other)}", Transcript(key, last.transcript.actions[:number])
+            raise BrokenRule(
+                f"{says} the texts differ: {unlike(one, other)}", PlayedPath(key, last.transcript.actions[:number])
             )
 
 
-def _shown(env: Environment, actions: list[str], seed: int, other: Environment | None = None) -> list[str]:
+def _observations_of(env: Environment, actions: list[str], seed: int, other: Environment | None = None) -> list[str]:
     """Play actions as far as they are legal, and return what was shown to the seat to act in each position."""
     env.reset(seed)
     shown = []
@@ -71,28 +73,28 @@ def _shown(env: Environment, actions: list[str], seed: int, other: Environment |
     return shown + [""] * (len(actions) + 1 - len(shown))
 
 
-def chance(case: Case) -> str:
+def chance(case: VerifiedGame) -> str:
     """Check that other seeds deal otherwise, where OpenSpiel's game has chance."""
     if _game(case).translation is None:
         raise NotApplicable("no table says whether it has chance")
     return varying.varies(case)
 
 
-def _game(case: Case) -> ForeignGame:
+def _game(case: VerifiedGame) -> ForeignGame:
     if not isinstance(case.game, ForeignGame):
         raise NotApplicable("it is no environment of another package")
     return case.game
 
 
-AUDIT: tuple[Rule, ...] = (
-    Rule("environment", environment),
-    Rule("ends", declared.ends),
-    Rule("legal", acting.legal, ("ends",)),
-    Rule("results", declared.results, ("legal",)),
-    Rule("seed", seed, ("legal",)),
-    Rule("reset", reset, ("seed",)),
-    Rule("apart", apart, ("seed",)),
-    Rule("varies", chance, ("results",)),
-    Rule("rules", oracle.rules, ("ends",)),
+AUDIT: tuple[ConformanceRule, ...] = (
+    ConformanceRule("environment", environment),
+    ConformanceRule("ends", declared.ends),
+    ConformanceRule("legal", acting.legal, ("ends",)),
+    ConformanceRule("results", declared.results, ("legal",)),
+    ConformanceRule("seed", seed, ("legal",)),
+    ConformanceRule("reset", reset, ("seed",)),
+    ConformanceRule("apart", apart, ("seed",)),
+    ConformanceRule("varies", chance, ("results",)),
+    ConformanceRule("rules", oracle.rules, ("ends",)),
 )
 """Checks by name, foundations first."""

@@ -9,13 +9,13 @@ from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
 
-from stratagem.errors import BadParameter, StratagemError, UnknownName
+from stratagem.base.errors import BadParameter, StratagemError, UnknownName
+from stratagem.base.options import whole
+from stratagem.base.registry import parse_call
 from stratagem.games.foreign.environment import Environment
 from stratagem.games.foreign.game import ForeignGame
 from stratagem.games.foreign.translations import TRANSLATIONS
 from stratagem.games.key import Key
-from stratagem.options import whole
-from stratagem.registry import parse_call
 
 _VERSION = re.compile(r"[-_]v\d+.*$")
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from stratagem.errors import CannotCompute, IllegalAction
+from stratagem.base.errors import CannotCompute, IllegalAction
 from stratagem.games.base import Game, RoundResult, Seat, State, View, pending
 from stratagem.games.choices import Flat
 from stratagem.games.foreign.environment import Environment
-from stratagem.games.foreign.translations import Translation, named, new_node
+from stratagem.games.foreign.translations import Translation, name_actions, new_node
 from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
 
@@ -48,7 +48,7 @@ class ForeignState(State[ForeignFacts]):
     def running(self) -> Environment:
         """The environment in this position, begun anew by a fork."""
         if self._running is None:
-            self._running = self.game.made()
+            self._running = self.game.make_environment()
             self._running.reset(self.seed)
             for move in self.moves:
                 self._running.step(move)
@@ -87,7 +87,7 @@ class ForeignGame(Game[ForeignFacts]):
     translation: Translation | None = field(default=None, compare=False)
     options: tuple[tuple[str, Any], ...] = ()
 
-    def made(self) -> Environment:
+    def make_environment(self) -> Environment:
         """Make the environment."""
         return self.make(**dict(self.options))
 
@@ -98,7 +98,7 @@ class ForeignGame(Game[ForeignFacts]):
 
     @cached_property
     def spec(self) -> GameSpec:
-        env = self.made()
+        env = self.make_environment()
         env.reset(0)
         return GameSpec(
             name=self.name,
@@ -131,8 +131,8 @@ class ForeignGame(Game[ForeignFacts]):
             raise CannotCompute(f"{self.name} does not say which actions are legal, and its game is in no table.")
         node = new_node(self.translation)
         for move in state.moves:
-            node.apply_action(named(self.translation, node)[move])
-        return tuple(named(self.translation, node))
+            node.apply_action(name_actions(self.translation, node)[move])
+        return tuple(name_actions(self.translation, node))
 
     def choices(self, facts: ForeignFacts) -> Flat:
         return Flat(facts.legal)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stratagem.games.base import Node
-from stratagem.games.conformance.report import Broken, NotApplicable, Transcript
-from stratagem.games.conformance.walk import Case
+from stratagem.games.conformance.report import BrokenRule, NotApplicable, PlayedPath
+from stratagem.games.conformance.walk import VerifiedGame
 from stratagem.games.foreign.environment import unlike
 from stratagem.games.foreign.game import ForeignGame, ForeignState
-from stratagem.games.foreign.translations import Translation, named, new_node
+from stratagem.games.foreign.translations import Translation, name_actions, new_node
 
 _POSITIONS = 400
 """Number of positions of a deal beyond which lines of play are drawn at random."""
@@ -24,7 +24,7 @@ _LINES = 60
 
 
 @dataclass
-class Change:
+class AmountChange:
     """Changes of an amount by one action: here, and in OpenSpiel."""
 
     wrong: int = 0
@@ -38,49 +38,49 @@ class Findings:
 
     lines: int = 0
     deals: set[tuple[int, ...]] = field(default_factory=set)
-    faults: dict[str, Broken] = field(default_factory=dict)
+    faults: dict[str, BrokenRule] = field(default_factory=dict)
     """Smallest episode of each kind of difference."""
-    changes: dict[tuple[str, str], Change] = field(default_factory=dict)
+    changes: dict[tuple[str, str], AmountChange] = field(default_factory=dict)
     """Changes of amounts, by amount and action."""
     wrong: list[frozenset[str]] = field(default_factory=list)
     """Actions of each line that pays otherwise."""
     right: list[frozenset[str]] = field(default_factory=list)
-    shown: dict[tuple[int, str], tuple[str, Transcript]] = field(default_factory=dict)
+    shown: dict[tuple[int, str], tuple[str, PlayedPath]] = field(default_factory=dict)
     """Text that was shown in each of OpenSpiel's information sets, with the path to it."""
 
-    def add(self, kind: str, says: str, *transcripts: Transcript) -> None:
+    def add(self, kind: str, says: str, *transcripts: PlayedPath) -> None:
         """Keep a difference if it is the smallest of its kind."""
-        fault = Broken(says, *transcripts)
+        fault = BrokenRule(says, *transcripts)
         if kind not in self.faults or fault.size < self.faults[kind].size:
             self.faults[kind] = fault
 
 
 @dataclass(frozen=True)
-class Place:
+class PairedPosition:
     """One position in both programs."""
 
     state: ForeignState
     node: Node
     order: tuple[int, ...]
     """Seat of each of OpenSpiel's players."""
-    transcript: Transcript
+    transcript: PlayedPath
 
-    def after(self, translation: Translation, action: str) -> Place:
+    def after(self, translation: Translation, action: str) -> PairedPosition:
         """Return the position after an action."""
         state, node = self.state.fork(), self.node.clone()
         state.play({self.state.to_act[0]: action})
-        node.apply_action(named(translation, node)[action])
-        return Place(state, node, self.order, self.transcript.then({self.state.to_act[0]: action}))
+        node.apply_action(name_actions(translation, node)[action])
+        return PairedPosition(state, node, self.order, self.transcript.then({self.state.to_act[0]: action}))
 
 
-def rules(case: Case) -> str:
+def rules(case: VerifiedGame) -> str:
     """Compare the environment with OpenSpiel's game."""
     game = case.game
     if not isinstance(game, ForeignGame) or game.translation is None:
         raise NotApplicable("no table names OpenSpiel's game for it")
     comparison = _Comparison(game.as_translated, game.translation)
     for key in case.tables(number=_TABLES):
-        place = comparison.start(Transcript(key))
+        place = comparison.start(PlayedPath(key))
         if comparison.is_new(place):
             comparison.walk(place)
     if not comparison.is_whole:
@@ -95,7 +95,7 @@ class _Comparison:
         self.game, self.translation, self.found = game, translation, Findings()
         self.is_whole = True
 
-    def start(self, transcript: Transcript) -> Place:
+    def start(self, transcript: PlayedPath) -> PairedPosition:
         """Begin in both programs, with the same deal."""
         state, node = self.game.start(transcript.key), new_node(self.translation)
         assert isinstance(state, ForeignState)
@@ -103,38 +103,38 @@ class _Comparison:
         order = (*state.to_act, *others) if self.translation.first_acts else tuple(range(self.game.spec.seats))
         for outcome in self.translation.deals(state.running.inner, order):
             node.apply_action(outcome)
-        return Place(state, node, order, transcript)
+        return PairedPosition(state, node, order, transcript)
 
-    def is_new(self, place: Place) -> bool:
+    def is_new(self, place: PairedPosition) -> bool:
         """Return whether this deal has not been walked."""
         deal = (*place.order, *place.node.history())
         is_new = deal not in self.found.deals
         self.found.deals.add(deal)
         return is_new
 
-    def walk(self, start: Place) -> None:
+    def walk(self, start: PairedPosition) -> None:
         """Walk every line of play of a deal."""
         waiting, looked = [start], 0
         while waiting and looked < _POSITIONS:
             place, looked = waiting.pop(), looked + 1
-            waiting += [self._moved(place, action) for action in self._actions(place)]
+            waiting += [self._move_both(place, action) for action in self._actions(place)]
         self.is_whole &= not waiting
 
-    def walk_at_random(self, case: Case) -> None:
+    def walk_at_random(self, case: VerifiedGame) -> None:
         """Walk some lines of play, drawn at random."""
         for key in case.tables("line", _LINES):
-            place, number = self.start(Transcript(key)), 0
+            place, number = self.start(PlayedPath(key)), 0
             while actions := self._actions(place):
-                place = self._moved(place, actions[key.at("move", number).integer(len(actions))])
+                place = self._move_both(place, actions[key.at("move", number).integer(len(actions))])
                 number += 1
 
-    def _moved(self, place: Place, action: str) -> Place:
+    def _move_both(self, place: PairedPosition, action: str) -> PairedPosition:
         after = place.after(self.translation, action)
         if not after.state.over:
             self._amounts(place, after, action)
         return after
 
-    def _actions(self, place: Place) -> list[str]:
+    def _actions(self, place: PairedPosition) -> list[str]:
         """Compare a position, and return the actions to go on with; none where the programs part."""
         state, node, add = place.state, place.node, self.found.add
         if state.over != node.is_terminal():
@@ -148,12 +148,12 @@ class _Comparison:
             add("turn", f"seat {state.to_act[0]} is to act here, and in OpenSpiel seat {due}", place.transcript)
             return []
         self._texts(place)
-        legal, names = state.view(due).choices, named(self.translation, node)
+        legal, names = state.view(due).choices, name_actions(self.translation, node)
         if sorted(legal) != sorted(names):
             add("legal", f"legal are {sorted(legal)} here, and {sorted(names)} in OpenSpiel", place.transcript)
         return [action for action in names if action in legal]
 
-    def _payoffs(self, place: Place) -> None:
+    def _payoffs(self, place: PairedPosition) -> None:
         running = place.state.running
         paid = self.translation.paid(running.inner) if self.translation.paid else running.payoffs
         due = dict(zip(place.order, place.node.returns(), strict=True))
@@ -163,22 +163,24 @@ class _Comparison:
         (self.found.right if is_right else self.found.wrong).append(frozenset(place.state.moves))
         if not is_right:
             self.found.add(
-                "payoffs", f"{_listed(paid)} is paid here, and {_listed(theirs)} in OpenSpiel", place.transcript
+                "payoffs",
+                f"{_list_values(paid)} is paid here, and {_list_values(theirs)} in OpenSpiel",
+                place.transcript,
             )
 
-    def _amounts(self, before: Place, after: Place, action: str) -> None:
+    def _amounts(self, before: PairedPosition, after: PairedPosition, action: str) -> None:
         """Compare the change of each amount by an action."""
         for name, amount in self.translation.amounts.items():
             here = [amount.here(place.state.running.inner) for place in (before, after)]
             there = [amount.in_spiel(place.node) for place in (before, after)]
-            change = self.found.changes.setdefault((name, action), Change())
+            change = self.found.changes.setdefault((name, action), AmountChange())
             change.played += 1
             if abs((here[1] - here[0]) - (there[1] - there[0])) > 1e-6:
                 change.wrong += 1
                 change.says = f"after {action} {name} {_change(here)}, and in OpenSpiel it {_change(there)}"
                 self.found.add(name, change.says, after.transcript)
 
-    def _texts(self, place: Place) -> None:
+    def _texts(self, place: PairedPosition) -> None:
         """Compare what a seat is shown with what it was shown in the same information set of OpenSpiel's."""
         player = place.node.current_player()
         seat = place.order[player]
@@ -198,9 +200,9 @@ class _Comparison:
             return compared
         says = [self._summary(kind, fault) for kind, fault in found.faults.items()]
         transcripts = [transcript for fault in found.faults.values() for transcript in fault.transcripts]
-        raise Broken(f"{'; '.join(says)} ({compared})", *transcripts)
+        raise BrokenRule(f"{'; '.join(says)} ({compared})", *transcripts)
 
-    def _summary(self, kind: str, fault: Broken) -> str:
+    def _summary(self, kind: str, fault: BrokenRule) -> str:
         """Describe a kind of difference by all lines that show it."""
         if kind in self.translation.amounts:
             changes = [change for (name, _), change in self.found.changes.items() if name == kind and change.wrong]
@@ -221,5 +223,5 @@ def _change(values: list[float]) -> str:
     return f"stays at {values[0]:g}" if values[0] == values[1] else f"goes from {values[0]:g} to {values[1]:g}"
 
 
-def _listed(values: tuple[float, ...]) -> str:
+def _list_values(values: tuple[float, ...]) -> str:
     return " / ".join(f"{value:g}" for value in values)

@@ -50,7 +50,7 @@ def new_node(translation: Translation) -> Node:
     return game.new_initial_state()
 
 
-def named(translation: Translation, node: Node) -> dict[str, int]:
+def name_actions(translation: Translation, node: Node) -> dict[str, int]:
     """Return OpenSpiel's legal actions by their names in the environment."""
     return {translation.name(node, action): action for action in node.legal_actions()}
 

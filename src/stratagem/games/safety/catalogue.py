@@ -5,30 +5,23 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.base.registry import NamedCall, Registry
 from stratagem.games.base import Game, Seat, Stakes, State
-from stratagem.games.safety.auction import AuctionSafety
+from stratagem.games.catalogue import installed_part
+from stratagem.games.installed import DECLARE
+from stratagem.games.packages import PACKAGES
 from stratagem.games.safety.base import Safety, Weights
 from stratagem.games.safety.checks import checked_safety, checked_stakes
-from stratagem.games.safety.kuhn import KuhnSafety
-from stratagem.games.safety.matrix import IPDSafety, MatrixSafety
-from stratagem.games.safety.negotiation_v1 import PieSafety
-from stratagem.games.safety.negotiation_v2 import DivisionSafety
 from stratagem.games.safety.talk import TalkSafety
 from stratagem.games.talk import talk_in
-from stratagem.registry import Call, Registry
 
 SAFETY: dict[str, type[Safety[Any]]] = {
-    "ipd": IPDSafety,
-    "matrix": MatrixSafety,
-    "auction": AuctionSafety,
-    "negotiation-v1": PieSafety,
-    "negotiation-v2": DivisionSafety,
-    "kuhn": KuhnSafety,
+    family: make for package in PACKAGES for family, make in package.parts("safety").items()
 }
 """Safety by family of games; it is made with the game."""
 
-_registry: Registry[Safety[Any]] = Registry("safety", SAFETY, "stratagem.safety")
+_registry: Registry[Safety[Any]] = Registry("safety", SAFETY, "stratagem.safety", instead=DECLARE)
 
 
 @lru_cache(maxsize=1024)
@@ -38,16 +31,18 @@ def safety_of(game: Game[Any]) -> Safety[Any] | None:
         inner = safety_of(talk.game)
         return None if inner is None else TalkSafety(talk, inner)
     if game.safety is not None:
-        return checked_safety(_made(game), game)
+        return checked_safety(_made(game.safety, game), game)
+    own = installed_part("safety", game)
+    if own is not None and isinstance(game, getattr(own.part, "rules", object)):
+        return checked_safety(_made(own.part, game), game)
     family = game.spec.family
     if family not in _registry or not isinstance(game, getattr(_registry.factory(family), "rules", object)):
         return None
-    return checked_safety(_registry.make(Call(family, (game,))), game)
+    return checked_safety(_registry.make(NamedCall(family, (game,))), game)
 
 
-def _made(game: Game[Any]) -> object:
-    """Make the safety that a game names."""
-    make: Any = game.safety
+def _made(make: Any, game: Game[Any]) -> object:
+    """Make the safety that a game or its package names."""
     try:
         return make(game)
     except TypeError as error:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import is_number, whole
 from stratagem.games.base import Game, Seat, Stakes, State
 from stratagem.games.safety.base import POOLS, Safety, Weights
-from stratagem.options import is_number, whole
 
 
 def checked_safety(safety: object, game: Game[Any]) -> Safety[Any]:

@@ -10,10 +10,10 @@ from stratagem.games.spiel.face import Face
 from stratagem.games.spiel.faces import FACES
 
 
-def _faced(face: Face, retries: int = 1) -> SpielGame:
+def _face_game(face: Face, retries: int = 1) -> SpielGame:
     return SpielGame(text=face.text, face=face, retries=retries)
 
 
-SPIEL_GAMES: dict[str, Callable[..., SpielGame]] = {name: partial(_faced, face) for name, face in FACES.items()}
+SPIEL_GAMES: dict[str, Callable[..., SpielGame]] = {name: partial(_face_game, face) for name, face in FACES.items()}
 
 __all__ = ["FACES", "SPIEL_GAMES", "Face", "SpielGame", "spiel"]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from stratagem.errors import BadParameter, CannotCompute, UnknownName
+from stratagem.base.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.games.base import Node
 from stratagem.games.spec import Utility
 from stratagem.games.spiel.parameter_files import files_in_game
@@ -43,7 +43,7 @@ _UTILITIES: dict[str, Utility] = {
 }
 
 
-class Engine(NamedTuple):
+class SpielEngine(NamedTuple):
     """A loaded game; two of the same text share it."""
 
     spiel: Any
@@ -71,7 +71,7 @@ class Engine(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def load(text: str) -> Engine:
+def load(text: str) -> SpielEngine:
     """Load the game that OpenSpiel knows by this text, such as `breakthrough(rows=8,columns=3)`."""
     import pyspiel
 
@@ -130,11 +130,11 @@ def _check_kind(text: str, kind: Any, pyspiel: Any) -> None:
         raise BadParameter(f"{text!r} draws its chance unseen: choose a game that lists its chance outcomes.")
 
 
-def _describe(spiel: Any, root: Node) -> Engine:
+def _describe(spiel: Any, root: Node) -> SpielEngine:
     kind = spiel.get_type()
     utility = _UTILITIES[kind.utility.name]
     perfect = kind.information.name == "PERFECT_INFORMATION"
-    return Engine(
+    return SpielEngine(
         spiel=spiel,
         root=root,
         short_name=kind.short_name,
@@ -163,7 +163,7 @@ _redraws: dict[str, bool] = {}
 """By game, whether OpenSpiel can redraw what a seat does not see; each is tried once."""
 
 
-def redrawn(engine: Engine, node: Node, seat: int, uniform: Callable[[], float]) -> Node:
+def redraw_state(engine: SpielEngine, node: Node, seat: int, uniform: Callable[[], float]) -> Node:
     """Return a state in which OpenSpiel has redrawn what a seat does not see."""
     name = engine.short_name
     if name not in _redraws:

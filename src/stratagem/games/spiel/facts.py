@@ -7,19 +7,19 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Node, Seat
 from stratagem.games.spec import GameSpec
-from stratagem.games.spiel.engine import TERMINAL, Engine
-from stratagem.games.spiel.history import replay, seen
-from stratagem.games.spiel.menu import Menu
+from stratagem.games.spiel.engine import TERMINAL, SpielEngine
+from stratagem.games.spiel.history import observations_of, replay
+from stratagem.games.spiel.menu import LegalMenu
 
 
-class Rules(Protocol):
+class FactsGame(Protocol):
     """Part of a game that its facts ask for."""
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> SpielEngine:
         """The loaded game."""
         ...
 
@@ -28,7 +28,7 @@ class Rules(Protocol):
         """Declared facts of the game."""
         ...
 
-    def menu(self, node: Node, seat: Seat) -> Menu:
+    def menu(self, node: Node, seat: Seat) -> LegalMenu:
         """Return the legal actions of `seat` at `node`."""
         ...
 
@@ -38,14 +38,14 @@ class SpielFacts:
 
     __slots__ = ("_game", "_menu", "_node", "seat")
 
-    def __init__(self, game: Rules, node: Node, seat: Seat) -> None:
+    def __init__(self, game: FactsGame, node: Node, seat: Seat) -> None:
         self._game = game
         self._node = node
-        self._menu: Menu | None = None
+        self._menu: LegalMenu | None = None
         self.seat = seat
 
     @property
-    def menu(self) -> Menu:
+    def menu(self) -> LegalMenu:
         """The legal actions, by our names and by the engine's numbers."""
         menu = self._menu
         if menu is None:
@@ -78,7 +78,7 @@ class SpielFacts:
             return str(self._node.information_state_string(self.seat))
         if engine.perfect:
             return str(self._node.history_str())
-        return "\n".join(seen(replay(engine, self._node.history()), self.seat))
+        return "\n".join(observations_of(replay(engine, self._node.history()), self.seat))
 
     @property
     def tensor(self) -> list[float]:
@@ -105,13 +105,13 @@ class SpielFacts:
         return self._node.clone()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SpielFacts) and self._shown() == other._shown()
+        return isinstance(other, SpielFacts) and self._shown_state() == other._shown_state()
 
     def __hash__(self) -> int:
-        return hash(self._shown())
+        return hash(self._shown_state())
 
     def __repr__(self) -> str:
         return f"SpielFacts(seat={self.seat}, information={self.information!r})"
 
-    def _shown(self) -> tuple[Rules, Seat, str, str, bool]:
+    def _shown_state(self) -> tuple[FactsGame, Seat, str, str, bool]:
         return self._game, self.seat, self.information, self.observation, self.to_act

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from stratagem.errors import BadRecord
+from stratagem.base.errors import BadRecord
 from stratagem.games.base import Node, Seat
-from stratagem.games.spiel.engine import CHANCE, TERMINAL, TOGETHER, Engine
+from stratagem.games.spiel.engine import CHANCE, TERMINAL, TOGETHER, SpielEngine
 
 
-class Step(NamedTuple):
+class HistoryStep(NamedTuple):
     """A position and the actions taken there; none at the last one."""
 
     node: Node
@@ -25,15 +25,15 @@ def after_joint(node: Node, joint: Sequence[int]) -> Node:
     return after
 
 
-def replay(engine: Engine, history: Sequence[int]) -> Iterator[Step]:
+def replay(engine: SpielEngine, history: Sequence[int]) -> Iterator[HistoryStep]:
     """Yield every position along a history, the last one with no actions; numbers that do not fit are a bad record."""
     node, at = engine.root, 0
     while at < len(history):
         mover = node.current_player()
         taken = tuple(history[at : at + (engine.seats if mover == TOGETHER else 1)])
-        yield Step(node, mover, taken)
+        yield HistoryStep(node, mover, taken)
         node, at = _after(node, mover, taken), at + len(taken)
-    yield Step(node, node.current_player(), ())
+    yield HistoryStep(node, node.current_player(), ())
 
 
 def _after(node: Node, mover: int, taken: tuple[int, ...]) -> Node:
@@ -51,7 +51,7 @@ def _fits(node: Node, mover: int, taken: tuple[int, ...]) -> bool:
     return taken[0] in node.legal_actions()
 
 
-def seen(steps: Iterable[Step], seat: Seat) -> Iterator[str]:
+def observations_of(steps: Iterable[HistoryStep], seat: Seat) -> Iterator[str]:
     """Yield the observations and actions of `seat`, turn by turn, and its last observation."""
     for node, mover, actions in steps:
         if not actions:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from stratagem.games.choices import Flat
 
 
-class Menu(NamedTuple):
+class LegalMenu(NamedTuple):
     """The legal actions of a position: the choices, and the engine's number of each."""
 
     choices: Flat
@@ -19,6 +19,6 @@ class Menu(NamedTuple):
         return next(name for name, number in self.ids.items() if number == action)
 
 
-def menu_of(names: Sequence[str], ids: Sequence[int]) -> Menu:
+def menu_of(names: Sequence[str], ids: Sequence[int]) -> LegalMenu:
     """Make a menu from the names and numbers of the legal actions, in the same order."""
-    return Menu(Flat(names), dict(zip(names, ids, strict=True)))
+    return LegalMenu(Flat(names), dict(zip(names, ids, strict=True)))

@@ -7,8 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from stratagem.consent.table import may_read
-from stratagem.errors import BadParameter
+from stratagem.base.consent.table import may_read
+from stratagem.base.errors import BadParameter
 
 _TEXTS = """
 betting bettingAbstraction bidding_rule blind blind_schedule boardCards fen firstPlayer forbidden_states gameversion

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from stratagem.errors import CannotCompute, IllegalAction
+from stratagem.base.errors import CannotCompute, IllegalAction
+from stratagem.base.options import whole
 from stratagem.games.base import Game, Node, RoundResult, Seat, pending
 from stratagem.games.choices import Flat
 from stratagem.games.spec import GameSpec
-from stratagem.games.spiel.engine import Engine, load
+from stratagem.games.spiel.engine import SpielEngine, load
 from stratagem.games.spiel.face import Face, PlainFace
 from stratagem.games.spiel.facts import SpielFacts
-from stratagem.games.spiel.menu import Menu, menu_of
-from stratagem.options import whole
+from stratagem.games.spiel.menu import LegalMenu, menu_of
 
 _KEPT_MENUS = 4096
 """Number of cached menus of a seat; more are made anew, since memory matters more than a microsecond."""
@@ -38,7 +38,7 @@ class SpielRules(Game[SpielFacts]):
         whole(self.look.name or self.text, "retries", self.retries, 0)
 
     @cached_property
-    def engine(self) -> Engine:
+    def engine(self) -> SpielEngine:
         """The loaded game."""
         return load(self.text)
 
@@ -63,7 +63,7 @@ class SpielRules(Game[SpielFacts]):
         return pending(self.engine.seats)
 
     @cached_property
-    def menus(self) -> tuple[dict[tuple[int, ...], Menu], ...]:
+    def menus(self) -> tuple[dict[tuple[int, ...], LegalMenu], ...]:
         """Cached menus of each seat by legal actions, where strings do not depend on the position."""
         return tuple({} for _ in range(self.engine.seats))
 
@@ -89,7 +89,7 @@ class SpielRules(Game[SpielFacts]):
             unit="points a game",
         )
 
-    def menu(self, node: Node, seat: Seat) -> Menu:
+    def menu(self, node: Node, seat: Seat) -> LegalMenu:
         """Return the legal actions of `seat` at `node`."""
         ids = tuple(node.legal_actions(seat))
         menus = self.menus[seat]
@@ -102,7 +102,7 @@ class SpielRules(Game[SpielFacts]):
                 self._keep(menus, ids, menu)
         return menu
 
-    def _keep(self, menus: dict[tuple[int, ...], Menu], ids: tuple[int, ...], menu: Menu) -> None:
+    def _keep(self, menus: dict[tuple[int, ...], LegalMenu], ids: tuple[int, ...], menu: LegalMenu) -> None:
         if len(menus) >= _KEPT_MENUS:
             menus.clear()
         menus[ids] = menu

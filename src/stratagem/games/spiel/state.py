@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import count
 
-from stratagem.errors import BadRecord, CannotCompute
+from stratagem.base.errors import BadRecord, CannotCompute
 from stratagem.games.base import Json, Node, RoundResult, Seat, State, View
 from stratagem.games.key import Chance
-from stratagem.games.spiel.engine import CHANCE, TERMINAL, TOGETHER, redrawn
+from stratagem.games.spiel.engine import CHANCE, TERMINAL, TOGETHER, redraw_state
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.games.spiel.history import after_joint, replay
 from stratagem.games.spiel.rules import SpielRules
@@ -32,7 +32,7 @@ class SpielState(State[SpielFacts]):
         """Move to `node`, or to where chance leads from there."""
         mover = node.current_player()
         while mover == CHANCE:
-            node = self._drawn(node)
+            node = self._draw_chance(node)
             mover = node.current_player()
         self.node = node
         self.known = {}
@@ -43,7 +43,7 @@ class SpielState(State[SpielFacts]):
         else:
             self._end()
 
-    def _drawn(self, node: Node) -> Node:
+    def _draw_chance(self, node: Node) -> Node:
         outcomes = node.chance_outcomes()
         draw, first = self.chance.at("chance", self.draws), outcomes[0][1]
         self.draws += 1
@@ -143,14 +143,14 @@ class SpielState(State[SpielFacts]):
         copy = self.fork(chance)
         engine = self.game.engine
         if not (engine.perfect or engine.one_shot or self.node.current_player() == TERMINAL):
-            copy.node, copy.known = self._redrawn(seat, chance), {}
+            copy.node, copy.known = self._redraw_node(seat, chance), {}
         return copy
 
-    def _redrawn(self, seat: Seat, chance: Chance) -> Node:
+    def _redraw_node(self, seat: Seat, chance: Chance) -> Node:
         """Redraw with the engine and replay its history: some engines change a state without changing its history."""
         name, indices = self.game.spec.name, count()
         try:
-            node = redrawn(self.game.engine, self.node, seat, lambda: _unit(chance.at("resample", next(indices))))
+            node = redraw_state(self.game.engine, self.node, seat, lambda: _unit(chance.at("resample", next(indices))))
             *_, last = replay(self.game.engine, node.history())
         except (RuntimeError, BadRecord) as error:
             raise CannotCompute(f"OpenSpiel cannot redraw what a seat of {name} does not see.") from error

@@ -9,13 +9,20 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from functools import lru_cache
 from typing import NamedTuple
+
+from stratagem.base.process_memory import resident_memory
 
 MEMORY = 1 << 28
 """Bytes that a game may need beyond those of OpenSpiel itself."""
 SECONDS = 5
 """Processor time that a game may need to be made and to play some turns."""
+_RESIDENT = 2 * MEMORY
+"""Resident bytes at which the process is ended where the system sets no limit; OpenSpiel itself takes a third of it."""
+_PAUSE = 0.1
+"""Seconds between two looks at the memory of the process."""
 _WALL_SECONDS = 60
 """Time after which the process is ended on a machine that is busy with something else."""
 _TOTAL = 1 << 30
@@ -33,11 +40,12 @@ def size(field):
     try:
         with open("/proc/self/statm") as file:
             return int(file.read().split()[field]) * resource.getpagesize()
-    except OSError:
-        return 1 << 32
+    except OSError:  # macOS: the largest resident memory so far, in bytes
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
-resource.setrlimit(resource.RLIMIT_AS, (size(0) + {MEMORY},) * 2)
+if sys.platform == "linux":  # macOS does not keep to it; the process that began this one looks at its memory
+    resource.setrlimit(resource.RLIMIT_AS, (size(0) + {MEMORY},) * 2)
 before = size(1)
 game = pyspiel.load_game(sys.argv[1])
 state, kind, draw = game.new_initial_state(), game.get_type(), random.Random(0)
@@ -72,7 +80,7 @@ class Trial(NamedTuple):
 
 def survives(text: str) -> bool:
     """Return whether OpenSpiel makes the game of this text without ending its process; there are no limits."""
-    return _done(_MAKE, text, None) is not None
+    return _run_program(_MAKE, text, None) is not None
 
 
 def is_small(text: str) -> bool:
@@ -89,15 +97,29 @@ def is_small(text: str) -> bool:
 @lru_cache(maxsize=1024)
 def try_game(text: str) -> Trial:
     """Make and play a game in a limited process."""
-    told = _done(_PLAY, text, _WALL_SECONDS)
+    told = _run_program(_PLAY, text, _WALL_SECONDS)
     return Trial(True, int(told)) if told is not None and told.strip().isdecimal() else Trial(passed=False)
 
 
-def _done(program: str, text: str, seconds: float | None) -> str | None:
+def _run_program(program: str, text: str, seconds: float | None) -> str | None:
     """Return what a program prints about a game, and None where it fails; its errors, which may quote, are dropped."""
     command = [sys.executable, "-P", "-c", program, text]
     try:
-        done = subprocess.run(command, capture_output=True, check=False, timeout=seconds)
-    except (subprocess.TimeoutExpired, ValueError, OSError):  # the text may be no argument of a command
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    except (ValueError, OSError):  # the text may be no argument of a command
         return None
-    return done.stdout.decode("ascii", "replace") if done.returncode == 0 else None
+    with process:
+        printed = _await_output(process, seconds)
+    return printed.decode("ascii", "replace") if process.returncode == 0 else None
+
+
+def _await_output(process: subprocess.Popen[bytes], seconds: float | None) -> bytes:
+    """Return what a process prints; with a limit of time it is killed at that limit and at that of its memory."""
+    begun = time.monotonic()
+    while True:
+        try:
+            return process.communicate(timeout=None if seconds is None else _PAUSE)[0]
+        except subprocess.TimeoutExpired:
+            late = seconds is not None and time.monotonic() - begun > seconds
+            if late or resident_memory(process.pid) > _RESIDENT:
+                process.kill()

@@ -2,7 +2,7 @@
 
 from stratagem.games.talk.catalogue import language_of
 from stratagem.games.talk.game import Talk
-from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
+from stratagem.games.talk.language import Asks, Intent, Language, MoveRequest, Plays, Promise, Statement
 from stratagem.games.talk.message import ALL, MOVE, SILENT, Message, TalkFacts
 from stratagem.games.talk.state import TalkState
 from stratagem.games.talk.within import moving, talk_in, talk_state_of, without_talk
@@ -15,9 +15,9 @@ __all__ = [
     "Intent",
     "Language",
     "Message",
+    "MoveRequest",
     "Plays",
     "Promise",
-    "Request",
     "Statement",
     "Talk",
     "TalkFacts",

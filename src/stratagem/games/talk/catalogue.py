@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.talk.diplomacy import DiplomacyLanguage
 from stratagem.games.talk.groups import AuctionLanguage, PublicGoodsLanguage

@@ -7,19 +7,20 @@ the speaker may give could break it, or where no order could keep it. So a promi
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from stratagem.games.base import View
+from stratagem.games.base import Said, Seat, State, View
 from stratagem.games.diplomacy import Diplomacy
-from stratagem.games.diplomacy.attacks import attacked, held_by
+from stratagem.games.diplomacy.attacks import find_attacks, held_by
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import graph_of, province
 from stratagem.games.diplomacy.results import read_order
-from stratagem.games.talk.language import Intent, Language, Promise, Request
-from stratagem.games.talk.reading_rules import spellings, spelt
+from stratagem.games.diplomacy.state import DiplomacyState
+from stratagem.games.talk.language import Intent, Language, MoveRequest, Promise
+from stratagem.games.talk.reading_rules import spellings, spellings_of
 
 Holders = dict[str, str]
 """By province, the power that holds it."""
@@ -70,7 +71,7 @@ class Peace(Restraint):
     power: str
 
     def breaks(self, order: str, power: str, holders: Holders) -> bool:
-        return self.power != power and self.power in attacked([order], holders)
+        return self.power != power and self.power in find_attacks([order], holders)
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Alliance(Restraint):
     against: str
 
     def breaks(self, order: str, power: str, holders: Holders) -> bool:
-        return any(victim not in (self.against, power) for victim in attacked([order], holders))
+        return any(victim not in (self.against, power) for victim in find_attacks([order], holders))
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class _Support:
 
     def gives(self, order: str, board: Board) -> bool:
         """Return whether an order is such a support."""
-        return _supported(order, board) == (self.power, self.province)
+        return _supported_move(order, board) == (self.power, self.province)
 
     def kept(self, view: View[DiplomacyFacts], action: str) -> bool | None:
         """Return whether an order is such a support; None outside movement, or where none could be."""
@@ -120,11 +121,11 @@ class Supports(_Support, _OfPhase):
     """Promise to support a power into a province."""
 
 
-class AsksSupport(_Support, _OfPhase, Request):
+class AsksSupport(_Support, _OfPhase, MoveRequest):
     """Request to support a power into a province."""
 
 
-def _supported(order: str, board: Board) -> tuple[str, str] | None:
+def _supported_move(order: str, board: Board) -> tuple[str, str] | None:
     """Return the power whose move an order supports, and the province that it is to enter; None if it supports none."""
     read = read_order(order)
     if read.verb != "S" or not read.to_move or read.helped not in board.occupants:
@@ -140,11 +141,22 @@ class DiplomacyLanguage(Language[DiplomacyFacts]):
     turn = "movement phase"
     game: Diplomacy
 
+    def talkers(self, state: State[DiplomacyFacts]) -> tuple[Seat, ...]:
+        """Return the seats that have units or centres; nobody talks before retreats and adjustments."""
+        return state.powers_in_movement() if isinstance(state, DiplomacyState) else ()
+
+    def occasion(self, state: State[DiplomacyFacts]) -> int:
+        """Return the number of phases before this one."""
+        return len(state.log) if isinstance(state, DiplomacyState) else 0
+
+    def files(self, state: State[DiplomacyFacts], messages: Sequence[Said]) -> Iterator[tuple[str, str]]:
+        return state.files_with(messages) if isinstance(state, DiplomacyState) else state.files()
+
     def sets(self) -> dict[str, tuple[str, ...]]:
         return {"power": self.game.powers, "province": self._places}
 
     def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {"power": spellings(self.game.powers, spelt("nations")), "province": spellings(self._places)}
+        return {"power": spellings(self.game.powers, spellings_of("nations")), "province": spellings(self._places)}
 
     @cached_property
     def _places(self) -> tuple[str, ...]:
@@ -155,7 +167,7 @@ class DiplomacyLanguage(Language[DiplomacyFacts]):
         places = self._places
         yield from map(_peace, self.game.powers)
         yield from map(_alliance, self.game.powers)
-        yield from map(_demilitarised, places)
+        yield from map(_demilitarise, places)
         for power in self.game.powers:
             for place in places:
                 yield _supports(power, place)
@@ -163,7 +175,7 @@ class DiplomacyLanguage(Language[DiplomacyFacts]):
 
     def intents(self, view: View[DiplomacyFacts]) -> tuple[Intent, ...]:
         """Return what matters on the board now: sentences about units that could do it, which everybody sees."""
-        return _offered(self.game, view.facts.board, view.facts.power)
+        return _offers_of(self.game, view.facts.board, view.facts.power)
 
 
 def _peace(power: str) -> Peace:
@@ -174,7 +186,7 @@ def _alliance(power: str) -> Alliance:
     return Alliance(DiplomacyLanguage.say("alliance", power=power), power)
 
 
-def _demilitarised(place: str) -> Demilitarised:
+def _demilitarise(place: str) -> Demilitarised:
     return Demilitarised(DiplomacyLanguage.say("demilitarised", province=place), place)
 
 
@@ -187,7 +199,7 @@ def _asks(power: str, place: str) -> AsksSupport:
 
 
 @lru_cache(maxsize=512)
-def _offered(game: Diplomacy, board: Board, power: str) -> tuple[Intent, ...]:
+def _offers_of(game: Diplomacy, board: Board, power: str) -> tuple[Intent, ...]:
     """Return the sentences of a power in a movement phase."""
     if board.kind != "M":
         return ()
@@ -196,7 +208,7 @@ def _offered(game: Diplomacy, board: Board, power: str) -> tuple[Intent, ...]:
     return (
         *map(_peace, others),
         *(map(_alliance, others) if len(others) > 1 else ()),
-        *map(_demilitarised, _between(board, power, others)),
+        *map(_demilitarise, _between(board, power, others)),
         *(_supports(whom, place) for whom, place in _able(game, board, power) if whom in others),
         *(_asks(power, place) for place in sorted(helped)),
     )
@@ -206,18 +218,18 @@ def _offered(game: Diplomacy, board: Board, power: str) -> tuple[Intent, ...]:
 def _able(game: Diplomacy, board: Board, power: str) -> tuple[tuple[str, str], ...]:
     """Return whose moves a power could support, and into which provinces, none of them held by either."""
     holders = holders_of(board, game)
-    found = {pair for line in options_of(board, power) if (pair := _supported(line, board)) and pair[0] != power}
+    found = {pair for line in options_of(board, power) if (pair := _supported_move(line, board)) and pair[0] != power}
     return tuple(sorted((whom, place) for whom, place in found if holders.get(place) not in (whom, power)))
 
 
 def _between(board: Board, power: str, others: list[str]) -> list[str]:
     """Return the empty provinces, no centres of the power, that it and another power could enter."""
-    near = {place for other in others for place in _entered(board, other)}
-    return sorted((_entered(board, power) & near) - set(board.occupants) - set(board.centers(power)))
+    near = {place for other in others for place in _enterable_provinces(board, other)}
+    return sorted((_enterable_provinces(board, power) & near) - set(board.occupants) - set(board.centers(power)))
 
 
 @lru_cache(maxsize=512)
-def _entered(board: Board, power: str) -> frozenset[str]:
+def _enterable_provinces(board: Board, power: str) -> frozenset[str]:
     """Return the provinces that units of a power could enter without a convoy."""
     lines = (line for line in options_of(board, power) if " - " in line and not line.endswith(" VIA"))
     return frozenset(order.target for order in map(read_order, lines) if order.verb == "-")

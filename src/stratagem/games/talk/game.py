@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from stratagem.errors import CannotCompute
+from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Claim, Seat, View
 from stratagem.games.choices import Choices
 from stratagem.games.disguise.substitution import Substitution, lemma
@@ -87,17 +87,17 @@ class Talk(TalkRules):
         return Claim(said.truth(inner), truths, tuple(seat for seat in others if sent.seen_by(seat)))
 
     def info_key(self, facts: TalkFacts) -> str:
-        return f"{self.game.info_key(facts.inner)}{self._said(facts, facts.messages)}{self._wait(facts)}"
+        return f"{self.game.info_key(facts.inner)}{self._key_of_talk(facts, facts.messages)}{self._wait(facts)}"
 
     def state_key(self, facts: TalkFacts) -> str:
         """Return the key of the game with what was said in this round; older messages change nothing that follows."""
-        return f"{self.game.state_key(facts.inner)}{self._said(facts, facts.of_round)}{self._wait(facts)}"
+        return f"{self.game.state_key(facts.inner)}{self._key_of_talk(facts, facts.of_round)}{self._wait(facts)}"
 
     def _wait(self, facts: TalkFacts) -> str:
         """Return what is left of the interval as a part of a key."""
         return f" wait {facts.wait}" if self.interval > 1 else ""
 
-    def _said(self, facts: TalkFacts, messages: Sequence[Message]) -> str:
+    def _key_of_talk(self, facts: TalkFacts, messages: Sequence[Message]) -> str:
         """Return the talk as a part of a key."""
         seats = self.game.spec.seats
         then = ",".join(str((mover - facts.seat) % seats) for mover in facts.movers)
@@ -121,14 +121,14 @@ class Talk(TalkRules):
         return (*entries, *holding)
 
     def rules(self, seat: Seat) -> str:
-        return f"{self.game.rules(seat).replace(_WITHOUT, '')}\n{self._told(seat)}"
+        return f"{self.game.rules(seat).replace(_WITHOUT, '')}\n{self._rules_of_talk(seat)}"
 
     @property
     def _occasion(self) -> str:
         """Name of what messages come before."""
         return self.spoken_language.turn if self.before == "turn" else self.before
 
-    def _told(self, seat: Seat) -> str:
+    def _rules_of_talk(self, seat: Seat) -> str:
         """Return the rules of the talk in words."""
         often = f"every {self.interval} {self._occasion}s" if self.interval > 1 else f"each {self._occasion}"
         times = "" if self.rounds == 1 else f", {self.rounds} times"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stratagem.games.auction import BIDS, VALUES, Auction, AuctionFacts
+from stratagem.games.auction.rules import BIDS, VALUES, Auction, AuctionFacts
 from stratagem.games.base import View
-from stratagem.games.public_goods import PublicGoods, PublicGoodsFacts
-from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
-from stratagem.games.talk.reading_rules import spellings, spelt
+from stratagem.games.public_goods.rules import PublicGoods, PublicGoodsFacts
+from stratagem.games.talk.language import Asks, Intent, Language, MoveRequest, Plays, Promise, Statement
+from stratagem.games.talk.reading_rules import spellings, spellings_of
 
 
 class PublicGoodsLanguage(Language[PublicGoodsFacts]):
@@ -20,7 +20,7 @@ class PublicGoodsLanguage(Language[PublicGoodsFacts]):
     game: PublicGoods
 
     def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
-        return {"action": spellings(self.game.all_actions(), spelt("goods"))}
+        return {"action": spellings(self.game.all_actions(), spellings_of("goods"))}
 
     def sentences(self) -> Iterator[Intent]:
         for action in self.game.all_actions():
@@ -40,7 +40,7 @@ class ValuesAt(Statement):
 
 
 @dataclass(frozen=True)
-class _AtMost:
+class _BidBound:
     """Bound on a bid."""
 
     text: str
@@ -51,11 +51,11 @@ class _AtMost:
         return BIDS.index(action) < self.most
 
 
-class BidsAtMost(_AtMost, Promise):
+class BidsAtMost(_BidBound, Promise):
     """Promise to bid at most so much."""
 
 
-class AsksToBid(_AtMost, Request):
+class AsksToBid(_BidBound, MoveRequest):
     """Request to bid at most so much."""
 
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stratagem.games.base import Seat, View
-from stratagem.games.resistance import CARDS, SEATS, VOTES, Resistance, ResistanceFacts, possible_spies
+from stratagem.games.base import Seat, State, View
+from stratagem.games.resistance.rules import (
+    CARDS,
+    SEATS,
+    VOTES,
+    Resistance,
+    ResistanceFacts,
+    ResistanceState,
+    possible_spies,
+)
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.games.spiel.rules import SpielRules
 from stratagem.games.talk.language import Asks, Intent, Language, Plays, Statement
@@ -83,6 +91,13 @@ class ResistanceLanguage(Language[ResistanceFacts]):
     key = "resistance"
     rules = Resistance
     game: Resistance
+
+    def partners(self, state: State[ResistanceFacts]) -> tuple[Seat, Seat] | None:
+        """Return the spies."""
+        if not isinstance(state, ResistanceState):
+            return None
+        first, second = state.spies
+        return first, second
 
     def sets(self) -> dict[str, tuple[str, ...]]:
         return {**super().sets(), "seat": tuple(map(str, range(SEATS))), "vote": VOTES, "card": CARDS}

@@ -6,13 +6,13 @@ no truth value: it is kept or broken by a later decision of its speaker. A reque
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from stratagem.games.base import Game, View
-from stratagem.games.reading import by_plain, plain, unwrapped
+from stratagem.games.base import Game, Said, Seat, State, View
+from stratagem.games.reading import by_plain, plain, unwrap_line
 from stratagem.games.talk.reading_rules import Rule, languages, rules_of, spellings
 
 F = TypeVar("F")
@@ -58,7 +58,7 @@ class Promise(Intent):
         return False
 
 
-class Request(Promise):
+class MoveRequest(Promise):
     """Sentence about the reader's next move, which the reader meets or does not."""
 
     kind: ClassVar[Kind] = "ask"
@@ -75,7 +75,7 @@ class Plays(Promise):
 
 
 @dataclass(frozen=True)
-class Asks(Request):
+class Asks(MoveRequest):
     """Request for one action: met by it, refused by another where it is legal, void where it is not."""
 
     action: str
@@ -85,12 +85,12 @@ class Asks(Request):
 
 
 class Language(Generic[F]):
-    """Sentences of one game, made with the game."""
+    """Sentences of one game, made with the game, and when its seats may talk."""
 
     rules: ClassVar[type[Any]] = object
     """Class of the games that it fits, where it is found by the family of a game."""
     key: ClassVar[str] = "any"
-    """Name of its table in `sentences/languages.toml`."""
+    """Name of its table in `base/sentences/languages.toml`."""
     turn: ClassVar[str] = "turn"
     """Name of the turns before which seats may talk."""
 
@@ -109,6 +109,22 @@ class Language(Generic[F]):
     def sentences(self) -> Iterable[Intent]:
         """Yield all sentences; a language that cannot list them overrides `intents` and `read`."""
         return ()
+
+    def talkers(self, state: State[F]) -> tuple[Seat, ...]:
+        """Return the seats that may send messages before this turn: by default all."""
+        return tuple(range(self.game.spec.seats))
+
+    def occasion(self, state: State[F]) -> int:
+        """Return the number of what the messages of now are about: by default the round."""
+        return state.round
+
+    def partners(self, state: State[F]) -> tuple[Seat, Seat] | None:
+        """Return the two seats that the rules make partners against the others; by default there are none."""
+        return None
+
+    def files(self, state: State[F], messages: Sequence[Said]) -> Iterator[tuple[str, str]]:
+        """Yield name and text of the files that show the game; by default they leave the messages out."""
+        return state.files()
 
     def sets(self) -> dict[str, tuple[str, ...]]:
         """Return the sets that templates name in their fields; by default the actions of the game."""
@@ -130,10 +146,10 @@ class Language(Generic[F]):
 
     def read(self, text: str) -> Intent | None:
         """Return the sentence that a text is, exactly but for case, spaces and closing marks; None where it is none."""
-        return self._by_text.get(plain(text)) or self._by_text.get(plain(unwrapped(text)))
+        return self._by_text.get(plain(text)) or self._by_text.get(plain(unwrap_line(text)))
 
     @cached_property
     def _by_text(self) -> dict[str, Intent]:
         known = {intent.text: intent for intent in self.every}
-        spelt = by_plain(known) | {plain(unwrapped(text)): text for text in known}
+        spelt = by_plain(known) | {plain(unwrap_line(text)): text for text in known}
         return {spelling: known[text] for spelling, text in spelt.items()}

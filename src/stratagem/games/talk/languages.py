@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stratagem.games.base import View
-from stratagem.games.kuhn import CARDS, Kuhn, KuhnFacts
-from stratagem.games.matrix import MatrixFacts, MatrixGame
-from stratagem.games.negotiation_v1 import Pie, PieFacts
-from stratagem.games.negotiation_v2 import ITEMS, Division, DivisionFacts, bundle_of
-from stratagem.games.talk.language import Asks, Intent, Language, Plays, Promise, Request, Statement
-from stratagem.games.talk.reading_rules import Rule, rules_of, spellings, spelt
+from stratagem.games.kuhn.rules import CARDS, Kuhn, KuhnFacts
+from stratagem.games.matrix.rules import MatrixFacts, MatrixGame
+from stratagem.games.negotiation_v1.rules import Pie, PieFacts
+from stratagem.games.negotiation_v2.rules import ITEMS, Division, DivisionFacts, bundle_of
+from stratagem.games.talk.language import Asks, Intent, Language, MoveRequest, Plays, Promise, Statement
+from stratagem.games.talk.reading_rules import Rule, rules_of, spellings, spellings_of
 
 
 class MatrixLanguage(Language[MatrixFacts]):
@@ -25,7 +25,7 @@ class MatrixLanguage(Language[MatrixFacts]):
     def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
         """Return how actions are written; of two, not to play one, which is `other`, is to play the other."""
         labels = self.game.all_actions()
-        action = spellings(labels, spelt("dilemma"))
+        action = spellings(labels, spellings_of("dilemma"))
         if len(labels) != 2:
             return {"action": action}
         other = {one: action[two] for one, two in (labels, labels[::-1])}
@@ -76,8 +76,8 @@ class KuhnLanguage(Language[KuhnFacts]):
 
     def spellings(self) -> dict[str, dict[str, tuple[str, ...]]]:
         return {
-            "card": spellings(CARDS, spelt("cards")),
-            "action": spellings(self.game.all_actions(), spelt("kuhn")),
+            "card": spellings(CARDS, spellings_of("cards")),
+            "action": spellings(self.game.all_actions(), spellings_of("kuhn")),
         }
 
     def sentences(self) -> Iterator[Intent]:
@@ -88,7 +88,7 @@ class KuhnLanguage(Language[KuhnFacts]):
 
 
 @dataclass(frozen=True)
-class _AtMost:
+class _DemandBound:
     """Bound on a demand for the pie."""
 
     text: str
@@ -99,11 +99,11 @@ class _AtMost:
         return int(action) <= self.most
 
 
-class Demands(_AtMost, Promise):
+class Demands(_DemandBound, Promise):
     """Promise to demand at most so much of the pie."""
 
 
-class Leaves(_AtMost, Request):
+class Leaves(_DemandBound, MoveRequest):
     """Request to demand at most so much of the pie."""
 
 
@@ -150,7 +150,7 @@ class LeavesAll(_NoneOf, Promise):
     """Promise to demand none of an item."""
 
 
-class AsksForAll(_NoneOf, Request):
+class AsksForAll(_NoneOf, MoveRequest):
     """Request to demand none of an item."""
 
 

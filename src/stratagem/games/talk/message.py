@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from stratagem.base.visible import json_text
 from stratagem.games.base import Seat
-from stratagem.visible import json_text
 
 SILENT = "SILENT"
 """Action of a seat that sends no message."""
@@ -36,7 +36,7 @@ class Message(NamedTuple):
     def key(self, seat: Seat, seats: int) -> str:
         """Return it as a part of an information set: seats are counted from the one that sees it."""
         to = "*" if self.to == ALL else (self.to - seat) % seats
-        return f"{self.round}.{(self.sender - seat) % seats}>{to}{quoted(self.text)}"
+        return f"{self.round}.{(self.sender - seat) % seats}>{to}{quote_text(self.text)}"
 
 
 class TalkFacts(NamedTuple):
@@ -80,7 +80,7 @@ def own_first(messages: Sequence[Message], seat: Seat, seats: int) -> Sequence[M
     return [message for some in exchanges for message in (*some[seat:], *some[:seat])]
 
 
-def quoted(text: str) -> str:
+def quote_text(text: str) -> str:
     """Write a text between quotation marks, so that no text can pass for the words around it.
 
     Characters that break a line or turn its direction are escaped, as in JSON.
@@ -105,7 +105,7 @@ class Naming:
         if not message.text:
             return f"{sender} said nothing."
         reader = "" if message.to == ALL or self.seats == 2 else f" to {self._reader(message.to, seat)}"
-        return f"{sender} said{reader}: {quoted(message.text)}"
+        return f"{sender} said{reader}: {quote_text(message.text)}"
 
     def _other(self, seat: Seat) -> str:
         name = "the other player" if self.seats == 2 else self.names[seat]

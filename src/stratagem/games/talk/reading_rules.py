@@ -1,4 +1,4 @@
-"""Sentences of languages and the rules by which free text is read as one of them, from `sentences/languages.toml`."""
+"""Sentences of languages and the rules by which free text is read as one, from `base/sentences/languages.toml`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from stratagem.errors import BadParameter
-from stratagem.sentences.reading import SentenceFile, read_sentences
+from stratagem.base.errors import BadParameter
+from stratagem.base.sentences.reading import SentenceFile, read_sentences
 
 _PART, _FIELD = re.compile(r"<(\w+)>"), re.compile(r"\{\w+\}")
 
@@ -62,7 +62,7 @@ def _whole(key: str, phrase: str) -> str:
     return whole
 
 
-def spelt(name: str) -> Mapping[str, tuple[str, ...]]:
+def spellings_of(name: str) -> Mapping[str, tuple[str, ...]]:
     """Return other ways to write some words, such as the nations."""
     return {word: languages().texts(f"spellings.{name}.{word}") for word in languages().table(f"spellings.{name}")}
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from stratagem.games.base import Game, RoundResult, Seat, State, View
 from stratagem.games.choices import Choices, Flat
 from stratagem.games.spec import GameSpec
-from stratagem.games.talk.message import quoted
+from stratagem.games.talk.message import quote_text
 
 NONE = "NONE"
 """Action of a reader that finds no sentence."""
@@ -65,8 +65,8 @@ class ReadingTask(Game[TaskFacts]):
         )
 
     def situation(self, facts: TaskFacts) -> str:
-        return f"The message: {quoted(facts.message)}\nThe sentences: {'; '.join((*facts.sentences, NONE))}."
+        return f"The message: {quote_text(facts.message)}\nThe sentences: {'; '.join((*facts.sentences, NONE))}."
 
-    def asked(self, message: str, sentences: tuple[str, ...]) -> View[TaskFacts]:
+    def ask_view(self, message: str, sentences: tuple[str, ...]) -> View[TaskFacts]:
         """Return the view of a reader with a message before it."""
         return View(self, 0, TaskFacts(message, sentences))

@@ -16,7 +16,7 @@ from stratagem.games.base import Game
 from stratagem.games.disguise.substitution import forms
 from stratagem.games.doubt import is_doubtful
 from stratagem.games.talk.catalogue import language_of
-from stratagem.games.talk.language import Intent, Language, Request
+from stratagem.games.talk.language import Intent, Language, MoveRequest
 from stratagem.games.talk.reading_rules import Rule
 
 _FIELD = re.compile(r"\{(\w+)\}")
@@ -60,10 +60,12 @@ class RuleReader:
         """Return the sentence that a text means; None where it means none, or several."""
         if (exact := self.language.read(text)) is not None:
             return exact
-        meant = dict.fromkeys(intent for clause in _CLAUSES.split(expanded(text)) for intent in self._meant(clause))
+        meant = dict.fromkeys(
+            intent for clause in _CLAUSES.split(expand_text(text)) for intent in self._read_clause(clause)
+        )
         return next(iter(meant)) if len(meant) == 1 else None
 
-    def _meant(self, clause: str) -> Iterator[Intent]:
+    def _read_clause(self, clause: str) -> Iterator[Intent]:
         """Yield what the phrases in a clause mean, without those inside a longer one."""
         found = [(match, rule) for rule, pattern in self._patterns for match in pattern.finditer(clause)]
         reach = -1
@@ -97,10 +99,10 @@ class RuleReader:
 
     def _any(self, field: str) -> str:
         spelt = sorted({how for hows in self._words[field].values() for how in hows}, key=len, reverse=True)
-        return "|".join(map(_spelt, spelt))
+        return "|".join(map(_spelling_pattern, spelt))
 
 
-def expanded(text: str) -> str:
+def expand_text(text: str) -> str:
     """Return a text on one line, with contractions written out and numbers in figures."""
     for pattern, plain in _CONTRACTED:
         text = re.sub(pattern, plain, text, flags=re.IGNORECASE)
@@ -110,7 +112,7 @@ def expanded(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _spelt(how: str) -> str:
+def _spelling_pattern(how: str) -> str:
     """Return a spelling as a pattern: in any case and inflection, unless it is short."""
     if len(how) < _SHORTEST:
         return rf"(?-i:{re.escape(how)})"
@@ -121,12 +123,12 @@ def _spelt(how: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _fits(how: str, said: str) -> bool:
-    return re.fullmatch(_spelt(how), said, re.IGNORECASE) is not None
+    return re.fullmatch(_spelling_pattern(how), said, re.IGNORECASE) is not None
 
 
 def _is_denied(clause: str, span: tuple[int, int], intent: Intent) -> bool:
     """Return whether a clause denies a phrase, quotes it, asks about it, only considers it, or dictates it."""
-    proposes = isinstance(intent, Request) or _PROPOSED.match(clause)
+    proposes = isinstance(intent, MoveRequest) or _PROPOSED.match(clause)
     said = clause.rstrip(" ?") if proposes else clause
     return is_doubtful(said, [span]) or bool(_DICTATED.search(clause[: span[0]]) or _RULED_OUT.search(clause))
 
@@ -137,4 +139,4 @@ def rule_reader(game: Game[Any]) -> RuleReader:
     return RuleReader(language_of(game))
 
 
-__all__ = ["Rule", "RuleReader", "expanded", "rule_reader"]
+__all__ = ["Rule", "RuleReader", "expand_text", "rule_reader"]

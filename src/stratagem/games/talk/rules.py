@@ -8,7 +8,9 @@ from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal
 
-from stratagem.errors import BadParameter
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import whole
+from stratagem.games.abilities import SpeakingGame
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.choices import Choices, Flat
 from stratagem.games.json_form import json_form
@@ -20,7 +22,6 @@ from stratagem.games.talk.language import KINDS, Intent, Language
 from stratagem.games.talk.message import ALL, SILENT, Message, Naming, TalkFacts
 from stratagem.games.templates import Template, template_of
 from stratagem.games.text_parts import num_texts, texts_of
-from stratagem.options import whole
 
 CHANNELS, ORDERS, TIMES = ("public", "private", "both"), ("together", "in turn"), ("turn", "round")
 _FEW = 200
@@ -28,7 +29,7 @@ _FEW = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class TalkRules(Game[TalkFacts], ABC):
+class TalkRules(SpeakingGame[TalkFacts], ABC):
     """Options of a talk, and its messages."""
 
     has_talk = True
@@ -87,11 +88,11 @@ class TalkRules(Game[TalkFacts], ABC):
     def _read_lists(self) -> None:
         """Make tuples of the options that are lists, and refuse what they cannot hold."""
         seats = range(self.game.spec.seats)
-        who = tuple(seats) if _listed(self.who) == () else _listed(self.who)
+        who = tuple(seats) if _as_tuple(self.who) == () else _as_tuple(self.who)
         object.__setattr__(self, "who", tuple(sorted(set(who))))
-        object.__setattr__(self, "intents", tuple(map(str, _listed(self.intents))))
-        object.__setattr__(self, "words", tuple(map(str, _listed(self.words))))
-        object.__setattr__(self, "templates", tuple(map(str, _listed(self.templates))))
+        object.__setattr__(self, "intents", tuple(map(str, _as_tuple(self.intents))))
+        object.__setattr__(self, "words", tuple(map(str, _as_tuple(self.words))))
+        object.__setattr__(self, "templates", tuple(map(str, _as_tuple(self.templates))))
         object.__setattr__(self, "schema", json_form(self.schema).text if self.schema else "")
         if any(type(seat) is not int or seat not in seats for seat in who):
             raise BadParameter(f"talk needs `who` as seats from 0 to {len(seats) - 1}, not {self.who!r}.")
@@ -187,6 +188,6 @@ def _lines(texts: tuple[str, ...], heads: tuple[str, ...], limit: int, patterns:
     return OpenText(ready, limit, heads, patterns) if limit or patterns else Flat(ready)
 
 
-def _listed(value: object) -> tuple[Any, ...]:
+def _as_tuple(value: object) -> tuple[Any, ...]:
     """Return an option that is a list, or one value in place of one."""
     return tuple(value) if isinstance(value, Sequence) and not isinstance(value, str) else (value,)

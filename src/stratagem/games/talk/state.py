@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from stratagem.games.abilities import TimedState, clock_of, standing_of
 from stratagem.games.base import Json, RoundResult, Seat, State, View, pending
 from stratagem.games.key import Chance
 from stratagem.games.spec import OnIllegal
+from stratagem.games.talk.language import Language
 from stratagem.games.talk.message import MOVE, SILENT, Message, TalkFacts
 from stratagem.games.talk.rules import TalkRules
 
 
-class TalkState(State[TalkFacts]):
+class TalkState(TimedState[TalkFacts]):
     """State of the game without talk, the messages so far, and where the talk stands."""
 
     __slots__ = ("exchange", "inner", "messages", "spoken", "wait")
@@ -33,7 +35,7 @@ class TalkState(State[TalkFacts]):
     def _go_on(self, *, opened: bool) -> None:
         """Talk if it is due, and let the seats move if not; `opened` at the first turn of a round."""
         self.exchange, self.spoken = MOVE, 0
-        if (opened or self.game.before == "turn") and not self.inner.over and self.inner.talkers():
+        if (opened or self.game.before == "turn") and not self.inner.over and self._language.talkers(self.inner):
             self.exchange = 0 if self.wait == 0 and self.speakers else MOVE
             self.wait = (self.game.interval if self.wait == 0 else self.wait) - 1
         self._settle()
@@ -49,9 +51,13 @@ class TalkState(State[TalkFacts]):
             self.to_act = self.speakers[self.spoken : self.spoken + 1]
 
     @property
+    def _language(self) -> Language[Any]:
+        return self.game.spoken_language
+
+    @property
     def speakers(self) -> tuple[Seat, ...]:
         """Seats that may send messages before this turn."""
-        able = self.inner.talkers()
+        able = self._language.talkers(self.inner)
         return tuple(seat for seat in self.game.who if seat in able and self._may_say_something(seat))
 
     def _may_say_something(self, seat: Seat) -> bool:
@@ -72,7 +78,7 @@ class TalkState(State[TalkFacts]):
     @property
     def _number(self) -> int:
         """Number of the occasion in messages."""
-        return 0 if self.game.forgets else self.inner.occasion
+        return 0 if self.game.forgets else self._language.occasion(self.inner)
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         if self.exchange != MOVE:
@@ -112,25 +118,27 @@ class TalkState(State[TalkFacts]):
         self.inner = self.game.game.load(data["inner"], self.chance)
 
     def standing(self) -> tuple[float, ...] | None:
-        return self.inner.standing()
+        return standing_of(self.inner)
 
     def clock(self, turn: int) -> int:
-        return self.inner.clock(turn)
+        return clock_of(self.inner, turn)
 
     def files(self) -> Iterator[tuple[str, str]]:
-        return self.inner.files_with(self.messages)
+        return self._language.files(self.inner, self.messages)
 
     def resample(self, seat: Seat, chance: Chance) -> TalkState:
         """Draw anew what the game hides from the seat, and the messages between others, uniformly."""
         copy = self.fork(chance)
         copy.inner = self.inner.resample(seat, chance.at("inner"))
         copy.messages = tuple(
-            message if message.seen_by(seat) else self._unseen(copy.inner, message, seat, chance.at("message", number))
+            message
+            if message.seen_by(seat)
+            else self._redraw_unseen(copy.inner, message, seat, chance.at("message", number))
             for number, message in enumerate(self.messages)
         )
         return copy
 
-    def _unseen(self, inner: State[Any], message: Message, seat: Seat, chance: Chance) -> Message:
+    def _redraw_unseen(self, inner: State[Any], message: Message, seat: Seat, chance: Chance) -> Message:
         """Draw a message of the same sender that the seat does not see either."""
         lines = self.game.lines(inner.view(message.sender))
         drawn = (self.game.message(message.round, message.sender, line) for line in lines)

@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Weights:
+class AppraisalWeights:
     """Weights of the terms of a value."""
 
     attack: int
@@ -33,10 +33,10 @@ class Weights:
     """Additional weight of the attack on a foreign centre in which no other power has a unit."""
 
 
-SPRING = Weights(700, 300, (100, 1000, 30, 10, 6, 5, 4, 3, 2, 1))
-FALL = Weights(600, 400, (1000, 100, 30, 10, 6, 5, 4, 3, 2, 1))
-WINTER = Weights(700, 300, FALL.proximity, strength=0, competition=0, guard=1000)
-SEASONS: Mapping[str, Weights] = {"S": SPRING, "F": FALL, "W": WINTER}
+SPRING = AppraisalWeights(700, 300, (100, 1000, 30, 10, 6, 5, 4, 3, 2, 1))
+FALL = AppraisalWeights(600, 400, (1000, 100, 30, 10, 6, 5, 4, 3, 2, 1))
+WINTER = AppraisalWeights(700, 300, FALL.proximity, strength=0, competition=0, guard=1000)
+SEASONS: Mapping[str, AppraisalWeights] = {"S": SPRING, "F": FALL, "W": WINTER}
 
 
 def size(centers: int) -> int:
@@ -50,7 +50,7 @@ class Neighbours:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.place = {node: number for number, node in enumerate(graph.nodes)}
-        groups = [self._grouped(others) for others in graph.next_to.values()]
+        groups = [self._group_neighbours(others) for others in graph.next_to.values()]
         wide, deep = max(map(len, groups)), max(len(group) for own in groups for group in own)
         nobody = len(graph.nodes)
         self.groups = np.full((len(groups), wide, deep), nobody, dtype=np.int64)
@@ -58,7 +58,7 @@ class Neighbours:
             for column, group in enumerate(own):
                 self.groups[row, column] = [*group, *[group[0]] * (deep - len(group))]
 
-    def _grouped(self, others: tuple[Node, ...]) -> list[list[int]]:
+    def _group_neighbours(self, others: tuple[Node, ...]) -> list[list[int]]:
         result: dict[str, list[int]] = {}
         for node in others:
             result.setdefault(province(node), []).append(self.place[node])
@@ -85,7 +85,7 @@ class Appraisal:
 
     number: ClassVar[type[np.number[Any]]] = np.int64
     """Number type of the values."""
-    seasons: ClassVar[Mapping[str, Weights]] = SEASONS
+    seasons: ClassVar[Mapping[str, AppraisalWeights]] = SEASONS
     """Weights by season."""
 
     def __init__(self, map_name: str, centers: frozenset[str], board: Board, power: str) -> None:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from stratagem.errors import BadParameter, CannotCompute
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, View
 from stratagem.games.choices import Sheet
 from stratagem.games.diplomacy import Diplomacy
@@ -28,7 +28,7 @@ class Dice:
         self._thrown += 1
         return self._key.at(self._thrown).integer(bound)
 
-    def shuffled(self, items: Iterable[str]) -> list[str]:
+    def shuffle_items(self, items: Iterable[str]) -> list[str]:
         """Shuffle the items."""
         left, order = list(items), []
         while left:
@@ -71,7 +71,7 @@ class Commander(PlayerBase, ABC):
             raise BadParameter(f"{self.name} plays diplomacy, not {game.spec.name}.")
 
 
-def offered(sheet: Sheet, *wanted: str) -> str | None:
+def first_offered(sheet: Sheet, *wanted: str) -> str | None:
     """Return the first of these orders that the sheet offers."""
     known = {option for slot in sheet.slots for option in slot.options}
     return next((order for order in wanted if order in known), None)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from stratagem.games.choices import Sheet
 from stratagem.games.diplomacy.graph import Node, province
 from stratagem.players.diplomacy.appraisal import Appraisal
-from stratagem.players.diplomacy.base import Dice, offered
+from stratagem.players.diplomacy.base import Dice, first_offered
 
 Pick = Callable[[Sequence[Node], Mapping[Node, float], Dice], Node]
 """Choice of one of the candidates, which are given the best first."""
 
 
-def ranked(nodes: Iterable[Node], values: Mapping[Node, float]) -> list[Node]:
+def rank_nodes(nodes: Iterable[Node], values: Mapping[Node, float]) -> list[Node]:
     """Return the candidates, the best first; ties in alphabetical order."""
     return sorted(nodes, key=lambda node: (-values[node], node))
 
@@ -36,7 +36,7 @@ class Campaign:
 
     def orders(self) -> list[str]:
         """Return the order of every unit."""
-        queue = self.dice.shuffled(sorted(self._units))
+        queue = self.dice.shuffle_items(sorted(self._units))
         patience = 4 * len(queue)
         while queue:
             patience -= 1
@@ -74,7 +74,7 @@ class Campaign:
 
     def _candidates(self, place: str, unit: Node, levels: Mapping[Node, float]) -> list[Node]:
         """Return the possible destinations of the unit there, the best first."""
-        return ranked((*self.eyes.near.graph.next_to[unit], unit), levels)
+        return rank_nodes((*self.eyes.near.graph.next_to[unit], unit), levels)
 
     def _try(self, unit: Node, node: Node, target: str) -> bool:
         """Move there, or support the unit that is or will be there under threat; False if neither makes sense."""
@@ -93,7 +93,7 @@ class Campaign:
         return tuple(f"{unit} S {self._units[mover]} - {name}" for name in dict.fromkeys((where, where[:3])))
 
     def _support(self, place: str, *wanted: str) -> bool:
-        order = offered(self.sheet, *wanted)
+        order = first_offered(self.sheet, *wanted)
         if order is None:
             return False
         self._goes[place], self._orders[place] = self._units[place], order
@@ -104,7 +104,7 @@ class Campaign:
         for place, order in list(self._orders.items()):
             if order.endswith(" H"):
                 unit = self._units[place]
-                for node in ranked(self.eyes.near.graph.next_to[unit], self.values):
+                for node in rank_nodes(self.eyes.near.graph.next_to[unit], self.values):
                     if self._helps(unit, place, province(node)):
                         break
 

@@ -18,19 +18,19 @@ from stratagem.games.diplomacy.state import DiplomacyState
 from stratagem.players.base import Ask, Move, Player
 from stratagem.players.diplomacy.appraisal import Appraisal
 from stratagem.players.diplomacy.base import Commander, Dice
-from stratagem.players.diplomacy.campaign import Campaign, ranked
-from stratagem.players.rollouts import Batch, Returns
+from stratagem.players.diplomacy.campaign import Campaign, rank_nodes
+from stratagem.players.rollouts import DecisionRollouts, Returns
 
 _ALTERNATIVE, _STEEPNESS = 50, 500
 """Percentages: probability of the next best candidate, and its decline with the gap in value."""
 
 
-def picked(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -> Node:
+def pick_node(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -> Node:
     """Go from the best to the next with probability 0.5 max(0, 1 - 5 relative gap), until a candidate is picked."""
-    return strayed(candidates, values, dice, _ALTERNATIVE)
+    return stray_pick(candidates, values, dice, _ALTERNATIVE)
 
 
-def strayed(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice, alternative: int) -> Node:
+def stray_pick(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice, alternative: int) -> Node:
     """Pick in the same way with another percentage than 50."""
     index = 0
     while index + 1 < len(candidates):
@@ -48,7 +48,7 @@ def best(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -
     return candidates[0]
 
 
-def _compiled(player: Player) -> tuple[type[Appraisal], int] | None:
+def _kernel_arguments(player: Player) -> tuple[type[Appraisal], int] | None:
     """Return what kernels need to write the sheets of a player; None where it has other rules."""
     if not isinstance(player, DumbBot) or type(player).turn is not DumbBot.turn or player.strays is None:
         return None
@@ -63,7 +63,7 @@ class DumbBot(Commander):
     """
 
     called = "dumbbot"
-    pick = staticmethod(picked)
+    pick = staticmethod(pick_node)
     appraisal: ClassVar[type[Appraisal]] = Appraisal
     campaign: ClassVar[type[Campaign]] = Campaign
     strays: ClassVar[int | None] = _ALTERNATIVE
@@ -74,17 +74,17 @@ class DumbBot(Commander):
         cells = getattr(ask.view.facts.board, "cells", None)
         if cells is None or self.strays is None:
             return super().turn(ask)
-        from stratagem.players.diplomacy.fast.sheets import written  # loads numba
+        from stratagem.players.diplomacy.fast.sheets import write_sheet  # loads numba
 
         facts = ask.view.facts
-        return Move(written(facts.board, facts.power, ask.key, self.appraisal, self.strays))
+        return Move(write_sheet(facts.board, facts.power, ask.key, self.appraisal, self.strays))
 
-    def plays_on(self, batch: Batch) -> Returns | None:
+    def plays_on(self, batch: DecisionRollouts) -> Returns | None:
         """Play rollouts of DumbBots in one call of compiled code; None without the fast board, or where others play."""
         state = batch.worlds[0].state
         if not isinstance(state, DiplomacyState) or not hasattr(state.board, "cells"):
             return None
-        bots = [[rules for player in seats if (rules := _compiled(player))] for seats in batch.players]
+        bots = [[rules for player in seats if (rules := _kernel_arguments(player))] for seats in batch.players]
         if any(len(known) < len(seats) for known, seats in zip(bots, batch.players, strict=True)):
             return None
         from stratagem.players.diplomacy.fast.rollouts import CompiledRollouts  # loads numba
@@ -107,8 +107,8 @@ class DumbBot(Commander):
     def _retreats(self, eyes: Appraisal, values: Mapping[Node, float], dice: Dice) -> Iterable[str]:
         """Retreat, never two to one province; a unit without a place disbands."""
         taken: set[str] = set()
-        for unit, places in eyes.board.dislodged(eyes.power).items():
-            free = ranked((f"{unit[0]} {place}" for place in places if place[:3] not in taken), values)
+        for unit, places in eyes.board.units_to_retreat(eyes.power).items():
+            free = rank_nodes((f"{unit[0]} {place}" for place in places if place[:3] not in taken), values)
             if not free:
                 yield f"{unit} D"
                 continue
@@ -118,7 +118,7 @@ class DumbBot(Commander):
 
     def _removals(self, eyes: Appraisal, values: Mapping[Node, float], count: int, dice: Dice) -> Iterable[str]:
         """Remove from the worst unit up, each passed over with probability one half."""
-        left = ranked(eyes.board.units(eyes.power), values)[::-1]
+        left = rank_nodes(eyes.board.units(eyes.power), values)[::-1]
         for _ in range(count):
             index = 0
             while index + 1 < len(left) and self.strays and dice.below(100) < self.strays:
@@ -129,7 +129,7 @@ class DumbBot(Commander):
         """Build one unit a province, where it has the greatest value; builds that are impossible are waived."""
         open_nodes = {o[:-2] for slot in sheet.slots for o in slot.options if o != WAIVE}
         for _ in range(sheet.fill):
-            candidates = ranked(open_nodes, values)
+            candidates = rank_nodes(open_nodes, values)
             if not candidates:
                 yield WAIVE
                 continue

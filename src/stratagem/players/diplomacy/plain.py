@@ -11,7 +11,7 @@ from stratagem.games.diplomacy.board import WAIVE, Board
 from stratagem.games.diplomacy.facts import DiplomacyFacts
 from stratagem.games.diplomacy.graph import Node, distances, graph_of, province
 from stratagem.players.base import Traits
-from stratagem.players.diplomacy.base import Commander, Dice, offered
+from stratagem.players.diplomacy.base import Commander, Dice, first_offered
 
 
 @dataclass(frozen=True)
@@ -38,15 +38,15 @@ class Territorial(Commander):
         sheet = facts.board.sheet(facts.power)
         assert sheet is not None
         if facts.board.kind != "M":
-            return drawn(sheet, dice)
-        march, wanted = March(facts, game, sheet, dice), self.wanted(facts, game)
+            return draw_lines(sheet, dice)
+        march, wanted = March(facts, game, sheet, dice), self.wanted_provinces(facts, game)
         self.begin(march, wanted)
         return march.orders(wanted)
 
     def begin(self, march: March, wanted: frozenset[str]) -> None:
         """Decide before the units move; nothing by default."""
 
-    def wanted(self, facts: DiplomacyFacts, game: Diplomacy) -> frozenset[str]:
+    def wanted_provinces(self, facts: DiplomacyFacts, game: Diplomacy) -> frozenset[str]:
         """Return the destination that a unit wants."""
         return frozenset(place for place in game.centers if facts.board.owners.get(place) != facts.power)
 
@@ -57,7 +57,7 @@ class Defensive(Territorial):
 
     called = "defensive"
 
-    def wanted(self, facts: DiplomacyFacts, game: Diplomacy) -> frozenset[str]:
+    def wanted_provinces(self, facts: DiplomacyFacts, game: Diplomacy) -> frozenset[str]:
         board, reach = facts.board, graph_of(game.map).reach
         foes = {
             place for other in board.powers if other != facts.power for u in board.units(other) for place in reach[u]
@@ -78,9 +78,9 @@ class Coordinated(Territorial):
         march.strike(wanted)
 
 
-def drawn(sheet: Sheet, dice: Dice) -> list[str]:
+def draw_lines(sheet: Sheet, dice: Dice) -> list[str]:
     """Draw a line for as many slots as are due; nothing is waived or disbanded that need not be."""
-    order = dice.shuffled(str(number) for number in range(len(sheet.slots)))
+    order = dice.shuffle_items(str(number) for number in range(len(sheet.slots)))
     result: list[str] = []
     taken: set[str] = set()
     for number in order[: sheet.fill]:
@@ -114,19 +114,19 @@ class March:
         target = max(able, key=lambda place: len(able[place]), default="")
         if not target or len(able[target]) < 2:
             return
-        leader, *helpers = self.dice.shuffled(able[target])
+        leader, *helpers = self.dice.shuffle_items(able[target])
         node = next(n for n in self.graph.next_to[self.units[leader]] if province(n) == target)
         self._move(leader, node)
         for place in helpers:
             wanted = (f"{self.units[place]} S {self.units[leader]} - {name}" for name in (node[2:], target))
-            if order := offered(self.sheet, *wanted):
+            if order := first_offered(self.sheet, *wanted):
                 self._orders[place] = order
                 self.taken.add(place)
 
     def orders(self, wanted: Collection[str]) -> list[str]:
         """Everybody's orders: on towards what is wanted, or a helping stay."""
         far = distances(self.graph, wanted)
-        for place in self.dice.shuffled(sorted(self.units)):
+        for place in self.dice.shuffle_items(sorted(self.units)):
             if place not in self._orders:
                 self._go(place, far, wanted)
         return [self._orders[place] for place in self.units]
@@ -159,4 +159,4 @@ class March:
             for other in sorted(self.graph.reach[unit])
             if other in self.units and other in wanted and " - " not in self._orders.get(other, "")
         ]
-        self._orders[place] = offered(self.sheet, *beside) or f"{unit} H"
+        self._orders[place] = first_offered(self.sheet, *beside) or f"{unit} H"

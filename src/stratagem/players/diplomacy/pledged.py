@@ -10,7 +10,7 @@ from stratagem.games.talk.diplomacy import Holders, Restraint, Supports, options
 from stratagem.games.talk.language import Promise
 from stratagem.players.diplomacy.appraisal import Appraisal
 from stratagem.players.diplomacy.base import Dice
-from stratagem.players.diplomacy.campaign import Campaign, Pick, ranked
+from stratagem.players.diplomacy.campaign import Campaign, Pick, rank_nodes
 
 
 class Pledge:
@@ -37,7 +37,7 @@ class Pledge:
             if not orders:
                 return None
             units = (unit for unit in self._eyes.board.units(self._eyes.power) if province(unit) in orders)
-            place = province(ranked(units, values)[-1])
+            place = province(rank_nodes(units, values)[-1])
             given[place] = orders[place]
         return given
 

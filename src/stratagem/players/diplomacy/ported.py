@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from stratagem.games.diplomacy.graph import Graph, Node, province
 from stratagem.players.diplomacy.appraisal import Appraisal
 from stratagem.players.diplomacy.base import Dice
-from stratagem.players.diplomacy.campaign import Campaign, ranked
+from stratagem.players.diplomacy.campaign import Campaign, rank_nodes
 from stratagem.players.diplomacy.dumbbot import DumbBot
 
 _GRAINS = 1_000_000
@@ -114,19 +114,21 @@ class PortedCampaign(Campaign):
             for node in mixture_of(self.eyes.near.graph).entered[unit]
             if province(node) not in self._waiting[place]
         )
-        return ranked((*free, unit), values)
+        return rank_nodes((*free, unit), values)
 
     def _stay_useful(self) -> None:
         """Support the best own unit that moves or stays beside it under threat."""
         for place, order in list(self._orders.items()):
             if order.endswith(" H"):
                 unit = self._units[place]
-                helped = [(self._supported(province(node)), node) for node in self.eyes.near.graph.next_to[unit]]
+                helped = [
+                    (self._places_to_support(province(node)), node) for node in self.eyes.near.graph.next_to[unit]
+                ]
                 known = [(self.values[other], node) for other, node in helped if other and self.values[other] > 0.0]
                 if known:
                     self._helps(unit, place, province(max(known, key=lambda pair: pair[0])[1]))
 
-    def _supported(self, target: str) -> Node | None:
+    def _places_to_support(self, target: str) -> Node | None:
         """Return the places whose move, or stay, needs support."""
         rivals = self.eyes.competition[target]
         if target in self._entered:
@@ -150,11 +152,11 @@ class DumbBotPortedDipNet(DumbBot):
 
     def _retreats(self, eyes: Appraisal, values: Mapping[Node, float], dice: Dice) -> Iterable[str]:
         """Retreat to any place nearby without own units; a unit that may not go there is disbanded."""
-        dislodged = eyes.board.dislodged(eyes.power)
+        dislodged = eyes.board.units_to_retreat(eyes.power)
         taken = set(eyes.board.occupants)
         entered = mixture_of(eyes.near.graph).entered
-        for unit in dice.shuffled(dislodged):
-            chosen = self._refuge(ranked(entered[unit], values), values, taken, dice)
+        for unit in dice.shuffle_items(dislodged):
+            chosen = self._refuge(rank_nodes(entered[unit], values), values, taken, dice)
             taken |= {province(chosen)} if chosen else set()
             yield f"{unit} R {chosen[2:]}" if chosen and chosen[2:] in dislodged[unit] else f"{unit} D"
 
@@ -168,7 +170,7 @@ class DumbBotPortedDipNet(DumbBot):
 
     def _removals(self, eyes: Appraisal, values: Mapping[Node, float], count: int, dice: Dice) -> Iterable[str]:
         """Remove from the worst unit upwards, by the same pick."""
-        left = ranked(eyes.board.units(eyes.power), values)[::-1]
+        left = rank_nodes(eyes.board.units(eyes.power), values)[::-1]
         for _ in range(count):
             chosen = self.pick(left, values, dice)
             left.remove(chosen)

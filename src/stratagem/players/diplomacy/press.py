@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from stratagem.base.options import within
 from stratagem.games.base import Game
 from stratagem.games.choices import Sheet
 from stratagem.games.talk import MOVE, talk_in, without_talk
-from stratagem.options import within
-from stratagem.players.base import Ask, Move, shown
+from stratagem.players.base import Ask, Move, format_option
 from stratagem.players.diplomacy.base import Dice
 from stratagem.players.diplomacy.dumbbot import DumbBot
 from stratagem.players.diplomacy.pledged import PledgedCampaign
@@ -36,7 +36,7 @@ class DumbBotPress(DumbBot):
     @property
     def name(self) -> str:
         usual = self.honour == type(self).honour
-        return super().name if usual else f"{super().name}(honour={shown(self.honour)})"
+        return super().name if usual else f"{super().name}(honour={format_option(self.honour)})"
 
     def check(self, game: Game[Any]) -> None:
         """Refuse any other game than Diplomacy, with talk or without."""
@@ -51,10 +51,10 @@ class DumbBotPress(DumbBot):
         if facts.exchange != MOVE:
             return Move(talks.line())
         if talks.promises and ask.key.at("honour").unit() < self.honour:
-            return Move(self._kept(talks, Dice(ask.key)))
+            return Move(self._orders_that_keep(talks, Dice(ask.key)))
         return super().turn(ask.seeing(talks.view))
 
-    def _kept(self, talks: Negotiation, dice: Dice) -> str | None:
+    def _orders_that_keep(self, talks: Negotiation, dice: Dice) -> str | None:
         """Return orders that keep what was promised."""
         sheet, pledge = talks.view.choices, talks.pledge(talks.promises)
         assert isinstance(sheet, Sheet)

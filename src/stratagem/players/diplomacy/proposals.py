@@ -16,7 +16,7 @@ from stratagem.players.diplomacy.appraisal import Appraisal
 from stratagem.players.diplomacy.pledged import Pledge
 
 
-class Line(NamedTuple):
+class AddressedSentence(NamedTuple):
     """Sentence for one seat."""
 
     to: Seat
@@ -59,13 +59,13 @@ class Negotiation:
     def line(self) -> str:
         """Return the first line that can be said, or silence."""
         choices = self.talk.choices(self.facts)
-        for to, text in self._wanted():
+        for to, text in self._sentences_wanted():
             line = f"{self.talk.naming.head(to)}{text}" if self.talk.addresses else text
             if line in choices:
                 return line
         return SILENT
 
-    def _wanted(self) -> Iterator[Line]:
+    def _sentences_wanted(self) -> Iterator[AddressedSentence]:
         """Yield what the power would say, the most important first."""
         yield from self._accepted_peace()
         yield from self._accepted_support()
@@ -86,17 +86,17 @@ class Negotiation:
     def _threat(self, other: Seat) -> int:
         return self.eyes.threat(self.game.powers[other])
 
-    def _peace(self, other: Seat) -> Line:
-        return Line(other, f"Peace with {self.game.powers[other]}")
+    def _peace(self, other: Seat) -> AddressedSentence:
+        return AddressedSentence(other, f"Peace with {self.game.powers[other]}")
 
-    def _accepted_peace(self) -> Iterator[Line]:
+    def _accepted_peace(self) -> Iterator[AddressedSentence]:
         """Yield peace with those that offered it, the least dangerous first."""
         offers = {seat for seat, intent in self.heard if isinstance(intent, Peace) and intent.power == self.power}
         for other in sorted(offers & set(self._others), key=lambda seat: (self._threat(seat), seat)):
             if self.game.powers[other] not in self._at_peace and self._fits(self._peace(other).text):
                 yield self._peace(other)
 
-    def _accepted_support(self) -> Iterator[Line]:
+    def _accepted_support(self) -> Iterator[AddressedSentence]:
         """Yield the support of those that have its peace and asked for it; one support a phase."""
         if any(isinstance(promise, Supports) for promise in self.promises):
             return
@@ -106,7 +106,7 @@ class Negotiation:
             if intent.power == self.game.powers[sender] and intent.power in self._at_peace:
                 text = f"I will support {intent.power} into {intent.province}"
                 if self._fits(text):
-                    yield Line(sender, text)
+                    yield AddressedSentence(sender, text)
 
     def _fits(self, text: str) -> bool:
         """Return whether a promise can be kept with those that were made."""
@@ -114,7 +114,7 @@ class Negotiation:
         made = [*self.promises, promise] if isinstance(promise, Promise) else self.promises
         return self.pledge(made).supports(self.values) is not None
 
-    def _requests(self) -> Iterator[Line]:
+    def _requests(self) -> Iterator[AddressedSentence]:
         """Yield requests for support where others could come too: the best place first, then the least dangerous."""
         asked = {intent.text for sender, intent in self.heard if sender == self.facts.seat}
         sayable = [i for i in self.talk.sayable(self.view) if isinstance(i, AsksSupport) and i.text not in asked]
@@ -122,7 +122,7 @@ class Negotiation:
         for request in sorted(contested, key=lambda request: (-self._value(request.province), request.text)):
             for other in sorted(self._others, key=lambda seat: (self._threat(seat), seat)):
                 if self._could_give(other, request):
-                    yield Line(other, request.text)
+                    yield AddressedSentence(other, request.text)
 
     def _value(self, place: str) -> float:
         """Return the greatest value of a province to a unit that could enter it."""

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stratagem.games.diplomacy.graph import Node
-from stratagem.players.diplomacy.appraisal import Appraisal, Weights
+from stratagem.players.diplomacy.appraisal import Appraisal, AppraisalWeights
 from stratagem.players.diplomacy.base import Dice
-from stratagem.players.diplomacy.dumbbot import DumbBot, strayed
+from stratagem.players.diplomacy.dumbbot import DumbBot, stray_pick
 
 STRAYS = 4
 """Percentage of the next best candidate; DumbBot's is 50."""
-TUNED: Mapping[str, Weights] = {
-    "S": Weights(
+TUNED: Mapping[str, AppraisalWeights] = {
+    "S": AppraisalWeights(
         attack=168,
         vacant=4617,
         defence=70,
@@ -26,7 +26,7 @@ TUNED: Mapping[str, Weights] = {
         competition=174,
         guard=0,
     ),
-    "F": Weights(
+    "F": AppraisalWeights(
         attack=112,
         vacant=5585,
         defence=583,
@@ -35,7 +35,7 @@ TUNED: Mapping[str, Weights] = {
         competition=8263,
         guard=0,
     ),
-    "W": Weights(
+    "W": AppraisalWeights(
         attack=1156,
         vacant=8472,
         defence=687,
@@ -50,7 +50,7 @@ TUNED: Mapping[str, Weights] = {
 
 def picked_seldom(candidates: Sequence[Node], values: Mapping[Node, float], dice: Dice) -> Node:
     """Pick as DumbBot does, but stray less often."""
-    return strayed(candidates, values, dice, STRAYS)
+    return stray_pick(candidates, values, dice, STRAYS)
 
 
 class TunedAppraisal(Appraisal):

@@ -17,19 +17,29 @@ candidates face the same opponents. Two M-FOS seats are each trained against nai
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import torch
 from pydantic import Field
 from torch import Tensor
 
-from stratagem.algorithms.shapellm.shapers.memory_one import STATES, MemoryOneGame, slope
-from stratagem.algorithms.shapellm.shapers.seat import MemoryOneSeat, MemoryOneSettings
+from stratagem.algorithms.shapellm.shapers.memory_one import (
+    STATES,
+    MemoryOneGame,
+    MemoryOneSeat,
+    MemoryOneSettings,
+    slope,
+)
+from stratagem.base.errors import BadRecord
+from stratagem.base.files import parse_json, read_small, reason, write_file
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.training.stage import Metrics
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.stage import Metrics, Stage, State, TrainingBatch
 
 _INITIAL_STD, _INITIAL_SCALE = 1.0, 0.3
 """Standard deviations of the policies at the start of a meta-episode, and of the network's first weights."""
@@ -114,7 +124,7 @@ class MetaLearner:
         noise = _normal(key.at("noise"), settings.population, self.policy.size)
         offsets = settings.noise_std * torch.cat([noise, -noise])
         returns = meta_returns(self.game, self.policy, self.weights + offsets, settings, key.at("starts"))
-        self._ascend(_ranked(returns[0], noise) / settings.noise_std, generation + 1)
+        self._ascend(_weigh_by_rank(returns[0], noise) / settings.noise_std, generation + 1)
         return {"pay": returns[0].mean().item(), "opponent_pay": returns[1].mean().item()}
 
     def _ascend(self, gradient: Tensor, number: int) -> None:
@@ -160,7 +170,7 @@ class MFOSSeat(MemoryOneSeat[MFOSSettings]):
         return self.policy.act(self.weights[None], own[None, None], other[None, None])[0, 0]
 
 
-def _ranked(returns: Tensor, noise: Tensor) -> Tensor:
+def _weigh_by_rank(returns: Tensor, noise: Tensor) -> Tensor:
     """Return the mean of the noise vectors, weighted by the difference of centred ranks of their two signs."""
     ranks = returns.argsort().argsort().to(noise.dtype) / (len(returns) - 1)
     added, subtracted = ranks.chunk(2)
@@ -170,3 +180,52 @@ def _ranked(returns: Tensor, noise: Tensor) -> Tensor:
 def _normal(key: Key, *shape: int) -> Tensor:
     generator = torch.Generator().manual_seed(key.integer(2**62))
     return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+META_POLICIES = "meta_policies.json"
+"""File of the weights of trained meta-policies, by seat."""
+
+
+class MetaStage(Stage):
+    """Training of all meta-policies of a run in simulated meta-episodes."""
+
+    saves_outcome = True
+
+    def __init__(self, learners: Mapping[str, MetaLearner], run: RunFolder, save_every: int) -> None:
+        """`save_every` is the number of generations between two checkpoints."""
+        self.learners = learners
+        self.policies = {f"meta/{name}": learner for name, learner in learners.items()}
+        self.run = run
+        self.save_every = save_every
+        self.num_steps = max(learner.settings.generations for learner in learners.values())
+
+    def batches(self, step: int) -> Iterator[TrainingBatch]:
+        for name, learner in self.learners.items():
+            if step < learner.settings.generations:
+                yield TrainingBatch(policy=f"meta/{name}", data=step)
+
+    def saves(self, step: int) -> bool:
+        return not step % self.save_every
+
+    def finish(self, step: int) -> None:
+        weights = {name: learner.weights.tolist() for name, learner in self.learners.items()}
+        write_file(self.run.path / META_POLICIES, json.dumps(weights) + "\n")
+
+    def state(self) -> dict[str, Any]:
+        return {name: learner.state() for name, learner in self.learners.items()}
+
+    def restore(self, state: State, folder: Path) -> None:
+        for name, learner in self.learners.items():
+            learner.restore(state[name])
+
+
+def meta_policies(run: RunFolder) -> dict[str, Tensor]:
+    """Return the weights of the run's trained meta-policies by seat; none before they are trained."""
+    path = run.path / META_POLICIES
+    if not path.is_file():
+        return {}
+    try:
+        weights = parse_json(read_small(path))
+        return {name: torch.tensor(row, dtype=torch.float64) for name, row in weights.items()}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadRecord(f"The meta-policies {path} cannot be read: {reason(error)}.") from error

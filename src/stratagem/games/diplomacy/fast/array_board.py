@@ -57,7 +57,7 @@ class ArrayBoard(Board):
             return None
         return board if board.position == position else None
 
-    def played(self, orders: Mapping[str, Sequence[str]]) -> tuple[ArrayBoard, Results]:
+    def play_orders(self, orders: Mapping[str, Sequence[str]]) -> tuple[ArrayBoard, Results]:
         """Return the next board after these orders, and their results."""
         cells, result = self.cells.copy(), np.zeros(self.cells.shape[1], np.int32)
         play_phase(chart(), cells, orders_array(line for own in orders.values() for line in own), result)
@@ -66,8 +66,8 @@ class ArrayBoard(Board):
             results[WAIVE] = result_words(VOID)
         return ArrayBoard(cells), results
 
-    def replayed(self, map_name: str, orders: Mapping[str, Sequence[str]]) -> Results:
-        return self.played(orders)[1]
+    def replay_orders(self, map_name: str, orders: Mapping[str, Sequence[str]]) -> Results:
+        return self.play_orders(orders)[1]
 
     def acts(self, power: str) -> bool:
         number = names().power[power]
@@ -151,7 +151,7 @@ class ArrayBoard(Board):
     def units(self, power: str) -> tuple[str, ...]:
         return self._units[power]
 
-    def dislodged(self, power: str) -> dict[str, list[str]]:
+    def units_to_retreat(self, power: str) -> dict[str, list[str]]:
         places = _where(self.cells[LOSER] == names().power[power])
         found = {names().nodes[self.cells[LOST, p]]: refuges(self.cells, p) for p in places}
         return {unit: sorted(names().nodes[node][2:] for node in nodes) for unit, nodes in sorted(found.items())}

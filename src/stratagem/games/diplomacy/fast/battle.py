@@ -30,7 +30,7 @@ from stratagem.games.diplomacy.fast.cells import (
     WHOM,
 )
 from stratagem.games.diplomacy.fast.chart import NO, Chart, Ints
-from stratagem.games.diplomacy.fast.compiled import compiled
+from stratagem.games.diplomacy.fast.compiled import compile_lazily
 
 MAX_PATHS = 4
 """Largest number of convoy paths between two provinces of the standard map."""
@@ -64,7 +64,7 @@ class Battle(NamedTuple):
     """Set of all fleets that may convoy the unit; 0 if it moves by land."""
 
 
-@compiled
+@compile_lazily
 def new_battle(board: Ints, orders: Ints) -> Battle:
     """Set up the arrays; a unit without an order holds."""
     size = board.shape[1]
@@ -97,19 +97,19 @@ def new_battle(board: Ints, orders: Ints) -> Battle:
     )
 
 
-@compiled
+@compile_lazily
 def is_move(b: Battle, p: int) -> bool:
     """Return whether the unit in a province is ordered to move."""
     return bool(b.orders[p, KIND] == MOVE)
 
 
-@compiled
+@compile_lazily
 def by_sea(b: Battle, p: int) -> bool:
     """Return whether the unit in a province moves by a convoy that is still possible."""
     return bool(b.board[UNIT, p] >= 0 and b.orders[p, KIND] == MOVE and b.num_paths[p] > 0)
 
 
-@compiled
+@compile_lazily
 def find_convoys(chart: Chart, b: Battle) -> None:
     """Step 1: find the paths of convoyed armies, and cancel moves and convoys without one."""
     for p in b.units:
@@ -124,7 +124,7 @@ def find_convoys(chart: Chart, b: Battle) -> None:
                 b.result[p] |= VOID
 
 
-@compiled
+@compile_lazily
 def _find_paths(chart: Chart, b: Battle, p: int) -> None:
     """Find the paths of one army among the fleets that are ordered to convoy it."""
     node, to = b.board[UNIT, p], b.orders[p, WHERE]
@@ -148,7 +148,7 @@ def _find_paths(chart: Chart, b: Battle, p: int) -> None:
             b.result[q] = NO_CONVOY
 
 
-@compiled
+@compile_lazily
 def _convoying(chart: Chart, b: Battle, p: int, to: int, own: bool) -> int:
     """Return the set of fleets that are ordered to convoy a unit where it goes, or of those of its power."""
     fleets = 0
@@ -159,7 +159,7 @@ def _convoying(chart: Chart, b: Battle, p: int, to: int, own: bool) -> int:
     return fleets
 
 
-@compiled
+@compile_lazily
 def _intends(chart: Chart, b: Battle, p: int, to: int) -> bool:
     """Return whether an army means to go by sea: it says so, it has to, or a fleet of its power takes part."""
     if b.orders[p, EXTRA] == 1 or not chart.helps[b.board[UNIT, p], to]:
@@ -171,7 +171,7 @@ def _intends(chart: Chart, b: Battle, p: int, to: int) -> bool:
     return False
 
 
-@compiled
+@compile_lazily
 def _afloat(chart: Chart, b: Battle) -> int:
     """Return the set of all fleets at sea."""
     fleets = 0
@@ -181,7 +181,7 @@ def _afloat(chart: Chart, b: Battle) -> int:
     return fleets
 
 
-@compiled
+@compile_lazily
 def count_supports(chart: Chart, b: Battle) -> None:
     """Step 2: count the supports that agree with the order of the supported unit."""
     for p in b.units:
@@ -203,7 +203,7 @@ def count_supports(chart: Chart, b: Battle) -> None:
                         b.declines[p] = 1
 
 
-@compiled
+@compile_lazily
 def _agrees(chart: Chart, b: Battle, p: int, helped: int) -> bool:
     """Return whether the helped unit does what it is supported in; a support without a coast is for any coast."""
     if b.orders[p, KIND] == SUPPORT_HOLD:
@@ -216,7 +216,7 @@ def _agrees(chart: Chart, b: Battle, p: int, helped: int) -> bool:
     return bool(b.orders[p, EXTRA] == coast)
 
 
-@compiled
+@compile_lazily
 def cut_support(chart: Chart, b: Battle, p: int, direct: bool) -> None:
     """Let a move cut the support that is given by the unit that it attacks."""
     if not is_move(b, p) or (direct and by_sea(b, p)):
@@ -238,7 +238,7 @@ def cut_support(chart: Chart, b: Battle, p: int, direct: bool) -> None:
         b.unhelpful[helped] -= 1
 
 
-@compiled
+@compile_lazily
 def _protects_convoy(chart: Chart, b: Battle, p: int, site: int) -> bool:
     """Return whether a support concerns a fleet at sea that convoys and without which no path is left."""
     if b.board[UNIT, site] < 0 or not chart.fleet[b.board[UNIT, site]] or chart.coast[b.board[UNIT, site]] >= 0:
@@ -251,7 +251,7 @@ def _protects_convoy(chart: Chart, b: Battle, p: int, site: int) -> bool:
     return spared == 0
 
 
-@compiled
+@compile_lazily
 def set_strengths(b: Battle) -> None:
     """Let every unit fight where it goes, or where it stands if its move has failed."""
     for p in b.units:

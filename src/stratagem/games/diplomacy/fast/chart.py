@@ -88,13 +88,13 @@ def chart() -> Chart:
         place=place,
         fleet=np.array([node[0] == "F" for node in known.nodes], np.int32),
         coast=np.array([n if "/" in node else NO for n, node in enumerate(known.nodes)], np.int32),
-        reach=_listed([[known.node[other] for other in next_to[node]] for node in known.nodes]),
+        reach=_pad_rows([[known.node[other] for other in next_to[node]] for node in known.nodes]),
         moves=moves,
         helps=helps,
         centers=np.array([name in rules.scs for name in known.places], np.int32),
         homes=_homes(rules, known),
         from_home=_from_home(rules, known),
-        nodes=_listed([[n for n, p in enumerate(place) if p == number] for number in range(len(known.places))]),
+        nodes=_pad_rows([[n for n, p in enumerate(place) if p == number] for number in range(len(known.places))]),
         bit=bit,
         path_start=start,
         path_count=count,
@@ -102,7 +102,7 @@ def chart() -> Chart:
     )
 
 
-def _listed(rows: list[list[int]]) -> Ints:
+def _pad_rows(rows: list[list[int]]) -> Ints:
     """Return lists of numbers as an array, filled up with -1 and with at least one -1 at the end of each."""
     result = np.full((len(rows), 1 + max(map(len, rows))), NO, np.int32)
     for index, row in enumerate(rows):

@@ -34,11 +34,11 @@ from stratagem.games.diplomacy.fast.cells import (
     WHOM,
 )
 from stratagem.games.diplomacy.fast.chart import NO, Chart, Ints
-from stratagem.games.diplomacy.fast.compiled import compiled
+from stratagem.games.diplomacy.fast.compiled import compile_lazily
 from stratagem.games.diplomacy.fast.convoys import settle_convoys
 
 
-@compiled
+@compile_lazily
 def resolve_moves(chart: Chart, board: Ints, orders: Ints, result: Ints) -> None:
     """Play a movement phase on the board, and write the result of each unit by the province where it was."""
     b = new_battle(board, orders)
@@ -60,21 +60,21 @@ def resolve_moves(chart: Chart, board: Ints, orders: Ints, result: Ints) -> None
     result[:] = b.result
 
 
-@compiled
+@compile_lazily
 def _boing(b: Battle, p: int) -> None:
     """Mark a bounce: the unit also defends its own province from now on."""
     b.result[p] |= BOUNCE
     b.back[p] = 1
 
 
-@compiled
+@compile_lazily
 def bounce(b: Battle) -> None:
     """Steps 6 to 8: mark bounces until there are no more."""
-    while _swaps(b) or _outgunned(b) or _self_dislodging(b):
+    while _swaps(b) or _bounce_outgunned(b) or _self_dislodging(b):
         pass
 
 
-@compiled
+@compile_lazily
 def _swaps(b: Battle) -> bool:
     """Step 6: bounce units that would change places without a convoy; the stronger one may pass."""
     found = False
@@ -96,7 +96,7 @@ def _swaps(b: Battle) -> bool:
     return found
 
 
-@compiled
+@compile_lazily
 def _void_unhelpful(b: Battle, helped: int) -> None:
     """Mark the supports that would have dislodged an own unit."""
     for q in b.units:
@@ -104,7 +104,7 @@ def _void_unhelpful(b: Battle, helped: int) -> None:
             b.result[q] |= VOID
 
 
-@compiled
+@compile_lazily
 def _rivals(b: Battle, site: int) -> tuple[int, int, int]:
     """Return the greatest strength at a province, the number of units that have it, and the next greatest strength."""
     most, num, second = GONE, 0, GONE
@@ -125,8 +125,8 @@ def _rivals(b: Battle, site: int) -> tuple[int, int, int]:
     return most, num, second
 
 
-@compiled
-def _outgunned(b: Battle) -> bool:
+@compile_lazily
+def _bounce_outgunned(b: Battle) -> bool:
     """Step 7: bounce moves that are not the only strongest ones at their destination."""
     found = False
     for p in b.units:
@@ -138,7 +138,7 @@ def _outgunned(b: Battle) -> bool:
     return found
 
 
-@compiled
+@compile_lazily
 def _self_dislodging(b: Battle) -> bool:
     """Step 8: bounce moves that would dislodge an own unit, or that need the help of the power that they attack."""
     found = False
@@ -159,7 +159,7 @@ def _self_dislodging(b: Battle) -> bool:
     return found
 
 
-@compiled
+@compile_lazily
 def _cut_by_dislodging(b: Battle) -> bool:
     """Step 9: cut the supports that dislodged units give.
 
@@ -186,7 +186,7 @@ def _cut_by_dislodging(b: Battle) -> bool:
     return found
 
 
-@compiled
+@compile_lazily
 def _dislodge(b: Battle, beaten_by: Ints) -> None:
     """Step 10: mark dislodgements, and free the moves that units had blocked which are no longer there."""
     for p in b.units:
@@ -206,7 +206,7 @@ def _dislodge(b: Battle, beaten_by: Ints) -> None:
         _free(b, beaten_by, p)
 
 
-@compiled
+@compile_lazily
 def _free(b: Battle, beaten_by: Ints, site: int) -> None:
     """Let the only strongest unit that bounced at a province move there, and free what its own stay had blocked."""
     while True:
@@ -228,7 +228,7 @@ def _free(b: Battle, beaten_by: Ints, site: int) -> None:
         site = freed
 
 
-@compiled
+@compile_lazily
 def _is_contested(b: Battle, site: int) -> bool:
     """Return whether any unit has fought at a province."""
     fights = 0
@@ -237,7 +237,7 @@ def _is_contested(b: Battle, site: int) -> bool:
     return fights > 0
 
 
-@compiled
+@compile_lazily
 def _find_refuges(chart: Chart, b: Battle, beaten_by: Ints) -> None:
     """Write the dislodged units to the board, with the nodes to which they may retreat."""
     b.board[LOST, :] = NO
@@ -260,7 +260,7 @@ def _find_refuges(chart: Chart, b: Battle, beaten_by: Ints) -> None:
             b.board[REFUGES, p] = bits
 
 
-@compiled
+@compile_lazily
 def _march(b: Battle, beaten_by: Ints) -> None:
     """Move the units that succeeded, and take away those that were dislodged."""
     power = b.board[POWER].copy()

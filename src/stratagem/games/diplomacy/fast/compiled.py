@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stratagem.cache import cache_folder
+from stratagem.base.cache import cache_folder
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -20,7 +20,7 @@ def is_compiled() -> bool:
     return find_spec("numba") is not None
 
 
-def compiled(function: F) -> F:
+def compile_lazily(function: F) -> F:
     """Compile a kernel on its first call.
 
     Machine code is cached by the digest of all kernels, since numba looks at the file of one function only and would

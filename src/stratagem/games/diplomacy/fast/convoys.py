@@ -22,10 +22,10 @@ from stratagem.games.diplomacy.fast.cells import (
     WHOM,
 )
 from stratagem.games.diplomacy.fast.chart import NO, Chart
-from stratagem.games.diplomacy.fast.compiled import compiled
+from stratagem.games.diplomacy.fast.compiled import compile_lazily
 
 
-@compiled
+@compile_lazily
 def settle_convoys(chart: Chart, b: Battle) -> None:
     """Steps 4 and 5: find the convoys that are disrupted, and let the others cut supports."""
     cutters = np.zeros(b.result.shape[0], np.int32)
@@ -54,7 +54,7 @@ def settle_convoys(chart: Chart, b: Battle) -> None:
                 cutters[p] = 1
 
 
-@compiled
+@compile_lazily
 def _forsake(b: Battle, p: int) -> None:
     """Cancel the supports and convoys of an army whose convoy has failed."""
     for q in b.units:
@@ -67,7 +67,7 @@ def _forsake(b: Battle, p: int) -> None:
     b.unhelpful[p] = 0
 
 
-@compiled
+@compile_lazily
 def check_disruptions(chart: Chart, b: Battle, result: int, final: bool) -> None:
     """Strike the convoy paths through fleets that would be dislodged."""
     for p in b.units:
@@ -85,7 +85,7 @@ def check_disruptions(chart: Chart, b: Battle, result: int, final: bool) -> None
                     b.result[sea] = DISRUPTED
 
 
-@compiled
+@compile_lazily
 def _is_disrupted(chart: Chart, b: Battle, to: int, sea: int) -> bool:
     """Return whether the fleet at sea would be dislodged by what attacks it now."""
     most, num, foreign, own = 0, 0, False, False
@@ -110,7 +110,7 @@ def _is_disrupted(chart: Chart, b: Battle, to: int, sea: int) -> bool:
     return bool(kind in (SUPPORT_HOLD, SUPPORT_MOVE) and b.orders[to, WHERE] == sea)
 
 
-@compiled
+@compile_lazily
 def _strike(b: Battle, p: int, fleet: int) -> None:
     """Strike the paths of a fleet; the engine passes over a path that follows one that was struck."""
     index = 0
@@ -122,7 +122,7 @@ def _strike(b: Battle, p: int, fleet: int) -> None:
         index += 1
 
 
-@compiled
+@compile_lazily
 def leads_to(chart: Chart, b: Battle, start: int, holding: bool, sea: int) -> bool:
     """Return whether a chain of supports and convoys leads to a support of the fleet at sea, or of an attack on it."""
     seen = np.zeros(b.result.shape[0], np.int32)

@@ -32,10 +32,10 @@ from stratagem.games.diplomacy.fast.cells import (
 )
 from stratagem.games.diplomacy.fast.chart import NO, Chart, Ints
 from stratagem.games.diplomacy.fast.clash import resolve_moves
-from stratagem.games.diplomacy.fast.compiled import compiled
+from stratagem.games.diplomacy.fast.compiled import compile_lazily
 
 
-@compiled
+@compile_lazily
 def play_phase(chart: Chart, board: Ints, orders: Ints, result: Ints) -> None:
     """Play a phase with these orders, in place, and go on to the next phase in which somebody has to act."""
     phase = board[CLOCK, PHASE]
@@ -49,7 +49,7 @@ def play_phase(chart: Chart, board: Ints, orders: Ints, result: Ints) -> None:
     _advance(chart, board)
 
 
-@compiled
+@compile_lazily
 def retreat(board: Ints, orders: Ints, result: Ints) -> None:
     """Play the retreats: units that retreat to one province, and those without a retreat, disband."""
     places = board.shape[1]
@@ -72,7 +72,7 @@ def retreat(board: Ints, orders: Ints, result: Ints) -> None:
     board[REFUGES, :] = 0
 
 
-@compiled
+@compile_lazily
 def adjust(chart: Chart, board: Ints, orders: Ints) -> None:
     """Play the builds and removals; where a power orders fewer removals than are due, it loses other units too."""
     for p in range(board.shape[1]):
@@ -86,14 +86,14 @@ def adjust(chart: Chart, board: Ints, orders: Ints) -> None:
             _remove(board, _farthest(chart, board, power))
 
 
-@compiled
+@compile_lazily
 def _remove(board: Ints, p: int) -> None:
     """Remove the unit of a province."""
     board[UNIT, p] = NO
     board[POWER, p] = NO
 
 
-@compiled
+@compile_lazily
 def _farthest(chart: Chart, board: Ints, power: int) -> int:
     """Return the province of the unit that a power in civil disorder loses first.
 
@@ -109,7 +109,7 @@ def _farthest(chart: Chart, board: Ints, power: int) -> int:
     return first
 
 
-@compiled
+@compile_lazily
 def count_of(row: Ints, power: int) -> int:
     """Return how often a power stands in a row of the board."""
     count = 0
@@ -118,7 +118,7 @@ def count_of(row: Ints, power: int) -> int:
     return count
 
 
-@compiled
+@compile_lazily
 def free_homes(chart: Chart, board: Ints, power: int) -> int:
     """Return the number of home centres in which a power can build."""
     count = 0
@@ -127,14 +127,14 @@ def free_homes(chart: Chart, board: Ints, power: int) -> int:
     return count
 
 
-@compiled
+@compile_lazily
 def due(chart: Chart, board: Ints, power: int) -> int:
     """Return the number of units that a power can build now, or must remove where it is negative."""
     missing = count_of(board[OWNER], power) - count_of(board[POWER], power)
     return min(missing, free_homes(chart, board, power)) if missing > 0 else missing
 
 
-@compiled
+@compile_lazily
 def _advance(chart: Chart, board: Ints) -> None:
     """Go on to the next phase that is not empty; centres change hands before Winter."""
     clock = board[CLOCK]
@@ -158,7 +158,7 @@ def _advance(chart: Chart, board: Ints) -> None:
             return
 
 
-@compiled
+@compile_lazily
 def _capture(board: Ints) -> None:
     """Give the centres to the units that stand in them, and end the game if somebody has won."""
     before = np.zeros(NUM_POWERS, np.int32)

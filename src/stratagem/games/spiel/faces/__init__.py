@@ -8,7 +8,7 @@ from stratagem.games.spiel.faces.blind_auction import BlindAuction
 from stratagem.games.spiel.faces.breakthrough import breakthrough
 from stratagem.games.spiel.faces.connect_four import ConnectFour
 from stratagem.games.spiel.faces.goofspiel import Goofspiel
-from stratagem.games.spiel.faces.kuhn import Kuhn
+from stratagem.games.spiel.faces.kuhn import SpielKuhnFace
 from stratagem.games.spiel.faces.leduc import Leduc
 from stratagem.games.spiel.faces.liars_dice import LiarsDice
 from stratagem.games.spiel.faces.nim import Nim
@@ -22,7 +22,7 @@ FACES: dict[str, Face] = {
     "breakthrough-6x6": breakthrough("breakthrough-6x6", 6, 6, "Breakthrough on six columns and six rows."),
     "nim": Nim(),
     "pig": Pig(),
-    "kuhn-spiel": Kuhn(),
+    "kuhn-spiel": SpielKuhnFace(),
     "leduc": Leduc(),
     "liars-dice": LiarsDice(),
     "blind-auction": BlindAuction(),

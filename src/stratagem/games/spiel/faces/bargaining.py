@@ -35,7 +35,7 @@ class Bargaining(Face):
 
     def situation(self, facts: SpielFacts) -> str:
         pool, values, _, *offers = facts.information.strip().split("\n")
-        lines = [f"The pool: {_counted(_numbers(pool))}.", f"Worth to you, each: {_worths(_numbers(values))}."]
+        lines = [f"The pool: {_count_items(_numbers(pool))}.", f"Worth to you, each: {_worths(_numbers(values))}."]
         for offer in offers:
             who = "You" if offer.startswith(f"P{facts.seat} ") else "The other player"
             lines.append(f"{who}: {self.action(offer.split('offers: ')[1])}")
@@ -50,7 +50,7 @@ def _numbers(text: str) -> list[int]:
     return [int(number) for number in re.findall(r"\w: (\d+)", text)]
 
 
-def _counted(counts: list[int]) -> str:
+def _count_items(counts: list[int]) -> str:
     return ", ".join(f"{count} {item}" for count, item in zip(counts, _ITEMS, strict=True))
 
 

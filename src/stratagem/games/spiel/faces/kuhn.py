@@ -13,7 +13,7 @@ _WORDS = {"p": "PASS", "b": "BET"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kuhn(Face):
+class SpielKuhnFace(Face):
     """The hand as OpenSpiel deals it: seat 0 speaks first."""
 
     name: str = "kuhn-spiel"

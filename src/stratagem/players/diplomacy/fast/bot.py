@@ -25,7 +25,7 @@ from stratagem.games.diplomacy.fast.cells import (
     WINTER,
 )
 from stratagem.games.diplomacy.fast.chart import Chart, Ints
-from stratagem.games.diplomacy.fast.compiled import compiled
+from stratagem.games.diplomacy.fast.compiled import compile_lazily
 from stratagem.games.diplomacy.fast.phases import count_of, due
 from stratagem.players.diplomacy.fast.dice import Words, below, new_dice
 from stratagem.players.diplomacy.fast.march import march
@@ -33,7 +33,7 @@ from stratagem.players.diplomacy.fast.picks import pick, rank, without
 from stratagem.players.diplomacy.fast.values import Longs, Neighbourhood, competition_of, enterable, values_of
 
 
-@compiled
+@compile_lazily
 def order(
     chart: Chart,
     near: Neighbourhood,
@@ -68,7 +68,7 @@ def order(
     return True
 
 
-@compiled
+@compile_lazily
 def _is_idle(chart: Chart, board: Ints, power: int) -> bool:
     """Return whether a power has nothing to order, so that no value is needed."""
     phase = board[CLOCK, PHASE]
@@ -77,7 +77,7 @@ def _is_idle(chart: Chart, board: Ints, power: int) -> bool:
     return bool(count_of(board[POWER if phase in (SPRING, FALL) else LOSER], power) == 0)
 
 
-@compiled
+@compile_lazily
 def _retreat(chart: Chart, board: Ints, power: int, values: Longs, dice: Words, alternative: int, orders: Ints) -> bool:
     """Retreat, never two to one province; if one retreat turns out to be impossible, all units disband."""
     places = board.shape[1]
@@ -108,7 +108,7 @@ def _retreat(chart: Chart, board: Ints, power: int, values: Longs, dice: Words, 
     return possible
 
 
-@compiled
+@compile_lazily
 def _remove(board: Ints, power: int, number: int, values: Longs, dice: Words, alternative: int, orders: Ints) -> None:
     """Remove from the worst unit up, each passed over with a fixed probability."""
     places = board.shape[1]
@@ -130,7 +130,7 @@ def _remove(board: Ints, power: int, number: int, values: Longs, dice: Words, al
         left = without(left, index)
 
 
-@compiled
+@compile_lazily
 def _build(
     chart: Chart, board: Ints, power: int, number: int, values: Longs, dice: Words, alternative: int, orders: Ints
 ) -> None:
@@ -149,7 +149,7 @@ def _build(
         orders[chart.place[node], KIND], orders[chart.place[node], WHOM] = BUILD, node
 
 
-@compiled
+@compile_lazily
 def order_alone(
     chart: Chart, near: Neighbourhood, board: Ints, power: int, key: np.uint64, weights: Longs, alternative: int
 ) -> tuple[Ints, bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stratagem.games.diplomacy.fast.compiled import compiled
+from stratagem.games.diplomacy.fast.compiled import compile_lazily
 
 Words = NDArray[np.uint64]
 """A key and the number of its draws so far."""
@@ -15,7 +15,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _30, _27, _31, _32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 
 
-@compiled
+@compile_lazily
 def mix(x: np.uint64) -> np.uint64:
     """Mix 64 bits (splitmix64)."""
     x = (x ^ (x >> _30)) * _FIRST
@@ -23,13 +23,13 @@ def mix(x: np.uint64) -> np.uint64:
     return x ^ (x >> _31)
 
 
-@compiled
+@compile_lazily
 def key_at(key: np.uint64, step: int) -> np.uint64:
     """Return the key further down by one number."""
     return mix(key + _GAMMA * np.uint64(step + 1))
 
 
-@compiled
+@compile_lazily
 def new_dice(key: np.uint64) -> Words:
     """Return the draws of a key."""
     dice = np.zeros(2, np.uint64)
@@ -37,7 +37,7 @@ def new_dice(key: np.uint64) -> Words:
     return dice
 
 
-@compiled
+@compile_lazily
 def below(dice: Words, bound: int) -> int:
     """Draw a number from 0 to `bound` - 1."""
     dice[1] += np.uint64(1)

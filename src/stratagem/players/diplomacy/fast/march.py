@@ -8,13 +8,13 @@ import numpy as np
 
 from stratagem.games.diplomacy.fast.cells import HOLD, KIND, MOVE, POWER, SUPPORT_HOLD, SUPPORT_MOVE, UNIT
 from stratagem.games.diplomacy.fast.chart import NO, Chart, Ints
-from stratagem.games.diplomacy.fast.compiled import compiled
+from stratagem.games.diplomacy.fast.compiled import compile_lazily
 from stratagem.players.diplomacy.fast.dice import Words, below
 from stratagem.players.diplomacy.fast.picks import pick, rank, without
 from stratagem.players.diplomacy.fast.values import Longs
 
 
-class March(NamedTuple):
+class MarchArrays(NamedTuple):
     """Working arrays of one power's movement phase, by province."""
 
     unit: Ints
@@ -27,13 +27,13 @@ class March(NamedTuple):
     orders: Ints
 
 
-@compiled
+@compile_lazily
 def march(
     chart: Chart, board: Ints, power: int, values: Longs, rivals: Ints, dice: Words, alternative: int, orders: Ints
 ) -> None:
     """Write the order of every unit of a power."""
     places = board.shape[1]
-    m = March(
+    m = MarchArrays(
         np.full(places, NO, np.int32), np.full(places, NO, np.int32), np.full(places, NO, np.int32), rivals, orders
     )
     left, count = np.empty(places, np.int32), 0
@@ -42,7 +42,7 @@ def march(
             m.unit[p] = board[UNIT, p]
             left[count] = p
             count += 1
-    queue = _shuffled(left[:count], dice)
+    queue = _shuffle_provinces(left[:count], dice)
     patience = 4 * count
     while count:
         patience -= 1
@@ -57,8 +57,8 @@ def march(
     _stay_useful(chart, m, values)
 
 
-@compiled
-def _shuffled(left: Ints, dice: Words) -> Ints:
+@compile_lazily
+def _shuffle_provinces(left: Ints, dice: Words) -> Ints:
     """Shuffle provinces."""
     result = np.empty(len(left), np.int32)
     for index in range(len(result)):
@@ -68,7 +68,7 @@ def _shuffled(left: Ints, dice: Words) -> Ints:
     return result
 
 
-@compiled
+@compile_lazily
 def _put_after(queue: Ints, count: int, place: int, awaited: int) -> None:
     """Put a province into the queue just after another one."""
     index = count
@@ -78,8 +78,10 @@ def _put_after(queue: Ints, count: int, place: int, awaited: int) -> None:
     queue[index] = place
 
 
-@compiled
-def _decide(chart: Chart, m: March, place: int, values: Longs, dice: Words, alternative: int, can_wait: bool) -> int:
+@compile_lazily
+def _decide(
+    chart: Chart, m: MarchArrays, place: int, values: Longs, dice: Words, alternative: int, can_wait: bool
+) -> int:
     """Give an order to the unit of a province, or return the province whose order it waits for."""
     unit = m.unit[place]
     reach = chart.reach[unit]
@@ -110,8 +112,8 @@ def _decide(chart: Chart, m: March, place: int, values: Longs, dice: Words, alte
     return NO
 
 
-@compiled
-def _try(chart: Chart, m: March, place: int, node: int, target: int) -> bool:
+@compile_lazily
+def _try(chart: Chart, m: MarchArrays, place: int, node: int, target: int) -> bool:
     """Move there, or support the unit that is or will be there under threat; False if neither makes sense."""
     if m.unit[target] >= 0 and chart.place[m.goes[target]] == target:
         return m.rivals[target] > 1 and _support_hold(chart, m, place, target)
@@ -123,7 +125,7 @@ def _try(chart: Chart, m: March, place: int, node: int, target: int) -> bool:
     return True
 
 
-@compiled
+@compile_lazily
 def _order(orders: Ints, place: int, kind: int, whom: int, where: int, extra: int) -> None:
     """Write an order."""
     orders[place, 0] = kind
@@ -132,8 +134,8 @@ def _order(orders: Ints, place: int, kind: int, whom: int, where: int, extra: in
     orders[place, 3] = extra
 
 
-@compiled
-def _support_hold(chart: Chart, m: March, place: int, target: int) -> bool:
+@compile_lazily
+def _support_hold(chart: Chart, m: MarchArrays, place: int, target: int) -> bool:
     """Support the own unit that stays at a province, where that is possible."""
     if not chart.helps[m.unit[place], target]:
         return False
@@ -142,8 +144,8 @@ def _support_hold(chart: Chart, m: March, place: int, target: int) -> bool:
     return True
 
 
-@compiled
-def _support_move(chart: Chart, m: March, place: int, target: int) -> bool:
+@compile_lazily
+def _support_move(chart: Chart, m: MarchArrays, place: int, target: int) -> bool:
     """Support the own unit that enters a province, where that is possible."""
     if not chart.helps[m.unit[place], target]:
         return False
@@ -153,8 +155,8 @@ def _support_move(chart: Chart, m: March, place: int, target: int) -> bool:
     return True
 
 
-@compiled
-def _stay_useful(chart: Chart, m: March, values: Longs) -> None:
+@compile_lazily
+def _stay_useful(chart: Chart, m: MarchArrays, values: Longs) -> None:
     """Let units that hold support the best neighbouring place that an own unit enters, or stays in, under threat."""
     for place in range(len(m.unit)):
         if m.unit[place] < 0 or m.orders[place, KIND] != HOLD:
@@ -169,8 +171,8 @@ def _stay_useful(chart: Chart, m: March, values: Longs) -> None:
                 break
 
 
-@compiled
-def _helps(chart: Chart, m: March, place: int, target: int) -> bool:
+@compile_lazily
+def _helps(chart: Chart, m: MarchArrays, place: int, target: int) -> bool:
     """Support what happens at a province, where it is under threat."""
     if m.entered[target] >= 0:
         return m.rivals[target] > 0 and _support_move(chart, m, place, target)

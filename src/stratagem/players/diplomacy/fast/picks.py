@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stratagem.games.diplomacy.fast.chart import Ints
-from stratagem.games.diplomacy.fast.compiled import compiled
+from stratagem.games.diplomacy.fast.compiled import compile_lazily
 from stratagem.players.diplomacy.fast.dice import Words, below
 from stratagem.players.diplomacy.fast.values import Longs
 
@@ -13,7 +13,7 @@ STEEPNESS = 500
 """Percentage by which the probability of the next best declines with the gap in value."""
 
 
-@compiled
+@compile_lazily
 def rank(nodes: Ints, values: Longs) -> None:
     """Sort nodes in place, the best first; ties in alphabetical order."""
     for index in range(1, len(nodes)):
@@ -27,7 +27,7 @@ def rank(nodes: Ints, values: Longs) -> None:
         nodes[place] = node
 
 
-@compiled
+@compile_lazily
 def pick(nodes: Ints, values: Longs, dice: Words, alternative: int) -> int:
     """Return the index of a picked node among ranked ones; `alternative` is the percentage of the next best."""
     index = 0
@@ -41,7 +41,7 @@ def pick(nodes: Ints, values: Longs, dice: Words, alternative: int) -> int:
     return index
 
 
-@compiled
+@compile_lazily
 def without(nodes: Ints, index: int) -> Ints:
     """Return the nodes without one of them."""
     left = np.empty(len(nodes) - 1, np.int32)

@@ -9,18 +9,89 @@ from numpy.typing import NDArray
 
 from stratagem.games.diplomacy.coasts import Coasts, lines_as_read
 from stratagem.games.diplomacy.fast.array_board import ArrayBoard
-from stratagem.games.diplomacy.fast.cells import CLOCK, KIND, NUM_POWERS, OVER, OWNER, PHASE, POWER, UNIT, WIN, YEAR
+from stratagem.games.diplomacy.fast.cells import (
+    CLOCK,
+    KIND,
+    NUM_POWERS,
+    OVER,
+    OWNER,
+    PHASE,
+    POWER,
+    UNIT,
+    WIN,
+    WINTER,
+    YEAR,
+)
 from stratagem.games.diplomacy.fast.chart import NO, Chart, Ints, chart
-from stratagem.games.diplomacy.fast.compiled import compiled
-from stratagem.games.diplomacy.fast.phases import play_phase
+from stratagem.games.diplomacy.fast.compiled import compile_lazily
+from stratagem.games.diplomacy.fast.phases import count_of, play_phase
 from stratagem.games.diplomacy.fast.text import orders_array
 from stratagem.games.diplomacy.position import PHASES
 from stratagem.games.diplomacy.state import DiplomacyState
 from stratagem.players.diplomacy.appraisal import Appraisal
-from stratagem.players.diplomacy.fast.games import is_counted, play_turn
+from stratagem.players.diplomacy.fast.bot import order
+from stratagem.players.diplomacy.fast.dice import key_at
 from stratagem.players.diplomacy.fast.sheets import weights_of
-from stratagem.players.diplomacy.fast.values import Longs, Neighbourhood, neighbourhood
-from stratagem.players.rollouts import Batch, World
+from stratagem.players.diplomacy.fast.values import Longs, Neighbourhood, enterable, neighbourhood
+from stratagem.players.rollouts import DecisionRollouts, World
+
+_PLACES = 1 << 10
+"""The factor of turns and slots in the keys of players, as in `players.base`."""
+
+
+@compile_lazily
+def play_turn(
+    chart: Chart, near: Neighbourhood, board: Ints, key: np.uint64, turn: int, weights: Longs, alternatives: Longs
+) -> None:
+    """Play one phase in place, each power by its own weights; `key` is that of the players of a table."""
+    orders = np.zeros((board.shape[1], 4), np.int32)
+    result = np.zeros(board.shape[1], np.int32)
+    able = enterable(chart, board)
+    for power in range(NUM_POWERS):
+        own = key_at(key, (turn * _PLACES + power) * _PLACES)
+        order(chart, near, board, power, own, weights[power], alternatives[power], able, orders)
+    play_phase(chart, board, orders, result)
+
+
+@compile_lazily
+def is_counted(board: Ints, until: int) -> bool:
+    """Return whether a game that ends with the count of a year is over."""
+    year = board[CLOCK, YEAR]
+    return bool(board[CLOCK, OVER] == 1 or year > until or (year == until and board[CLOCK, PHASE] == WINTER))
+
+
+@compile_lazily
+def play_games(
+    chart: Chart,
+    near: Neighbourhood,
+    start: Ints,
+    keys: NDArray[np.uint64],
+    seats: Ints,
+    until: Ints,
+    weights: Longs,
+    alternatives: Longs,
+) -> Ints:
+    """Return the centres of each power at the end of each game, and then the winner of a solo or -1.
+
+    The power `seats[game]` plays by the first weights, the six others by the second.
+    """
+    scores = np.zeros((len(keys), NUM_POWERS + 1), np.int32)
+    for game in range(len(keys)):
+        board = start.copy()
+        bots = np.ones(NUM_POWERS, np.int64)
+        bots[seats[game]] = 0
+        turn = 0
+        while not is_counted(board, until[game]):
+            play_turn(chart, near, board, keys[game], turn, weights[bots], alternatives[bots])
+            turn += 1
+        most = 0
+        for power in range(NUM_POWERS):
+            scores[game, power] = count_of(board[OWNER], power)
+            if scores[game, power] > scores[game, most]:
+                most = power
+        scores[game, NUM_POWERS] = most if board[CLOCK, OVER] else -1
+    return scores
+
 
 Rules = tuple[type[Appraisal], int]
 """Values of a DumbBot, and its percentage of the next best candidate."""
@@ -31,7 +102,7 @@ _YEAR = len(PHASES)
 class CompiledRollouts:
     """Function that returns an action's return in these worlds of a batch."""
 
-    def __init__(self, batch: Batch, bots: Sequence[Sequence[Rules]]) -> None:
+    def __init__(self, batch: DecisionRollouts, bots: Sequence[Sequence[Rules]]) -> None:
         """Take the worlds of one position of a game on the fast board, and the bot of each seat by world."""
         state = batch.worlds[0].state
         assert isinstance(state, DiplomacyState)
@@ -73,7 +144,7 @@ def _orders(world: World, coasts: Coasts) -> Ints:
     return orders_array(lines_as_read(lines, coasts))
 
 
-@compiled
+@compile_lazily
 def returns_of(
     chart: Chart,
     near: Neighbourhood,
@@ -102,7 +173,7 @@ def returns_of(
     return returns
 
 
-@compiled
+@compile_lazily
 def share_of(board: Ints, power: int, ended: bool) -> float:
     """Return a power's share of the sum of squares; before the end a unit in a centre owns it."""
     counts, total, most, winners = np.zeros(NUM_POWERS, np.int64), 0, 0, 0

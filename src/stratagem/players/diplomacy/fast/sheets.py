@@ -14,7 +14,7 @@ from stratagem.players.diplomacy.fast.bot import order_alone
 from stratagem.players.diplomacy.fast.values import Longs, neighbourhood, weights_array
 
 
-def written(board: ArrayBoard, power: str, key: Key, appraisal: type[Appraisal], strays: int) -> str | None:
+def write_sheet(board: ArrayBoard, power: str, key: Key, appraisal: type[Appraisal], strays: int) -> str | None:
     """Return the sheet that DumbBot writes with this key; None where one of its retreats is not possible."""
     cells = board.cells
     orders, possible = order_alone(

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from stratagem.games.diplomacy.engine import STANDARD
 from stratagem.games.diplomacy.fast.cells import NUM_POWERS, OWNER, POWER, UNIT
 from stratagem.games.diplomacy.fast.chart import Chart, Ints
-from stratagem.games.diplomacy.fast.compiled import compiled
-from stratagem.players.diplomacy.appraisal import Weights, neighbours_of
+from stratagem.games.diplomacy.fast.compiled import compile_lazily
+from stratagem.players.diplomacy.appraisal import AppraisalWeights, neighbours_of
 
 Longs = NDArray[np.int64]
 ATTACK, DEFENCE, STRENGTH, COMPETITION, GUARD, VACANT, PROXIMITY = range(7)
@@ -45,7 +45,7 @@ def neighbourhood() -> Neighbourhood:
     )
 
 
-def weights_array(seasons: Mapping[str, Weights]) -> Longs:
+def weights_array(seasons: Mapping[str, AppraisalWeights]) -> Longs:
     """Return the weights of spring, fall and winter as an array."""
     return np.array(
         [
@@ -56,7 +56,7 @@ def weights_array(seasons: Mapping[str, Weights]) -> Longs:
     )
 
 
-@compiled
+@compile_lazily
 def enterable(chart: Chart, board: Ints) -> Ints:
     """Return by power and province the number of units that could be there."""
     able = np.zeros((NUM_POWERS, board.shape[1]), np.int32)
@@ -69,7 +69,7 @@ def enterable(chart: Chart, board: Ints) -> Ints:
     return able
 
 
-@compiled
+@compile_lazily
 def sizes_of(chart: Chart, board: Ints) -> Longs:
     """Return the size of each power, and of all free centres together at the end."""
     counts = np.zeros(NUM_POWERS + 1, np.int64)
@@ -79,7 +79,7 @@ def sizes_of(chart: Chart, board: Ints) -> Longs:
     return counts * counts + 4 * counts + 16
 
 
-@compiled
+@compile_lazily
 def competition_of(able: Ints, power: int) -> Ints:
     """Return by province the largest number of units of any one other power that could be there."""
     result = np.zeros(able.shape[1], np.int32)
@@ -90,7 +90,7 @@ def competition_of(able: Ints, power: int) -> Ints:
     return result
 
 
-@compiled
+@compile_lazily
 def values_of(
     chart: Chart, near: Neighbourhood, board: Ints, power: int, weights: Longs, able: Ints, rivals: Ints
 ) -> Longs:
@@ -118,7 +118,7 @@ def values_of(
     return total
 
 
-@compiled
+@compile_lazily
 def _spread(near: Neighbourhood, level: Longs) -> Longs:
     """Add up a node's value and the best of each province next to it, divided by five."""
     result = np.empty_like(level)

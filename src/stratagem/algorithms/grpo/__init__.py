@@ -1,1 +1,0 @@
-"""GRPO (group-relative policy optimization) on branched rollouts from common states."""

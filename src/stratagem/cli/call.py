@@ -1,0 +1,67 @@
+"""Call of a function by a command, and the output of its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import typer
+
+from stratagem.api.result import Result
+from stratagem.cli.broken_off import stoppable
+from stratagem.cli.console import out
+from stratagem.cli.output import print_result
+
+
+class CommandCall(NamedTuple):
+    """Function that a person calls by a command."""
+
+    function: Callable[..., Any]
+    given: Mapping[str, Any]
+    """Parameters that were given, by name."""
+    json: bool = False
+    """True to print JSON."""
+    everything: bool = False
+    """True to print all figures, and not the main ones alone."""
+    more: str = ""
+    """Sentence about further figures, below the main ones."""
+
+    def carry_out(self, **changed: Any) -> Any:
+        """Call the function, some parameters changed; where it is stopped, print what is known and how to go on."""
+        with stoppable(self.show):
+            return self.function(**{**self.given, **changed})
+
+    def show(self, result: Result) -> None:
+        """Print a result, and the files that it wrote."""
+        print_result(result, json=self.json, everything=self.everything)
+        if self.json:
+            return
+        if self.more and not self.everything:
+            out.print(self.more, style="dim", highlight=False)
+        for path in result.files:
+            out.print(str(path), markup=False, highlight=False, soft_wrap=True)
+
+
+def print_call(call: CommandCall) -> None:
+    """Call the function, print its result, and end with the status of the result."""
+    result = call.carry_out()
+    call.show(result)
+    if result.exit_status:
+        raise typer.Exit(result.exit_status)
+
+
+def wait_for_end(call: CommandCall) -> None:
+    """Print the address of a server, or of each player that it serves, and wait until ^C closes it.
+
+    Where a file was written in its place, print its name and size.
+    """
+    opened = call.carry_out()
+    if isinstance(opened, Path):
+        out.print(f"{opened}, {opened.stat().st_size / 1e6:.1f} MB", highlight=False, markup=False, soft_wrap=True)
+        return
+    with opened, suppress(KeyboardInterrupt):
+        for line in [f"model {name} at {opened.url}" for name in call.given.get("players", ())] or [str(opened)]:
+            out.print(line, highlight=False, markup=False, soft_wrap=True)
+        opened.wait()

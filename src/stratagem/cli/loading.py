@@ -1,0 +1,192 @@
+"""Commands of the parser: known by their summaries, and loaded with their options when they run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from stratagem.base.consent.table import ALLOWING
+from stratagem.base.errors import BadParameter
+from stratagem.base.renamed.arguments import REPLACED_COMMANDS, refuse_replaced
+from stratagem.cli.commands import COMMANDS, PLURAL, Command
+from stratagem.cli.console import errors
+from stratagem.cli.parameters import as_options
+
+
+def permissions() -> list[Any]:
+    """Return the options that allow a single thing; they act by themselves, so that no command has to pass them on."""
+    return _acting(_declare_permissions)
+
+
+def _allow(parameter: typer.CallbackParam, things: Sequence[str] | None) -> None:
+    kind = str(parameter.name).removeprefix("allow_")
+    for thing in things or ():
+        ALLOWING[kind](thing)
+
+
+Things = list[str] | None
+
+
+def _declare_permissions(
+    allow_file: Annotated[
+        Things,
+        typer.Option(callback=_allow, help="Python file that a recipe, record or run may run, or file to read."),
+    ] = None,
+    allow_command: Annotated[
+        Things, typer.Option(callback=_allow, help="Command of an agent that a recipe, record or run may start.")
+    ] = None,
+    allow_host: Annotated[
+        Things, typer.Option(callback=_allow, help="Server that a recipe, record or run may use: HOST or HOST:PORT.")
+    ] = None,
+) -> None:
+    """Declare the options."""
+
+
+def terms(unanswered: int) -> list[Any]:
+    """Return the options of `sg.servers`; each sets its terms while the command runs.
+
+    The command ends with the status `unanswered` if more requests than a share had no reply, after its output.
+    """
+    from stratagem.api.servers import servers
+    from stratagem.cli.generated import typed_options
+
+    def take(context: typer.Context, parameter: typer.CallbackParam, value: Any) -> None:
+        try:
+            if parameter.name == "max_failed":
+                _fail_above(context, value, unanswered)
+            elif value is not None:
+                context.with_resource(servers(**{str(parameter.name): value}))
+        except BadParameter as error:
+            said = re.sub(rf"servers needs `{parameter.name}`(?: of)?", f"{parameter.opts[0]} must be", str(error))
+            raise BadParameter(said) from None
+
+    return _acting(typed_options(servers, take))
+
+
+def _fail_above(context: typer.Context, share: float | None, status: int) -> None:
+    """Let a command end with a status where more requests than a share had no reply."""
+    from stratagem.api.servers import servers
+    from stratagem.language.engines.outcomes import failing_above
+    from stratagem.language.engines.remote.terms import MAX_FAILED
+
+    limit = MAX_FAILED if share is None else share
+    context.with_resource(servers(max_failed=limit))  # refuses what is no share
+    context.with_resource(servers(max_failed=1.0))  # results would say the same sentence a second time
+    context.with_resource(failing_above(limit, status))
+
+
+def as_command(function: Any, name: str = "", kind: Any = TyperCommand) -> Any:
+    """Return a function as a command of the parser."""
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command(name or None, cls=kind)(function)
+    return get_command(app)
+
+
+def _acting(function: Any) -> list[Any]:
+    """Return the options of a function whose callbacks act by themselves, so that no command has to pass them on."""
+    found = [one for one in as_command(function).params if one.name != "help"]
+    for one in found:
+        one.expose_value = False
+    return found
+
+
+def _function_of(command: str) -> str:
+    """Return the name of the function that a command calls."""
+    return str(COMMANDS[command].function).rpartition(":")[2] if command in COMMANDS else ""
+
+
+def _option_names(given: Sequence[str]) -> list[str]:
+    """Return the parameters of the options among words."""
+    words = (one.partition("=")[0] for one in given if one.startswith("--"))
+    return [one.removeprefix("--").replace("-", "_") for one in words]
+
+
+class LoadedCommand(TyperCommand):
+    """Command with its options: what they opened is closed, and a shell completes further words as values of one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; if one is refused, end what the ones before it set for the command."""
+        with ExitStack() as refused:
+            refused.callback(ctx.close)  # the command does not begin, so nobody else ends it
+            given = list(args)  # the parser takes words from the list
+            refuse_replaced(_function_of(str(self.name)), _option_names(given))
+            rest = super().parse_args(ctx, args)
+            self._check_paths(ctx, given)
+            refused.pop_all()
+        return rest
+
+    def _check_paths(self, ctx: Any, args: list[str]) -> None:
+        """Refuse an empty text where a path is due, as of an unset variable: it would be the working folder."""
+        words = [part for word in args for part in (word.split("=", 1) if word.startswith("--") else (word,))]
+        empty = {option for option, value in pairwise(words) if not value}
+        for parameter in self.get_params(ctx):
+            if empty & set(parameter.opts) and isinstance(ctx.params.get(parameter.name), Path):
+                option = parameter.opts[0]
+                raise BadParameter(f"{option} needs a path, and its text is empty: name one, or leave it out.")
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Return the completions of a word to which no parameter is left."""
+        offered = super().shell_complete(ctx, incomplete)
+        for parameter in self.get_params(ctx) if incomplete[:1] != "-" else ():
+            if set(PLURAL) & set(parameter.opts) and ctx.params.get(parameter.name):
+                offered += parameter.shell_complete(ctx, incomplete)
+        return offered
+
+
+def load_command(command: Command, name: str) -> Any:
+    """Return a command with its options: its own, those of servers, and permissions."""
+    from stratagem.cli.generated import typed_function  # imports the readers of names
+
+    loaded = as_command(typed_function(command), name, LoadedCommand)
+    loaded.params += terms(command.unanswered) if command.servers else []
+    loaded.params += permissions() if command.names_files else []
+    return loaded
+
+
+class LazyCommand(TyperCommand):
+    """Command known by its summary until it runs."""
+
+    def __init__(self, name: str, command: Command) -> None:
+        super().__init__(name, short_help=as_options(command.summary))
+        self._command = command
+
+    @cached_property
+    def loaded(self) -> Any:
+        """The command with its options."""
+        return load_command(self._command, str(self.name))
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Read the options of the command itself; the parser goes on from there."""
+        return self.loaded.make_context(info_name, args, parent=parent, **extra)
+
+
+class Commands(TyperGroup):
+    """All commands, none of them imported."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, command in COMMANDS.items():
+            self.add_command(LazyCommand(name, command))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; one of an earlier release is answered with the present words."""
+        if args and (new := REPLACED_COMMANDS.get(args[0])):
+            raise BadParameter(f"`stratagem {args[0]}` was replaced: say {new}.")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; an interrupt of which it says nothing itself is named."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            errors.print("Interrupted.", style="yellow")
+            raise typer.Exit(130) from None

@@ -1,0 +1,37 @@
+"""The Resistance, a game of hidden roles: rules here, and beside them players and face."""
+
+from stratagem.games.resistance.rules import (
+    CARDS,
+    FAIL,
+    PAIRS,
+    SEATS,
+    SIZES,
+    SUCCESS,
+    VOTES,
+    Proposal,
+    Resistance,
+    ResistanceFacts,
+    ResistanceState,
+    Team,
+    possible_spies,
+    proposed,
+    team_of,
+)
+
+__all__ = [
+    "CARDS",
+    "FAIL",
+    "PAIRS",
+    "SEATS",
+    "SIZES",
+    "SUCCESS",
+    "VOTES",
+    "Proposal",
+    "Resistance",
+    "ResistanceFacts",
+    "ResistanceState",
+    "Team",
+    "possible_spies",
+    "proposed",
+    "team_of",
+]

@@ -1,0 +1,15 @@
+"""Face of the sender-receiver game on one line."""
+
+from __future__ import annotations
+
+from stratagem.games.sender_receiver.rules import SenderReceiver
+from stratagem.show.viewer.faces.base import STATIC
+from stratagem.show.viewer.faces.states import StateFace
+
+
+class SenderReceiverFace(StateFace):
+    """The sender-receiver game on one line."""
+
+    module = STATIC / "face_sender_receiver.js"
+    rules = SenderReceiver
+    parameters = ("states", "bias", "rounds")

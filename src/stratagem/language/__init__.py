@@ -1,0 +1,1 @@
+"""Language models: prompts, token tries, models and engines, by which a question becomes a reply."""

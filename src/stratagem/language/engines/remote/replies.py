@@ -1,0 +1,139 @@
+"""Replies of servers, untrusted: whatever the input, the result is a reply or a `Failure`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.language.engines.base import Alternative, Finish
+from stratagem.language.engines.remote.logprobs import read_alternatives
+from stratagem.language.engines.remote.retries import Failure
+
+LONGEST = 1 << 16
+"""Largest number of characters of a reply; the rest is cut off."""
+_QUOTED = 200
+"""Number of characters of a server's message in an error."""
+_SEARCHED = 10_000
+"""Number of characters that are searched for the message."""
+_MOST_TOKENS = 1 << 40
+_DECLINED: dict[str, Finish] = {"content_filter": "filter", "refusal": "refusal"}
+"""Ends of a reply that a filter or the model itself withheld, by `finish_reason`."""
+FILTERED = frozenset({"content_filter", "content_policy_violation", "invalid_prompt"})
+"""Codes of errors that say that a filter withheld the answer to a prompt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerReply:
+    """Model's answer from a server."""
+
+    text: str
+    finish: Finish
+    num_prompt: int = 0
+    num_reply: int = 0
+    alternatives: tuple[tuple[Alternative, ...], ...] = ()
+    reasoning: str = ""
+    """Thoughts that the server tells apart from the reply."""
+
+
+def read_reply(body: bytes, hide: Callable[[str], str]) -> ServerReply:
+    """Read the first choice of a chat completion, without secrets."""
+    answer = _mapping(parse_json(body))
+    choice = _mapping(_first(answer.get("choices")))
+    ended, message = choice.get("finish_reason"), _mapping(choice.get("message"))
+    text, refusal = _text(message.get("content")), _text(message.get("refusal"))
+    declined = _DECLINED.get(ended) if isinstance(ended, str) else None
+    if refusal and not text:
+        text, declined = refusal, declined or "refusal"
+    if text is None and (ended == "length" or declined):
+        text = ""
+    usage = _mapping(answer.get("usage"))
+    num_prompt, num_reply = tokens_of(usage.get("prompt_tokens")), tokens_of(usage.get("completion_tokens"))
+    if text is None:
+        answered = f"answered with no chat completion: {quote_start(hide(error_message(body)))}"
+        why = _no_text(ended, hide) if choice else answered
+        raise Failure(why, num_prompt=num_prompt, num_reply=num_reply)
+    text = hide(text)
+    finish: Finish = "length" if ended == "length" or len(text) > LONGEST else "done"
+    reasoning = _text(message.get("reasoning_content")) or _text(message.get("reasoning")) or ""
+    return ServerReply(
+        text=text[:LONGEST],
+        finish=declined or finish,
+        num_prompt=num_prompt,
+        num_reply=num_reply,
+        alternatives=read_alternatives(choice, hide),
+        reasoning=hide(reasoning)[:LONGEST],
+    )
+
+
+def read_models(body: bytes, hide: Callable[[str], str]) -> list[str]:
+    """Read the names of the models that a server lists."""
+    listed = _mapping(parse_json(body)).get("data")
+    names = [_mapping(model).get("id") for model in (listed if isinstance(listed, list) else [])]
+    return [quote_start(hide(name)) for name in names if isinstance(name, str) and name]
+
+
+def error_message(body: bytes) -> str:
+    """Return the message of an error where there is one, else the answer as it is."""
+    answer = parse_json(body)
+    error = _mapping(answer).get("error", answer)
+    for message in (error, *(_mapping(error).get(name) for name in ("message", "detail"))):
+        if isinstance(message, str) and message.strip():
+            return message
+    return _decode_body(body)
+
+
+def error_code(body: bytes) -> str:
+    """Return the code of an error where there is one; empty without."""
+    code = _mapping(_mapping(parse_json(body)).get("error")).get("code")
+    return code if isinstance(code, str) else ""
+
+
+def quote_start(text: str) -> str:
+    """Return the beginning of a text on one line, without control characters; `nothing` where there is none."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[:_SEARCHED]).split())
+    return (line or "nothing") if len(line) <= _QUOTED else f"{line[: _QUOTED - 1]}…"
+
+
+def sound(text: str) -> str:
+    """Replace halves of characters, which cannot be sent or stored."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def parse_json(body: bytes) -> Any:
+    """Parse the JSON of an answer; None where it is none."""
+    try:
+        return json.loads(_decode_body(body))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _decode_body(body: bytes) -> str:
+    return body.decode("utf-8-sig", "replace")
+
+
+def _no_text(ended: object, hide: Callable[[str], str]) -> str:
+    reason = f" (finish_reason {quote_start(hide(ended))})" if isinstance(ended, str) and ended else ""
+    return f"gave an answer without a text{reason}"
+
+
+def _text(content: object) -> str | None:
+    """Return the text of a message, which may come in parts."""
+    if isinstance(content, list):
+        parts = [_mapping(part).get("text") for part in content if _mapping(part).get("type") == "text"]
+        content = "".join(part for part in parts if isinstance(part, str)) if parts else None
+    return sound(content) if isinstance(content, str) else None
+
+
+def _first(values: object) -> object:
+    return values[0] if isinstance(values, list) and values else None
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def tokens_of(value: object) -> int:
+    """Return a count, where a server gives a sensible one."""
+    return value if type(value) is int and 0 <= value < _MOST_TOKENS else 0

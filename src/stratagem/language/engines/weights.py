@@ -1,0 +1,198 @@
+"""Weights of each row: the base, one adapter for all rows, or several adapters side by side.
+
+With several, their factors are stacked: one batched product over the adapters, each with its own rows, adds `(x A) B`
+to a layer's output. So one pass costs one pass, however many adapters there are. A step that does not run the
+model's own layers takes the factors of the stack, also of a single adapter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any, NamedTuple
+
+import torch
+
+from stratagem.language.models.adapters import active, check_adapter, lora_layers
+from stratagem.language.models.language_model import LanguageModel
+
+Names = tuple[str, ...]
+
+
+class AdapterFactors(NamedTuple):
+    """Factors of A adapters at some linear layers of one input; ranks are filled up with zeros to the largest, r."""
+
+    inward: torch.Tensor
+    """First factors, those of the layers side by side [A, in, K * r]."""
+    outward: list[tuple[slice, slice, torch.Tensor]]
+    """Second factors [A, r, out] with their columns in the product of the first ones, and in the output."""
+
+
+class Slots(NamedTuple):
+    """Rows by adapter, filled up to the same number for each."""
+
+    rows: torch.Tensor
+    """Row of each slot."""
+    taken: torch.Tensor
+    """Slots that are not there to fill up."""
+    in_order: bool
+    """True if the slots are the rows as they stand."""
+
+
+class Stack:
+    """Several adapters of a model side by side."""
+
+    def __init__(self, lm: LanguageModel, names: Names) -> None:
+        self.names = names
+        self._device = lm.model.device
+        self._layers = [layer for layer in lora_layers(lm) if any(name in layer.lora_A for name in names)]
+        rank = max(int(layer.lora_A[name].weight.shape[0]) for layer in self._layers for name in layer.lora_A)
+        self._stacked = {id(layer): _stack_factors(layer, names, rank) for layer in self._layers}
+        self._parts: dict[Hashable, AdapterFactors | None] = {}
+        """Parts by their place; a graph reads them again, so they stay where they are."""
+        self._adapters: Names = ()
+        self.slots = Slots(torch.zeros(0), torch.zeros(0), in_order=False)
+
+    def _forward(self, layer: Any) -> Callable[..., torch.Tensor]:
+        """Compute a layer with the stack, in place of its own forward pass."""
+        part = self._part_at(id(layer), lambda: [layer])
+
+        def forward(x: torch.Tensor, *args: Any, **options: Any) -> torch.Tensor:
+            result: torch.Tensor = layer.base_layer(x)
+            if part is not None:
+                self._add(part, x.reshape(-1, x.shape[-1]), result.view(-1, result.shape[-1]))
+            return result
+
+        return forward
+
+    def rows(self, adapters: Sequence[str]) -> None:
+        """Set the rows of the next passes."""
+        if (adapters := tuple(adapters)) == self._adapters:
+            return
+        self._adapters = adapters
+        rows = [[row for row, own in enumerate(adapters) if own == name] for name in self.names]
+        most = max(map(len, rows))
+        slots = [row for some in rows for row in (*some, *[-1] * (most - len(some)))]
+        self.slots = Slots(
+            torch.tensor([max(row, 0) for row in slots], device=self._device),
+            torch.tensor([slot for slot, row in enumerate(slots) if row >= 0], device=self._device),
+            slots == list(range(len(adapters))),
+        )
+
+    @contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Run the layers with the stack within."""
+        for layer in self._layers:
+            layer.forward = self._forward(layer)
+        try:
+            yield
+        finally:
+            for layer in self._layers:
+                del layer.forward
+
+    def add(
+        self, place: tuple[int, int], layers: Callable[[], Sequence[Any]], x: torch.Tensor, outputs: torch.Tensor
+    ) -> None:
+        """Add the adapters' part to the outputs [N, out], side by side, of linear layers of one input x [N, in].
+
+        `place` is the layer and the group of these linear layers.
+        """
+        if (part := self._part_at(place, layers)) is not None:
+            self._add(part, x, outputs)
+
+    def _part_at(self, place: Hashable, layers: Callable[[], Sequence[Any]]) -> AdapterFactors | None:
+        if place not in self._parts:
+            self._parts[place] = self._part(layers())
+        return self._parts[place]
+
+    def _add(self, part: AdapterFactors, x: torch.Tensor, outputs: torch.Tensor) -> None:
+        slots, rows = self.slots, len(self._adapters)
+        if not len(slots.taken):
+            return
+        x, num_adapters = x.to(part.inward.dtype), len(self.names)
+        x = x if slots.in_order else x.reshape(rows, -1)[slots.rows]
+        inner = torch.bmm(x.reshape(num_adapters, -1, part.inward.shape[1]), part.inward)
+        for some, span, outward in part.outward:
+            if slots.in_order and outputs.dtype == outward.dtype:
+                outputs.view(num_adapters, -1, outputs.shape[-1])[..., span].baddbmm_(inner[..., some], outward)
+                continue
+            more = torch.bmm(inner[..., some], outward).to(outputs.dtype)
+            more = more.view(len(slots.rows), -1, more.shape[-1])[slots.taken]
+            outputs.view(rows, -1, outputs.shape[-1])[..., span].index_add_(0, slots.rows[slots.taken], more)
+
+    def _part(self, layers: Sequence[Any]) -> AdapterFactors | None:
+        inward, outward, start, end = list[torch.Tensor](), list[tuple[slice, slice, torch.Tensor]](), 0, 0
+        for layer in layers:
+            start, end = end, end + layer.out_features
+            if (factors := self._stacked.get(id(layer))) is not None:
+                rank = factors[1].shape[1]
+                some = slice(len(outward) * rank, (len(outward) + 1) * rank)
+                inward.append(factors[0])
+                outward.append((some, slice(start, end), factors[1]))
+        return AdapterFactors(torch.cat(inward, dim=-1), outward) if outward else None
+
+
+def _stack_factors(layer: Any, names: Names, rank: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return both factors [A, in, r] and [A, r, out] of all adapters at a layer, their scales in the second.
+
+    They are zeros where an adapter leaves the layer alone. Their format is that of the base, as in training.
+    """
+    base = layer.get_base_layer().weight
+    like = base if base.is_floating_point() else next(iter(layer.lora_A.values())).weight
+    inward = like.new_zeros(len(names), layer.in_features, rank)
+    outward = like.new_zeros(len(names), rank, layer.out_features)
+    for number, name in enumerate(names):
+        if name in layer.lora_A:
+            first, second = layer.lora_A[name].weight, layer.lora_B[name].weight
+            inward[number, :, : first.shape[0]] = first.t()
+            outward[number, : first.shape[0]] = second.t() * layer.scaling[name]
+    return inward, outward
+
+
+_KEPT = 4
+"""Number of sets of adapters whose stacks are cached; the least recently used are dropped."""
+
+
+class BatchWeights:
+    """Base and adapters of a model, for the rows of a batch."""
+
+    def __init__(self, lm: LanguageModel) -> None:
+        self.lm = lm
+        self.own_layers = True
+        """True if passes run the model's own layers; otherwise a step takes the factors of `stack`."""
+        self.stack: Stack | None = None
+        """Adapters of the rows; None if the model's own layers know the only one, or if there is none."""
+        self.adapters: Names = ()
+        """Adapter of each row of the next pass."""
+        self._stacks: dict[Names, Stack] = {}
+
+    @contextmanager
+    def under(self, adapters: Sequence[str]) -> Iterator[None]:
+        """Allow rows under any of these within (empty: the base)."""
+        names = tuple(sorted({*adapters} - {""}))
+        for name in names:
+            check_adapter(self.lm, name)
+        if not names or (self.own_layers and len({*adapters}) == 1):
+            with active(self.lm, adapters[0] or None):
+                yield
+            return
+        self.stack = self._stacks.pop(names, None) or Stack(self.lm, names)
+        self._stacks[names] = self.stack
+        if len(self._stacks) > _KEPT:
+            del self._stacks[next(iter(self._stacks))]
+        with active(self.lm, None), self.stack.at_work() if self.own_layers else nullcontext():
+            try:
+                yield
+            finally:
+                self.stack = None
+
+    def rows(self, adapters: Sequence[str]) -> object:
+        """Set the weights of the rows of the next pass, and return what it reads beside the weights of the model."""
+        self.adapters = tuple(adapters)
+        if self.stack is not None:
+            self.stack.rows(adapters)
+        return self.stack, None if self.stack is None else self.stack.slots
+
+    def forget(self) -> None:
+        """Forget the stacks of changed weights."""
+        self._stacks.clear()

@@ -1,0 +1,53 @@
+"""Model for Diplomacy that two cores can train: 3.7 million random parameters; a province is one token.
+
+Its weights are random until SFT. Its tokenizer is trained on the game's texts, so that a board is about two hundred
+tokens and an order five; other games are spelt in small pieces.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from stratagem.base.cache import cached_folder
+from stratagem.games.catalogue import make_game
+from stratagem.games.diplomacy.graph import graph_of
+from stratagem.language.models.bpe import CHAT, SPECIAL, trained_tokenizer
+from stratagem.language.models.drawn import Size, draw_model, llama
+from stratagem.language.models.tiny_tokenizer import texts_of
+
+VERSION = 1
+"""Version of the model; raised when a new one would differ from a cached one."""
+VOCABULARY = 1024
+SIZE = Size(width=256, layers=4, heads=8)
+_SEED = 20
+_GAMES = ("diplomacy(judged=False)", "diplomacy(judged=False, only=[FRANCE, GERMANY])")
+_PIECES = r"\n|\p{N}| ?[A-Z]{3}/[NSEW]C| ?\p{L}+| ?[^\s\p{L}\p{N}]+|[^\S\n]+"
+_WEIGHT = 500
+"""Number of repetitions of each place name, so that it is merged before any other word."""
+
+
+@lru_cache(maxsize=1)
+def game_texts() -> tuple[str, ...]:
+    """Return the texts of the games, and the names of all places as in an order."""
+    texts = (text for game in _GAMES for text in texts_of(make_game(game)))
+    return (*texts, *_places())
+
+
+def _places() -> Iterator[str]:
+    for node in graph_of("standard").nodes:
+        yield f" {node[2:]}" * _WEIGHT
+
+
+def small_folder() -> Path:
+    """Return the folder of the model, made if it is not cached."""
+    texts = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
+    digest = hashlib.blake2b(texts.encode(), digest_size=4).hexdigest()
+    return cached_folder(f"small-v{VERSION}-{digest}", _make)
+
+
+def _make(folder: Path) -> None:
+    tokenizer = trained_tokenizer(game_texts(), _PIECES, VOCABULARY)
+    draw_model(llama(SIZE, len(tokenizer)), tokenizer, folder, _SEED)

@@ -1,0 +1,71 @@
+"""The plain style, for any game: a system message, the rules, the situation, the question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stratagem.base.errors import BadParameter
+from stratagem.games.base import View
+from stratagem.language.prompting.base import ChatMessage, Style
+from stratagem.language.prompting.past import NOTHING, Past
+
+_SYSTEM = "You play a game and want to be paid as much as you can over the whole of it."
+_LISTED = 12
+"""Number of choices beyond which only the first are listed."""
+
+
+def question(view: View[Any]) -> str:
+    """Write the question with the choices."""
+    return f"You may play: {view.choices.summary(_LISTED)}."
+
+
+@dataclass(frozen=True)
+class Plain(Style):
+    """Asks for the action alone."""
+
+    listed: bool = True
+    """True to list the choices. Without that the situation comes last, and all before it is shared."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.listed, bool):
+            raise BadParameter(f"A style needs `listed` as True or False, not {self.listed!r}.")
+
+    def messages(self, view: View[Any], past: Past = NOTHING) -> list[ChatMessage]:
+        situation, asked = self.situation(view), "Answer with the action alone."
+        parts = (view.rules, situation, f"{question(view)}\n{asked}") if self.listed else (view.rules, asked, situation)
+        return [ChatMessage("system", _SYSTEM), ChatMessage("user", "\n\n".join(parts))]
+
+    def situation(self, view: View[Any]) -> str:
+        """Write the history and the present position."""
+        return view.situation
+
+
+@dataclass(frozen=True)
+class ReasonedStyle(Style):
+    """Asks for a few sentences of reasoning, and then the action on a line of its own."""
+
+    mark = "Action:"
+    lead = " "
+
+    def messages(self, view: View[Any], past: Past = NOTHING) -> list[ChatMessage]:
+        asked = f"{question(view)}\nReason in a few sentences; then write, as the last line, Action: and your action."
+        return [ChatMessage("system", _SYSTEM), ChatMessage("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
+
+
+class Brief(Plain):
+    """Shows of the history only the game's short name of the state.
+
+    Situations that look the same to the seat have one prompt, so a table of rows by prompt is a policy by state.
+    """
+
+    def situation(self, view: View[Any]) -> str:
+        return f"State: {view.state_key}"
+
+
+@dataclass(frozen=True)
+class Bare(Style):
+    """Shows the situation and nothing else: for a model that learns a game from games, not from its rules."""
+
+    def messages(self, view: View[Any], past: Past = NOTHING) -> list[ChatMessage]:
+        return [ChatMessage("user", view.situation)]

@@ -1,1 +1,0 @@
-"""League: a population, its matchmaking, its results and its ratings."""

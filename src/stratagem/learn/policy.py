@@ -1,0 +1,231 @@
+"""Policy: a language model that computes log-probabilities, entropies and values of packed examples.
+
+A probe tests once that the model reads a packed tree exactly as it reads its texts one by one. A model that does not,
+or whose layers take no custom mask (linear attention), reads each example by itself, padded on the right.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import torch
+from torch.utils.checkpoint import checkpoint
+
+from stratagem.language.models.agreement import Agreement, agreement, deviation
+from stratagem.language.models.attention import Attention, attention_of
+from stratagem.language.models.language_model import LanguageModel
+from stratagem.learn.example import Example
+from stratagem.learn.head import decoder_of, head_of, logit_scale_of
+from stratagem.learn.logprobs import TokenOutputs, TokenQueries, token_outputs
+from stratagem.learn.packing import Pack, Path, pack_examples
+from stratagem.learn.pass_sizes import cheaper_prefixes, planned_packs
+from stratagem.learn.prefix_batch import pad_rows, prefix_batch, read_prefix_batch
+from stratagem.learn.tree_batch import tree_batch
+
+
+@contextmanager
+def checkpointed_activations(decoder: torch.nn.Module) -> Iterator[None]:
+    """Checkpoint the activations of these layers in the forward passes of the context.
+
+    A model's own switch works only while it is training, when its dropout works too; ours leaves that as it is.
+    The weights, the active adapter among them, must be the same until the backward pass is over.
+    """
+    from transformers.modeling_layers import GradientCheckpointingLayer
+
+    layers = [module for module in decoder.modules() if isinstance(module, GradientCheckpointingLayer)]
+    for layer in layers:
+        layer.forward = _again(layer.forward)
+    try:
+        yield
+    finally:
+        for layer in layers:
+            del layer.forward
+
+
+def _again(forward: Callable[..., Any]) -> Callable[..., Any]:
+    def run(*args: Any, **options: Any) -> Any:
+        return checkpoint(forward, *args, use_reentrant=False, **options)
+
+    return run
+
+
+TRAINING = "training"
+"""Name of the component in `LanguageModel.reading`."""
+
+
+class Policy:
+    """Language model under the active adapter."""
+
+    def __init__(
+        self,
+        lm: LanguageModel,
+        *,
+        max_tokens_per_microbatch: int = 4096,
+        chunk: int | None = None,
+        share: bool | None = None,
+        gradient_checkpointing: bool = False,
+        fp32_head: bool = False,
+    ) -> None:
+        """A pass reads at most `max_tokens_per_microbatch`; the head, `chunk` of them (None: what its size allows).
+
+        `share` None shares prefixes where a probe shows that this is exact. `gradient_checkpointing` recomputes the
+        activations inside layers in the backward pass: less memory, about a third more time. `fp32_head` computes the
+        logits of a model in a short format in fp32.
+        """
+        self.lm = lm
+        self.max_tokens_per_microbatch = max_tokens_per_microbatch
+        self.chunk = chunk
+        self.gradient_checkpointing = gradient_checkpointing
+        self.fp32_head = fp32_head
+        self.scale = logit_scale_of(lm)
+        self.attention = attention_of(lm.model.config)
+        probe = _Probe(lm, self.attention)
+        tree = probe.compare(_as_tree) if share is None else "chosen by the caller"
+        self.share_prefixes = _agrees(tree) if share is None else share
+        lm.reading[TRAINING] = f"{'with shared prefixes' if self.share_prefixes else 'each text by itself'}: {tree}"
+        self._packed: tuple[list[Any], list[Pack]] | None = None
+        self.prefix_batches = (
+            self.share_prefixes and not gradient_checkpointing and _agrees(probe.compare(_as_prefix_batch))
+        )
+
+    def packs(self, examples: Sequence[Example]) -> list[Pack]:
+        """Pack examples as is cheapest to read; the packs of the last batch are known, also if its columns changed."""
+        batch = [(example.tokens, example.loss_positions[-1], example.pair) for example in examples]
+        if self._packed is None or self._packed[0] != batch:
+            self._packed = batch, self._pack(examples)
+        return list(self._packed[1])
+
+    def _pack(self, examples: Sequence[Example]) -> list[Pack]:
+        budget, share = self.max_tokens_per_microbatch, self.share_prefixes
+        return planned_packs(examples, budget, share=share, prefix_batches=self.prefix_batches)
+
+    def outputs(
+        self, pack: Pack, examples: Sequence[Example], value_head: torch.nn.Module | None = None
+    ) -> TokenOutputs:
+        """Compute the outputs of every loss token of a pack, example after example; equal queries are computed once."""
+        states = self.hidden_states(pack)
+        queries: dict[tuple[Any, ...], int] = {}
+        of_example: dict[tuple[Any, ...], list[int]] = {}
+        indices = list[int]()
+        for path, number in zip(pack.paths, pack.examples, strict=True):
+            example = examples[number]
+            kind = _kind(example, path[-1])
+            if kind not in of_example:
+                of_example[kind] = [queries.setdefault(query, len(queries)) for query in _queries(example, pack, path)]
+            indices += of_example[kind]
+        nodes_, tokens, temperatures, allowed, targets, sets = zip(*queries, strict=True)
+        target_list = [None if target is None else dict(target) for target in targets]
+        unique = TokenQueries(tokens, temperatures, allowed, target_list, sets)
+        hidden = states[list(nodes_)]
+        outputs = token_outputs(head_of(self.lm, self.scale, fp32=self.fp32_head), hidden, unique, self.chunk)
+        if value_head is not None:
+            outputs = outputs._replace(values=value_head(hidden.float())[:, 0])
+        return outputs.at(torch.tensor(indices, device=states.device))
+
+    def hidden_states(self, pack: Pack) -> torch.Tensor:
+        """Compute the last hidden states of a pack's tokens, [L, H]."""
+        decoder = decoder_of(self.lm)
+        checkpointing = (
+            checkpointed_activations(decoder)
+            if self.gradient_checkpointing and torch.is_grad_enabled()
+            else contextlib.nullcontext()
+        )
+        with checkpointing:
+            if not self.share_prefixes or self.attention is None:
+                return _one_by_one(decoder, pack, self.lm.model.device)
+            if self.prefix_batches and (shared := cheaper_prefixes(pack)):
+                return read_prefix_batch(decoder, self.attention, shared, self.lm.model)
+            return _as_tree(decoder, self.attention, pack, self.lm.model)
+
+
+def _kind(example: Example, leaf: tuple[int, int]) -> tuple[Any, ...]:
+    """Return the key of an example's queries, which depend on nothing else; its text ends at a leaf of the pack."""
+    targets = tuple(tuple(sorted(target.items())) for target in example.targets)
+    positions, sets = example.loss_positions, (example.allowed, example.entropy_over)
+    return leaf, example.tokens[positions[-1]], positions, example.temperature, sets, targets
+
+
+def _queries(example: Example, pack: Pack, path: Path) -> list[tuple[Any, ...]]:
+    """Return the query of each loss token: node, token, temperature, allowed set, target, and set of the entropy."""
+    nothing, temperature = (None,) * len(example.loss_positions), example.temperature
+    columns = (example.allowed or nothing, example.targets or nothing, example.entropy_over or nothing)
+    return [
+        (pack.node(path, at - 1), example.tokens[at], temperature, some, aim and tuple(sorted(aim.items())), few)
+        for at, some, aim, few in zip(example.loss_positions, *columns, strict=True)
+    ]
+
+
+def _as_tree(decoder: Any, attention: Attention, pack: Pack, model: Any) -> torch.Tensor:
+    """Read the trees of a pack in rows; rows of one text each need no mask."""
+    rows, device, options = tree_batch(pack), model.device, {}
+    if not rows.plain:
+        depths, mask = rows.depths.to(device), rows.mask.to(device)
+        options = {"position_ids": depths, "attention_mask": attention.tree_mask(mask, depths, model.dtype)}
+    output = decoder(input_ids=rows.tokens(pack).to(device), use_cache=False, **options)
+    states: torch.Tensor = output.last_hidden_state.flatten(0, 1)
+    return states[rows.indices.to(device)]
+
+
+def _one_by_one(decoder: Any, pack: Pack, device: torch.device) -> torch.Tensor:
+    """Read the branches of a pack without shared prefixes as rows, padded on the right, which no token attends to."""
+    rows = [pack.tokens[branch.start : branch.end] for branch in pack.branches]
+    states = decoder(input_ids=pad_rows(rows).to(device), use_cache=False).last_hidden_state
+    return torch.cat([states[number, : len(row)] for number, row in enumerate(rows)])
+
+
+def _as_prefix_batch(decoder: Any, attention: Attention, pack: Pack, model: Any) -> torch.Tensor:
+    """Read the trees of a pack as a shared-prefix batch."""
+    shared = prefix_batch(pack)
+    assert shared is not None
+    return read_prefix_batch(decoder, attention, shared, model)
+
+
+Reads = Callable[[Any, Attention, Pack, Any], torch.Tensor]
+
+
+class _Probe:
+    """Some small texts in several trees, with which ways to read a pack are compared with the model's own."""
+
+    def __init__(self, lm: LanguageModel, attention: Attention | None) -> None:
+        self.lm, self.attention = lm, attention
+        size = lm.model.get_input_embeddings().num_embeddings
+        tokens = tuple((5 * index * index + 2 * index + 1) % size for index in range(110))
+        texts = [(*tokens[:50], *tokens[start : start + length]) for start, length in ((50, 40), (60, 7), (52, 30))]
+        others = (tokens[1:30], tokens[2:20], (*tokens[2:15], *tokens[40:49]))
+        self.examples = [Example(tokens=text, loss_positions=(len(text) - 1,)) for text in (*texts, *others)]
+        self.pack = pack_examples(self.examples, 1000)[0]
+
+    @torch.no_grad()
+    def compare(self, reads: Reads) -> Agreement | str:
+        """Compare the hidden states with the model's own; a sentence where they cannot be had."""
+        if self.attention is None:
+            return "the architecture takes no mask of tokens"
+        try:
+            states = reads(decoder_of(self.lm), self.attention, self.pack, self.lm.model)
+        except (RuntimeError, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
+            return f"{type(error).__name__}: {error}"
+        alone, noise = self._own
+        return agreement(self.lm, [states[list(nodes)] for nodes in self.pack.nodes], alone, noise=noise)
+
+    @cached_property
+    def _own(self) -> tuple[list[torch.Tensor], float]:
+        """The model's own states of each text alone, and how they deviate from those in one batch."""
+        read = [self.examples[number] for number in self.pack.examples]
+        alone = [_own_states(self.lm, [example])[0] for example in read]
+        return alone, deviation(_own_states(self.lm, read), alone)
+
+
+def _own_states(lm: LanguageModel, examples: Sequence[Example]) -> list[torch.Tensor]:
+    """Return the hidden states of each text by transformers' own pass, padded on the right."""
+    pack = pack_examples(examples, len(examples) * 1000, share=False)[0]
+    states = _one_by_one(decoder_of(lm), pack, lm.model.device)
+    nodes = dict(zip(pack.examples, pack.nodes, strict=True))
+    return [states[list(nodes[number])] for number in range(len(examples))]
+
+
+def _agrees(result: Agreement | str) -> bool:
+    return isinstance(result, Agreement) and result.agrees

@@ -1,0 +1,43 @@
+"""Card as JUnit XML, which continuous integration reads: a test case for each figure and each condition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from stratagem.base.visible import visible
+from stratagem.measure.audit.card import Card
+from stratagem.measure.audit.condition import Outcome
+from stratagem.measure.audit.measurement import Measurement
+
+
+def junit(card: Card, outcomes: Mapping[str, Outcome]) -> str:
+    """Write the card; an alarm and a condition that holds are failures, what was not measured is skipped."""
+    suites = Element("testsuites")
+    figures = SubElement(suites, "testsuite", name=f"audit of {visible(card.agent)}")
+    for figure in card.figures:
+        _case(figures, figure)
+    for name, reason in card.not_measured.items():
+        case = SubElement(figures, "testcase", classname="not measured", name=visible(name))
+        SubElement(case, "skipped", message=visible(reason))
+    conditions = SubElement(suites, "testsuite", name="conditions")
+    for text, outcome in outcomes.items():
+        case = SubElement(conditions, "testcase", classname="condition", name=visible(text))
+        if outcome == "holds":
+            SubElement(case, "failure", message=f"The condition holds: {visible(text)}")
+        elif outcome == "inconclusive":
+            SubElement(case, "skipped", message=visible(card.why_inconclusive(text)))
+    for suite in (figures, conditions):
+        suite.set("tests", str(len(suite)))
+        suite.set("failures", str(len(suite.findall("testcase/failure"))))
+        suite.set("skipped", str(len(suite.findall("testcase/skipped"))))
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(suites, encoding="unicode") + "\n"
+
+
+def _case(suite: Element, figure: Measurement) -> None:
+    case = SubElement(suite, "testcase", classname=figure.group, name=visible(figure.name))
+    if figure.why_not:
+        SubElement(case, "skipped", message=visible(figure.why_not))
+    elif figure.alarm:
+        failure = SubElement(case, "failure", message=f"Rejected hypothesis: {figure.null}")
+        failure.text = visible(figure.example)

@@ -1,0 +1,137 @@
+"""Plan of an audit: which probe asks for how many decisions in which game, and which figures will come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stratagem.base.errors import BadParameter
+from stratagem.base.options import whole
+from stratagem.games.base import Game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.catalogue import describe
+from stratagem.games.key import Key
+from stratagem.measure.audit.checks.catalogue import CHECKS
+from stratagem.measure.audit.compare import against_name
+from stratagem.measure.audit.probes.base import Probe, Task
+from stratagem.measure.audit.probes.catalogue import probes_of
+from stratagem.measure.resumable import PLAN, ResumableRecord
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
+from stratagem.playing.dispatch import Dispatcher, RequestQueue
+
+GAMES = ("kuhn", "ipd(rounds=3)", "icg(rounds=3)", "tic-tac-toe")
+"""Games of an audit that names none: cards, a repeated dilemma, repeated chicken, a board."""
+DECISIONS = 6000
+RECORDS = "records"
+"""Folder of the episodes, in the folder of an audit."""
+
+
+class ProbeStep(NamedTuple):
+    """Probe in a game, with the number of decisions that it asks for."""
+
+    game: str
+    probe: Probe
+    decisions: int
+    why_not: str
+    """Reason why the probe does not apply; empty where it does."""
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder of its episodes."""
+        return re.sub(r"[^A-Za-z0-9.=_-]+", "-", f"{self.game}-{self.probe.name}").strip("-")
+
+
+@dataclass(frozen=True)
+class AuditPlan:
+    """Audit that is checked and not played yet."""
+
+    agent: str | Player
+    games: tuple[str, ...]
+    decisions: int
+    seed: int
+    steps: tuple[ProbeStep, ...]
+    baseline: AuditPlan | None = None
+    """The same audit of another agent, which this one is compared with."""
+    probes: tuple[str, ...] = ()
+    """Names of further probes, of other packages or of files."""
+
+    @property
+    def num_steps(self) -> int:
+        """Number of steps that are taken, with those of the baseline."""
+        own = sum(not step.why_not for step in self.steps)
+        return own + (self.baseline.num_steps if self.baseline else 0)
+
+    def names(self) -> list[str]:
+        """Return the names of all figures, also of those that this agent or these decisions do not allow."""
+        own = [f"{step.game}.{quantity}" for step in self.steps for quantity in step.probe.quantities]
+        own += [f"{game}.{quantity}" for game in self.games for check in CHECKS for quantity in check.quantities]
+        return own + ([against_name(name) for name in own] if self.baseline else [])
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what another run of the same audit must agree on."""
+        agent = self.agent if isinstance(self.agent, str) else self.agent.name
+        plan = {"command": "audit", "player": agent, "games": [*self.games]}
+        against = {"against": self.baseline.to_json()["player"]} if self.baseline else {}
+        further = {"probes": [*self.probes]} if self.probes else {}  # without them, as in earlier audits
+        return plan | {"decisions": self.decisions, "seed": self.seed} | against | further
+
+    def task(self, step: ProbeStep, out: Path | None, queue: Callable[[], RequestQueue] = Dispatcher) -> Task:
+        """Return the task of a step, with a record in the folder of the audit."""
+        folder = None if out is None else out / RECORDS / step.folder
+        resume = folder is not None and (folder / PLAN).is_file()
+        record = ResumableRecord(folder, {**self.to_json(), "probe": step.probe.name}, resume=resume)
+        key = Key(self.seed).at("audit", step.game, step.probe.name)
+        return _task(step.game, self.agent, key, step.decisions, record, queue)
+
+
+def plan_audit(
+    agent: str | Player,
+    games: Sequence[str | Game[Any]] = GAMES,
+    decisions: int = DECISIONS,
+    seed: int = 0,
+    against: str | Player | None = None,
+    probes: Sequence[str] = (),
+) -> AuditPlan:
+    """Plan an audit: each game gets the same number of decisions, of which each probe has a share of its own.
+
+    `against` is another agent, which gets as many decisions with the same keys. `probes` are further ones, by name.
+    """
+    whole("An audit", "decisions", decisions, 1)
+    texts = [describe(make_bounded_game(game)) for game in games]
+    if twice := [text for text in texts if texts.count(text) > 1]:
+        raise BadParameter(f"An audit has each game once, and {twice[0]} is there twice.")
+    if not texts:
+        raise BadParameter("An audit needs at least one game.")
+    steps = [step for text in texts for step in _steps(text, agent, decisions // len(texts), probes)]
+    if all(step.why_not for step in steps):
+        raise BadParameter(f"Nothing can be measured with {decisions} decisions: {steps[0].why_not}")
+    baseline = None if against is None else plan_audit(against, games, decisions, seed, probes=probes)
+    return AuditPlan(agent, tuple(texts), decisions, seed, tuple(steps), baseline, tuple(probes))
+
+
+def _steps(text: str, agent: str | Player, decisions: int, further: Sequence[str]) -> Iterator[ProbeStep]:
+    """Yield the probes of a game, each with its own share, so that one more probe moves the figures of no other."""
+    for probe in probes_of(make_bounded_game(text), further):
+        own = int(probe.share * decisions)
+        reason = probe.why_not(_trial(text, agent, own))
+        yield ProbeStep(text, probe, 0 if reason else own, reason)
+
+
+def _trial(text: str, agent: str | Player, decisions: int) -> Task:
+    return _task(text, agent, Key(0), decisions, ResumableRecord(), Dispatcher)
+
+
+def _task(
+    text: str,
+    agent: str | Player,
+    key: Key,
+    decisions: int,
+    record: ResumableRecord,
+    queue: Callable[[], RequestQueue],
+) -> Task:
+    game = make_bounded_game(text)
+    return Task(text, game, make_player(agent, game), key, decisions, record, queue)

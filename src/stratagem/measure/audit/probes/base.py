@@ -1,0 +1,128 @@
+"""Probe of an audit: declared data, a test whether it applies, and one method that measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+from stratagem.base.errors import StratagemError
+from stratagem.games.base import Game
+from stratagem.games.key import Key
+from stratagem.language.engines.remote.terms import FEW
+from stratagem.measure.audit.measurement import Measurement
+from stratagem.measure.figures.audits import audit_figure
+from stratagem.measure.report import unit_in
+from stratagem.measure.resumable import ResumableRecord, is_unanswered
+from stratagem.measure.statistics import Estimate
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player, patterns
+from stratagem.playing.dispatch import RequestQueue
+from stratagem.playing.match import Match
+from stratagem.playing.records import Decision
+from stratagem.playing.scheduler import play
+from stratagem.playing.seating import rotate_seats
+
+
+class StrategyLine(NamedTuple):
+    """Move of a strategy that exploits the agent, in words."""
+
+    seat: int
+    situation: str
+    action: str
+
+
+class ProbeFindings(NamedTuple):
+    """Figures of a probe, and the strategy that exploits the agent where it found one."""
+
+    figures: Sequence[Measurement]
+    strategy: Sequence[StrategyLine] = ()
+    gain: Estimate | None = None
+    """Gain of a best response to all replies, biased upwards, with its standard error; None where it was not found."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """Agent in one game, with the number of its decisions that may be asked for."""
+
+    text: str
+    """Name of the game."""
+    game: Game[Any]
+    agent: Player
+    key: Key
+    decisions: int
+    record: ResumableRecord
+    queue: Callable[[], RequestQueue]
+
+    def name(self, quantity: str) -> str:
+        """Return the name of a figure."""
+        return f"{self.text}.{quantity}"
+
+    def unit(self, quantity: str) -> str:
+        """Return the unit of a figure of the catalogue in this game."""
+        return unit_in(self.game, audit_figure(quantity))
+
+    @cached_property
+    def decisions_an_episode(self) -> float:
+        """Mean number of decisions of one seat in an episode of random play."""
+        return decisions_an_episode(self.game)
+
+
+@runtime_checkable
+class Probe(Protocol):
+    """Measurement of an agent in one game."""
+
+    name: ClassVar[str]
+    share: ClassVar[float]
+    """Share of a game's decisions that it asks for, whatever other probes there are.
+
+    So a further probe moves no figure. Those of ours that apply together sum to 1; in games with talk, to 1.4.
+    """
+    quantities: ClassVar[Mapping[str, str]]
+    """Group of figures by quantity, without the name of the game."""
+
+    def why_not(self, task: Task) -> str:
+        """Return the reason why it does not apply; empty where it does."""
+        ...
+
+    def measure(self, task: Task) -> ProbeFindings:
+        """Ask the agent, and return the figures."""
+        ...
+
+
+FIRST = 2
+"""Number of questions of a new kind after which an agent that answers none is asked no more."""
+assert FIRST < FEW
+
+
+def why_refused(first: Sequence[Decision]) -> str:
+    """Return the reason in words where an agent gave no reply to any of the first questions; else nothing."""
+    return f"It gave no reply to {len(first)} such questions: {first[0].said}" if all(map(is_unanswered, first)) else ""
+
+
+_SAMPLE = 7
+STRONGEST = ("perfect", "cfr:1000", "mcts:100")
+
+
+@lru_cache(maxsize=64)
+def strongest(game: Game[Any]) -> Player | None:
+    """Return the strongest player at hand; None where there is none, perfect play where the game can be solved."""
+    known = patterns(game)
+    for name in STRONGEST:
+        if name in known:
+            try:
+                return make_player(name, game)
+            except StratagemError:  # the game is too large for it
+                continue
+    return None
+
+
+def decisions_an_episode(game: Game[Any]) -> float:
+    """Return the mean number of decisions of one seat, over some episodes of random play."""
+    random = make_player("random", game)
+    match = Match(game, [random] * game.spec.seats)
+    episodes = list(
+        play(rotate_seats(match, _SAMPLE * game.spec.seats, Key(0).at("length"), name="length"), detail=False)
+    )
+    return max(1.0, sum(map(sum, (e.num_decisions for e in episodes))) / len(episodes) / game.spec.seats)

@@ -1,0 +1,139 @@
+"""Run of an audit, step by step; what was asked is in records, so a stopped audit asks nothing twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+from stratagem.base.errors import CannotCompute, StratagemError
+from stratagem.base.files import write_file
+from stratagem.base.provenance import provenance
+from stratagem.games.bounded import make_bounded_game
+from stratagem.language.engines.outcomes import counting_outcomes
+from stratagem.measure.audit.card import FILE, Card
+from stratagem.measure.audit.checks.base import QUESTIONS, ProbeResult, last_attempts
+from stratagem.measure.audit.checks.catalogue import CHECKS
+from stratagem.measure.audit.compare import against
+from stratagem.measure.audit.cost import cost_of
+from stratagem.measure.audit.measurement import Measurement, correct_tests
+from stratagem.measure.audit.pace import Stopwatch
+from stratagem.measure.audit.plan import RECORDS, AuditPlan
+from stratagem.measure.audit.probes.catalogue import NAMES
+from stratagem.measure.resumable import PLAN, check_plan, is_unanswered, was_in_vain, with_files
+from stratagem.measure.sampled.asking import LONG
+from stratagem.players.catalogue import make_player
+from stratagem.playing.dispatch import Dispatcher, RequestQueue
+
+
+def short_replies(results: Iterable[ProbeResult]) -> tuple[str, ...]:
+    """Return a sentence where short replies of a server are taken as independent, which a cache would make wrong."""
+    lengths = [length for result in results for length in _lengths(result)]
+    short = sum(length < LONG for length in lengths)
+    if not short:
+        return ()
+    return (
+        f"{short} of {len(lengths)} replies to questions have fewer than {LONG} characters: equal ones among them are "
+        "taken as independent, so limits and tests do not hold if a cache gave them.",
+    )
+
+
+def _lengths(result: ProbeResult) -> list[int]:
+    """Return the lengths of the replies to questions of an agent that may not be asked the same twice."""
+    traits = result.task.agent.traits
+    if result.probe != QUESTIONS or traits.repeats or not traits.stochastic:
+        return []
+    rows = [row for episode in result.question_episodes() for row in last_attempts(episode) if not is_unanswered(row)]
+    return [len("\n".join(call.text for call in row.calls)) for row in rows]
+
+
+Progress = Callable[[str], None]
+BASELINE = "against"
+"""Folder of the audit of the baseline, in the folder of an audit."""
+
+
+def open_folder(out: Path, plan: AuditPlan) -> None:
+    """Open the folder of an audit: a new one, or that of the same audit, which goes on."""
+    settings = with_files(plan.to_json())
+    known = (out / PLAN).is_file()
+    if known and not all(was_in_vain(record) for record in (out / RECORDS).glob("*/")):
+        check_plan(out, settings)
+        return
+    if not known and out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise StratagemError(f"{out} is there already and holds no audit: choose another folder.")
+    out.mkdir(parents=True, exist_ok=True)
+    write_file(out / PLAN, json.dumps(settings, indent=1) + "\n")
+
+
+def run_audit(
+    plan: AuditPlan,
+    out: Path | None = None,
+    *,
+    queue: Callable[[], RequestQueue] = Dispatcher,
+    progress: Progress = lambda _: None,
+) -> Card:
+    """Ask the agent, and the baseline where there is one; return its card, which is written to the folder if given."""
+    if out is not None:
+        open_folder(out, plan)
+    card = _card(plan, out, queue, progress)
+    if plan.baseline is not None:
+        other = run_audit(plan.baseline, None if out is None else out / BASELINE, queue=queue, progress=progress)
+        card = replace(card, figures=(*card.figures, *against(other, card)), baseline=other.agent)
+    if out is not None:
+        write_file(out / FILE, json.dumps(card.to_json(), indent=1) + "\n")
+    return card
+
+
+def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], progress: Progress) -> Card:
+    """Ask the agent, and return its card."""
+    agent = make_player(plan.agent, make_bounded_game(plan.games[0])).name
+    results, watch = list[ProbeResult](), Stopwatch(plan, agent, out)
+    with counting_outcomes() as outcomes:
+        for step in plan.steps:
+            if step.why_not:
+                continue
+            progress(f"{step.game}: {step.probe.name}, {step.decisions} decisions{watch.remaining}")
+            task = plan.task(step, out, queue)
+            with closing(task.record), watch.step(task.record.finished):
+                results.append(ProbeResult(step.probe.name, task, step.probe.measure(task), f"{RECORDS}/{step.folder}"))
+        checked, inapplicable = _run_checks(plan, results)
+    return Card(
+        agent=agent,
+        games=plan.games,
+        decisions=plan.decisions,
+        seed=plan.seed,
+        figures=tuple(correct_tests([*_figures(results), *checked])),
+        not_measured={f"{step.game}.{step.probe.name}": step.why_not for step in plan.steps if step.why_not}
+        | inapplicable,
+        strategies={one.task.text: list(one.measured.strategy) for one in results if one.measured.strategy},
+        cost=cost_of([episode for one in results for episode in one.task.record.finished.values()], agent),
+        made_by=provenance(),
+        notes=short_replies(results),
+        probes={
+            game: {step.probe.name: step.decisions for step in plan.steps if step.game == game and not step.why_not}
+            for game in plan.games
+        },
+        requests=outcomes.to_json(),
+    )
+
+
+def _figures(results: Sequence[ProbeResult]) -> Iterator[Measurement]:
+    """Yield the figures of probes, with the folder of the episode that shows each."""
+    for result in results:
+        for figure in result.measured.figures:
+            yield replace(figure, record=result.record if figure.episode else "")
+
+
+def _run_checks(plan: AuditPlan, results: Sequence[ProbeResult]) -> tuple[list[Measurement], dict[str, str]]:
+    """Return the figures of the checks of every game, and the reason by name where one does not apply."""
+    figures, reasons = list[Measurement](), dict[str, str]()
+    for game, check in product(plan.games, CHECKS):
+        try:
+            ours = [result for result in results if result.task.text == game and result.probe in NAMES]
+            figures.append(check.measure(ours))  # a further probe moves no figure of ours
+        except CannotCompute as error:
+            reasons |= {f"{game}.{quantity}": str(error) for quantity in check.quantities}
+    return figures, reasons

@@ -1,0 +1,138 @@
+"""Replies of a player to questions: episodes of one decision, which the scheduler plays as it plays any other.
+
+So a language model's retries, a server's limits, workers, records and resumes are those of play.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from itertools import zip_longest
+
+import numpy as np
+
+from stratagem.base.errors import CannotCompute
+from stratagem.games.key import Key
+from stratagem.games.rounds import turns_before
+from stratagem.games.tree import InformationSet
+from stratagem.measure.resumable import ResumableRecord
+from stratagem.measure.sampled.questions import Ints, TreeQuestions
+from stratagem.measure.sampled.tally import ReplyTally, deal_halves
+from stratagem.players.base import Player
+from stratagem.playing.dispatch import Dispatcher, RequestQueue
+from stratagem.playing.match import Match, Setup
+from stratagem.playing.records import Decision, Episode
+
+LONG = 80
+"""Number of characters from which equal replies of a server may come from a cache."""
+
+
+class ReplyAsker:
+    """Player that is asked about situations, as often as told; no reply is asked for twice."""
+
+    def __init__(
+        self,
+        player: Player,
+        questions: TreeQuestions,
+        key: Key,
+        record: ResumableRecord | None = None,
+        queue: RequestQueue | None = None,
+    ) -> None:
+        self.questions = questions
+        self.key = key
+        self._player = player
+        game = questions.tree.game
+        self._match = Match(game, [player, *[None] * (game.spec.seats - 1)])
+        self._group = f"{self._match.text}/ask/{player.name}"
+        self._record = record or ResumableRecord()
+        self._queue = queue or Dispatcher()
+        self.decisions: list[list[Decision]] = [[] for _ in range(len(questions))]
+        """Replies by question, in the order in which they were asked for."""
+        self._asked = [0] * len(questions)
+
+    def __call__(self, numbers: Ints) -> ReplyTally:
+        """Ask each question the given number of times more, and count the replies."""
+        before = list(self._asked)
+        return self._tally(self.ask(numbers), before)
+
+    def ask(self, numbers: Ints) -> list[list[Decision]]:
+        """Ask each question the given number of times more, and return the replies by question."""
+        before = list(self._asked)
+        setups = [
+            [self._setup(number, before[number] + place) for place in range(int(count))]
+            for number, count in enumerate(numbers)
+        ]
+        in_turn = (setup for row in zip_longest(*setups) for setup in row if setup is not None)
+        episodes = self._record.play(list(in_turn), self._queue)  # so early replies are early ones of every question
+        self._asked = [had + len(some) for had, some in zip(before, setups, strict=True)]
+        rows = [[_decision(episodes[setup.id]) for setup in some] for some in setups]
+        for asked, some in zip(self.decisions, rows, strict=True):
+            asked += some
+        return rows
+
+    def episode_id(self, question: int, place: int = 0) -> str:
+        """Return the id of the episode of a reply, by its place among those to its question."""
+        return f"{self._group}/{question}/{place}"
+
+    def _setup(self, number: int, place: int) -> Setup:
+        """Return a decision of play: in any round, after as many turns as play may take to get there."""
+        game, key = self._match.game, self.key.at("ask", number, place)
+        kinds = game.spec.independent_rounds
+        round_number = key.at("round").integer(game.spec.rounds or kinds) if kinds else 0
+        known = self.questions.asked_in(number, round_number)
+        seats = game.spec.seats
+        others = iter(range(1, seats))
+        return Setup(
+            id=self.episode_id(number, place),
+            match=self._match,
+            slots=tuple(0 if seat == known.seat else next(others) for seat in range(seats)),
+            key=key,
+            purpose="probe",
+            group=f"{self._group}/{number}",
+            forked_at=known.turn + turns_before(game, round_number, key.at("before")),
+            state=known.state,
+            fresh_chance=True,
+            turns=1,
+        )
+
+    def _tally(self, rows: Sequence[Sequence[Decision]], before: Sequence[int]) -> ReplyTally:
+        """Count replies; those after `before` earlier ones."""
+        sets, slots = self.questions.sets, self.questions.slots
+        legal = np.zeros(int(slots[-1]))
+        for first, known, replies in zip(slots, sets, rows, strict=False):
+            for row in replies:
+                if row.action is not None:
+                    legal[first + known.actions.index(row.action)] += 1.0
+        actions = [[action_played(known, row) for row in replies] for known, replies in zip(sets, rows, strict=True)]
+        return ReplyTally(
+            deal_halves(actions, self.questions, before), legal, [self._copies(replies) for replies in rows]
+        )
+
+    def _copies(self, replies: Sequence[Decision]) -> Counter[Hashable]:
+        """Count replies that are observed once however often they are given: of a cache, or at temperature 0.
+
+        A player that repeats itself draws each reply by a key of its own, so that no two replies are one.
+        """
+        traits = self._player.traits
+        if not traits.stochastic:
+            return Counter({sum(self._asked): len(replies)})
+        texts = ("\n".join(call.text for call in row.calls) for row in replies)
+        return Counter(text for text in texts if len(text) >= LONG and not traits.repeats)
+
+
+def _decision(episode: Episode) -> Decision:
+    """Return the decision that was played; of several attempts the last."""
+    return [row for row in episode.decisions if row.slot == 0][-1]
+
+
+def action_played(known: InformationSet, row: Decision) -> int:
+    """Return the index of the action that is played for a reply."""
+    game = known.view.game
+    if row.action is not None:
+        return known.actions.index(row.action)
+    if game.spec.on_illegal != "default":
+        raise CannotCompute(
+            f"{game.spec.name} has no action for a reply that is none, so replies do not say how exploitable a player "
+            "is that gives such replies."
+        )
+    return known.actions.index(game.default_action(known.view.facts))

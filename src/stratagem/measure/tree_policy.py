@@ -1,0 +1,240 @@
+"""Policies on a game tree: the stated probabilities of a player, a mixture of policies, and best responses to them.
+
+A policy is one array: the probability of each action of each information set, by slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stratagem.base.errors import CannotCompute
+from stratagem.games.base import Game, Seat, View
+from stratagem.games.spiel.tree_game import set_names, spiel_game
+from stratagem.games.tree import GameTree
+from stratagem.games.tree_walk import BUDGET, walk
+from stratagem.measure.policies import Stated, merges, stated_policies
+from stratagem.measure.tree_response import BestResponse, LayeredResponder, is_layered, slots_of
+from stratagem.players.base import Player
+from stratagem.players.members import members_of
+
+Floats = NDArray[np.float64]
+SetKey = tuple[Seat, str]
+"""Seat and information key of a situation."""
+_ASKED = 100_000
+"""Largest price of the information sets of a tree, in situations looked at."""
+
+
+class KindPolicy(NamedTuple):
+    """Policy of a player in rounds of one kind, and their share of all rounds."""
+
+    share: float
+    policy: Floats
+
+
+def policy_on(tree: GameTree, player: Player) -> Floats:
+    """Return a player's policy at every seat.
+
+    Of a player that answers differently in rounds of different kinds it is the policy in a round drawn at random.
+    """
+    kinds = policies_on(tree, player)
+    return (
+        kinds[0].policy if len(kinds) == 1 else mix_policies(tree, [k.policy for k in kinds], [k.share for k in kinds])
+    )
+
+
+def policies_on(tree: GameTree, player: Player) -> list[KindPolicy]:
+    """Return a player's policies that differ by the kind of round, mostly one.
+
+    It is asked once about each view of each kind, about all in one batch. A player that knows its policy on a whole
+    tree has a method `on_tree` beside `policy`.
+    """
+    if (on_tree := members_of(player).on_tree) is not None:
+        return [KindPolicy(1.0, on_tree(tree))]
+    views = views_of(tree)
+    check_price(tree, player, len(views[0]))
+    told = iter(stated_policies(player, [view for of_kind in views for view in of_kind.values()]))
+    rows = [rows_on(tree, dict(zip(of_kind, islice(told, len(of_kind)), strict=True))) for of_kind in views]
+    return merged_kinds(tree, rows)
+
+
+def views_of(tree: GameTree) -> list[dict[SetKey, View[Any]]]:
+    """Return for each kind of round the views that it shows, by seat and information set of the tree."""
+    return [
+        {
+            (known.seat, known.view.info_key): shown.view
+            for known, shown in zip(tree.information_sets, kind.sets, strict=True)
+        }
+        for kind in tree.kinds
+    ]
+
+
+def merged_kinds(tree: GameTree, rows: Sequence[Floats]) -> list[KindPolicy]:
+    """Join the kinds of rounds in which a policy is the same."""
+    merged: dict[bytes, KindPolicy] = {}
+    for kind, policy in zip(tree.kinds, rows, strict=True):
+        known = merged.get(policy.tobytes())
+        merged[policy.tobytes()] = KindPolicy(kind.share + (known.share if known else 0.0), policy)
+    return list(merged.values())
+
+
+def check_price(tree: GameTree, player: Player, num_views: int) -> None:
+    """Refuse to ask an expensive player about very many situations."""
+    price = player.traits.price
+    if price > 1 and num_views * price > _ASKED:
+        raise CannotCompute(f"{tree.game.spec.name} has {num_views} situations, too many to ask {player.name} about.")
+
+
+def rows_on(tree: GameTree, mixes: Mapping[SetKey, Stated]) -> Floats:
+    """Return the policy that has these probabilities, by seat and information set of the view."""
+    rows = (_row(known.view, known.actions, mixes[known.seat, known.view.info_key]) for known in tree.information_sets)
+    return np.array([p for row in rows for p in row])
+
+
+def _row(view: View[Any], actions: Sequence[str], mix: Stated) -> list[float]:
+    """Return the probabilities of the actions; the null action counts as the action that the game plays for it."""
+    null = mix.get(None, 0.0)
+    if not null:
+        return [mix.get(action, 0.0) for action in actions]
+    if view.game.spec.on_illegal != "default":
+        raise CannotCompute(
+            f"{view.game.spec.name} has no action for a reply that is none, so no exploitability is exact."
+        )
+    default = view.game.default_action(view.facts)
+    return [mix.get(action, 0.0) + null * (action == default) for action in actions]
+
+
+def mix_policies(tree: GameTree, policies: Sequence[Floats], shares: Sequence[float]) -> Floats:
+    """Return the policy of a mixture: one policy is drawn for a whole game, and nobody sees which.
+
+    With perfect recall the same behaviour results from draws decision by decision: at an information set each policy
+    counts by its share and by the probability that its own moves lead there (Kuhn 1953, Extensive games and the problem
+    of information). So the average over training, as fictitious play makes it, and the Nash mixture of a population
+    have an exploitability of their own.
+    """
+    weights = np.asarray(shares, dtype=np.float64) / sum(shares)
+    counts = weights[:, None] * np.array([_own_reach(tree, policy) for policy in policies])
+    unreached = counts.sum(axis=0) == 0.0  # there a row does not matter
+    counts[:, unreached] = weights[:, None]
+    shares_by_slot = (counts / counts.sum(axis=0))[:, tree.set_of_slot]
+    mixture: Floats = (shares_by_slot * np.array(policies)).sum(axis=0)
+    return mixture
+
+
+def _own_reach(tree: GameTree, policy: Floats) -> Floats:
+    """Return for each information set the probability that the seat's own moves lead there."""
+    reach = np.ones(len(tree.information_sets))
+    for number, known in enumerate(tree.information_sets):
+        if known.before is not None:
+            earlier, action = known.before
+            reach[number] = reach[earlier] * policy[tree.slots[earlier] + action]
+    return reach
+
+
+class Oracle:
+    """Best responses on a tree: in one pass where that is possible, else by OpenSpiel."""
+
+    def __init__(self, tree: GameTree) -> None:
+        self.tree = tree
+        self._pass = LayeredResponder(tree) if is_layered(tree) else None
+        self._advantages = advantages(tree)
+
+    @cached_property
+    def payoffs(self) -> Any:
+        """The tree as a game of OpenSpiel."""
+        return spiel_game(self.tree)
+
+    @cached_property
+    def advantages(self) -> Any:
+        """The same, where each seat is paid its advantage over the mean of the others."""
+        return spiel_game(self.tree, self._advantages)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return set_names(self.tree)
+
+    def best_response(self, policy: Floats, seat: Seat, *, advantage: bool = False) -> BestResponse:
+        """Return the best response for the payoff of a seat, or for its advantage over the mean of the others."""
+        if self._pass is None:
+            return self.by_spiel(policy, seat, advantage=advantage)
+        returns = self._advantages if advantage else self.tree.returns
+        return self._pass(policy, seat, returns[:, seat])
+
+    def by_spiel(self, policy: Floats, seat: Seat, *, advantage: bool = False) -> BestResponse:
+        """Return the best response by OpenSpiel, on any tree."""
+        import pyspiel  # the tree and its policies need no engine
+
+        game = self.advantages if advantage else self.payoffs
+        response = pyspiel.TabularBestResponse(game, seat, self._table(policy))
+        value = response.value_from_state(game.new_initial_state())
+        numbers = {name: number for number, name in enumerate(self._names)}
+        actions = {numbers[name]: action for name, action in response.get_best_response_actions().items()}
+        return BestResponse(seat, value, slots_of(self.tree, actions, seat))
+
+    def best_value(self, policy: Floats, seat: Seat, returns: Floats) -> float:
+        """Return the value of the best response for returns by node and seat that replace the payoffs."""
+        if self._pass is not None:
+            return self._pass(policy, seat, returns[:, seat]).value
+        import pyspiel  # as above
+
+        game = spiel_game(self.tree, returns)
+        response = pyspiel.TabularBestResponse(game, seat, self._table(policy))
+        return float(response.value_from_state(game.new_initial_state()))
+
+    def _table(self, policy: Floats) -> dict[str, list[tuple[int, float]]]:
+        slots, flat = self.tree.slots.tolist(), policy.tolist()
+        return {
+            name: list(enumerate(flat[first:after]))
+            for name, first, after in zip(self._names, slots[:-1], slots[1:], strict=True)
+        }
+
+
+def advantages(tree: GameTree) -> Floats:
+    """Return the returns of each seat less the mean of the others."""
+    seats = tree.returns.shape[1]
+    rest = (tree.returns.sum(axis=1, keepdims=True) - tree.returns) / (seats - 1)
+    result: Floats = tree.returns - rest
+    return result
+
+
+def oracle_of(game: Game[Any], budget: int = BUDGET, *, one_round: bool = True) -> Oracle:
+    """Return the oracle of a game; its tree is walked once, unless an option of the game has no hash.
+
+    It is the tree of one round where rounds know nothing of each other, unless `one_round` is False. It may have
+    500,000 nodes, or `budget` where that is more.
+    """
+    budget = max(budget, BUDGET)
+    try:
+        hash(game)
+    except TypeError:
+        return Oracle(walk(game, budget, one_round=one_round))
+    return _cached_oracle(game, budget, one_round)
+
+
+@lru_cache(maxsize=4)
+def _cached_oracle(game: Game[Any], budget: int, one_round: bool) -> Oracle:
+    return Oracle(walk(game, budget, one_round=one_round))
+
+
+def tree_or_induction(game: Game[Any], player: Player, budget: int) -> Oracle | None:
+    """Return the game's tree with its best responses, or None where backward induction computes them.
+
+    A game that hides something is walked as a tree, of at most 500,000 nodes, or `budget` where that is more. So is
+    one round of a game whose rounds know nothing of each other, and every game with a player that knows its policy on
+    a whole tree. Others are solved by induction, and so are games with a large tree whose situations repeat, such as
+    an auction of many rounds against a player without memory. Raise `CannotCompute` where neither can be.
+    """
+    on_tree = members_of(player).on_tree is not None
+    if not (game.spec.private_information or game.spec.independent_rounds or on_tree):
+        return None
+    try:
+        return oracle_of(game, budget)
+    except CannotCompute:
+        if on_tree or not merges(game, player):
+            raise
+        return None

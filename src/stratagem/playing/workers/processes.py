@@ -1,0 +1,190 @@
+"""Processes on this machine as workers: the standard library's pool, begun anew when a process is lost."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import count
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.file_modules import HandedFiles, broken_files, handed_files, load_again
+from stratagem.playing.workers.base import Item, Parcel, Result, Workers
+from stratagem.playing.workers.threads import use_threads
+
+_LOSSES = 3
+"""Number of lost processes in a row, without a result in between, that end the work."""
+
+
+@dataclass(frozen=True)
+class FolderParcel:
+    """Files in a folder that all processes of this machine can read."""
+
+    folder: Path
+
+    @contextmanager
+    def unpack_files(self) -> Iterator[Path]:
+        """Provide the folder with the files."""
+        yield self.folder
+
+    def drop(self) -> None:
+        """Remove the folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class WorkersLost(StratagemError):
+    """Processes that ended again and again, so that the work cannot be done."""
+
+
+class Processes(Workers):
+    """Processes on this machine, each with its own copies of engines; a lost one is replaced, and its work repeated."""
+
+    def __init__(self, num_workers: int, num_threads: int = 1) -> None:
+        if num_workers < 1:
+            raise BadParameter(f"Work needs at least one process, not {num_workers}.")
+        self._number = num_workers
+        self._num_threads = num_threads
+        self._root = Path(tempfile.mkdtemp(prefix="stratagem-workers-"))
+        self._numbers = count()
+        self._pool: ProcessPoolExecutor | None = None
+        self._stop: Connection | None = None
+        self._closed = False
+        self._handed = handed_files()
+        self._changing = threading.Lock()
+        """Held while the pool is begun or ended: rollouts and gradients may be computed at the same time."""
+
+    @property
+    def num_workers(self) -> int:
+        return self._number
+
+    def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
+        left, losses = dict(enumerate(items)), 0
+        while left:
+            pool = self._begin_pool()
+            try:
+                for index, result in _round(pool, work, left):
+                    del left[index]
+                    losses = 0
+                    yield index, result
+            except BrokenProcessPool as error:
+                losses += 1
+                self._end(pool)
+                if self._closed:
+                    raise WorkersLost("The workers were ended while they had work.") from error
+                if losses == _LOSSES:
+                    raise WorkersLost(
+                        f"{losses} worker processes ended in a row while {len(left)} units of work were left: they may "
+                        "need more memory than there is, so take fewer `workers=`."
+                    ) from error
+
+    def _begin_pool(self) -> ProcessPoolExecutor:
+        if self._pool is not None and not self._handed.covers(handed_files()):
+            self._end(self._pool)  # more files have been named since it was begun
+        with self._changing:
+            if self._pool is None:
+                context, self._handed = multiprocessing.get_context("spawn"), deepcopy(handed_files())
+                ends, self._stop = context.Pipe(duplex=False)
+                begin = Begin(ends, self._num_threads, self._handed, _devices(), context.Value("i", 0), _hook())
+                self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
+            return self._pool
+
+    def _end(self, pool: ProcessPoolExecutor | None) -> None:
+        """End the processes of a pool at once: each watches a pipe, and ends when this side is closed."""
+        with self._changing:
+            if pool is not None and pool is self._pool and self._stop is not None:
+                self._stop.close()
+                pool.shutdown(cancel_futures=True)
+                self._pool = self._stop = None
+
+    def put(self, folder: Path) -> Parcel:
+        own = self._root / str(next(self._numbers))
+        shutil.copytree(folder, own)
+        return FolderParcel(own)
+
+    def close(self) -> None:
+        self._closed = True
+        self._end(self._pool)
+        shutil.rmtree(self._root, ignore_errors=True)
+
+
+def _round(
+    pool: ProcessPoolExecutor, work: Callable[[Item], Result], left: dict[int, Item]
+) -> Iterator[tuple[int, Result]]:
+    """Give out all work that is left, and yield results until all is done or a process is lost."""
+    futures: dict[Future[Result], int] = {pool.submit(_do_work, work, item): index for index, item in left.items()}
+    try:
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+
+
+def _do_work(work: Callable[[Item], Result], item: Item) -> Result:
+    """Do a unit of work in a worker process."""
+    with broken_files():
+        return work(item)
+
+
+@dataclass
+class Begin:
+    """Beginning of a worker process."""
+
+    ends: Connection
+    """Pipe whose other side is closed when the process is to end."""
+    num_threads: int
+    given: HandedFiles
+    """Python files that the user names, and what is allowed."""
+    devices: tuple[str, ...] = ()
+    """GPUs that the processes share; without any, each sees all of them."""
+    numbers: Any = None
+    """Shared counter, from which each process takes its number."""
+    hook: Callable[..., None] | None = None
+    """Function that prints warnings; None for that of Python."""
+
+    def __call__(self) -> None:
+        if self.hook is not None:
+            warnings.showwarning = self.hook
+        load_again(self.given)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        threading.Thread(target=self._watch, daemon=True).start()
+        use_threads(self.num_threads)
+        if self.devices:
+            with self.numbers.get_lock():
+                number, self.numbers.value = self.numbers.value, self.numbers.value + 1
+            os.environ["CUDA_VISIBLE_DEVICES"] = self.devices[number % len(self.devices)]
+
+    def _watch(self) -> None:
+        """End this process as soon as the one that began it is gone, or ends its workers."""
+        try:
+            self.ends.recv()
+        except (EOFError, OSError):
+            os._exit(0)
+
+
+def _hook() -> Callable[..., None] | None:
+    """Return the function by which this process prints warnings, if another process can import it."""
+    hook = warnings.showwarning
+    owner = sys.modules.get(getattr(hook, "__module__", ""))
+    return hook if getattr(owner, getattr(hook, "__name__", ""), None) is hook else None
+
+
+def _devices() -> tuple[str, ...]:
+    """Return the names of the GPUs that this process may use, which its workers take in turn."""
+    if (named := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
+        return tuple(name for name in named.split(",") if name)
+    return tuple(sorted(path.name.removeprefix("nvidia") for path in Path("/dev").glob("nvidia[0-9]*")))

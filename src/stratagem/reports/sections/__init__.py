@@ -1,1 +1,0 @@
-"""Sections of reports, one a file; `stratagem.reports.catalogue` lists those of each run."""

@@ -1,0 +1,123 @@
+"""Regret of recorded actions, in the game's unit, against an equilibrium or against perfect play.
+
+On a game tree the regret of an action is the value of the best action less its own, where the others play an
+equilibrium and the seat its best response from there on. In a small game of perfect information the solver's values
+take the place of both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stratagem.base.errors import CannotCompute, StratagemError
+from stratagem.games.base import Game, State
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.enumeration import starts
+from stratagem.games.solver import solve
+from stratagem.games.spiel.facts import SpielFacts
+from stratagem.measure.set_regrets import action_regrets
+from stratagem.playing.store import read_columns
+from stratagem.show.viewer.decision_index import Array, ShardIndex
+from stratagem.show.viewer.sentences import sentence_of
+from stratagem.show.viewer.trees import equilibrium_of_game, oracle_of_game
+
+_SITUATIONS = 20_000
+"""Largest number of situations of a game of perfect information."""
+Key = tuple[int, str, str]
+"""Seat, information or state key, and action; the seat is -1 where the key names the situation of any seat."""
+
+
+class Regrets(NamedTuple):
+    """Regrets of the decisions of a shard; not a number where none is known."""
+
+    regrets: Array
+    why_not: tuple[str, ...]
+    """Reasons, game by game."""
+
+
+class _Table(NamedTuple):
+    by_state: bool
+    """True if situations are told by their state key, for any seat."""
+    regrets: dict[Key, float]
+
+
+@lru_cache(maxsize=512)
+def regrets_of(shard: ShardIndex) -> Regrets:
+    """Return the regret of each decision of a shard."""
+    result, reasons = np.full(len(shard), np.nan), list[str]()
+    for code, game in enumerate(shard.game.names):
+        rows = np.flatnonzero(shard.game.codes == code)
+        try:
+            table = _table(game)
+        except StratagemError as error:
+            reasons.append(sentence_of(error))
+            continue
+        if len(rows):
+            result[rows] = _looked_up(shard, rows, table)
+    return Regrets(result, tuple(reasons))
+
+
+def _looked_up(shard: ShardIndex, rows: Array, table: _Table) -> Array:
+    """Return the regrets of some rows; each pair of a situation and an action is looked up once."""
+    key = "state_key" if table.by_state else "info_key"
+    columns = read_columns(shard.folder, "decisions", shard.number, (key, "action")).take(rows)
+    keys, actions = (columns[name].combine_chunks().dictionary_encode() for name in (key, "action"))
+    names, moves = keys.dictionary.to_pylist(), actions.dictionary.to_pylist()
+    move = actions.indices.fill_null(len(moves)).to_numpy().astype(np.int64)
+    seats = np.full(len(rows), -1) if table.by_state else shard.seat[rows].astype(np.int64)
+    code = (keys.indices.to_numpy().astype(np.int64) * (len(moves) + 1) + move) * 256 + seats + 1
+    distinct, place = np.unique(code, return_inverse=True)
+    found = np.full(len(distinct), np.nan)
+    for number, one in enumerate(distinct.tolist()):
+        rest, seat = divmod(one, 256)
+        situation, action = divmod(rest, len(moves) + 1)
+        if action < len(moves):
+            found[number] = table.regrets.get((seat - 1, names[situation], moves[action]), np.nan)
+    return found[place]
+
+
+@lru_cache(maxsize=16)
+def _table(text: str) -> _Table:
+    game = make_bounded_game(text)
+    if game.spec.seats == 2 and game.spec.perfect_information and game.twin() is not None:
+        return _Table(by_state=True, regrets=dict(_of_perfect_play(game)))
+    return _on_tree(game)
+
+
+def _on_tree(game: Game[Any]) -> _Table:
+    oracle, by_state = oracle_of_game(game), game.spec.independent_rounds > 0
+    tree = oracle.tree
+    regrets = action_regrets(oracle, equilibrium_of_game(game))
+    table = {}
+    for number, known in enumerate(tree.information_sets):
+        seat, key = (-1, known.view.state_key) if by_state else (known.seat, known.view.info_key)
+        for place, action in enumerate(known.actions):
+            table[seat, key, action] = float(regrets[int(tree.slots[number]) + place])
+    return _Table(by_state, table)
+
+
+def _of_perfect_play(game: Game[Any]) -> Iterator[tuple[Key, float]]:
+    """Yield the regret of each action in each situation that can be reached."""
+    values, known = solve(game), set[str]()
+    waiting: list[State[Any]] = [state for _, state in starts(game)]
+    while waiting:
+        state = waiting.pop()
+        (seat,) = state.to_act
+        view = state.view(seat)
+        if view.state_key in known or not isinstance(view.facts, SpielFacts):
+            continue
+        known.add(view.state_key)
+        if len(known) > _SITUATIONS:
+            raise CannotCompute(f"{game.spec.name} has more than {_SITUATIONS:,} situations, so regrets are not known.")
+        by_action = values.action_values(view.facts.position())
+        best = max(by_action.values())
+        for action, value in by_action.items():
+            yield (-1, view.state_key, action), best - value
+            after = state.fork()
+            after.play({seat: action})
+            if not after.over:
+                waiting.append(after)

@@ -1,0 +1,108 @@
+"""Faces of OpenSpiel's games: the page draws the moves of the history, and no text of the engine is read."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from stratagem.games.base import Game, Json, State
+from stratagem.games.negotiation_v2 import ITEMS
+from stratagem.games.spiel.rules import SpielRules
+from stratagem.games.spiel.state import SpielState
+from stratagem.show.viewer.faces.base import STATIC
+from stratagem.show.viewer.faces.states import StateFace
+
+GRIDS = ("tic-tac-toe", "connect-four", "breakthrough", "breakthrough-6x6")
+"""Games on a grid, by our names; other sizes have no labels."""
+
+
+class SpielFace(StateFace):
+    """Dumped state with who made each move, where -1 is chance; the board has the parameters of the engine."""
+
+    rules = SpielRules
+    fixed: ClassVar[Json] = {}
+    """Parameters that a game must have to be drawn."""
+
+    @classmethod
+    def fits(cls, game: Game[Any]) -> bool:
+        if not isinstance(game, SpielRules):
+            return False
+        parameters = game.engine.spiel.get_parameters()
+        return all(parameters.get(name) == value for name, value in cls.fixed.items())
+
+    def board(self) -> Json:
+        assert isinstance(self.game, SpielRules)
+        return {"game": self.game.engine.short_name, **self.game.engine.spiel.get_parameters()}
+
+    def frame(self, state: State[Any]) -> Json:
+        return {**super().frame(state), "moves": [[one.player, one.action] for one in _node(state).full_history()]}
+
+
+class CardsFace(SpielFace):
+    """One hand of Kuhn or Leduc poker."""
+
+    module = STATIC / "face_cards.js"
+
+
+class GridFace(SpielFace):
+    """Boards of squares."""
+
+    module = STATIC / "face_grid.js"
+
+    @classmethod
+    def fits(cls, game: Game[Any]) -> bool:
+        return super().fits(game) and game.spec.name in GRIDS
+
+
+class NimFace(SpielFace):
+    """Piles of nim."""
+
+    module = STATIC / "face_nim.js"
+
+
+class PigFace(SpielFace):
+    """Scores, the total of the turn, and the die that was thrown last."""
+
+    module = STATIC / "face_pig.js"
+    fixed: ClassVar[Json] = {"players": 2}
+
+
+class LiarsDiceFace(SpielFace):
+    """One die each, and the bids."""
+
+    module = STATIC / "face_liars_dice.js"
+
+
+class GoofspielFace(SpielFace):
+    """Both hands, the prizes so far, and the points."""
+
+    module = STATIC / "face_goofspiel.js"
+    fixed: ClassVar[Json] = {"players": 2, "num_turns": -1}
+
+
+class BlindAuctionFace(SpielFace):
+    """One sealed-bid auction."""
+
+    module = STATIC / "face_auction.js"
+
+
+class BargainingFace(SpielFace):
+    """Pool, values and offers, as the engine has them: a history has only the number of an instance and of an offer."""
+
+    module = STATIC / "face_items.js"
+
+    def board(self) -> Json:
+        return {**super().board(), "items": ITEMS}
+
+    def frame(self, state: State[Any]) -> Json:
+        node = _node(state)
+        instance, last = node.instance(), node.full_history()[-1]
+        agreed = last.player >= 0 and last.action == node.agree_action()
+        offers = [offer.quantities for offer in node.offers()]
+        shown = {"pool": instance.pool, "values": instance.values, "offers": offers}
+        return {**shown, "agreed": agreed, "over": state.over}
+
+
+def _node(state: State[Any]) -> Any:
+    """Return the engine's state."""
+    assert isinstance(state, SpielState)
+    return state.node

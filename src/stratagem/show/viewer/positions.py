@@ -1,0 +1,169 @@
+"""Positions of recorded games: who is asked at a turn, what they may do, and who can play on from there."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from stratagem.base.consent.table import note_named
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.games.base import Game, Json, Seat, State, View
+from stratagem.games.choices import Choices, Flat, Sheet
+from stratagem.language.prompting.base import Style
+from stratagem.language.prompting.catalogue import make_style, style_names
+from stratagem.players.catalogue import patterns, player_names
+from stratagem.playing.forks import replay
+from stratagem.playing.records import Decision, Episode
+from stratagem.show.viewer.library import Library
+from stratagem.show.viewer.replays import check_start, load_episode, parents_of
+
+_LISTED = 300
+"""Largest number of actions, or of options of a slot, that a page lists."""
+_ABSENT = "absent"
+_OWN = "run:.@"
+
+
+class RecordedTurn(NamedTuple):
+    """Turn of a recorded episode."""
+
+    episode: Episode
+    parents: dict[str, Episode]
+    state: State[Any]
+    turn: int
+
+    @property
+    def decisions(self) -> dict[Seat, Decision]:
+        """The decision of each seat that was asked; of several attempts the last, which was played."""
+        return {row.seat: row for row in self.episode.decisions if row.turn == self.turn}
+
+    def view(self, seat: Seat) -> View[Any]:
+        """Return the view of a seat that was asked."""
+        if seat not in self.state.to_act:
+            raise BadParameter(f"Seat {seat} is not asked at turn {self.turn}: {_asked_seat(self.state)}.")
+        return self.state.view(seat)
+
+    def action(self, seat: Seat, text: str) -> str:
+        """Read an action of a seat; refused in words where it is none."""
+        return legal(self.view(seat).choices, text)
+
+
+def read_position(folder: Path, name: str, turn: int) -> RecordedTurn:
+    """Reach a turn of a recorded episode again."""
+    episode = load_episode(folder, name)
+    turns = sorted({row.turn for row in episode.decisions})
+    if turn not in turns:
+        known = f"{turns[0]} to {turns[-1]}" if turns else "none"
+        raise BadParameter(f"Episode {name} has no turn {turn}: its turns are {known}.")
+    note_named(folder, [episode.game, *(maker(name, None) for name in episode.players)], looks_there=False)
+    parents = parents_of(episode, partial(load_episode, folder))
+    check_start(episode, parents)
+    return RecordedTurn(episode, parents, replay(episode, turn, parents), turn)
+
+
+def legal(choices: Choices, text: str) -> str:
+    """Read a typed action, or say in one sentence why it is none."""
+    action, problem = choices.parse(text)
+    if action is not None:
+        return action
+    why = {"silent": "There is no action in it", "ambiguous": "It names more than one action"}
+    short = text if len(text) <= 60 else f"{text[:60]}…"
+    raise BadParameter(f"{why.get(problem, f'{short!r} is no legal action')}: play {choices.summary()}.")
+
+
+def choices_json(choices: Choices) -> Json:
+    """Return what a page draws choices from: buttons, a form with a line for each slot, or a field for a text."""
+    if isinstance(choices, Sheet):
+        slots = [
+            {"name": slot.name, "options": slot.options[:_LISTED], "more": max(0, len(slot.options) - _LISTED)}
+            for slot in choices.slots
+        ]
+        return {"kind": "sheet", "slots": slots, "fill": choices.fill}
+    if isinstance(choices, Flat):  # else a text of one's own, beside the lines that are listed
+        return {"kind": "flat", "actions": choices.actions[:_LISTED], "count": choices.count}
+    listed = list(islice(choices, _LISTED))
+    return {"kind": "text", "actions": listed, "heads": list(getattr(choices, "heads", ()))}
+
+
+def lines_of(choices: Choices, action: str | None) -> list[str] | None:
+    """Return the line of each slot of a sheet for an action; None for other choices."""
+    if action is None or not isinstance(choices, Sheet):
+        return None
+    return list(choices.by_slot(action))
+
+
+def maker(recorded: str, run: Path | None) -> str:
+    """Return the text that makes a recorded player again: its name without the version.
+
+    A run names its own models without its path, which is that of the run of the record.
+    """
+    name = recorded.rpartition("@")[0] or recorded
+    return f"run:{run}@{name.removeprefix(_OWN)}" if run and name.startswith(_OWN) else name
+
+
+def is_absent(recorded: str) -> bool:
+    """Return whether nobody had a seat."""
+    return recorded == _ABSENT
+
+
+def position_json(library: Library, folder: Path, name: str, turn: int) -> Json:
+    """Return what a page needs to ask about a turn."""
+    position = read_position(folder, name, turn)
+    decisions, run = position.decisions, library.run_of(folder)
+    return {
+        "turn": turn,
+        "chance": position.state.game.spec.chance,
+        "unit": position.state.game.spec.unit,
+        "seats": [_seat(position, seat, decisions[seat]) for seat in position.state.to_act if seat in decisions],
+        "players": [maker(name, run.path if run else None) for name in position.episode.players],
+        "known": known_players(library, position.state.game),
+        "styles": style_names(),
+    }
+
+
+def known_players(library: Library, game: Game[Any]) -> list[str]:
+    """Return names of players that a page suggests: those of the game, and the models of the runs in the folder."""
+    named = [*player_names(game), *(text for text in patterns(game) if text.islower() and text != "human")]
+    return [*named, *(f"run:{run.path}@{label}" for run in library.runs.values() for label in _labels(run.path))]
+
+
+def _labels(run: Path) -> list[str]:
+    from stratagem.language.models.run_models import read_run_models
+
+    try:
+        return list(read_run_models(run).models)
+    except StratagemError:
+        return []
+
+
+def _seat(position: RecordedTurn, seat: Seat, decision: Decision) -> Json:
+    choices = position.view(seat).choices
+    return {
+        "seat": seat,
+        "action": decision.action,
+        "lines": lines_of(choices, decision.action),
+        "choices": choices_json(choices),
+        "style": style_of(position.view(seat), decision),
+    }
+
+
+def style_of(view: View[Any], decision: Decision) -> str:
+    """Return the prompt style that a model was asked in; empty where no model was asked, or its style is not known."""
+    asked = [content for role, content in decision.calls[0].prompt.messages if role == "user"] if decision.calls else []
+    for name in style_names() if asked else ():
+        if _asks(name, view, asked):
+            return name
+    return ""
+
+
+def _asks(name: str, view: View[Any], asked: list[str]) -> bool:
+    try:
+        style: Style = make_style(name)
+        return [message.content for message in style.messages(view) if message.role == "user"] == asked
+    except StratagemError:
+        return False
+
+
+def _asked_seat(state: State[Any]) -> str:
+    return f"the seats are {', '.join(map(str, state.to_act))}" if state.to_act else "the game is over"

@@ -1,0 +1,117 @@
+// A seat at a table: what its person sees, the questions, and how the game ended. Pages of the operator and of guests.
+import { html, useEffect, useMemo, useState } from './preact-htm.js';
+import { Board } from './board.js';
+import { Question } from './choices.js';
+import { api, grouped, link, short, signed, visible } from './data.js';
+import { post } from './jobs.js';
+import { ask } from './source.js';
+import { Seat } from './parts.js';
+
+const PAUSE = 350;
+
+/** All that a place at a table was told; the state of the page follows from it. A link of a table needs no `id`. */
+export function useTable(id = '') {
+  const [state, setState] = useState({ events: [], open: true, error: '' });
+  useEffect(() => {
+    const events = [];
+    let timer = null;
+    let stopped = false;
+    let before = '';
+    const look = async () => {
+      try {
+        const { data, error } = await ask(api('table', { id, seen: events.length }));
+        if (error) throw new Error(error);
+        if (stopped) return;
+        events.push(...data.events);
+        const now = JSON.stringify([data.open, data.links]);
+        if (data.events.length || now !== before) setState({ ...data, events: [...events], error: '' });
+        before = now;
+        if (data.open) timer = setTimeout(look, PAUSE);
+      } catch (error) {
+        const told = error instanceof SyntaxError ? 'This link is no longer good.' : error.message === 'Failed to fetch' ? 'The server does not answer.' : error.message;
+        if (!stopped) setState((old) => ({ ...old, open: false, error: told }));
+      }
+    };
+    look();
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
+    };
+  }, [id]);
+  return state;
+}
+
+/** A situation in words, and the board of a game that hides nothing. */
+export function Sight({ drawn, mark, players, text }) {
+  const episode = useMemo(() => drawn && { ...drawn, players, turns: [], rounds: [] }, [mark]);
+  return html`${episode && html`<${Board} episode=${episode} position=${0} />`}
+    <pre class="sight" aria-live="polite">${visible(text)}</pre>`;
+}
+
+function Course({ events }) {
+  const told = events.filter((one) => one.event === 'taken' || one.event === 'round');
+  if (!told.length) return null;
+  return html`<section class="course" aria-label="Course"><h2>So far</h2><ol>${told.map((one) => (one.event === 'taken'
+    ? html`<li>You played <b class="action">${visible(one.action)}</b></li>` : html`<li class="dim">The round paid you ${signed(one.payoff)}</li>`))}</ol></section>`;
+}
+
+/** The end: a guest is told the own payoff alone. */
+function Over({ end, begun }) {
+  if (!end.payoffs) return html`<section class="over" role="status"><h2>The game is over</h2><p>It paid you <b>${signed(end.payoff)}</b>.</p></section>`;
+  const own = end.payoffs[begun.seat];
+  const other = Math.max(...end.payoffs.filter((_, seat) => seat !== begun.seat));
+  return html`<section class="over" role="status"><h2>${end.payoffs.length < 2 ? 'The game is over' : own > other ? 'You won' : own < other ? 'You lost' : 'A draw'}</h2>
+    <ul class="players">${begun.players.map((name, seat) => html`<li key=${seat}><${Seat} seat=${seat} /><span class="name">${short(name)}${seat === begun.seat ? ' (you)' : ''}</span><b>${signed(end.payoffs[seat])}</b></li>`)}</ul>
+    <p><a class="button main" href=${link('/replay', { record: end.record, id: end.episode })}>Look at the whole game</a></p>
+    <p class="dim">The replay shows all hidden cards, and what the models thought and said. It is recorded in ${visible(end.record)}.</p></section>`;
+}
+
+/** Seats whose people have left. */
+export function Gone({ events }) {
+  return events.filter((one) => one.event === 'gone').map((one) => html`<p class="problem" role="status">Seat ${one.seat} has left. The game waits when it is that seat's turn.</p>`);
+}
+
+/** The page of a seat; `leave` is the name of its button, and `left` is called afterwards. */
+export function Sitting({ id = '', state, leave, left, invitations = null, other = null, after = null }) {
+  const { events, open, error } = state;
+  const [sending, setSending] = useState(0);
+  const [failed, setFailed] = useState('');
+  const find = (name) => events.filter((one) => one.event === name).pop();
+  const [begun, ask, end] = ['begun', 'ask', 'over'].map(find);
+  const broken = find('failed') || find('left');
+  const answered = ask && events.some((one) => one.event === 'taken' && one.number === ask.number);
+  const refusals = ask ? events.filter((one) => one.event === 'refused' && one.number === ask.number) : [];
+  const mark = ask ? ask.number * 1000 + refusals.length : 0;
+  const act = async (name, body) => {
+    setFailed('');
+    try {
+      await post(name, id ? { ...body, id } : body);
+    } catch (failure) {
+      setSending(0);
+      setFailed(failure.message);
+      throw failure;
+    }
+  };
+  const send = (text) => {
+    setSending(mark);
+    act('reply', { number: ask.number, text }).catch(() => {});
+  };
+  const go = () => act('leave', {}).then(left, () => {});
+  const latest = events.filter((one) => one.situation).pop();
+  const problem = error || (broken && broken.sentence);
+  if (problem) return html`<h1>Play</h1><p class="problem" role="alert">${visible(problem)}</p>${other}`;
+  if (!begun) return html`<h1>Play</h1><p class="loading">${open ? 'The table is being laid …' : 'This game was left.'}</p>`;
+  const thinking = !end && (!ask || answered);
+  return html`<div class="head title"><h1>${visible(begun.game)} <small>seat ${begun.seat}, against ${grouped(begun.players.filter((_, seat) => seat !== begun.seat))}</small></h1>
+      ${!end && open && html`<button onClick=${go}>${leave}</button>`}</div>
+    <div class="sitting">
+      <section aria-label="What you see"><h2>What you see</h2><${Sight} drawn=${!end && ask && ask.drawn} mark=${end ? 0 : mark} players=${begun.players} text=${latest ? latest.situation : ''} />
+        <details><summary>Rules</summary><pre>${visible(begun.rules)}</pre></details></section>
+      <div>${end ? html`<${Over} end=${end} begun=${begun} />${after}`
+        : html`<section class="turn" aria-label="Your turn"><h2>${thinking ? 'The others decide …' : 'Your turn'}</h2>
+          ${!thinking && html`<${Question} key=${ask.number} choices=${ask.choices} send=${send} off=${sending === mark} refused=${refusals.length ? refusals[refusals.length - 1].sentence : ''} />`}
+          ${failed && html`<p class="problem" role="alert">${visible(failed)}</p>`}<${Gone} events=${events} /></section>`}
+        ${!end && invitations}
+        <${Course} events=${events} /></div>
+    </div>`;
+}

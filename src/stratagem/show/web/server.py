@@ -1,0 +1,146 @@
+"""Server of a web application: a thread of this process, on one address.
+
+A connection that does not send the whole head of a request in time is closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from collections.abc import Callable
+from threading import Thread
+from types import TracebackType
+from typing import Any, Self
+
+import uvicorn
+from starlette.applications import Starlette
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+from stratagem.base.consent.table import never_ask
+from stratagem.base.errors import BadParameter
+
+_BACKLOG = 2048
+_PAUSE = 0.005
+"""Seconds between two looks at a server that starts."""
+HEAD_SECONDS = 20.0
+"""Longest time from the opening of a connection, or the first byte of a further request, to the end of its head."""
+
+
+class TimedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+    """Connection of uvicorn with a time limit for heads: without one, half a head would hold it for ever."""
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._waiting: asyncio.TimerHandle | None = None
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop_waiting()
+        else:
+            self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait(self) -> None:
+        if self._waiting is None:
+            self._waiting = asyncio.get_running_loop().call_later(HEAD_SECONDS, self._give_up)
+
+    def _stop_waiting(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+            self._waiting = None
+
+    def _give_up(self) -> None:
+        self._waiting = None
+        if not self.transport.is_closing():
+            self.transport.close()
+
+
+class Server:
+    """Application that is open, until it is closed."""
+
+    def __init__(
+        self,
+        application: Starlette,
+        host: str,
+        port: int,
+        *,
+        path: str = "",
+        closing: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`closing` frees what the application needs, after the address is closed."""
+        self._closing = closing
+        self._socket = _bound(host, port)
+        self.url = _url(self._socket) + path
+        """Address up to `path`, as clients take it."""
+        config = uvicorn.Config(
+            application,
+            http=TimedConnection,
+            log_level="error",
+            access_log=False,
+            lifespan="off",
+            ws="none",
+            server_header=False,
+        )
+        self._server = uvicorn.Server(config)
+        self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+        never_ask()  # a request of a stranger would ask at the terminal of the owner
+        self._thread.start()
+        while not self._server.started and self._thread.is_alive():
+            time.sleep(_PAUSE)
+        if not self._server.started:
+            self._socket.close()
+            raise BadParameter(f"The server at {self.url} did not start: choose another address or port.")
+
+    def wait(self) -> None:
+        """Wait until the server is closed."""
+        self._thread.join()
+
+    def close(self) -> None:
+        """Close the address; open requests are broken off."""
+        self._server.should_exit = self._server.force_exit = True
+        self._thread.join()
+        self._socket.close()
+        self._closing()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Server({self.url})"
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """Open the address, or say in one sentence why it cannot be."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        opened = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        raise BadParameter(f"There is no address {host!r} ({_reason(error)}): say 127.0.0.1.") from None
+    try:
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind(address)
+        opened.listen(_BACKLOG)
+    except (OSError, OverflowError) as error:
+        opened.close()
+        raise BadParameter(f"Nothing can be served at {host}:{port} ({_reason(error)}): choose another port.") from None
+    return opened
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or type(error).__name__
+
+
+def _url(opened: Any) -> str:
+    host, port = opened.getsockname()[:2]
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"

@@ -1,0 +1,285 @@
+"""Folder of a run: its settings, its seed, its provenance, and its status."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic import Field
+
+from stratagem import __version__
+from stratagem.base.errors import BadRecord, StratagemError
+from stratagem.base.files import parse_json, read_small, reason
+from stratagem.base.lock import hold_lock, is_locked
+from stratagem.base.provenance import provenance, source
+from stratagem.base.settings import Settings
+from stratagem.training.runs.config_file import read_settings, read_toml, settings_digest, settings_toml
+from stratagem.training.runs.files import new_folder, write_file
+from stratagem.training.runs.source_files import SourceFile, copy_source_files, source_files
+
+_CONFIG, _INFO, _STATUS, _LOCK = "config.toml", "run.json", "status.json", "lock"
+_LONGEST = 500
+RELEASE = re.compile(r"[0-9][0-9a-z.+]{0,30}")
+"""Number of a release, as a run may have it that is a stranger's."""
+S = TypeVar("S", bound=Settings)
+P = TypeVar("P")
+
+
+FORMAT = 2
+"""Format of the folder of a run; 1 is that of releases before 0.3.0, whose files have no number."""
+
+
+class Rebinding(Settings):
+    """Change of the recipe that a run is bound to.
+
+    `--force` binds it to another recipe, and `stratagem upgrade` to the same recipe in new keys.
+    """
+
+    by: Literal["force", "upgrade"] = "force"
+    """Command: `force` (`--force`), or `upgrade`."""
+    at: str
+    """Time in UTC."""
+    step: int | None
+    """Step of the newest checkpoint; None where there was none, so that the run starts again."""
+    recipe: str
+    """Digest of the recipe from then on."""
+    was: str
+    """Digest of the recipe before."""
+    commit: str | None
+    """Commit of the program."""
+
+
+class RunInfo(Settings):
+    """Provenance of a run."""
+
+    format: int = 1
+    """Format of the run's folder; a later one is refused."""
+    seed: int
+    """Seed of all randomness of the run."""
+    command: str
+    """Command that started the run."""
+    begun: str
+    """Start time in UTC."""
+    commit: str | None
+    """Commit of the program; None where git does not keep it."""
+    dirty: bool | None
+    """True if the program differed from that commit."""
+    made_by: dict[str, Any]
+    """Versions of the program and of its libraries, and the machine."""
+    recipe: str = ""
+    """Digest of config.toml; empty for runs of versions without digests."""
+    rebound: tuple[Rebinding, ...] = ()
+    """Changes of the recipe by --force or by an upgrade: `by`, `at`, `step`, `recipe`, `was`, `commit`."""
+    files: tuple[SourceFile, ...] = ()
+    """Python files of the recipe: `name`, `path`, `digest`, `copied_as`."""
+    num_threads: int = 0
+    """Number of threads of each process, settled when training begins."""
+    reading: dict[str, str] = Field(default={})
+    """Sentence by policy and component.
+
+    Rollouts and training: whether its model shares prefixes of texts, and why; engine: certificate of an engine.
+    """
+
+
+class Status(Settings):
+    """Status of a run."""
+
+    state: Literal["running", "finished", "failed"]
+    sentence: str = ""
+    """Reason of a failure, in a sentence."""
+    since: str = ""
+    """Time of the last change of status in UTC."""
+
+
+def is_run(path: Path) -> bool:
+    """Return whether this is the folder of a run."""
+    return os.path.isfile(path / _INFO)  # noqa: PTH113 - it raises nothing, whatever the path
+
+
+def check_free(path: Path) -> None:
+    """Refuse an existing file or folder as the place of a new run."""
+    if path.exists():
+        resumed = f"resume it by `stratagem train {path} --resume`, or " if is_run(path) else ""
+        raise StratagemError(f"{path} exists already: {resumed}name a new folder by `out=`.")
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Existing run; the attributes below are its parts, which need not all exist yet."""
+
+    path: Path
+
+    @classmethod
+    def create(cls, path: Path, config: Settings, seed: int, command: str) -> Self:
+        """Create a run; an existing file or folder is not changed."""
+        check_free(path)
+        text, digest = settings_toml(config), settings_digest(config)
+        made_by = {**provenance(), "command": command}
+        files = source_files(text)
+        info = RunInfo(
+            format=FORMAT,
+            seed=seed,
+            command=command,
+            begun=_now(),
+            made_by=made_by,
+            recipe=digest,
+            files=files,
+            **source(),
+        )
+
+        def fill(folder: Path) -> None:
+            write_file(folder / _CONFIG, text)
+            write_file(folder / _INFO, _json(info))
+            copy_source_files(files, folder)
+
+        new_folder(path, fill)
+        return cls(path)
+
+    @classmethod
+    def open(cls, path: Path, hint: str = "") -> Self:
+        """Open an existing run; `hint` ends the sentence that says there is none."""
+        if not is_run(path):
+            raise BadRecord(f"There is no run at {path}: a run is a folder with {_INFO} and {_CONFIG}{hint}.")
+        return cls(path)
+
+    @property
+    def name(self) -> str:
+        """Name of the folder."""
+        return self.path.resolve().name
+
+    @property
+    def record(self) -> Path:
+        """Folder of the record, as `stratagem.playing.store` writes it."""
+        return self.path / "record"
+
+    @property
+    def checkpoints(self) -> Path:
+        """Folder of the checkpoints."""
+        return self.path / "checkpoints"
+
+    @property
+    def set_aside(self) -> Path:
+        """Folder of data that was set aside by a resume and does not count."""
+        return self.path / "set-aside"
+
+    def config(self, cls: type[S]) -> S:
+        """Settings in the file; keys of earlier releases are read under their new names."""
+        return read_settings(cls, _whole(self.path / _CONFIG))
+
+    def config_data(self) -> dict[str, Any]:
+        """Settings as the file has them."""
+        return read_toml(_whole(self.path / _CONFIG))
+
+    def save_info(self, info: RunInfo) -> None:
+        """Write the provenance, after an addition or a change."""
+        write_file(self.path / _INFO, _json(info))
+
+    def add_reading(self, sentences: Mapping[str, str]) -> None:
+        """Add to the provenance how models read texts."""
+        info = self.info()
+        if sentences.items() - info.reading.items():
+            self.save_info(info.model_copy(update={"reading": info.reading | dict(sentences)}))
+
+    def settle_threads(self, number: int) -> int:
+        """Return the number of threads that the run began with, or note that it begins with this one."""
+        info = self.info()
+        if not info.num_threads:
+            self.save_info(info.model_copy(update={"num_threads": number}))
+        return info.num_threads or number
+
+    def info(self) -> RunInfo:
+        """Provenance of the run."""
+        return _read(RunInfo, self.path / _INFO)
+
+    def status(self) -> Status:
+        """Read the status; a run whose process was killed is no longer running."""
+        locked_now = is_locked(self.path / _LOCK)  # read first: the status is written before the lock is released
+        if not (self.path / _STATUS).is_file():
+            return Status(state="failed", sentence="It was never started.")
+        status = _read(Status, self.path / _STATUS)
+        if status.state != "running" or locked_now:
+            return status
+        return Status(state="failed", sentence="Its process was killed: it can be resumed.", since=status.since)
+
+    @contextmanager
+    def hold_folder(self) -> Iterator[None]:
+        """Exclude other processes; the status stays as it is."""
+        with hold_lock(self.path / _LOCK, f"the run {self.path}"):
+            yield
+
+    @contextmanager
+    def at_work(self, prepare: Callable[[], P | None] | None = None) -> Iterator[P | None]:
+        """Exclude other processes, prepare and mark the run as running; then mark it finished, or failed.
+
+        What `prepare` refuses leaves the status as it was.
+        """
+        with hold_lock(self.path / _LOCK, f"the run {self.path}"):
+            prepared = prepare() if prepare else None
+            try:  # an interrupt may come while a status is written, too
+                self._save_status("running")
+                yield prepared
+                self._save_status("finished")
+            except BaseException as error:
+                with suppress(StratagemError):  # if even this cannot be written, the first error is the one to see
+                    self._save_status("failed", _sentence(error))
+                raise
+
+    def _save_status(self, state: Literal["running", "finished", "failed"], sentence: str = "") -> None:
+        write_file(self.path / _STATUS, _json(Status(state=state, sentence=sentence, since=_now())))
+
+
+def find_runs(folder: Path) -> list[RunFolder]:
+    """Find the runs in a folder, by name."""
+    return [RunFolder(path.parent) for path in sorted(folder.glob(f"*/{_INFO}")) if path.parent.name[0] != "."]
+
+
+def _whole(path: Path) -> Path:
+    """Return the path of a file; a pipe in its place is refused, since reading it would wait for ever."""
+    if path.exists() and not path.is_file():
+        raise BadRecord(f"{path} should be a file: restore it.")
+    return path
+
+
+def _sentence(error: BaseException) -> str:
+    """Describe in one sentence the error that stopped a run."""
+    if isinstance(error, KeyboardInterrupt):  # SIGTERM among them
+        return "It was interrupted: it can be resumed."
+    text = " ".join(str(error).split())[:_LONGEST]
+    return text if isinstance(error, StratagemError) else f"{type(error).__name__}: {text or 'no message'}"
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _json(settings: Settings) -> str:
+    return json.dumps(settings.model_dump(mode="json"), indent=2) + "\n"
+
+
+def _read(cls: type[S], path: Path) -> S:
+    try:
+        data = parse_json(read_small(path))
+    except (OSError, ValueError) as error:
+        raise BadRecord(f"{path} cannot be read as JSON: {reason(error)}.") from error
+    if not isinstance(data, dict):
+        raise BadRecord(f"{path} should hold a JSON object.")
+    _check_format(data, path)
+    return cls.read_old(data, str(path))
+
+
+def _check_format(data: Mapping[str, Any], path: Path) -> None:
+    """Refuse a folder that a later release has written."""
+    if isinstance(number := data.get("format"), int) and number > FORMAT:
+        made_by = data.get("made_by")
+        release = str(made_by.get("stratagem", "")) if isinstance(made_by, Mapping) else ""
+        raise BadRecord(
+            f"{path} has format {number}, which Stratagem {release if RELEASE.fullmatch(release) else 'of its time'} "
+            f"reads: this is Stratagem {__version__}, and it reads formats up to {FORMAT}."
+        )
