@@ -35,7 +35,11 @@ def test_saved_game_is_valid_for_the_engine(text, bot, seed):
     assert not is_valid_saved_game(broken)
 
 
-@pytest.mark.parametrize(("board", "is_drawn"), [("pure", True), ("colonial", False)])
+@pytest.mark.parametrize(
+    ("board", "is_drawn"),
+    # of a map outside its own cache the engine enumerates the convoys, once a machine: ten seconds
+    [("pure", True), pytest.param("colonial", False, marks=pytest.mark.runs)],
+)
 def test_pictures_are_written_only_of_a_map_that_the_engine_draws(board, is_drawn):
     state = Diplomacy(map=board, until=1901, judged=False).start(Key(0))
     state.play(dict.fromkeys(state.to_act))
