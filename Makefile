@@ -155,7 +155,7 @@ INSPECT := .venv-inspect
 $(INSPECT)/.ready: pyproject.toml
 	test -x $(INSPECT)/bin/python || $(PYTHON) -m venv $(INSPECT)
 	$(INSPECT)/bin/python -m pip install --quiet --disable-pip-version-check \
-		-e '.[diplomacy,inspect,serve]' inspect-ai==0.3.285 openai pytest
+		-e '.[diplomacy,inspect]' inspect-ai==0.3.285 openai pytest
 	touch $@
 
 test-inspect: $(INSPECT)/.ready ## run the tasks for inspect by inspect eval, about two minutes
@@ -188,7 +188,7 @@ AXE := 4.14.1
 $(VIEW)/.ready: pyproject.toml constraints.txt
 	test -x $(VIEW)/bin/python || $(PYTHON) -m venv $(VIEW)
 	$(VIEW)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-		-e '.[api,diplomacy,serve]' httpx2 playwright==1.65.2 pytest tokenizers
+		-e '.[api,diplomacy]' httpx2 playwright==1.65.2 pytest tokenizers
 	command -v chromium || $(VIEW)/bin/playwright install chromium || true
 	cd $(VIEW) && npm pack --silent axe-core@$(AXE) && tar xzf axe-core-$(AXE).tgz package/axe.min.js || true
 	touch $@

@@ -8,7 +8,7 @@ COPY docs/man ./docs/man
 COPY recipes ./recipes
 COPY src ./src
 # The index of torch has builds without CUDA, which are a tenth as large.
-RUN pip install -c constraints.txt --extra-index-url https://download.pytorch.org/whl/cpu '.[models,diplomacy,serve,api]' \
+RUN pip install -c constraints.txt --extra-index-url https://download.pytorch.org/whl/cpu '.[models,diplomacy,api]' \
     && useradd --create-home --uid 1001 stratagem
 USER 1001
 # Runs and records are written here: docker run -v "$PWD:/work" stratagem train sepo/kuhn-tiny

@@ -15,7 +15,7 @@ COPY recipes ./recipes
 COPY src ./src
 # The extra names the version of vLLM, which brings those of its own packages.
 # hadolint ignore=DL3013
-RUN pip install '.[vllm,diplomacy,serve,api]' && useradd --create-home --uid 1001 stratagem
+RUN pip install '.[vllm,diplomacy,api]' && useradd --create-home --uid 1001 stratagem
 USER 1001
 # docker run --gpus all -v "$PWD:/work" stratagem-cuda train RECIPE --set engine=vllm
 WORKDIR /work

@@ -60,11 +60,9 @@ NEEDS = {
     "train": ("train sepo/kuhn-tiny --out run", "models"),
     "sweep": ("sweep sweeps/kuhn-held --out sweep", "models"),
     "reproduce": ("reproduce sepo:5 --scale tiny --out paper", "models"),
-    "serve": ("serve NashApprox --game kuhn", "serve"),
-    "view": ("view .", "serve"),
     "eval with a model": ("eval kuhn --player tiny", "models"),
 }
-OTHERS = {"compare", "collusion", "leaderboard", "new", "steps", "upgrade", "watch", "report", "show"}
+OTHERS = {"serve", "view", "compare", "collusion", "leaderboard", "new", "steps", "upgrade", "watch", "report", "show"}
 """Commands that read what others wrote, or that have tests of their own."""
 
 

@@ -1,13 +1,11 @@
 """The start of an endpoint: one sentence for each mistake, and the command."""
 
 import socket
-from importlib import util
 
 import pytest
 
 import stratagem as sg
 from stratagem.cli.main import main
-from stratagem.show import web
 from stratagem.show.web.server import Server
 
 
@@ -46,13 +44,6 @@ def test_an_address_in_use_is_one_sentence():
         taken.listen()
         with pytest.raises(sg.StratagemError, match=r"Address already in use\): choose another port"):
             sg.serve("random", "kuhn", port=taken.getsockname()[1])
-
-
-def test_a_missing_package_is_one_sentence(monkeypatch):
-    monkeypatch.setattr(util, "find_spec", lambda name: None)
-    monkeypatch.setattr(web, "find_spec", lambda name: None)
-    with pytest.raises(sg.StratagemError, match=r"The endpoint needs an extra .*\[serve\]"):
-        sg.serve("random", "kuhn")
 
 
 def test_the_command_says_where_each_player_is(monkeypatch, capsys):

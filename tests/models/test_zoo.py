@@ -7,7 +7,7 @@ import pytest
 from stratagem.base.errors import StratagemError
 from stratagem.games import make_game
 from stratagem.language.models.reference import BadModel, parse_model, placeless
-from stratagem.language.models.run_models import PACKAGE, decoding_options, pin_label, resolve_model, zoo_models
+from stratagem.language.models.run_models import DEMO, PACKAGE, decoding_options, pin_label, resolve_model, zoo_models
 from stratagem.players.catalogue import make_player
 
 MODELS = {
@@ -32,7 +32,7 @@ def zoo(tmp_path, monkeypatch):
 
 
 def test_a_model_is_the_best_of_its_run(zoo):
-    assert zoo_models() == {"kuhn-sepo": zoo}
+    assert zoo_models() == {"kuhn-demo": DEMO / "kuhn-demo", "kuhn-sepo": zoo}
     found = resolve_model(parse_model("zoo:kuhn-sepo"))
     assert (found.kind, found.where, found.adapters[0].path) == ("dir", str(zoo / "base"), str(zoo / "policy"))
     assert resolve_model(parse_model("zoo:kuhn-sepo@start")).kind == "tiny"
@@ -63,7 +63,7 @@ def test_a_wrong_text_is_answered_with_a_form(text, said):
 
 
 def test_a_model_that_the_zoo_lacks_is_answered_with_those_it_has(zoo):
-    with pytest.raises(StratagemError, match="has no model 'chess': it has kuhn-sepo"):
+    with pytest.raises(StratagemError, match="has no model 'chess': it has kuhn-demo, kuhn-sepo"):
         resolve_model(parse_model("zoo:chess"))
 
 

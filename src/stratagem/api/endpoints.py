@@ -16,7 +16,6 @@ from stratagem.base.options import whole, within
 from stratagem.language.prompting.catalogue import STYLES, make_style
 from stratagem.players.agents import each_once
 from stratagem.players.given import GameLike, as_game
-from stratagem.show.web import check_web_installed
 
 if TYPE_CHECKING:
     from stratagem.show.web.server import Server
@@ -60,7 +59,6 @@ def serve(
         concurrency: Largest number of scripted players at work at once.
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
     """
-    check_web_installed("The endpoint")
     key = _check_options(host, port, timeout, concurrency)
     made = as_game(game)
     with serving(engine):

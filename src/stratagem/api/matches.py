@@ -19,6 +19,7 @@ from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.measure.figures.catalogue import figures_of
 from stratagem.measure.statistics import Estimate, ratio
+from stratagem.players.catalogue import suggest_opponent
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.human import at_keyboard
 from stratagem.playing import scheduler
@@ -86,7 +87,7 @@ def _pay(episodes: Sequence[Episode], slot: int) -> Estimate:
 @one_sentence
 def play(
     game: GameLike,
-    players: PlayerLike | Sequence[PlayerLike],
+    players: PlayerLike | Sequence[PlayerLike] | None = None,
     *,
     episodes: int = 1,
     seed: int = 0,
@@ -101,7 +102,7 @@ def play(
 
     Args:
         game: Game, such as `kuhn` or `ipd(rounds=20)`.
-        players: Players, one a seat; a single one takes all seats.
+        players: Players, one a seat; a single one takes all seats. By default you, and strong players at the others.
         episodes: Number of episodes.
         seed: Seed of all randomness.
         record: New folder for the episodes and decisions, as Parquet.
@@ -114,10 +115,15 @@ def play(
     if keep is not None:
         whole("play", "keep", keep, 0)
     made = as_game(game)
-    listed = players_of(players)
+    listed = opponents_of_person(made) if players is None else players_of(players)
     with serving(engine):
         seated = [as_player(one, made) for one in (listed * made.spec.seats if len(listed) == 1 else listed)]
         return _play_match(Match(made, seated), episodes, seed, as_folder(record), keep, progress)
+
+
+def opponents_of_person(game: Game[Any]) -> list[PlayerLike]:
+    """Return the players of a match of a person who names none."""
+    return ["human", *[suggest_opponent(game)] * (game.spec.seats - 1)]
 
 
 def _play_match(

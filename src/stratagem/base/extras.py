@@ -18,7 +18,6 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "plots": ("plotly",),
     "wandb": ("wandb",),
     "trackio": ("trackio",),
-    "serve": ("starlette", "uvicorn"),
     "diplomacy": ("diplomacy",),
     "fast": ("numba",),
     "inspect": ("inspect_ai",),

@@ -178,7 +178,17 @@ COMMANDS = {
         names_files=False,
     ),
 }
-"""All commands, in the order of the help."""
+"""All commands."""
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "Begin here": ("play", "eval", "audit", "train", "view"),
+    "Play": ("games", "players", "tournament", "prompt"),
+    "Measure": ("compare", "leaderboard", "talk", "collusion", "steps"),
+    "Train": ("recipes", "sweep", "reproduce", "data", "upgrade"),
+    "Look": ("show", "report", "runs", "watch"),
+    "Connect and extend": ("serve", "engines", "verify-game", "new", "trust"),
+}
+"""Names of the commands by the section of the help that lists them; the first has what a newcomer needs."""
 
 PLURAL = ("--players", "--opponents", "--games", "--seats")
 """Options that take several values, as in `--players random mcts:100`."""

@@ -17,7 +17,7 @@ from typer.main import get_command
 from stratagem.base.consent.table import ALLOWING
 from stratagem.base.errors import BadParameter
 from stratagem.base.renamed.arguments import REPLACED_COMMANDS, refuse_replaced
-from stratagem.cli.commands import COMMANDS, PLURAL, Command
+from stratagem.cli.commands import COMMANDS, GROUPS, PLURAL, Command
 from stratagem.cli.console import errors
 from stratagem.cli.parameters import as_options
 
@@ -176,6 +176,13 @@ class Commands(TyperGroup):
         super().__init__(**attributes)
         for name, command in COMMANDS.items():
             self.add_command(LazyCommand(name, command))
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands in sections."""
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                limit = formatter.width - 6 - max(map(len, COMMANDS))
+                formatter.write_dl([(name, self.commands[name].get_short_help_str(limit)) for name in names])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command; one of an earlier release is answered with the present words."""

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
+import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
+import stratagem
 from stratagem import __version__
 from stratagem.base.consent.needs import Need
 from stratagem.base.consent.table import commanding
-from stratagem.base.errors import Quit, StratagemError
+from stratagem.base.errors import MissingExtra, Quit, StratagemError
 from stratagem.base.extras import missing_extra
 from stratagem.base.file_modules import broken_by
 from stratagem.base.files import failed_write
 from stratagem.base.garbage import fewer_collections, skip_last_collection
 from stratagem.cli.commands import PLURAL, Command
-from stratagem.cli.console import errors, use_error_console
+from stratagem.cli.console import errors, out, use_error_console
 from stratagem.cli.interrupts import raised_again
 from stratagem.cli.loading import Commands, load_command
 from stratagem.cli.parameters import as_options
@@ -53,7 +60,7 @@ _WRONG: Any = typer.BadParameter.__mro__[2]
 app = typer.Typer(
     cls=Commands,
     help="Play strategic games, train language models in them, and measure what they learnt.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -67,11 +74,53 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Play strategic games, train language models in them, and measure what they learnt."""
+    """Play strategic games, train language models in them, and measure what they learnt.
+
+    Without a command the demo opens in a browser.
+    """
+    if context.invoked_subcommand is None:
+        open_demo(context.get_help())
+
+
+NEXT = {
+    "stratagem play kuhn --players human zoo:kuhn-demo": "play against its model here",
+    "stratagem audit zoo:kuhn-demo --games kuhn": "measure how much an opponent can win from it",
+    "stratagem train sepo/kuhn-tiny --out runs/demo": "train such a model, in a minute or two",
+}
+"""Commands that the demo names, with what each does."""
+
+
+def open_demo(instead: str) -> None:
+    """Open the pages of the shipped run until ^C, in a browser where there is one; or print the help."""
+    if not out.is_terminal:
+        out.print(instead, highlight=False, markup=False, soft_wrap=True)
+        return
+    from stratagem.language.models.run_models import DEMO  # imports settings, and `--version` needs none
+
+    with TemporaryDirectory() as place, suppress(KeyboardInterrupt):
+        _show_demo(Path(shutil.copytree(DEMO, Path(place) / DEMO.name)))  # the games that are played there are recorded
+
+
+def _show_demo(folder: Path) -> None:
+    with stratagem.view(folder, port=0) as pages:
+        lines = ["A small model that was trained to be hard to exploit in Kuhn poker:", f"  {pages.url}", ""]
+        lines += ["Next, in another terminal:", *(f"  {command:50}  {does}" for command, does in NEXT.items())]
+        lines += [] if find_spec("torch") else [str(MissingExtra("A language model", "models"))]
+        lines += ["", "stratagem --help lists all commands. Ctrl-C ends the pages."]
+        out.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
+        if _has_desktop():
+            webbrowser.open(pages.url)
+        pages.wait()
+
+
+def _has_desktop() -> bool:
+    """Return whether a browser has a window: without a desktop one that runs in the terminal would take its place."""
+    return sys.platform == "darwin" or bool(os.environ.keys() & {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"})
 
 
 def spread(arguments: Sequence[str]) -> list[str]:

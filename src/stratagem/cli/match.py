@@ -13,9 +13,10 @@ from stratagem.playing.records import episode_json
 
 def show_match(call: CommandCall) -> None:
     """Play a match and print its first episodes turn by turn, then the totals where they say more."""
-    if call.json and any("human" in name for name in call.given["players"]):
+    players = call.given.get("players") or ["human"]
+    if call.json and any("human" in name for name in players):
         game = as_game(call.given["game"])
-        if any(at_keyboard(as_player(name, game)) for name in call.given["players"] if "human" in name):
+        if any(at_keyboard(as_player(name, game)) for name in players if "human" in name):
             raise BadParameter("--json prints for programs and a human needs the screen: leave one of them out.")
     shown = call.given.get("keep", 1)
     result = call.carry_out(keep=None if call.json else shown)

@@ -160,6 +160,16 @@ def patterns(game: Game[Any]) -> list[str]:
     return [pattern for pattern in PATTERNS if not barred.get(pattern)]
 
 
+_OPPONENTS = ("NashApprox", "TitForTat", "dumbbot-tuned", "ismcts:100", "mcts:100")
+"""Players to sit down against; `mcts` comes last, since it sees what a game hides."""
+
+
+def suggest_opponent(game: Game[Any]) -> str:
+    """Return the name of a strong player of a game, for a person who names none; without one that of a script."""
+    known = [*patterns(game), *player_names(game)]
+    return next((name for name in _OPPONENTS if name in known), player_names(game)[0])
+
+
 def make_player(text: str | Player, game: Game[Any], known: Mapping[str, Player] = NOBODY) -> Player:
     """Make the player that a text names in this game: `TitForTat`, `mcts:100`, `noise(GrimTrigger, p=0.05)`.
 

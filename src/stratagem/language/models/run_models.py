@@ -27,21 +27,28 @@ INSTALL = "make zoo builds it, and pip install zoo/dist/stratagem_zoo-*.whl inst
 _MODELS = "models.json"
 
 
+DEMO = Path(__file__).parents[2] / "demo"
+"""Folder with the run that ships with this package."""
+
+
 def zoo_models() -> dict[str, Path]:
-    """Return the folders of the installed models by name; empty where the package is not installed."""
+    """Return the folders of the installed models by name: the demo's, and those of the package with the others."""
     spec = find_spec(PACKAGE)
-    folders = [Path(folder) for folder in (spec.submodule_search_locations or ())] if spec else []
+    folders = [DEMO, *map(Path, (spec.submodule_search_locations or ()) if spec else ())]
     return {path.parent.name: path.parent for folder in folders for path in sorted(folder.glob(f"*/{_MODELS}"))}
 
 
 def zoo_folder(name: str) -> Path:
     """Return the folder of a model."""
     models = zoo_models()
-    if not models:
-        raise BadModel(f"The model zoo:{name} comes in the package stratagem-zoo, which is not installed: {INSTALL}.")
-    if name not in models:
-        raise BadModel(f"The zoo has no model {name!r}: it has {', '.join(models)}.")
-    return models[name]
+    if name in models:
+        return models[name]
+    more = (
+        ""
+        if find_spec(PACKAGE)
+        else f"; the others come in the package stratagem-zoo, which is not installed: {INSTALL}"
+    )
+    raise BadModel(f"The zoo has no model {name!r}: it has {', '.join(models)}{more}.")
 
 
 FILE = "models.json"

@@ -37,6 +37,7 @@ from stratagem.show.viewer.parameters import number, require_parameter
 from stratagem.show.viewer.positions import RecordedTurn, known_players, maker, position_json, read_position
 from stratagem.show.viewer.sitting import Origin, SeatedGame
 from stratagem.show.viewer.studio import Visit
+from stratagem.show.viewer.subjects import suggest_player
 from stratagem.show.viewer.tables import FORKS
 from stratagem.show.viewer.whatif import UNCHANGED, WhatIf, ask_what_if, stored_answer
 
@@ -200,6 +201,7 @@ def game_of(library: Library, asked: Mapping[str, str]) -> Json:
         "seats": list(game.spec.seat_names) or [f"seat {seat}" for seat in range(game.spec.seats)],
         "summary": game.spec.summary,
         "players": known_players(library, game),
+        "opponent": suggest_player(library, game),
     }
 
 

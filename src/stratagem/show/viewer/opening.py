@@ -12,7 +12,6 @@ from stratagem.language.engines.remote.tally import PriceList
 from stratagem.playing.workers.limited import ProcessLimits
 from stratagem.show.viewer.jobs import LIMITS
 from stratagem.show.viewer.library import open_library
-from stratagem.show.web import check_web_installed
 
 if TYPE_CHECKING:
     from stratagem.show.web.server import Server
@@ -44,7 +43,6 @@ def open_viewer(
     """
     if not needs_token and not is_loopback(Host(host)):
         raise BadParameter(f"Without a token the pages are for this machine alone: leave out the host {host}.")
-    check_web_installed("The viewer")
     root = open_library(folder.resolve()).root
     from stratagem.show.viewer.app import Viewer
     from stratagem.show.viewer.studio import Studio

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from stratagem.measure.policies import Stated
 from stratagem.measure.sampled.questions import Floats, Ints, TreeQuestions
 from stratagem.measure.sampled.tally import frequencies
 from stratagem.measure.tree_policy import Oracle, policy_on, rows_on
-from stratagem.players.catalogue import make_player, player_names
+from stratagem.players.catalogue import make_player, player_names, suggest_opponent
 from stratagem.playing.store import read_columns, shards
 from stratagem.show.reports.files import PolicySchema
 from stratagem.show.reports.run_data import RunData
@@ -63,6 +64,12 @@ def list_subjects(library: Library, asked: Mapping[str, str]) -> Json:
     records = [row for name, path in library.records.items() for row in _players(name, path)]
     models = [name for name in _known_names(library, game) if name.startswith("run:")] if game else []
     return {"runs": runs, "records": records, "players": _names(game) if game else [], "models": models}
+
+
+def suggest_player(library: Library, game: Game[Any]) -> str:
+    """Return the player that a person sits down against who names none: a model of the folder, or a strong player."""
+    trained = [run.path for run in library.runs.values() if game.spec.name in _policies(run)]
+    return f"run:{trained[0]}" if trained and find_spec("torch") else suggest_opponent(game)
 
 
 def _policies(run: RunFolder) -> Mapping[str, Sequence[PolicySchema]]:

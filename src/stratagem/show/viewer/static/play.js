@@ -53,7 +53,7 @@ function Seats({ game, seat, setSeat, players, setPlayers }) {
   return html`<fieldset><legend>Seats</legend>${game.seats.map((name, other) => html`<div class="row" key=${other}>
     <span class="who"><${Seat} seat=${other} />${name.startsWith('seat ') ? '' : visible(name)}</span>
     <label class="check"><input type="radio" name="seat" checked=${other === seat} onChange=${() => setSeat(other)} />you</label>
-    ${other === seat ? html`<span class="dim">You sit here.</span>` : html`<label class="grow"><span class="hidden">Player of seat ${other}, or person</span><input type="text" list="players" value=${players[other] ?? 'random'}
+    ${other === seat ? html`<span class="dim">You sit here.</span>` : html`<label class="grow"><span class="hidden">Player of seat ${other}, or person</span><input type="text" list="players" value=${players[other] ?? game.opponent}
       onInput=${(event) => setPlayers({ ...players, [other]: event.target.value })} /></label>`}</div>`)}
     <datalist id="players"><option value="person" />${game.players.map((name) => html`<option value=${name} />`)}</datalist></fieldset>`;
 }
@@ -75,7 +75,7 @@ function Setup({ query }) {
   const sit = (event) => {
     event.preventDefault();
     const others = game.seats.map((_, other) => other).filter((other) => other !== own);
-    const named = Object.fromEntries(others.map((other) => [other, players[other] ?? 'random']));
+    const named = Object.fromEntries(others.map((other) => [other, players[other] ?? game.opponent]));
     sitDown({ game: game.game, seat: own, players: named }).catch((failure) => setError(failure.message));
   };
   return html`<h1>Play</h1><p class="dim">Sit down at any game, against any players. You see what your seat may see; the rest stays on the server until the end. The game is recorded like all others. Write person for a seat that somebody else takes by a link.</p>

@@ -1,0 +1,91 @@
+"""The demo that `stratagem` without a command opens, and the help in its place."""
+
+import re
+import shlex
+import sys
+
+import pytest
+
+import stratagem as sg
+from stratagem.api.views import ViewerPages
+from stratagem.base.manifest import check_manifest
+from stratagem.cli.commands import COMMANDS, GROUPS
+from stratagem.cli.console import out
+from stratagem.cli.main import NEXT, main
+from stratagem.language.models.run_models import DEMO
+from stratagem.training.runs.checkpoint import check_counted, latest
+from stratagem.training.runs.folder import RunFolder
+
+RUN = DEMO / "kuhn-demo"
+LARGEST = 4_000_000
+
+
+def close(pages):
+    raise KeyboardInterrupt
+
+
+def test_every_command_is_in_one_section_of_the_help():
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(COMMANDS)
+
+
+def test_without_a_command_a_program_gets_the_help_with_its_sections(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    printed = capsys.readouterr().out
+    assert ended.value.code == 0
+    assert re.findall(r"^(\S.*):$", printed, re.MULTILINE) == ["Options", *GROUPS]
+    assert printed.index("  play ") < printed.index("  tournament ")
+
+
+def test_without_a_command_a_person_gets_the_address_of_the_demo(capsys, monkeypatch):
+    monkeypatch.setattr(type(out), "is_terminal", True)
+    monkeypatch.setattr(ViewerPages, "wait", close)
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setenv("DISPLAY", ":0")
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    printed = capsys.readouterr().out
+    (address,) = re.findall(r"http://127.0.0.1:\d+/\?token=\S+", printed)
+    assert (ended.value.code, opened) == (0, [address])
+    assert all(command in printed for command in NEXT)
+
+
+def test_a_terminal_without_a_desktop_opens_no_browser(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setattr(type(out), "is_terminal", True)
+    monkeypatch.setattr(ViewerPages, "wait", close)
+    monkeypatch.setattr("webbrowser.open", lambda address: pytest.fail("a browser was opened"))
+    for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(SystemExit):
+        main([])
+
+
+def test_commands_of_the_demo_name_commands_and_their_options():
+    for command in NEXT:
+        program, name, *words = shlex.split(command)
+        assert (program, name in COMMANDS) == ("stratagem", True)
+        assert words
+
+
+def test_model_of_the_demo_has_the_exact_figures_of_its_run():
+    """Its weights are rounded to bf16, which moves the figures of the run in the fourth digit."""
+    measured = re.findall(r'"kuhn/exact/exploitability": ([0-9.e-]+)', (RUN / "metrics.jsonl").read_text("utf-8"))
+    for label, value in (("start", measured[0]), ("best", measured[-1])):
+        found = sg.exploitability("kuhn", f"zoo:kuhn-demo@{label}").to_json()["exploitability"]
+        assert found == pytest.approx(float(value), abs=5e-4)
+
+
+def test_demo_is_whole_and_has_a_few_hundred_games():
+    checkpoint = latest(RunFolder.open(RUN))
+    check_manifest(RUN / "base")
+    check_counted(RUN / "record", checkpoint.shards, checkpoint.files, "the demo")
+    assert 200 < len(sg.read_record(RUN / "record").episodes) < 2000
+
+
+def test_demo_is_small_and_names_no_place_of_the_machine_that_made_it():
+    files = [path for path in DEMO.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < LARGEST
+    texts = [path.read_text("utf-8") for path in files if path.suffix in (".json", ".toml", ".jsonl", ".md")]
+    assert not [found for text in texts for found in re.findall(r'"(/[a-z]+/[^"]*)"', text)]
