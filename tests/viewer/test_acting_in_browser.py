@@ -123,8 +123,14 @@ def test_game_is_played_to_its_replay(page, address):
     assert page.get_by_label("Or in words").input_value() == HOSTILE
     assert page.title() == "Stratagem"
     card = page.get_by_text("Your card is").inner_text()[13]
+    board = page.get_by_role("img", name=f"Seat 0 has {card}, seat 1 has a hidden card.")
+    board.wait_for()
+    assert [box.text_content() for box in board.locator(".rank").all()] == ["?", card]
     play_to_the_end(page)
     page.get_by_role("heading", name=re.compile("You won|You lost")).wait_for()
+    moves = page.get_by_role("table", name="Regret of each move").get_by_role("row")
+    moves.nth(1).wait_for()
+    assert moves.count() > 2
     page.get_by_role("link", name="Look at the whole game").click()
     page.get_by_role("heading", name="Start of").wait_for()
     assert f"Seat 0 has {card}, seat 1 has" in page.get_by_role("img", name="Hand 1").get_attribute("aria-label")

@@ -3,15 +3,20 @@
 import json
 import re
 import time
+from random import Random
 
 import pytest
 from page_client import Pages, Wire
 from shown_folder import episodes_of
 
 from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.games import make_game
 from stratagem.games.choices import Flat, Sheet, Slot
+from stratagem.games.key import Key
 from stratagem.games.open_text import OpenText
 from stratagem.playing.store import read_episodes, write_shard
+from stratagem.show.viewer.faces.catalogue import face_of
+from stratagem.show.viewer.faces.frames import drawn, drawn_for
 from stratagem.show.viewer.jobs import JobPrice
 from stratagem.show.viewer.positions import choices_json, legal
 from stratagem.show.viewer.sitting import Origin, SeatedGame, TypedReply, sit_down
@@ -95,7 +100,44 @@ def test_reply_counts_for_its_own_seat():
     assert (episode.decisions[0].seat, episode.decisions[0].action) == (0, "PASS")
 
 
-def test_boards_are_shown_only_where_nothing_is_hidden():
+@pytest.mark.parametrize("game", ["kuhn(hands=2)", "kuhn-spiel", "leduc", "liars-dice"])
+def test_board_of_a_seat_is_a_function_of_its_view(game):
+    """Positions that look alike to a seat have one board; of some that look alike the hidden cards differ."""
+    made, boards, states = make_game(game), {}, {}
+    for number in range(150 if game == "leduc" else 60):
+        state, draw = made.start(Key(number)), Random(number)
+        while not state.over:
+            for seat in (0, 1):
+                view = state.view(seat)
+                board = json.dumps(drawn_for(view)["frames"])
+                seen = (seat, view.situation, view.facts if game.startswith("kuhn(") else view.facts.information)
+                assert boards.setdefault(seen, board) == board
+                states.setdefault(seen, set()).add(json.dumps(face_of(made).frame(state)))
+            state.play({seat: draw.choice(list(state.view(seat).choices)) for seat in state.to_act})
+    assert max(map(len, states.values())) > 1
+
+
+def test_board_of_a_seat_shows_its_own_card_and_hides_the_other():
+    state = make_game("kuhn").start(Key(0))
+    for seat in (0, 1):
+        cards = drawn_for(state.view(seat))["frames"][0]["state"]["cards"]
+        assert (cards[seat], cards[1 - seat]) == (state.cards[seat], None)
+    state = make_game("leduc").start(Key(0))
+    dealt = [action for player, action in drawn([(state, [])])["frames"][0]["moves"]]
+    assert [drawn_for(state.view(seat))["frames"][0]["moves"] for seat in (0, 1)] == [
+        [[-1, dealt[0]], [-1, None]],
+        [[-1, None], [-1, dealt[1]]],
+    ]
+
+
+def test_observers_get_no_board_of_a_game_that_hides_something():
+    wire = Wire([first_choice] * 50)
+    sit_down(seated(), wire)
+    told = [message.content for message in wire.sent if message.seat is None]
+    assert {event["drawn"] for event in told if event["event"] == "turn"} == {None}
+
+
+def test_boards_are_shown_where_a_seat_alone_can_be_drawn():
     def asked(game):
         _, events = played(seated(game, players={1: "random"}))
         return next(event for event in events if event["event"] == "ask")
@@ -103,7 +145,7 @@ def test_boards_are_shown_only_where_nothing_is_hidden():
     board = asked("tic-tac-toe")["drawn"]
     assert (board["face"], board["module"], len(board["frames"])) == ("grid", "/static/face_grid.js", 1)
     assert asked("ipd(rounds=1)")["drawn"]["face"] == "matrix"
-    assert asked("kuhn(hands=1)")["drawn"] is None
+    assert asked("kuhn(hands=1)")["drawn"]["face"] == "cards"
     assert asked("negotiation-v2(rounds=1)")["drawn"] is None
 
 

@@ -81,6 +81,16 @@ class SpielFacts:
         return "\n".join(observations_of(replay(engine, self._node.history()), self.seat))
 
     @property
+    def moves(self) -> list[tuple[Seat, int | None]]:
+        """Moves so far with who made them, -1 for chance; None for a move that the seat's information does not tell."""
+        node, known = self._game.engine.spiel.new_initial_state(), list[tuple[Seat, int | None]]()
+        for move in self._node.full_history():
+            told = {str(node.child(one).information_state_string(self.seat)) for one in node.legal_actions()}
+            known.append((move.player, move.action if len(told) == len(node.legal_actions()) else None))
+            node.apply_action(move.action)
+        return known
+
+    @property
     def tensor(self) -> list[float]:
         """Information state of the seat as the engine's flat tensor; its observation where there is none of those."""
         if self._game.engine.spiel.get_type().provides_information_state_tensor:

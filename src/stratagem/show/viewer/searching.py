@@ -88,7 +88,7 @@ def search_decisions(library: Library, asked: Mapping[str, str]) -> Json:
         regret=share(asked, "regret"),
         step=number(asked, "step", 0) if asked.get("step") else None,
         order=asked.get("order") or "record",
-        **{name: asked.get(name, "") for name in ("player", "game", "purpose", "outcome", "how", "signal")},
+        **{name: asked.get(name, "") for name in ("player", "game", "purpose", "outcome", "how", "episode", "signal")},
     )
     return search_record(
         library.record(require_parameter(asked, "record")), wanted, offset=number(asked, "offset", 0), limit=limit
@@ -104,6 +104,8 @@ class ReplaySearch:
     purpose: str = ""
     outcome: str = ""
     how: str = ""
+    episode: str = ""
+    """Id of the only episode."""
     signal: str = ""
     """Name of a safety signal that is not 0 in the round, for the seat."""
     illegal: bool = False
@@ -143,6 +145,8 @@ class ReplaySearch:
         if self.outcome:
             code = _OUTCOMES.index(self.outcome)
             tests.append(lambda: shard.outcome == code)
+        if self.episode:
+            tests.append(lambda: pc.equal(shard.ids, self.episode).to_numpy(zero_copy_only=False)[shard.episode])
         if self.illegal:
             tests.append(lambda: shard.illegal)
         if self.surprise is not None:

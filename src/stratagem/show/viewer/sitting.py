@@ -21,7 +21,7 @@ from stratagem.playing.forks import forks
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Episode
 from stratagem.playing.scheduler import play
-from stratagem.show.viewer.faces.frames import drawn
+from stratagem.show.viewer.faces.frames import drawn, drawn_for
 from stratagem.show.viewer.forced import Forced
 from stratagem.show.viewer.jobs import JobPrice
 from stratagem.show.viewer.positions import RecordedTurn, choices_json, is_absent, legal, maker, read_position
@@ -88,8 +88,8 @@ class TypedReply(NamedTuple):
 class PageHuman(Human):
     """Person at a page: sees the view of the seat, and is asked until the reply is legal.
 
-    A guest's page gets nothing but that view. Who opens the table gets the board, too, where the game hides nothing,
-    and so do observers.
+    A guest's page gets nothing but that view. Who opens the table gets the board, too, and observers where the game
+    hides nothing. Where it hides something, the board is drawn from the view alone, if its face can do so.
     """
 
     def __init__(self, connection: Connection, game: Game[Any], seat: Seat, *, opens: bool) -> None:
@@ -105,7 +105,7 @@ class PageHuman(Human):
     def turn(self, ask: Ask) -> Move:
         self._number += 1
         shown = self._draw_board(ask)
-        own = shown if self._opens else None
+        own = (drawn_for(ask.view) if self._hides else shown) if self._opens else None
         self._tell("ask", ask.view, number=self._number, choices=choices_json(ask.view.choices), drawn=own)
         self._publish("turn", ask.view, seat=self._seat, drawn=shown)
         while True:

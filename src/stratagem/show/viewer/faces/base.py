@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from stratagem.games.base import Game, Json, Seat, State
+from stratagem.games.base import Game, Json, Seat, State, View
 from stratagem.games.talk import moving, talk_state_of
 
 Actions = Mapping[Seat, str | None]
@@ -37,6 +37,10 @@ class GameFace:
     def frame(self, state: State[Any]) -> Json:
         """Return what the board shows in a state, as JSON; all seats are shown, so nothing is hidden."""
         return {"state": state.dump(), "situations": situations(state)}
+
+    def frame_of(self, view: View[Any]) -> Json | None:
+        """Return what the board shows to one seat, from its view alone; None where this face needs the whole state."""
+        return None
 
     def after(self, before: State[Any], after: State[Any], actions: Actions) -> Json:
         """Return what the board shows after a turn; by default the state after it.

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from stratagem.base.errors import StratagemError, UnknownName
-from stratagem.games.base import Game, Json, State
+from stratagem.games.base import Game, Json, State, View
 from stratagem.playing.records import Decision
 from stratagem.show.viewer.faces.base import GameFace
 from stratagem.show.viewer.faces.catalogue import BrokenFace, face_of, is_ours
@@ -35,6 +35,17 @@ def drawn(played: Played) -> Json:
         return {**common, **_shown(face, played)}
     except StratagemError as error:
         return {**common, **_shown(TextFace(game), played), "trouble": sentence_of(error)}
+
+
+def drawn_for(view: View[Any]) -> Json | None:
+    """Return the face and the frame of what one seat sees; None where the face cannot hide what the seat does not."""
+    face = face_of(view.game)
+    frame = face.frame_of(view) if is_ours(face) else None
+    if frame is None:
+        return None
+    spec = view.game.spec
+    shown = {"face": name_of(face), "module": module_of(face), "board": face.board(), "frames": [frame]}
+    return {"unit": spec.unit, "seat_names": list(spec.seat_names), "trouble": "", **shown}
 
 
 def name_of(face: GameFace) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from stratagem.games.base import Game, Json, State
+from stratagem.games.base import Game, Json, State, View
 from stratagem.games.negotiation_v2 import ITEMS
 from stratagem.games.spiel.rules import SpielRules
 from stratagem.games.spiel.state import SpielState
@@ -37,7 +37,14 @@ class SpielFace(StateFace):
         return {**super().frame(state), "moves": [[one.player, one.action] for one in _node(state).full_history()]}
 
 
-class CardsFace(SpielFace):
+class DealtFace(SpielFace):
+    """Game of private cards or dice, which are seen from the moves that a seat knows."""
+
+    def frame_of(self, view: View[Any]) -> Json:
+        return {"moves": [list(move) for move in view.facts.moves]}
+
+
+class CardsFace(DealtFace):
     """One hand of Kuhn or Leduc poker."""
 
     module = STATIC / "face_cards.js"
@@ -66,7 +73,7 @@ class PigFace(SpielFace):
     fixed: ClassVar[Json] = {"players": 2}
 
 
-class LiarsDiceFace(SpielFace):
+class LiarsDiceFace(DealtFace):
     """One die each, and the bids."""
 
     module = STATIC / "face_liars_dice.js"

@@ -10,7 +10,7 @@ const PLACES = [{ card: 236, chips: 196, name: 346 }, { card: 26, chips: 156, na
 
 function Card({ x, y, rank }) {
   return html`<rect class="card" x=${x} y=${y} width="64" height="88" rx="8" />
-    <text class="rank" x=${x + 32} y=${y + 57} text-anchor="middle">${rank}</text>`;
+    <text class="rank" x=${x + 32} y=${y + 57} text-anchor="middle">${rank ?? '?'}</text>`;
 }
 
 function Chips({ count, seat }) {
@@ -36,7 +36,8 @@ function Hand({ seat, frame, turn, name }) {
 function CardsFace({ frame, turn, episode }) {
   const pot = frame.chips[0] + frame.chips[1];
   const betting = frame.bets.flat().map((bet) => `seat ${bet.seat} ${bet.word}`).join(', ') || 'no bet yet';
-  const told = `Hand ${frame.hand + 1}. Seat 0 has ${frame.cards[0]}, seat 1 has ${frame.cards[1]}${frame.open ? `, the open card is ${frame.open}` : ''}. ${betting}. Pot ${pot}.`;
+  const [first, second] = [...frame.cards].map((card) => card ?? 'a hidden card');
+  const told = `${frame.hand == null ? '' : `Hand ${frame.hand + 1}. `}Seat 0 has ${first}, seat 1 has ${second}${frame.open ? `, the open card is ${frame.open}` : ''}. ${betting}. Pot ${pot}.`;
   return html`<svg class="poker" viewBox="0 0 400 356" role="img" aria-label=${told}>
     <rect class="table" x="8" y="72" width="384" height="208" rx="104" />
     <text class="pot" x="84" y="180" text-anchor="middle">Pot ${pot}</text>

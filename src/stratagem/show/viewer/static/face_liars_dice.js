@@ -13,7 +13,7 @@ function LiarsDiceFace({ frame, episode }) {
   const last = bids[bids.length - 1];
   const count = last ? dice.filter((die) => die === last[1] || die === WILD).length : 0;
   const spelt = bids.map(([number, face], place) => `seat ${place % 2} bids ${number} of ${face}`).join(', ') || 'no bid yet';
-  return html`<div class="dice" role="img" aria-label=${`Seat 0 has ${dice[0]}, seat 1 has ${dice[1]}; ${spelt}${called == null ? '' : `; seat ${called} calls liar`}`}>
+  return html`<div class="dice" role="img" aria-label=${`Seat 0 has ${dice[0] ?? 'a hidden die'}, seat 1 has ${dice[1] ?? 'a hidden die'}; ${spelt}${called == null ? '' : `; seat ${called} calls liar`}`}>
     ${dice.map((die, seat) => html`<figure><svg viewBox="0 0 96 96" width="96" height="96"><${Die} value=${die} marked=${called != null && last && (die === last[1] || die === WILD)} /></svg>
       <figcaption><${Seat} seat=${seat} />${short(episode.players[seat])}</figcaption></figure>`)}</div>
   <ol class="bids">${bids.map(([number, face], place) => html`<li class=${place === bids.length - 1 ? 'now' : ''}><${Seat} seat=${place % 2} />

@@ -3,6 +3,8 @@
 
 const RANKS = 'JQK';
 const made = (moves) => moves.filter(([player]) => player >= 0);
+/** A card that a seat does not see is null. */
+const rank = (card) => (card == null ? null : RANKS[card]);
 const drawnBy = (moves) => moves.filter(([player]) => player < 0).map(([, number]) => number);
 
 function cells(rows, columns, fill) {
@@ -62,7 +64,7 @@ export function pig({ moves }, { winscore, piglet }, before) {
 export function liarsDice({ moves }, { dice_sides, numdice, players }) {
   const liar = dice_sides * numdice * players;
   const bids = made(moves).filter(([, number]) => number !== liar).map(([, number]) => [Math.floor(number / dice_sides) + 1, (number % dice_sides) + 1]);
-  return { dice: drawnBy(moves).map((number) => number + 1), bids, called: made(moves).some(([, number]) => number === liar) ? bids.length % 2 : null };
+  return { dice: drawnBy(moves).map((number) => (number == null ? null : number + 1)), bids, called: made(moves).some(([, number]) => number === liar) ? bids.length % 2 : null };
 }
 
 /** The last prize and the last cards go by themselves. */
@@ -101,13 +103,13 @@ const seated = (words) => words.map((word, turn) => ({ seat: turn % 2, word }));
 export function kuhnPoker({ moves }) {
   const line = made(moves).map(([, number]) => 'pb'[number]).join('');
   const chips = [0, 1].map((seat) => 1 + Number([...line].some((letter, turn) => letter === 'b' && turn % 2 === seat)));
-  return { cards: drawnBy(moves).map((card) => RANKS[card]), open: null, opener: 0, chips, hand: 0,
+  return { cards: drawnBy(moves).map(rank), open: null, opener: 0, chips, hand: 0,
     bets: [seated([...line].map((letter) => ({ p: 'pass', b: 'bet' })[letter]))], folded: ['bp', 'pbp'].includes(line) ? (line.length - 1) % 2 : null };
 }
 
 /** A raise is of 2 chips in the first round, and of 4 in the second. */
 export function leducPoker({ moves }) {
-  const [first, second, open] = drawnBy(moves).map((card) => RANKS[Math.floor(card / 2)]);
+  const [first, second, open] = drawnBy(moves).map((card) => rank(card == null ? null : Math.floor(card / 2)));
   const turned = open ? moves.findLastIndex(([player]) => player < 0) : moves.length;
   const rounds = [moves.slice(0, turned), moves.slice(turned)].map((part) => made(part).map(([, number]) => ['fold', 'call', 'raise'][number]));
   const chips = [1, 1];

@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useState } from './preact-htm.js';
 import { Board } from './board.js';
 import { Question } from './choices.js';
-import { api, grouped, link, short, signed, visible } from './data.js';
+import { api, grouped, link, number, short, signed, useJson, visible } from './data.js';
 import { post } from './jobs.js';
 import { ask } from './source.js';
 import { Seat } from './parts.js';
@@ -55,6 +55,20 @@ function Course({ events }) {
     ? html`<li>You played <b class="action">${visible(one.action)}</b></li>` : html`<li class="dim">The round paid you ${signed(one.payoff)}</li>`))}</ol></section>`;
 }
 
+/** What each move lost against the best one, where an equilibrium or a solver tells it; the link leads to the turn. */
+function Moves({ end, unit }) {
+  const { data } = useJson(api('decisions', { record: end.record, episode: end.episode, order: 'regret', limit: 200 }));
+  if (!data) return null;
+  if (!data.decisions.length) return data.why_no_regret ? html`<p class="dim">No regrets: ${visible(data.why_no_regret)}</p>` : null;
+  const rows = [...data.decisions].sort((one, other) => one.place - other.place || one.seat - other.seat);
+  return html`<table class="moves"><caption>Regret of each move</caption><thead><tr><th class="left">Turn</th><th class="left">Player</th><th class="left">Move</th><th>Regret</th></tr></thead>
+    <tbody>${rows.map((row) => html`<tr key=${`${row.place} ${row.seat}`}>
+      <th><a href=${link('/replay', { record: end.record, id: end.episode, turn: row.place, seat: `${row.seat}.${row.attempt}` })}>${row.place}</a></th>
+      <td class="left"><${Seat} seat=${row.seat} said /> ${row.player.startsWith('human@') ? 'you' : short(row.player)}</td><td class="left"><span class="action">${row.action == null ? 'no legal move' : visible(row.action)}</span></td>
+      <td>${row.regret < 5e-4 ? '0' : number(row.regret)}</td></tr>`)}</tbody></table>
+    <p class="dim">Regret: what the best move would have gained where the others play an equilibrium, in ${visible(unit)}.</p>`;
+}
+
 /** The end: a guest is told the own payoff alone. */
 function Over({ end, begun }) {
   if (!end.payoffs) return html`<section class="over" role="status"><h2>The game is over</h2><p>It paid you <b>${signed(end.payoff)}</b>.</p></section>`;
@@ -63,6 +77,7 @@ function Over({ end, begun }) {
   return html`<section class="over" role="status"><h2>${end.payoffs.length < 2 ? 'The game is over' : own > other ? 'You won' : own < other ? 'You lost' : 'A draw'}</h2>
     <ul class="players">${begun.players.map((name, seat) => html`<li key=${seat}><${Seat} seat=${seat} /><span class="name">${short(name)}${seat === begun.seat ? ' (you)' : ''}</span><b>${signed(end.payoffs[seat])}</b></li>`)}</ul>
     <p><a class="button main" href=${link('/replay', { record: end.record, id: end.episode })}>Look at the whole game</a></p>
+    <${Moves} end=${end} unit=${begun.unit} />
     <p class="dim">The replay shows all hidden cards, and what the models thought and said. It is recorded in ${visible(end.record)}.</p></section>`;
 }
 

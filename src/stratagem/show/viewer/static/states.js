@@ -5,11 +5,11 @@ const zip = ([first, second]) => first.map((one, place) => [one, second[place]])
 
 const WORDS = { P: 'pass', B: 'bet', C: 'call', F: 'fold' };
 
-function hand({ cards, round }, line) {
+function hand({ cards, round, hand: number = round }, line) {
   const opener = round % 2;
   const bets = [...line].map((letter, turn) => ({ seat: (opener + turn) % 2, letter, word: WORDS[letter] }));
   const chips = [0, 1].map((seat) => 1 + bets.filter((bet) => bet.seat === seat && 'BC'.includes(bet.letter)).length);
-  return { cards, open: null, opener, chips, hand: round, bets: [bets], folded: line.endsWith('F') ? bets[bets.length - 1].seat : null };
+  return { cards, open: null, opener, chips, hand: number, bets: [bets], folded: line.endsWith('F') ? bets[bets.length - 1].seat : null };
 }
 
 /** The hand that a turn was played in, since the state after its end has the next one. */
