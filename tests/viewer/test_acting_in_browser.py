@@ -121,7 +121,7 @@ def test_game_is_played_to_its_replay(page, address):
     page.get_by_role("button", name="Send").click()
     page.get_by_role("alert").get_by_text("is no legal action: play PASS, BET.").wait_for()
     assert page.get_by_label("Or in words").input_value() == HOSTILE
-    assert page.title() == "Stratagem"
+    assert page.title() == "Play · Stratagem"
     card = page.get_by_text("Your card is").inner_text()[13]
     board = page.get_by_role("img", name=f"Seat 0 has {card}, seat 1 has a hidden card.")
     board.wait_for()

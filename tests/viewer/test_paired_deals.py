@@ -112,7 +112,7 @@ def test_pair_is_shown_with_its_prompts(browser, record):
         assert page.locator(".difference .first").count() == 0
         assert HOSTILE not in page.locator("body").inner_text()
         assert "<script>" in page.locator("body").inner_text()
-        assert page.title() == "Stratagem"
+        assert page.title() == "Pairs · Stratagem"
         assert faults_of_accessibility(page) == []
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") == 390

@@ -78,7 +78,7 @@ def test_note_and_tags_are_saved_and_found(page, address, folder):
     page.get_by_role("link", name="baseline").click()
     page.get_by_role("status").get_by_text("1 of 2 runs").wait_for()
     assert page.get_by_text("Look <img").is_visible()
-    assert page.title() == "Stratagem"
+    assert page.title() == "Overview · Stratagem"
 
 
 @pytest.mark.parametrize("page", [(1440, 900), (390, 844)], indirect=True)
@@ -92,7 +92,7 @@ def test_sections_of_a_report_are_pages_with_links_of_their_own(page, address):
     page.get_by_role("link", name="Findings of the checks").click()
     page.get_by_role("heading", name="Findings of the checks").wait_for()
     assert "Look <img" in page.locator(".report").inner_text()
-    assert page.title() == "Stratagem"
+    assert page.title() == "Report · Stratagem"
     assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
     assert faults_of_accessibility(page) == []
 
@@ -126,7 +126,7 @@ def test_cell_of_a_heat_map_leads_to_its_games(page, address):
     page.go_back()
     page.get_by_role("img", name="Elo by maximum likelihood").wait_for()
     assert "<script>" in page.locator("body").inner_text()
-    assert page.title() == "Stratagem"
+    assert page.title() == "Population · Stratagem"
 
 
 def test_population_of_nothing_says_what_makes_one(page, tmp_path):

@@ -113,7 +113,7 @@ def test_hostile_texts_are_only_shown(page, address):
     page.keyboard.press("ArrowRight")
     page.get_by_text("<script>").first.wait_for()
     page.keyboard.press("End")
-    assert page.title() == "Stratagem"
+    assert page.title() == "Replay · Stratagem"
     assert page.locator("img").count() == 1, "the icon"
     assert page.locator("script").count() == 1
     text = page.locator("body").inner_text()
@@ -189,3 +189,14 @@ def test_command_of_a_replay_works_from_any_folder(page, address, folder):
     page.goto(f"{address}/#/replay?record=games&id=later%2F0.0")
     command = page.locator("p.copy code").inner_text()
     assert command == f"stratagem show {folder / 'games'} --episode later/0.0"
+
+
+def test_first_tab_skips_the_navigation(page, address):
+    page.goto(f"{address}/")
+    page.get_by_role("heading", name="Overview").wait_for()
+    page.keyboard.press("Tab")
+    skip = page.get_by_role("link", name="Skip to the page")
+    assert skip.evaluate("link => link === document.activeElement && link.getBoundingClientRect().left >= 0")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.tagName") == "MAIN"
+    assert page.url == f"{address}/"

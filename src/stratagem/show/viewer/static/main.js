@@ -31,14 +31,23 @@ function App() {
   useEffect(() => {
     if (path !== '/replay') scrollTo(0, 0);
   }, [path]);
+  useEffect(() => {
+    const { title, tab } = VIEWS[path];
+    if (live) document.title = `${title || tab} · Stratagem`;  // an exported file has the title of its games
+  }, [path]);
+  const skip = (event) => {
+    event.preventDefault();  // the part of the address after # names the page
+    document.querySelector('main').focus();
+  };
   if (!library) return html`<main><p class=${error ? 'problem' : 'loading'}>${error || 'Loading …'}</p></main>`;
   return html`
     <header class="top">
+      <a class="skip" href="#" onClick=${skip}>Skip to the page</a>
       <a class="brand" href=${link('/')}><img src="/static/icon.svg" alt="" width="24" height="24" />${visible(library.folder)}</a>
       <${Navigation} path=${path} query=${query} library=${library} />
       ${!connected && html`<span class="offline" role="status">not connected</span>`}
     </header>
-    <main><${Shown} path=${path} query=${query} library=${library} /></main>`;
+    <main tabindex="-1"><${Shown} path=${path} query=${query} library=${library} /></main>`;
 }
 
 listen();

@@ -14,7 +14,7 @@ import { Run } from './run.js';
 
 /**
  * `Page` draws the page from `query` and `library`. `title` is its word in the navigation, where it is shown if the folder
- * has some of what it `needs`; `under` is the page there that leads to it. `names` is the part of the query that must be
+ * has some of what it `needs`; the browser's tab has it, too, or `tab` where there is none; `under` is the page there that leads to it. `names` is the part of the query that must be
  * given, and what it names. A page that is `offline` works in an exported file, too.
  */
 export const VIEWS = {
@@ -25,9 +25,9 @@ export const VIEWS = {
   '/policy': { Page: Policy, title: 'Policy' },
   '/population': { Page: Population, title: 'Population', needs: ['records', 'runs'] },
   '/play': { Page: Play, title: 'Play' },
-  '/replay': { Page: Replay, names: ['id', 'episode'], under: '/games' },
-  '/pairs': { Page: Pairs, names: ['record', 'record'], under: '/games' },
-  '/run': { Page: Run, names: ['name', 'run'], under: '/' },
-  '/report': { Page: Report, names: ['run', 'run'], under: '/' },
-  '/runs': { Page: Overlay, names: ['runs', 'run'], under: '/' },
+  '/replay': { Page: Replay, tab: 'Replay', names: ['id', 'episode'], under: '/games' },
+  '/pairs': { Page: Pairs, tab: 'Pairs', names: ['record', 'record'], under: '/games' },
+  '/run': { Page: Run, tab: 'Run', names: ['name', 'run'], under: '/' },
+  '/report': { Page: Report, tab: 'Report', names: ['run', 'run'], under: '/' },
+  '/runs': { Page: Overlay, tab: 'Runs', names: ['runs', 'run'], under: '/' },
 };
