@@ -21,7 +21,7 @@ from stratagem.playing.match import Match
 from stratagem.playing.workers.plan import change_plan, current
 from stratagem.playing.workers.threads import threads
 from stratagem.training.artifacts import Artifacts
-from stratagem.training.by_game import check_names
+from stratagem.training.by_game import check_names, warn_of_broken_rules
 from stratagem.training.collector import Collector
 from stratagem.training.loop import train
 from stratagem.training.online import Online
@@ -86,6 +86,7 @@ class PolicyAlgorithm(Algorithm[P]):
         self.recipe.reference.check_device()
         check_names(self.games, "train in one of them, and imitate play of the others by `[[sft.sources]]`")
         check_imitated(self.recipe, self.games, self.run)
+        warn_of_broken_rules(self.games)
         for game in self.games:  # a style that the mode or a game does not admit, before any model is loaded
             state = game.start(Key(0))
             check_style(self.recipe.mode, make_style(self.recipe.style), state.view(state.to_act[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -11,7 +12,10 @@ from pydantic import BeforeValidator
 from stratagem.base.errors import BadParameter
 from stratagem.base.options import is_number
 from stratagem.games.base import Game
+from stratagem.games.conformance import verify
 from stratagem.games.safety.base import POOLS, Mixture, Pools
+from stratagem.games.talk import without_talk
+from stratagem.learn.monitor import TrainingWarning
 from stratagem.players.pools import check_weights
 
 PoolTable = dict[str, tuple[str, ...] | dict[str, tuple[str, ...]]]
@@ -82,6 +86,23 @@ def check_games_of(setting: str, table: Mapping[str, Any], games: Sequence[Game[
         raise BadParameter(
             f"`{setting}.{unknown[0]}` is of no game of this recipe, whose games are {', '.join(names)}."
         )
+
+
+_EPISODES = 3
+"""Number of episodes of each check of a game before training: a fraction of a second in a small game."""
+_OURS = __name__.partition(".")[0]
+
+
+def warn_of_broken_rules(games: Sequence[Game[Any]]) -> None:
+    """Warn of the rules for games that games of users break; those of this package keep them, as its tests show."""
+    for game in games:
+        if type(without_talk(game)).__module__.partition(".")[0] == _OURS:
+            continue
+        failed = [check for check in verify(game, episodes=_EPISODES).checks if check.outcome == "failed"]
+        if failed:
+            said = "; ".join(f"{check.name}: {check.detail}" for check in failed)
+            sentence = f"{game.spec.name} breaks rules for games, so what is learnt in it may be wrong: {said}."
+            warnings.warn(f"{sentence} `stratagem verify-game` shows the episodes.", TrainingWarning, stacklevel=2)
 
 
 def check_names(games: Sequence[Game[Any]], remedy: str = "leave one out") -> None:

@@ -37,7 +37,7 @@ from stratagem.measure.suites import CONTEST_METRICS, Suite, SuiteLine
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import make_bot
 from stratagem.training.algorithm import Algorithm
-from stratagem.training.by_game import check_names
+from stratagem.training.by_game import check_names, warn_of_broken_rules
 from stratagem.training.evaluation import Final, save_policies
 from stratagem.training.policy import TrainingData
 from stratagem.training.runs.files import write_file
@@ -56,6 +56,7 @@ class ScopalAlgorithm(Algorithm[ScopalRecipe]):
     def check(self) -> None:
         recipe, games = self.recipe, [make_bounded_game(text) for text in self.recipe.games]
         check_names(games)
+        warn_of_broken_rules(games)
         recipe.reference.check_device()
         make_style(recipe.style)
         interaction, evaluation = recipe.interaction, recipe.final_evaluation

@@ -50,6 +50,7 @@ from stratagem.playing.records import Episode
 from stratagem.playing.workers.shards import play_setups
 from stratagem.training.algorithm import Algorithm
 from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
+from stratagem.training.by_game import warn_of_broken_rules
 from stratagem.training.runs.files import write_json_once
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.stage import Metrics, Stage, State, TrainingBatch
@@ -163,6 +164,7 @@ class ShapeLLMAlgorithm(Algorithm[ShapeLLMRecipe]):
     def check(self) -> None:
         game = make_bounded_game(self.recipe.game)
         check_seats(self.recipe, game)
+        warn_of_broken_rules([game])
         with suppress(NotLoaded):
             check_speech(self.recipe, game, bases_of(self.recipe, self.run))
 
