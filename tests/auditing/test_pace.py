@@ -1,6 +1,7 @@
 """Time of an audit: from what its own steps took, or as stated; and what is long."""
 
 import json
+import re
 
 import pytest
 from flawed import Equilibrium
@@ -13,11 +14,12 @@ from stratagem.measure.audit.run import run_audit
 
 def test_a_pace_counts_the_agents_own_decisions_and_none_twice(tmp_path):
     out, lines = tmp_path / "audit", []
-    card = run_audit(plan_audit(Equilibrium(), ["kuhn"], 300), out, progress=lines.append)
+    plan = plan_audit(Equilibrium(), ["kuhn"], 300)
+    card = run_audit(plan, out, progress=lambda done, total, text: lines.append(text))
     pace = read_pace(out)
     assert pace.decisions == card.cost.decisions
     assert pace.seconds > 0.0
-    assert [" left" in line for line in lines] == [False, True]
+    assert [" left" in line for line in lines] == [False, *[True] * (len(lines) - 1)]
     run_audit(plan_audit(Equilibrium(), ["kuhn"], 300), out)
     assert read_pace(out) == pace
 
@@ -46,3 +48,16 @@ def test_long_games_are_named_before_they_are_played():
 @pytest.mark.parametrize(("seconds", "words"), [(5, "5 s"), (600, "10 min"), (9000, "2.5 h")])
 def test_times_are_written_in_words(seconds, words):
     assert in_words(seconds) == words
+
+
+def test_progress_counts_decisions_calls_and_money(tmp_path, monkeypatch):
+    monkeypatch.setenv("STRATAGEM_PRICE", "1/2")
+    shown = []
+    plan = plan_audit("tiny", ["kuhn(hands=1)"], 60)
+    card = run_audit(plan, tmp_path / "audit", progress=lambda *one: shown.append(one))
+    done, totals, texts = zip(*shown, strict=True)
+    assert list(done) == sorted(done)
+    assert (done[0], {*totals}) == (0, {sum(step.decisions for step in plan.steps if not step.why_not)})
+    assert done[-1] > 0.5 * totals[0]
+    last = re.fullmatch(r"kuhn\(hands=1\): \w+, (\d+) calls, price (0\.\d{4}), about \d+ s left", texts[-1])
+    assert (int(last[1]), float(last[2])) == (card.cost.calls, pytest.approx(card.cost.money, abs=1e-4))

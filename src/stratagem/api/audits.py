@@ -12,7 +12,7 @@ from stratagem.api.arguments import as_path, as_text, several
 from stratagem.api.audit_plans import checked_plan
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike
-from stratagem.api.progress import show_progress
+from stratagem.api.progress import bar
 from stratagem.api.result import PlottedResult, remarks_on
 from stratagem.api.serving import serving
 from stratagem.api.stopped import going_on
@@ -190,8 +190,8 @@ def audit(
         plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against, probes)
         for line in warnings_of(plan):
             warnings.warn(line, stacklevel=3)
-        with going_on(_how_to_go_on(folder)), show_progress(plan.num_steps, shown=progress) as step:
-            card = run_audit(plan, folder, progress=step)
+        with going_on(_how_to_go_on(folder)), bar("", shown=progress) as show:
+            card = run_audit(plan, folder, progress=show)
     result = Audit(card, card.outcomes(conditions), folder)
     if folder is not None:
         result.save(folder / PAGE)

@@ -51,6 +51,8 @@ class ResumableRecord:
         """Finished episodes by id, in the order of play."""
         self._fresh: list[Episode] = []
         self._failed: list[Episode] = []  # with a server's error; written once it is known that those are few
+        self.watch: Callable[[Episode], None] = lambda _: None
+        """Called with each episode that is played now."""
         self._since = time.monotonic()
         self._answers: Answers | None = None
         if resume and folder is None:
@@ -148,6 +150,7 @@ class ResumableRecord:
     def _take(self, episode: Episode) -> None:
         self.finished[episode.id] = episode
         (self._failed if has_failed(episode) else self._fresh).append(episode)
+        self.watch(episode)
         self._flush_after(_SECONDS)
 
     def _flush_after(self, seconds: float) -> None:

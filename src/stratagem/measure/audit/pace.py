@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +12,11 @@ from pathlib import Path
 from stratagem.base.errors import BadRecord
 from stratagem.base.files import parse_json, read_small, write_file
 from stratagem.base.options import is_number
+from stratagem.language.engines.base import Call
+from stratagem.language.engines.remote.tally import Prices, prices_of
 from stratagem.measure.audit.cost import own_decisions
 from stratagem.measure.audit.plan import AuditPlan
+from stratagem.measure.resumable import ResumableRecord
 from stratagem.playing.records import Episode
 
 FILE = "pace.json"
@@ -54,33 +57,57 @@ def read_pace(out: Path | None) -> Pace:
         raise BadRecord(f"{file} is no pace of an audit.") from error
 
 
-class Stopwatch:
-    """Measures the pace of the steps of an audit, and keeps it in its folder."""
+Show = Callable[[int, int, str], None]
+"""Shows the number of decisions that are done, the number of all, and a text."""
 
-    def __init__(self, plan: AuditPlan, agent: str, out: Path | None) -> None:
+
+class Stopwatch:
+    """Measures the pace of the steps of an audit, shows how far it is, and keeps the pace in its folder."""
+
+    def __init__(self, plan: AuditPlan, agent: str, out: Path | None, show: Show) -> None:
         self.pace = read_pace(out)
-        self._agent, self._out = agent, out
+        self._agent, self._out, self._show = agent, out, show
         self._left = [step.decisions for step in plan.steps if not step.why_not]
+        self._total = sum(self._left)
+        self._calls, self._money = 0, 0.0
 
     @contextmanager
-    def step(self, finished: dict[str, Episode]) -> Iterator[None]:
+    def step(self, record: ResumableRecord, title: str) -> Iterator[None]:
         """Measure a step within; decisions that stood in the record before are not counted."""
-        before, start = len(finished), time.monotonic()
+        before, start = self.pace, time.monotonic()
+        fresh = 0
+
+        def count(episode: Episode) -> None:
+            nonlocal fresh
+            calls = [call for row in own_decisions(episode, self._agent) for call in row.calls]
+            fresh += sum(1 for _ in own_decisions(episode, self._agent))
+            self._calls += len(calls)
+            self._money += sum(prices.of(one.num_prompt, one.num_reply) for one in calls if (prices := _prices(one)))
+            self.pace = before.plus(fresh, round(time.monotonic() - start, 3))
+            self._say(title, min(fresh, self._left[0]))
+
+        record.watch = count
+        self._say(title, 0)
         yield
-        episodes = list(finished.values())[before:]
-        fresh = sum(1 for episode in episodes for _ in own_decisions(episode, self._agent))
         self._left = self._left[1:]
         if fresh:
-            self.pace = self.pace.plus(fresh, round(time.monotonic() - start, 3))
+            self.pace = before.plus(fresh, round(time.monotonic() - start, 3))
         if fresh and self._out is not None:
             data = {"decisions": self.pace.decisions, "seconds": self.pace.seconds}
             write_file(self._out / FILE, json.dumps(data) + "\n")
 
-    @property
-    def remaining(self) -> str:
-        """Time that the remaining steps need, in words; empty where nothing was measured."""
+    def _say(self, title: str, done: int) -> None:
+        """Show the step, the decisions so far, their calls and price, and the time left where the pace is known."""
+        left = sum(self._left) - done
+        calls = f", {self._calls:,} calls" if self._calls else ""
+        money = f", price {self._money:.4f}" if self._money else ""
         rate = self.pace.per_second
-        return f", about {in_words(sum(self._left) / rate)} left" if rate else ""
+        time_left = f", about {in_words(left / rate)} left" if rate else ""
+        self._show(self._total - left, self._total, f"{title}{calls}{money}{time_left}")
+
+
+def _prices(call: Call) -> Prices | None:
+    return prices_of(call.policy.base)
 
 
 def in_words(seconds: float) -> str:

@@ -59,12 +59,6 @@ class AuditPlan:
     probes: tuple[str, ...] = ()
     """Names of further probes, of other packages or of files."""
 
-    @property
-    def num_steps(self) -> int:
-        """Number of steps that are taken, with those of the baseline."""
-        own = sum(not step.why_not for step in self.steps)
-        return own + (self.baseline.num_steps if self.baseline else 0)
-
     def names(self) -> list[str]:
         """Return the names of all figures, also of those that this agent or these decisions do not allow."""
         own = [f"{step.game}.{quantity}" for step in self.steps for quantity in step.probe.quantities]

@@ -20,7 +20,7 @@ from stratagem.measure.audit.checks.catalogue import CHECKS
 from stratagem.measure.audit.compare import against
 from stratagem.measure.audit.cost import cost_of
 from stratagem.measure.audit.measurement import Measurement, correct_tests
-from stratagem.measure.audit.pace import Stopwatch
+from stratagem.measure.audit.pace import Show, Stopwatch
 from stratagem.measure.audit.plan import RECORDS, AuditPlan
 from stratagem.measure.audit.probes.catalogue import NAMES
 from stratagem.measure.resumable import PLAN, check_plan, is_unanswered, was_in_vain, with_files
@@ -50,7 +50,6 @@ def _lengths(result: ProbeResult) -> list[int]:
     return [len("\n".join(call.text for call in row.calls)) for row in rows]
 
 
-Progress = Callable[[str], None]
 BASELINE = "against"
 """Folder of the audit of the baseline, in the folder of an audit."""
 
@@ -73,7 +72,7 @@ def run_audit(
     out: Path | None = None,
     *,
     queue: Callable[[], RequestQueue] = Dispatcher,
-    progress: Progress = lambda _: None,
+    progress: Show = lambda done, total, text: None,
 ) -> Card:
     """Ask the agent, and the baseline where there is one; return its card, which is written to the folder if given."""
     if out is not None:
@@ -87,17 +86,16 @@ def run_audit(
     return card
 
 
-def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], progress: Progress) -> Card:
+def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], progress: Show) -> Card:
     """Ask the agent, and return its card."""
     agent = make_player(plan.agent, make_bounded_game(plan.games[0])).name
-    results, watch = list[ProbeResult](), Stopwatch(plan, agent, out)
+    results, watch = list[ProbeResult](), Stopwatch(plan, agent, out, progress)
     with counting_outcomes() as outcomes:
         for step in plan.steps:
             if step.why_not:
                 continue
-            progress(f"{step.game}: {step.probe.name}, {step.decisions} decisions{watch.remaining}")
             task = plan.task(step, out, queue)
-            with closing(task.record), watch.step(task.record.finished):
+            with closing(task.record), watch.step(task.record, f"{step.game}: {step.probe.name}"):
                 results.append(ProbeResult(step.probe.name, task, step.probe.measure(task), f"{RECORDS}/{step.folder}"))
         checked, inapplicable = _run_checks(plan, results)
     return Card(
