@@ -56,7 +56,8 @@ class UnknownName(StratagemError):
             hint = f"did you mean {' or '.join(near)}?{f' Or {_OWN}.' if file else ''}"
         else:
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-            hint = f"there are {', '.join(names[:_LISTED]) or 'none'}{more}{f'; {_OWN}' if file else ''}."
+            be = "is" if len(names) == 1 else "are"
+            hint = f"there {be} {', '.join(names[:_LISTED]) or 'none'}{more}{f'; {_OWN}' if file else ''}."
         super().__init__(f"There is no {kind} called {name!r}{note}: {hint}")
 
 
