@@ -29,7 +29,6 @@ _PLAYER_CLASS = "a player's name is that of its class"
 _RECIPE = "recipes of earlier releases name its keys by this class"
 _EXTENSION = "extensions define or call it"
 PARTICIPLES = {
-    "trusted": "`sg.trusted()` lists the trusted folders as `sg.trust` adds one",
     "Record.listed": "documented method of the result of `sg.read_record`",
     "Demilitarised": "the name of a kind of sentence, which tables of readers have",
     **dict.fromkeys(("Discounted", "Scaled", "Whitened", "Summed"), _RECIPE),
