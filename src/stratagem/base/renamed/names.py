@@ -9,8 +9,12 @@ from types import ModuleType
 from typing import Any
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
+    "algorithms.reinforce": {"SelfPlay": "SelfPlayCollector"},
     "games": {"Part": "ActionPart", "Reply": "ParsedReply"},
     "games.conformance": {"Check": "RuleCheck", "Report": "ConformanceReport", "Transcript": "PlayedPath"},
+    "games.negotiation_v2": {"written": "write_bundle"},
+    "games.resistance": {"proposed": "write_proposal"},
+    "games.sender_receiver": {"PastRound": "PastExchange", "written": "write_action"},
     "language.engines.base": {"Answered": "RequestAnswer"},
     "language.prompting.base": {"Message": "ChatMessage"},
     "learn.losses.base": {"combined": "combine_outputs"},
@@ -20,6 +24,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "players.base": {"Scored": "ScoredActions", "described": "describe_player", "shown": "format_option"},
     "playing.seating": {"rotated": "rotate_seats"},
     "playing.workers.shards": {"played": "play_setups"},
+    "training.opponents.matchmaking": {"Fixed": "FixedOpponent", "mixed": "mix_odds"},
     "training.stage": {"Batch": "TrainingBatch"},
 }
 """By module below `stratagem`, as it is called now: new names by old names. Only public names are here."""

@@ -21,8 +21,8 @@ from stratagem.playing.forks import forks
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Episode
 from stratagem.playing.scheduler import play
-from stratagem.show.viewer.faces.frames import drawn
-from stratagem.show.viewer.forced import Forced
+from stratagem.show.viewer.faces.frames import draw_episode
+from stratagem.show.viewer.forced import ForcedPlayer
 from stratagem.show.viewer.jobs import JobPrice
 from stratagem.show.viewer.positions import RecordedTurn, choices_json, is_absent, legal, maker, read_position
 from stratagem.show.viewer.pricing import price_of
@@ -124,7 +124,7 @@ class PageHuman(Human):
         """Return the board where the game hides nothing and has a face; a board shows all seats."""
         if self._hides:
             return None
-        shown = drawn([(ask.peek(), [])])
+        shown = draw_episode([(ask.peek(), [])])
         return shown if shown["face"] != "text" and shown["module"].startswith("/static/") else None
 
     def hear(self, view: View[Any], payoff: float, *, over: bool) -> None:
@@ -220,7 +220,7 @@ def _from_record(seated: SeatedGame, connection: Connection) -> tuple[Setup, Rec
             players[slot] = _sitter(seated, seat, game, connection)
         elif not is_absent(recorded):
             other = _recorded_player(seat, maker(recorded, origin.run), game)
-            players[slot] = Forced(other, origin.turn, decisions[seat].action) if seat in decisions else other
+            players[slot] = ForcedPlayer(other, origin.turn, decisions[seat].action) if seat in decisions else other
     (setup,) = forks(
         position.episode,
         Match(game, players),

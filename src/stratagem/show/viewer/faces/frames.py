@@ -26,15 +26,15 @@ _strangers: dict[str, bytes] = {}
 """Modules of the faces of strangers whose games have been shown."""
 
 
-def drawn(played: Played) -> Json:
+def draw_episode(played: Played) -> Json:
     """Return the face and the frames of a played episode; where its own face fails, its texts and the reason."""
     game: Game[Any] = played[0][0].game
     common = {"unit": game.spec.unit, "seat_names": list(game.spec.seat_names), "trouble": ""}
     try:
         face = face_of(game)
-        return {**common, **_shown(face, played)}
+        return {**common, **_draw_frames(face, played)}
     except StratagemError as error:
-        return {**common, **_shown(TextFace(game), played), "trouble": sentence_of(error)}
+        return {**common, **_draw_frames(TextFace(game), played), "trouble": sentence_of(error)}
 
 
 def name_of(face: GameFace) -> str:
@@ -59,7 +59,7 @@ def stranger(name: str) -> bytes:
     return _strangers[name]
 
 
-def _shown(face: GameFace, played: Played) -> Json:
+def _draw_frames(face: GameFace, played: Played) -> Json:
     """Return the frames of an episode, one more than it has turns; a stranger's may be no JSON, or fail in any way."""
     if is_ours(face) and type(face).__module__.startswith("stratagem."):
         return _drawn_by(face, played)  # a defect of ours keeps its traceback
