@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
+from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlayCollector
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.language.engines.kept_set import KeptSet
@@ -34,7 +34,7 @@ def rollouts(options: argparse.Namespace) -> tuple[Learner, Sequence[Example]]:
     settings = {name: getattr(options, name) for name in ("model", "mode", "style", "top_p", "max_new_tokens")}
     recipe = REINFORCERecipe.read({"games": ["kuhn"], "temperature": 1.0, **settings})
     policy = policy_of(recipe, load(options.model))
-    batch = SelfPlay(recipe.reinforce, make_game("kuhn"), policy.player, Key(0)).collect(0)
+    batch = SelfPlayCollector(recipe.reinforce, make_game("kuhn"), policy.player, Key(0)).collect(0)
     return policy.learner, batch.examples
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from stratagem.base.options import within
-from stratagem.training.opponents.matchmaking import Matchmaker, Odds, Situation, history, mixed
+from stratagem.training.opponents.matchmaking import Matchmaker, Odds, Situation, history, mix_odds
 from stratagem.training.opponents.member import Member
 
 
@@ -22,4 +22,4 @@ class NewestAndHardest(Matchmaker):
         rates = situation.rates(learner, others)
         hardest = others[int(rates.argmin())]
         newest = max(others, key=lambda member: member.step)
-        return mixed((self.share, {newest.name: 1.0}), (1.0 - self.share, {hardest.name: 1.0}))
+        return mix_odds((self.share, {newest.name: 1.0}), (1.0 - self.share, {hardest.name: 1.0}))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.negotiation_v2 import ITEMS, VALUE_SPLITS, Bundle, bundle_of, fits, value_of
-from stratagem.games.negotiation_v2.players import ranked
+from stratagem.games.negotiation_v2.players import rank_items
 from stratagem.games.talk import SILENT, Talk, TalkState
 from stratagem.measure.policies import stated_policies
 from stratagem.measure.talk.exact_source import Meaning, Meanings, SignallingSource
@@ -77,7 +77,7 @@ def types(game: Talk) -> Mapping[int, Type]:
     found: dict[int, list[Bundle]] = {}
     for values in VALUE_SPLITS:
         facts = position(game, (1, 1, 1), values).inner.view(0).facts
-        found.setdefault(ranked(facts)[0], []).append(values)
+        found.setdefault(rank_items(facts)[0], []).append(values)
     means = {top: tuple(fmean(column) for column in zip(*own, strict=True)) for top, own in found.items()}
     return {top: Type(len(own) / len(VALUE_SPLITS), means[top], own[0]) for top, own in found.items()}
 

@@ -11,7 +11,6 @@ import pytest
 
 SRC = Path(__file__).parent.parent / "src" / "stratagem"
 LAYERS = (
-    "front",
     "base.errors",
     "base.extras",
     "base.visible",
@@ -67,7 +66,6 @@ LAYERS = (
 STOREYS = tuple(dict.fromkeys(layer.partition(".")[0] for layer in LAYERS))
 MODULES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
 OUTSIDE = {
-    "front": set(),
     **{layer: set() for layer in LAYERS if layer.startswith("base.")},
     "base.renamed": {"pydantic"},
     "base.setting_types": {"pydantic"},

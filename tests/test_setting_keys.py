@@ -16,9 +16,9 @@ import pytest
 import stratagem
 from stratagem import __version__
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of
+from stratagem.api import FUNCTIONS
 from stratagem.base.renamed.keys import RELEASES, renamed_keys
 from stratagem.base.settings import Settings
-from stratagem.front import FUNCTIONS
 from stratagem.language.models.run_models import DecodingSettings
 from stratagem.learn.advantages.catalogue import ESTIMATORS
 from stratagem.learn.losses.catalogue import LOSSES

@@ -9,6 +9,7 @@ from importlib import import_module
 
 import stratagem
 from chapters.markdown import block, code, definition, notes, page, rule, table
+from stratagem.api import FUNCTIONS, load_function
 from stratagem.api.audit_plans import PlannedAudit
 from stratagem.api.audits import Audit, AuditComparison, Ranking
 from stratagem.api.collusions import CollusionMeasure
@@ -35,7 +36,6 @@ from stratagem.api.tournaments import Tournament
 from stratagem.api.verification import Verification
 from stratagem.api.views import ViewerPages
 from stratagem.cli.commands import COMMANDS
-from stratagem.front import FUNCTIONS, function
 from stratagem.show.web.server import Server
 
 RESULTS = (
@@ -63,7 +63,7 @@ MODULES = (
 BY_HAND = {
     "show": "`sg.read_record`",
     "watch": "It redraws one terminal until a run ends; `sg.load_run` has the figures, and `sg.view` the page.",
-    "trust": "`sg.trust`, `sg.trusted`, `sg.forget`",
+    "trust": "`sg.trust`, `sg.list_trusted`, `sg.forget`",
 }
 """Functions of the commands that are written by hand."""
 COMMON = ("to_pandas", "plot", "save", "forms", "rows", "to_json", "legend", "remarks")
@@ -77,7 +77,9 @@ def python() -> str:
         "called. A game is given by its name or as a `Game`; a player by its name, as a `Player`, or as a function, "
         "which is then [an agent](../how-to/agents.md). A mistake is a `StratagemError` with one sentence. "
         "Progress is shown in a terminal, and in a notebook where tqdm is installed; `progress=False` hides it.",
-        table(("function", "what it does"), ((f"[`sg.{name}`](#{name})", rule(function(name))) for name in FUNCTIONS)),
+        table(
+            ("function", "what it does"), ((f"[`sg.{name}`](#{name})", rule(load_function(name))) for name in FUNCTIONS)
+        ),
         *(f"## {name}\n\n{_function(name)}" for name in FUNCTIONS),
         "## Results",
         "A result prints as a table, in a notebook too. These methods are those of all results; one without figures, "
@@ -132,7 +134,7 @@ def _default(value: object) -> str:
 
 
 def _function(name: str) -> str:
-    what = function(name)
+    what = load_function(name)
     told = [(code(one.name), one.explanation) for one in explained_parameters(what) if one.explanation]
     shown = f"{block(signature(f'sg.{name}', what))}\n\n{purpose(what)}"
     return f"{shown}\n\n{table(('parameter', 'meaning'), told)}" if told else shown

@@ -5,13 +5,14 @@ they need when they are called.
 """
 
 import sys
+from importlib import import_module
 from typing import Any
 
 if sys.platform == "win32":  # locks are those of POSIX
     raise ImportError("Stratagem runs on Linux and macOS: on Windows, install it inside WSL.")
 
+from stratagem.api import FUNCTIONS, load_function
 from stratagem.base.moved import answer_old_names
-from stratagem.front import FUNCTIONS, Front, attribute
 
 __version__ = "0.2.0"
 
@@ -19,7 +20,16 @@ __all__ = ["StratagemError", "__version__", *FUNCTIONS]
 
 
 def __getattr__(name: str) -> Any:
-    found = attribute(name)
+    if name in ("games", "players"):
+        return import_module(f"{__name__}.{name}")
+    if name == "StratagemError":
+        found = import_module(f"{__name__}.base.errors").StratagemError
+    elif name in FUNCTIONS:
+        found = load_function(name)
+    else:
+        from stratagem.base.renamed.names import RENAMED_FUNCTIONS, find_renamed
+
+        return find_renamed(sys.modules[__name__], name, RENAMED_FUNCTIONS)
     globals()[name] = found
     return found
 
@@ -28,5 +38,4 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-sys.modules[__name__].__class__ = Front
 answer_old_names()

@@ -5,26 +5,26 @@ from stratagem.api.audits import rank_audits as rank_audits
 from stratagem.api.collusions import collusion as collusion
 from stratagem.api.consents import allow as allow
 from stratagem.api.consents import forget as forget
+from stratagem.api.consents import list_trusted as list_trusted
 from stratagem.api.consents import trust as trust
-from stratagem.api.consents import trusted as trusted
 from stratagem.api.demonstrations import data as data
 from stratagem.api.dry_runs import dry_run as dry_run
 from stratagem.api.endpoints import serve as serve
-from stratagem.api.engines import engines as engines
+from stratagem.api.engines import list_engines as list_engines
 from stratagem.api.evaluations import evaluate as evaluate
 from stratagem.api.exploitabilities import exploitability as exploitability
 from stratagem.api.extensions import new as new
-from stratagem.api.games import games as games
+from stratagem.api.games import list_games as list_games
 from stratagem.api.matches import play as play
 from stratagem.api.names import game as game
 from stratagem.api.names import player as player
-from stratagem.api.players import players as players
+from stratagem.api.players import list_players as list_players
 from stratagem.api.prompts import prompt as prompt
-from stratagem.api.recipes import recipes as recipes
+from stratagem.api.recipes import list_recipes as list_recipes
 from stratagem.api.records import read_record as read_record
 from stratagem.api.reports import report as report
 from stratagem.api.reproductions import reproduce as reproduce
-from stratagem.api.run_lists import runs as runs
+from stratagem.api.run_lists import list_runs as list_runs
 from stratagem.api.runs import load_run as load_run
 from stratagem.api.servers import servers as servers
 from stratagem.api.steps import steps as steps
@@ -48,26 +48,27 @@ __all__ = [
     "compare_audits",
     "data",
     "dry_run",
-    "engines",
     "evaluate",
     "exploitability",
     "export_replays",
     "forget",
     "game",
-    "games",
+    "list_engines",
+    "list_games",
+    "list_players",
+    "list_recipes",
+    "list_runs",
+    "list_trusted",
     "load_run",
     "new",
     "plan_audit",
     "play",
     "player",
-    "players",
     "prompt",
     "rank_audits",
     "read_record",
-    "recipes",
     "report",
     "reproduce",
-    "runs",
     "serve",
     "servers",
     "steps",
@@ -76,7 +77,6 @@ __all__ = [
     "tournament",
     "train",
     "trust",
-    "trusted",
     "upgrade",
     "verify",
     "view",

@@ -9,7 +9,7 @@ from stratagem.base.errors import CannotCompute, StratagemError
 from stratagem.games import Key, make_game
 from stratagem.measure.exploitability.best_responder import best_responder
 from stratagem.measure.exploitability.exact import exact
-from stratagem.measure.sampled.counted import Counted, stating
+from stratagem.measure.sampled.counted import CountingPlayer, stating
 from stratagem.measure.tree_policy import oracle_of, policy_on
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
@@ -57,7 +57,7 @@ def test_shares_of_replies_are_near_the_policy(text):
     game = make_game(text)
     tree, player = oracle_of(game).tree, make_player("random", game)
     untold = Untold(player, memory=player.traits.memory)
-    counted = Counted(untold, 100, Key(1))
+    counted = CountingPlayer(untold, 100, Key(1))
     shares = policy_on(tree, counted)
     assert shares == pytest.approx(policy_on(tree, player), abs=0.25)
     assert np.add.reduceat(shares, tree.slots[:-1]) == pytest.approx(1.0)

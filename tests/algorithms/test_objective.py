@@ -13,7 +13,7 @@ from stratagem.algorithms.grpo import GRPOAlgorithm, GRPORecipe
 from stratagem.algorithms.league.algorithm import Round
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.state import LeagueState
-from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
+from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlayCollector
 from stratagem.algorithms.scopal.recipe import RewardSettings
 from stratagem.algorithms.sepo.algorithm import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
@@ -149,7 +149,7 @@ def collector(stage, settings):
     if stage == "sepo":
         return trained, SEPOCollector(recipe.sepo, game, trained.player, Key(0))
     if stage == "reinforce":
-        return trained, SelfPlay(recipe.reinforce, game, trained.player, Key(0))
+        return trained, SelfPlayCollector(recipe.reinforce, game, trained.player, Key(0))
     return trained, BranchedRollouts(
         recipe.grpo, game, trained.player, Key(0), OpponentPool(recipe.grpo, game, trained.player)
     )

@@ -11,7 +11,7 @@ from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound
 from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
-from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
+from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlayCollector
 from stratagem.base.consent.table import allow
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games.catalogue import make_game
@@ -148,7 +148,7 @@ def test_policy_has_each_seat_in_turn_and_wins_are_recorded():
         }
     )
     game = make_game("ipd(rounds=1)")
-    play = SelfPlay(recipe.reinforce, game, policy_of(recipe, load("tiny")).player, Key(1))
+    play = SelfPlayCollector(recipe.reinforce, game, policy_of(recipe, load("tiny")).player, Key(1))
     found, results = play.collect(0), play.opponents.results
     assert [one.seat_of(0) for one in found.episodes] == [0, 1] * 16
     assert results.rate(SELF, "AlwaysDefect") < 0.5 < results.rate(SELF, "AlwaysCooperate")

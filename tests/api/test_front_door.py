@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import stratagem as sg
-from stratagem import front
+from stratagem.api import FUNCTIONS, load_function
 from stratagem.api.parameters import explained_parameters
 from stratagem.base.consent.table import commanding
 from stratagem.cli.main import main
@@ -22,18 +22,18 @@ from stratagem.language.engines.remote.terms import current
 from stratagem.players.uniform import Random
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-ROOT = Path(front.__file__).parent
+ROOT = Path(sg.__file__).parent
 STUB = ROOT / "__init__.pyi"
 
 
 def test_import_loads_no_library_and_no_other_module_of_ours():
     program = "import sys; before = set(sys.modules); import stratagem; print(*set(sys.modules) - before)"
-    path = {"PYTHONPATH": str(Path(front.__file__).parents[1])}
+    path = {"PYTHONPATH": str(ROOT.parent)}
     run = subprocess.run([sys.executable, "-S", "-c", program], env=path, capture_output=True, text=True, check=False)
     loaded = set(run.stdout.split())
     assert {name for name in loaded if name.split(".")[0] not in sys.stdlib_module_names} == {
         "stratagem",
-        "stratagem.front",
+        "stratagem.api",
         "stratagem.base",
         "stratagem.base.moved",
     }, run.stderr
@@ -43,15 +43,15 @@ def test_stub_names_each_function_by_its_module():
     tree = ast.parse(STUB.read_text(encoding="utf-8"))
     found = {alias.name: node.module for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names}
     assert found.pop("StratagemError") == "stratagem.base.errors"
-    assert found == {name: f"stratagem.api.{module}" for name, module in front.FUNCTIONS.items()}
+    assert found == {name: f"stratagem.api.{module}" for name, module in FUNCTIONS.items()}
     assert all(alias.asname for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
     (named,) = (ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign))
     assert set(named) == set(sg.__all__) <= set(dir(sg))
 
 
 def test_functions_have_types_and_docstrings():
-    for name in front.FUNCTIONS:
-        function = front.function(name)
+    for name in FUNCTIONS:
+        function = load_function(name)
         signature = inspect.signature(getattr(sg, name))
         assert signature == inspect.signature(function)
         assert signature.return_annotation is not signature.empty
@@ -60,10 +60,10 @@ def test_functions_have_types_and_docstrings():
         assert function.__name__ == name
 
 
-@pytest.mark.parametrize("name", front.FUNCTIONS)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_parameter_is_explained_once_and_alike_where_it_means_the_same(name):
-    told = {one.name: one.explanation for one in explained_parameters(front.function(name))}
-    named = {n for n, one in inspect.signature(front.function(name)).parameters.items() if one.kind != one.VAR_KEYWORD}
+    told = {one.name: one.explanation for one in explained_parameters(load_function(name))}
+    named = {n for n, one in inspect.signature(load_function(name)).parameters.items() if one.kind != one.VAR_KEYWORD}
     assert set(told) >= named
     assert all(text.endswith(".") for parameter, text in told.items() if parameter in named), told
     shared = ("seed", "engine", "workers", "ray", "resume", "allow", "any_tree")
@@ -74,18 +74,9 @@ def test_every_parameter_is_explained_once_and_alike_where_it_means_the_same(nam
     assert all(told[n] == measured[n] for n in shared if n in told and (name, n) != ("train", "resume"))
 
 
-def test_a_package_with_the_name_of_a_function_is_called_in_its_place(tmp_path):
-    program = (
-        "import stratagem as sg, stratagem.players.base, warnings\n"
-        "assert len(sg.play('kuhn', 'random').episodes) == 1\n"
-        "warnings.simplefilter('ignore')\n"
-        "import stratagem.play.match as m, stratagem.runs.folder, stratagem.engines.base\n"
-        "assert sg.play.match is m and len(sg.play('kuhn', 'random').episodes) == 1\n"
-        "assert sg.games('kuhn').game == sg.game('kuhn') and sg.games.catalogue.GAMES\n"
-        "assert sg.players('kuhn').rows() and sg.runs().rows() == [] and sg.engines().rows()\n"
-    )
-    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)
-    assert set(front.PACKAGES) == {name for name in front.FUNCTIONS if (ROOT / name).is_dir() and name != "recipes"}
+def test_no_function_has_the_name_of_a_package():
+    assert not [name for name in FUNCTIONS if (ROOT / name).is_dir()]
+    assert type(sg) is type(ast)
     with pytest.raises(AttributeError, match="no attribute 'plays'"):
         sg.plays  # noqa: B018
 
@@ -251,4 +242,4 @@ def test_mistake_is_one_sentence_without_the_errors_behind_it(call, sentence):
     assert sentence in str(error)
     assert (error.__cause__, error.__suppress_context__) == (None, True)
     frames = traceback.extract_tb(error.__traceback__)
-    assert {Path(frame.filename).name for frame in frames} <= {Path(__file__).name, "mistakes.py", "front.py"}
+    assert {Path(frame.filename).name for frame in frames} <= {Path(__file__).name, "mistakes.py"}

@@ -7,10 +7,10 @@ import sys
 import pytest
 
 import stratagem as sg
+from stratagem.api import FUNCTIONS
 from stratagem.cli.commands import COMMANDS
 from stratagem.cli.generated import function_named
 from stratagem.cli.main import main
-from stratagem.front import FUNCTIONS
 from stratagem.players.uniform import Random
 
 
@@ -39,12 +39,12 @@ def test_every_command_calls_a_function_of_the_package_or_says_why_not(command):
 
 RING = "talk(auction(seats=3, rounds=1, price=second), before=round)"
 CALLS = {
-    "games": (("games",), lambda at: sg.games()),
-    "game": (("games", "ipd(rounds=3)"), lambda at: sg.games(sg.game("ipd", rounds=3))),
-    "players": (("players", "kuhn"), lambda at: sg.players("kuhn")),
-    "engines": (("engines",), lambda at: sg.engines()),
-    "recipes": (("recipes", "tiny"), lambda at: sg.recipes("tiny")),
-    "runs": (("runs", "{at}"), lambda at: sg.runs(at)),
+    "games": (("games",), lambda at: sg.list_games()),
+    "game": (("games", "ipd(rounds=3)"), lambda at: sg.list_games(sg.game("ipd", rounds=3))),
+    "players": (("players", "kuhn"), lambda at: sg.list_players("kuhn")),
+    "engines": (("engines",), lambda at: sg.list_engines()),
+    "recipes": (("recipes", "tiny"), lambda at: sg.list_recipes("tiny")),
+    "runs": (("runs", "{at}"), lambda at: sg.list_runs(at)),
     "prompt": (
         ("prompt", "kuhn", "--style", "gtbench", "--disguised-as", "3", "--seed", "2"),
         lambda at: sg.prompt(sg.game("kuhn"), "gtbench", disguised_as=3, seed=2),
@@ -177,15 +177,15 @@ def test_a_function_is_a_player_wherever_a_player_is_expected():
 
 
 MISTAKES = [
-    (lambda at: sg.games(3), "such as `kuhn` or `spiel:kuhn_poker`, or a `stratagem.games.Game`, not int."),
-    (lambda at: sg.games("khun"), "did you mean kuhn"),
-    (lambda at: sg.players("khun"), "did you mean kuhn"),
-    (lambda at: sg.players(object), "or a `stratagem.games.Game`, not the class object itself"),
-    (lambda at: sg.recipes(3), "A word of a recipe is a text, not int."),
-    (lambda at: sg.recipes("nothing at all"), "No recipe has 'nothing at all'"),
-    (lambda at: sg.runs(3), "A folder is given by its path, not int."),
-    (lambda at: sg.runs("/nowhere"), "There is no folder /nowhere"),
-    (lambda at: sg.runs(at).plot("loss"), "There is no metric of these runs called 'loss'"),
+    (lambda at: sg.list_games(3), "such as `kuhn` or `spiel:kuhn_poker`, or a `stratagem.games.Game`, not int."),
+    (lambda at: sg.list_games("khun"), "did you mean kuhn"),
+    (lambda at: sg.list_players("khun"), "did you mean kuhn"),
+    (lambda at: sg.list_players(object), "or a `stratagem.games.Game`, not the class object itself"),
+    (lambda at: sg.list_recipes(3), "A word of a recipe is a text, not int."),
+    (lambda at: sg.list_recipes("nothing at all"), "No recipe has 'nothing at all'"),
+    (lambda at: sg.list_runs(3), "A folder is given by its path, not int."),
+    (lambda at: sg.list_runs("/nowhere"), "There is no folder /nowhere"),
+    (lambda at: sg.list_runs(at).plot("loss"), "There is no metric of these runs called 'loss'"),
     (lambda at: sg.prompt("kuhn", 3), "A prompt style is a name such as `plain`, or a Style, not int."),
     (lambda at: sg.prompt("kuhn", "plane"), "did you mean plain"),
     (lambda at: sg.prompt("kuhn", turns=0), "prompt needs `turns` of at least 1"),

@@ -10,7 +10,7 @@ import pytest
 
 import stratagem
 from stratagem.base.renamed.modules import MOVED, new_name
-from stratagem.base.renamed.names import RENAMED
+from stratagem.base.renamed.names import CALLED_PACKAGES, RENAMED, RENAMED_FUNCTIONS
 
 IMPORTS = (Path(__file__).parent / "imports_414bf7c8.txt").read_text().split()
 """Imports of README, the pages and the examples at commit 414bf7c8, as MODULE:NAME."""
@@ -54,6 +54,38 @@ def test_a_module_with_old_names_refuses_other_names():
     found = import_module(f"stratagem.{next(iter(RENAMED))}")
     with pytest.raises(AttributeError, match=f"module '{found.__name__}' has no attribute 'Nothing'"):
         _ = found.Nothing
+
+
+def run_and_count_warnings(tmp_path, program):
+    """Run a program, and return the sentences of its warnings."""
+    kept = "import warnings; kept = warnings.catch_warnings(record=True); seen = kept.__enter__()\n"
+    text = f"{kept}warnings.simplefilter('always')\n{program}\nprint(*(one.message for one in seen), sep='\\n')"
+    return subprocess.run(
+        [sys.executable, "-c", text], check=True, cwd=tmp_path, capture_output=True, text=True
+    ).stdout.splitlines()
+
+
+@pytest.mark.parametrize("old", RENAMED_FUNCTIONS)
+def test_an_old_function_is_called_with_a_warning(tmp_path, old):
+    new = RENAMED_FUNCTIONS[old]
+    told = run_and_count_warnings(tmp_path, f"import stratagem as sg; assert repr(sg.{old}()) == repr(sg.{new}())")
+    assert len(told) == 1
+    assert f"stratagem.{new}" in told[0] or told[0] == f"stratagem.{old} is now {new}."
+
+
+def test_a_package_of_a_former_name_is_called_as_the_function_that_it_hides(tmp_path):
+    program = (
+        "import stratagem as sg, stratagem.play.match as m, stratagem.runs.folder, stratagem.engines.base\n"
+        "assert sg.play.match is m and len(sg.play('kuhn', 'random').episodes) == 1\n"
+        "assert sg.games('kuhn').game == sg.game('kuhn') and sg.games.catalogue.GAMES\n"
+        "assert sg.players('kuhn').rows() and sg.runs().rows() == [] and sg.engines().rows()"
+    )
+    told = [line for line in run_and_count_warnings(tmp_path, program) if "is a package: call" in line]
+    assert told == [
+        f"stratagem.{package} is a package: call stratagem.{CALLED_PACKAGES[package]}, and import packages by their "
+        "present names."
+        for package in ("playing", "games", "players", "training.runs", "language.engines")
+    ]
 
 
 def test_no_old_name_is_that_of_a_module():

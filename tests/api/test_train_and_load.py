@@ -66,8 +66,8 @@ def test_a_run_stands_for_its_player(run):
 
 
 def test_the_folder_of_a_run_lists_that_run(run):
-    (row,) = sg.runs(run.path).rows()
-    assert row == next(row for row in sg.runs(run.path.parent).rows() if row["run"] == run.path.name)
+    (row,) = sg.list_runs(run.path).rows()
+    assert row == next(row for row in sg.list_runs(run.path.parent).rows() if row["run"] == run.path.name)
 
 
 def test_a_run_is_plotted_and_saved(run, tmp_path):

@@ -12,7 +12,7 @@ import pytest
 from two_actions import OPTIMIZER
 
 from stratagem.algorithms.grpo import GRPORecipe
-from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
+from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlayCollector
 from stratagem.algorithms.sepo.algorithm import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.games.catalogue import make_game
@@ -211,7 +211,7 @@ def collecting(stage, game_text, **changed):
         return trained, SEPOCollector(*own, own_pools=recipe.pools_of(game))
     if stage == "grpo":
         return trained, BranchedRollouts(*own, OpponentPool(recipe.grpo, game, trained.player))
-    return trained, SelfPlay(*own)
+    return trained, SelfPlayCollector(*own)
 
 
 @pytest.mark.parametrize("instead", ["silence", "alternatives"])

@@ -5,7 +5,7 @@ import json
 import pytest
 from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 
-from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlay
+from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlayCollector
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.language.models.load import load
@@ -24,7 +24,7 @@ USUAL = {"episodes_per_batch": 64, "optimizer": OPTIMIZER}
 
 def collector(game, **settings):
     recipe = REINFORCERecipe.read({"games": [game], "temperature": 1.0, "reinforce": {**USUAL, **settings}})
-    return recipe, lambda policy, made: SelfPlay(recipe.reinforce, made, policy, Key(3))
+    return recipe, lambda policy, made: SelfPlayCollector(recipe.reinforce, made, policy, Key(3))
 
 
 def moved(game, shake=False, **settings):

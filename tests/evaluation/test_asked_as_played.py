@@ -16,7 +16,7 @@ from stratagem.measure.exploitability.lower_bound import player_bound, search_bo
 from stratagem.measure.exploitability.replies import sampled_exploitability
 from stratagem.measure.exploitability.scored import scored_exact
 from stratagem.measure.openings import opening_policy
-from stratagem.measure.sampled.counted import Counted
+from stratagem.measure.sampled.counted import CountingPlayer
 from stratagem.players.base import ScoredActions, Scripted, Traits
 
 KUHN = make_game("kuhn")
@@ -53,7 +53,7 @@ WAYS: dict[str, Callable[[Any, Watched], object]] = {
     "audit": lambda game, player: sg.audit(player, games=[game], decisions=600, progress=False),
     "replies": lambda game, player: sampled_exploitability(game, player, Key(0), 4),
     "scored": lambda game, player: scored_exact(game, player),
-    "counted": lambda game, player: sg.exploitability(game, Counted(player, 2, Key(0))),
+    "counted": lambda game, player: sg.exploitability(game, CountingPlayer(player, 2, Key(0))),
     "search": lambda game, player: search_bound(game, player, Key(0), budget=10, deals=2),
     "learned": lambda game, player: learned_bound(game, player, Key(0), budget=10, deals=2),
     "player": lambda game, player: player_bound(game, player, Key(0), exploiter="random", deals=2),

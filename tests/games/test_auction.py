@@ -9,7 +9,7 @@ from stratagem.games.auction import VALUES
 
 
 @pytest.mark.parametrize("price", ["first", "second"])
-def test_values_of_past_rounds_are_redrawn_for_the_others(price):
+def test_values_of_past_rounds_are_redraw_view_the_others(price):
     game = make_game(f"auction(seats=3, rounds=4, price={price})")
     state = game.start(Key(1))
     for bids in (("LOW", "HIGH", "LOW"), ("HIGH", "HIGH", "LOW")):

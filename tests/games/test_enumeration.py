@@ -6,7 +6,7 @@ import pytest
 
 from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.catalogue import make_game
-from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.enumeration import joint_actions, outcomes, starts, successors, walk_positions
 from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn, KuhnState
 from stratagem.games.tree import CHANCE
@@ -128,3 +128,33 @@ def test_work_of_begin_in_the_constructor_is_one_sentence(kind, sentence):
 
     with pytest.raises(BadParameter, match=sentence):
         list(outcomes(Early(hands=1).start(Key(0)), {0: "PASS"}))
+
+
+def test_positions_are_walked_by_breadth_and_those_of_one_key_count_as_one():
+    paths = {"": "ab", "a": "ba", "b": "a", "ab": "", "aa": "a", "ba": "", "aaa": ""}
+    follow = lambda path: [path + step for step in paths[path]]  # noqa: E731
+    tree = [(0, ""), (1, "a"), (1, "b"), (2, "ab"), (2, "aa"), (2, "ba"), (3, "aaa")]
+    assert list(walk_positions([""], follow)) == tree
+    merged = list(walk_positions([""], follow, key=lambda path: "".join(sorted(path))))
+    assert merged == [(0, ""), (1, "a"), (1, "b"), (2, "ab"), (2, "aa"), (3, "aaa")]
+
+
+def test_a_position_is_followed_after_all_that_are_as_deep():
+    followed = []
+    walked = walk_positions([0, 1, 2], lambda number: followed.append(number) or [number + 10])
+    assert [next(walked) for _ in range(3)] == [(0, 0), (0, 1), (0, 2)]
+    assert followed == []
+    assert next(walked) == (1, 10)
+    assert followed == [0]
+
+
+def test_successors_are_those_of_every_joint_action_and_draw():
+    state = make_game("ipd(rounds=1)").start(Key(0))
+    pairs = [(one, other) for one in ("COOPERATE", "DEFECT") for other in ("COOPERATE", "DEFECT")]
+    assert [tuple(actions.values()) for actions in joint_actions(state)] == pairs
+    reached = [after for after, _ in successors(state)]
+    assert [result.payoffs for _, result in successors(state)] == [(3, 3), (0, 5), (5, 0), (1, 1)]
+    assert all(after.over and not list(joint_actions(after)) for after in reached)
+    (_, hand), *_ = starts(make_game("kuhn(hands=2)"))
+    passed = next(after for after, _ in successors(hand))
+    assert len(list(successors(passed))) == 6 + 1, "the next deals after two passes, and a bet"

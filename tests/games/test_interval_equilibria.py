@@ -6,7 +6,7 @@ import pytest
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games import make_game
-from stratagem.games.sender_receiver import SILENT, written
+from stratagem.games.sender_receiver import SILENT, write_action
 from stratagem.games.sender_receiver.players import (
     best_equilibrium,
     block_numbers,
@@ -36,8 +36,8 @@ def table_of(game, sizes):
     means = [(block[0] + block[-1]) / 2 for block in blocks]
     sends = {f"sender: state {state}": {f"STATE {k}": 1.0} for k, block in enumerate(blocks) for state in block}
     answers = {f"STATE {k}": means[k] if k < len(blocks) else means[0] for k in range(game.states)}
-    hears = {f"receiver: message {message}": {written(mean): 1.0} for message, mean in answers.items()}
-    return TablePlayer({**sends, **hears, f"receiver: message {SILENT}": {written(means[0]): 1.0}})
+    hears = {f"receiver: message {message}": {write_action(mean): 1.0} for message, mean in answers.items()}
+    return TablePlayer({**sends, **hears, f"receiver: message {SILENT}": {write_action(means[0]): 1.0}})
 
 
 @pytest.mark.parametrize("bias", [*BIASES, 0.0, 0.3, 1.2])

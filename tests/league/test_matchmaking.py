@@ -9,7 +9,7 @@ from stratagem.games.key import Key
 from stratagem.training.opponents.matchmaking import (
     PFSP,
     WEIGHTINGS,
-    Fixed,
+    FixedOpponent,
     Lot,
     RatingNear,
     SelfPlay,
@@ -92,9 +92,9 @@ def test_without_anybody_a_learner_meets_itself():
 
 
 def test_a_fixed_opponent_and_one_that_is_not_there():
-    assert Fixed(opponent="hard").odds(AGENT, situation()) == {"hard": 1.0}
+    assert FixedOpponent(opponent="hard").odds(AGENT, situation()) == {"hard": 1.0}
     with pytest.raises(StratagemError, match="member of the league"):
-        Fixed(opponent="nobody").odds(AGENT, situation())
+        FixedOpponent(opponent="nobody").odds(AGENT, situation())
 
 
 def test_by_rating_alone_few_are_met():

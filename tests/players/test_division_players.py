@@ -4,7 +4,7 @@ import pytest
 from transcripts import view_of
 
 from stratagem.games.catalogue import make_game
-from stratagem.games.negotiation_v2 import DivisionFacts, written
+from stratagem.games.negotiation_v2 import DivisionFacts, write_bundle
 from stratagem.games.negotiation_v2 import players as negotiators
 
 GAME = make_game("negotiation-v2")
@@ -52,7 +52,7 @@ AGREED = ((1, 1, 1), (2, 1, 0))
     ],
 )
 def test_known_demand(name, rounds, bundle):
-    assert demand(name, *rounds) == written(bundle)
+    assert demand(name, *rounds) == write_bundle(bundle)
 
 
 def test_fair_takes_the_odd_unit_of_the_most_valued_item_only():

@@ -4,7 +4,7 @@ import pytest
 
 from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
-from stratagem.games.negotiation_v2 import written
+from stratagem.games.negotiation_v2 import write_bundle
 from stratagem.games.resistance.players import CABALS
 from stratagem.games.talk import SILENT, Statement
 from stratagem.players.catalogue import make_player, patterns
@@ -183,7 +183,7 @@ def test_a_believer_leaves_the_item_that_the_other_says_it_values_most(line, tak
     state = said(game, line, SILENT)
     pool = state.inner.pool
     fair = make_player("FairNeg", game.game).policy(state.inner.view(1))
-    expected = {written(tuple(a * b for a, b in zip(takes, pool, strict=True))): 1.0} if takes else fair
+    expected = {write_bundle(tuple(a * b for a, b in zip(takes, pool, strict=True))): 1.0} if takes else fair
     assert make_player("believer(FairNeg)", game).policy(state.view(1)) == expected
 
 

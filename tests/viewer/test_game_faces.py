@@ -24,7 +24,7 @@ from stratagem.playing.seating import rotate_seats
 from stratagem.show.viewer.faces.base import STATIC, GameFace
 from stratagem.show.viewer.faces.catalogue import FACES, face_of
 from stratagem.show.viewer.faces.diplomacy import layout_of
-from stratagem.show.viewer.faces.frames import drawn, stranger
+from stratagem.show.viewer.faces.frames import draw_episode, stranger
 from stratagem.show.viewer.replays import replay_episode
 from test_entry_points import write_installed
 
@@ -42,7 +42,7 @@ def frames_of(text, key=3):
     game = make_game(text)
     match = Match(game, [make_player("random", game)] * game.spec.seats)
     (episode,) = play([next(iter(rotate_seats(match, 1, Key(key), name="drawn")))])
-    return episode, drawn(list(steps(episode)))
+    return episode, draw_episode(list(steps(episode)))
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -259,7 +259,7 @@ def test_page_tells_how_a_file_brings_its_own_face(tmp_path):
         assert stranger(first.removeprefix("/faces/")) == (tmp_path / "goods.js").read_bytes()
         assert len(data["frames"]) == 2
         (tmp_path / "goods.js").write_text(MODULE)
-        assert drawn(list(steps(episode)))["module"] != first, "a page loaded again takes the new file"
+        assert draw_episode(list(steps(episode)))["module"] != first, "a page loaded again takes the new file"
 
 
 def test_entry_point_of_a_package_brings_a_face(tmp_path, monkeypatch):

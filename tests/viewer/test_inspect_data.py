@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from stratagem.base.errors import StratagemError
 from stratagem.games.catalogue import make_game
+from stratagem.games.disguise.proof import every_state
 from stratagem.measure.audit.card import AuditCost, Card
 from stratagem.measure.audit.measurement import Measurement
 from stratagem.measure.exploitability.exact import exact
@@ -19,6 +20,7 @@ from stratagem.playing.forks import steps
 from stratagem.playing.store import read_episodes, write_shard
 from stratagem.show.viewer.app import Viewer
 from stratagem.show.viewer.checks.adapters import _equal_weights
+from stratagem.show.viewer.decision_regrets import _table as regret_table
 from stratagem.show.viewer.model_policies import ask_policy, question_of
 from stratagem.show.viewer.prompts import _lines
 from stratagem.show.viewer.studio import Studio
@@ -125,6 +127,22 @@ def test_regret_agrees_with_the_solver_and_with_known_values(client, root):
     assert jack["decisions"]
     assert all(row["action"] in ("CALL", "FOLD") for row in jack["decisions"]), "a call with J, a fold with K"
     assert "cfr:1000 solves" in jack["why_no_regret"]
+
+
+def test_regrets_in_a_game_of_dice_are_those_that_the_moves_left_do_not_change():
+    from stratagem.games.solver import solve
+
+    text = "spiel:pig(players=2,winscore=4,diceoutcomes=2,horizon=6)"
+    game, found = make_game(text), regret_table(text).regrets
+    by_key = {}
+    for state in every_state(game, 20_000):
+        values, key = solve(game).action_values(state), state.view(state.to_act[0]).state_key
+        regrets = {action: max(values.values()) - value for action, value in values.items()}
+        by_key.setdefault(key, []).append(regrets)
+    alike = {key: some[0] for key, some in by_key.items() if all(one == some[0] for one in some)}
+    assert found == {(-1, key, action): regret for key, some in alike.items() for action, regret in some.items()}
+    assert 0 < len(alike) < len(by_key)
+    assert max(found.values()) > 0.0
 
 
 def test_pages_and_orders_of_decisions(client):

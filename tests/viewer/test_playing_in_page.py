@@ -16,7 +16,7 @@ from stratagem.games.key import Key
 from stratagem.games.open_text import OpenText
 from stratagem.playing.store import read_episodes, write_shard
 from stratagem.show.viewer.faces.catalogue import face_of
-from stratagem.show.viewer.faces.frames import drawn, drawn_for
+from stratagem.show.viewer.faces.frames import draw_episode, draw_view
 from stratagem.show.viewer.jobs import JobPrice
 from stratagem.show.viewer.positions import choices_json, legal
 from stratagem.show.viewer.sitting import Origin, SeatedGame, TypedReply, sit_down
@@ -109,7 +109,7 @@ def test_board_of_a_seat_is_a_function_of_its_view(game):
         while not state.over:
             for seat in (0, 1):
                 view = state.view(seat)
-                board = json.dumps(drawn_for(view)["frames"])
+                board = json.dumps(draw_view(view)["frames"])
                 seen = (seat, view.situation, view.facts if game.startswith("kuhn(") else view.facts.information)
                 assert boards.setdefault(seen, board) == board
                 states.setdefault(seen, set()).add(json.dumps(face_of(made).frame(state)))
@@ -120,11 +120,11 @@ def test_board_of_a_seat_is_a_function_of_its_view(game):
 def test_board_of_a_seat_shows_its_own_card_and_hides_the_other():
     state = make_game("kuhn").start(Key(0))
     for seat in (0, 1):
-        cards = drawn_for(state.view(seat))["frames"][0]["state"]["cards"]
+        cards = draw_view(state.view(seat))["frames"][0]["state"]["cards"]
         assert (cards[seat], cards[1 - seat]) == (state.cards[seat], None)
     state = make_game("leduc").start(Key(0))
-    dealt = [action for player, action in drawn([(state, [])])["frames"][0]["moves"]]
-    assert [drawn_for(state.view(seat))["frames"][0]["moves"] for seat in (0, 1)] == [
+    dealt = [action for player, action in draw_episode([(state, [])])["frames"][0]["moves"]]
+    assert [draw_view(state.view(seat))["frames"][0]["moves"] for seat in (0, 1)] == [
         [[-1, dealt[0]], [-1, None]],
         [[-1, None], [-1, dealt[1]]],
     ]

@@ -10,7 +10,7 @@ from stratagem.players.catalogue import make_player
 from stratagem.playing.forks import steps
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.scheduler import play
-from stratagem.show.viewer.faces.frames import drawn
+from stratagem.show.viewer.faces.frames import draw_episode
 from stratagem.show.viewer.replays import replay_episode
 
 TWO = "diplomacy(until=1901, only=[FRANCE, GERMANY], judged=False)"
@@ -20,7 +20,7 @@ def shown(text, player):
     game = make_game(text)
     setup = Setup(id="e", match=Match(game, [make_player(player, game)] * 2), slots=(0, 1), key=Key(3))
     (episode,) = play([setup])
-    return drawn(list(steps(episode))), episode
+    return draw_episode(list(steps(episode))), episode
 
 
 @pytest.mark.parametrize(

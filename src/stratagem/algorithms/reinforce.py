@@ -93,7 +93,7 @@ class REINFORCERecipe(OpponentsRecipe):
         return self.reinforce
 
 
-class SelfPlay:
+class SelfPlayCollector:
     """Rollouts of one game: the policy sits in all seats, or in one against a drawn opponent."""
 
     def __init__(
@@ -168,5 +168,5 @@ class REINFORCEAlgorithm(OnlineAlgorithm[REINFORCERecipe]):
         """Snapshots of the policy, which the opponents of all games share."""
         return Snapshots(self.run.path, self.recipe.reinforce)
 
-    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> SelfPlay:
-        return SelfPlay(self.recipe.reinforce, game, player, key, self.snapshots)
+    def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> SelfPlayCollector:
+        return SelfPlayCollector(self.recipe.reinforce, game, player, key, self.snapshots)

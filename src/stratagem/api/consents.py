@@ -10,7 +10,7 @@ from stratagem.base.consent import table
 from stratagem.base.consent.trusted import forget_folder, trust_folder, trusted_folders
 from stratagem.base.errors import WrongKind
 
-__all__ = ["allow", "forget", "trust", "trusted"]
+__all__ = ["allow", "forget", "list_trusted", "trust"]
 
 
 @one_sentence
@@ -49,6 +49,6 @@ def forget(folder: str | Path) -> Path:
 
 
 @one_sentence
-def trusted() -> list[Path]:
-    """Return the trusted folders."""
+def list_trusted() -> list[Path]:
+    """List the trusted folders."""
     return trusted_folders()

@@ -1,4 +1,4 @@
-"""Engines: `engines` lists them, with the reason where one cannot be used on this machine."""
+"""Engines: `list_engines` lists them, with the reason where one cannot be used on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stratagem.language.engines.catalogue import engines as known
 from stratagem.language.engines.spec import TrainableEngineSpec
 from stratagem.show.table import ResultTable, text_table
 
-__all__ = ["Engines", "engines"]
+__all__ = ["Engines", "list_engines"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,7 +33,7 @@ class Engines(Result):
 
 
 @one_sentence
-def engines() -> Engines:
+def list_engines() -> Engines:
     """List the engines of models: whether they train, their settings, and whether they can be used here."""
     return Engines(tuple(map(_row, known.names())))
 

@@ -35,7 +35,7 @@ from stratagem.measure.resumable import ResumableRecord
 from stratagem.measure.statistics import Estimate
 from stratagem.measure.suites import Suite, find_suite, with_metrics
 from stratagem.players.base import Player
-from stratagem.players.catalogue import named
+from stratagem.players.catalogue import name_of_player
 from stratagem.players.given import GameLike, allow_given
 from stratagem.playing.records import Episode
 from stratagem.show.evaluation_file import EvaluationFigures
@@ -161,7 +161,7 @@ class EvaluationPlan(PlayPlan[Evaluation]):
 
     def figures_so_far(self, episodes: Sequence[Episode]) -> Evaluation:
         """Return the figures of those episodes that are finished."""
-        chance_last = CHANCE not in map(named, self.players)
+        chance_last = CHANCE not in map(name_of_player, self.players)
         disguised = bool(self.disguises)
         reading = RecordReading(
             self.suite, seats=self.by_seat, seed=self.seed, chance_last=chance_last, disguised=disguised
@@ -238,8 +238,8 @@ def evaluate(
         number = set_episodes(Evaluator(), episodes, chosen).episodes
         # before the record is opened: the text of a player that is refused may hold a key
         evaluating.checked_games(chosen, listed, chance=chance, exploiter=method, disguises=disguises)
-        noted: Json = {"command": "eval", "suite": _text(suite), "players": [*map(named, listed)]}
-        noted |= {"opponents": [*map(named, against)], "chance": chance}
+        noted: Json = {"command": "eval", "suite": _text(suite), "players": [*map(name_of_player, listed)]}
+        noted |= {"opponents": [*map(name_of_player, against)], "chance": chance}
         noted |= {"disguise": str(disguise)} if disguise else {}  # without one, as in earlier records
         noted |= {"policy_replies": effort} if effort and method in ("auto", "replies") else {}  # the same
         kept = ResumableRecord(as_folder(record), noted | {"episodes": number, "seed": seed}, resume=resume)

@@ -1,4 +1,4 @@
-"""Games: `games` lists them, or shows the declaration and the texts of one."""
+"""Games: `list_games` lists them, or shows the declaration and the texts of one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _OWN = {"name", "summary", "reference", "story", "face", "text"}
 """Fields of a game that are no parameters of its rules."""
 _ILLEGAL = {"null": "null action", "default": "default action", "forfeit": "loss of the game"}
 
-__all__ = ["GameCard", "Games", "games"]
+__all__ = ["GameCard", "Games", "list_games"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,11 +85,11 @@ class Games(Result):
 
 
 @overload
-def games(name: None = None) -> Games: ...
+def list_games(name: None = None) -> Games: ...
 @overload
-def games(name: GameLike) -> GameCard: ...
+def list_games(name: GameLike) -> GameCard: ...
 @one_sentence
-def games(name: GameLike | None = None) -> Games | GameCard:
+def list_games(name: GameLike | None = None) -> Games | GameCard:
     """List the games, or show one of them.
 
     Args:

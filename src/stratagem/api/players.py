@@ -1,4 +1,4 @@
-"""Players: `players` lists those of one game or of all, with their rules, their traits and their pools."""
+"""Players: `list_players` lists those of one game or of all, with their rules, their traits and their pools."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stratagem.show.table import ResultTable, text_table
 EXAMPLES = ("ipd", "auction", "negotiation-v1", "negotiation-v2", "kuhn")
 """One game of each family that has players of its own."""
 
-__all__ = ["Players", "players"]
+__all__ = ["Players", "list_players"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +55,7 @@ class Players(Result):
 
 
 @one_sentence
-def players(game: GameLike | None = None) -> Players:
+def list_players(game: GameLike | None = None) -> Players:
     """List the players: rule, memory, whether they are stochastic, and pools.
 
     Args:

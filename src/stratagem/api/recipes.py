@@ -1,4 +1,4 @@
-"""Recipes: `recipes` lists those of the package."""
+"""Recipes: `list_recipes` lists those of the package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stratagem.games.base import Json
 from stratagem.show.table import ResultTable, text_table
 from stratagem.training.shipped import ShippedRecipe, shipped_recipes
 
-__all__ = ["Recipes", "recipes"]
+__all__ = ["Recipes", "list_recipes"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +52,7 @@ def _cells(recipe: ShippedRecipe) -> tuple[str, str, str]:
 
 
 @one_sentence
-def recipes(word: str = "") -> Recipes:
+def list_recipes(word: str = "") -> Recipes:
     """List the shipped recipes with their descriptions.
 
     Args:

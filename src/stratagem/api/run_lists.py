@@ -1,4 +1,4 @@
-"""Runs of a folder: `runs` lists them with their status and their newest figures."""
+"""Runs of a folder: `list_runs` lists them with their status and their newest figures."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _EXACT = "/exact/exploitability"
 
-__all__ = ["Runs", "runs"]
+__all__ = ["Runs", "list_runs"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,7 +70,7 @@ class Runs(PlottedResult):
 
 
 @one_sentence
-def runs(folder: str | Path = RUNS) -> Runs:
+def list_runs(folder: str | Path = RUNS) -> Runs:
     """List the runs in a folder with their status and newest figures.
 
     Args:

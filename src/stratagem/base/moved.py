@@ -27,11 +27,12 @@ class MovedModules(MetaPathFinder):
         if not fullname.startswith("stratagem.") or fullname.startswith(_TABLE):
             return None  # the table itself is imported below
         from stratagem.base.renamed.modules import new_name
-        from stratagem.base.renamed.names import RENAMED
+        from stratagem.base.renamed.names import CALLED_PACKAGES, RENAMED
 
         if new := new_name(fullname):
             return ModuleSpec(fullname, _SameModule(new))
-        spec = PathFinder.find_spec(fullname, path) if fullname.partition(".")[2] in RENAMED else None
+        below = fullname.partition(".")[2]
+        spec = PathFinder.find_spec(fullname, path) if below in RENAMED or below in CALLED_PACKAGES else None
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
             spec.loader = _WithOldNames(spec.loader.name, spec.loader.path)
         return spec
@@ -57,14 +58,18 @@ class _SameModule(Loader):
 
 
 class _WithOldNames(SourceFileLoader):
-    """Loader of a module in which names were renamed; the module itself has no code for this."""
+    """Loader of a module with old names, or that is called by one; the module itself has no code for this."""
 
     def exec_module(self, module: ModuleType) -> None:
         """Run the module, and let it answer old names."""
-        from stratagem.base.renamed.names import old_names_of
+        from stratagem.base.renamed.names import CALLED_PACKAGES, RENAMED, CallablePackage, old_names_of
 
         super().exec_module(module)
-        module.__dict__["__getattr__"] = old_names_of(module)
+        below = module.__name__.partition(".")[2]
+        if below in RENAMED:
+            module.__dict__["__getattr__"] = old_names_of(module)
+        if below in CALLED_PACKAGES:
+            module.__class__ = CallablePackage
 
 
 def answer_old_names() -> None:

@@ -140,7 +140,7 @@ class Registry(Generic[T]):
             self._loaded[name] = self._load(self._entries[name])
         return self._loaded[name]
 
-    def extended(self, factories: Mapping[str, Callable[..., T]], entry: EntryPoint) -> Registry[T]:
+    def with_factories(self, factories: Mapping[str, Callable[..., T]], entry: EntryPoint) -> Registry[T]:
         """Return the registry with further names, which the package of an entry point brings; known names stay."""
         made = Registry(self.kind, self._table, self.group, self.base, forms=self.forms, instead=self.instead)
         more = {name: factory for name, factory in factories.items() if name not in self.names()}
@@ -191,14 +191,14 @@ class Registry(Generic[T]):
             text = f"The entry point {entry.name} stands in {self.group}, a group that is deprecated: {self.instead}."
             warnings.warn(text, DeprecationWarning, stacklevel=2)
         try:
-            factory = self._opened(entry)
+            factory = self._open_entry(entry)
             if not callable(factory):
                 raise TypeError("it is nothing that makes one")
         except Exception as error:
             raise BrokenEntry(self.kind, entry, error) from error
         return factory
 
-    def _opened(self, entry: EntryPoint) -> Callable[..., T]:
+    def _open_entry(self, entry: EntryPoint) -> Callable[..., T]:
         """Return the factory that an entry point leads to."""
         return entry.load()  # type: ignore[no-any-return]
 

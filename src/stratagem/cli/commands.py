@@ -38,10 +38,12 @@ class Command:
 
 
 COMMANDS = {
-    "games": Command("games:games", "List the games, or show one of them."),
-    "players": Command("players:players", "List the players: rule, memory, whether they are stochastic, and pools."),
+    "games": Command("games:list_games", "List the games, or show one of them."),
+    "players": Command(
+        "players:list_players", "List the players: rule, memory, whether they are stochastic, and pools."
+    ),
     "engines": Command(
-        "engines:engines",
+        "engines:list_engines",
         "List the engines of models: whether they train, their settings, and whether they can be used here.",
         names_files=False,
     ),
@@ -120,7 +122,7 @@ COMMANDS = {
         "Estimate the value of each step of recorded games.",
         names={"out": "--out", "players": "--player"},
     ),
-    "recipes": Command("recipes:recipes", "List the shipped recipes with their descriptions.", names_files=False),
+    "recipes": Command("recipes:list_recipes", "List the shipped recipes with their descriptions.", names_files=False),
     "train": Command(
         "trainings:train",
         "Train a model by one or more recipes; continue a stopped run with `resume=True`.",
@@ -130,7 +132,7 @@ COMMANDS = {
         servers=True,
     ),
     "runs": Command(
-        "run_lists:runs", "List the runs in a folder with their status and newest figures.", names_files=False
+        "run_lists:list_runs", "List the runs in a folder with their status and newest figures.", names_files=False
     ),
     "upgrade": Command(
         "upgrades:upgrade",

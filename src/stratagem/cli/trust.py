@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from stratagem.api.consents import forget, trust, trusted
+from stratagem.api.consents import forget, list_trusted, trust
 from stratagem.base.errors import BadParameter
 from stratagem.cli.console import out
 from stratagem.cli.option_types import JsonOption
@@ -27,7 +27,7 @@ def trust_folders(
         trust(folder)
     if forgotten is not None:
         forget(forgotten)
-    folders = list(map(str, trusted()))
+    folders = list(map(str, list_trusted()))
     if json:
         print_json({"trusted": folders})
         return

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice, product
+from itertools import count, islice, product
 from typing import Any
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, State
 from stratagem.games.choices import Choices, Sheet
-from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.enumeration import dump_of, outcomes, starts, walk_positions
 
 BUDGET = 20_000
 """Largest number of moves of a walk: about a second."""
@@ -42,34 +41,33 @@ def lines_of(choices: Choices) -> Iterator[str]:
 
 def _walk_actions(game: Game[Any]) -> tuple[str, ...]:
     """Return the actions of all positions, in the order in which a walk by breadth meets them."""
+    moves = count()
+
+    def follow(state: State[Any]) -> Iterator[State[Any]]:
+        choices = [state.view(seat).choices for seat in state.to_act]
+        for actions in product(*(islice(one, BUDGET) for one in choices)):
+            _check_budget(game, next(moves))
+            branches = outcomes(state, dict(zip(state.to_act, actions, strict=True)))
+            yield from (after for _, after, _ in branches if not after.over)
+
     found: dict[str, None] = {}
-    for moves, actions in enumerate(_actions_met(game)):
-        if moves > BUDGET:
-            raise CannotCompute(
-                f"{game.spec.name} is too large to find all of its actions: declare them, in a method `all_actions`."
-            )
-        found |= dict.fromkeys(actions)
+    first = (state for _, state in islice(starts(game), BUDGET + 1))
+    for _, state in walk_positions(first, follow, _key):
+        _check_budget(game, next(moves))
+        found |= dict.fromkeys(line for seat in state.to_act for line in lines_of(state.view(seat).choices))
     return tuple(found)
 
 
-def _actions_met(game: Game[Any]) -> Iterator[tuple[str, ...]]:
-    """Yield the actions of each position once, and nothing for each move."""
-    known: set[object] = set()
-    waiting = deque(state for _, state in islice(starts(game), BUDGET + 1))
-    while waiting:
-        state = waiting.popleft()
-        if state.over or (key := _key(state)) in known:
-            continue
-        known.add(key)
-        choices = [state.view(seat).choices for seat in state.to_act]
-        yield tuple(line for one in choices for line in lines_of(one))
-        for actions in product(*(islice(one, BUDGET) for one in choices)):
-            yield ()
-            waiting += (after for _, after, _ in outcomes(state, dict(zip(state.to_act, actions, strict=True))))
+def _check_budget(game: Game[Any], moves: int) -> None:
+    """Refuse a game of more positions and moves than the budget."""
+    if moves > BUDGET:
+        raise CannotCompute(
+            f"{game.spec.name} is too large to find all of its actions: declare them, in a method `all_actions`."
+        )
 
 
 def _key(state: State[Any]) -> object:
     """Return what fixes the future of a position; where the game does not say, the position itself."""
     if not state.game.spec.markov:
-        return repr(state.dump())
+        return dump_of(state)
     return state.round, state.to_act, tuple(state.view(seat).state_key for seat in range(state.game.spec.seats))

@@ -163,7 +163,7 @@ def describe(game: Game[Any]) -> str:
         return f"talk({', '.join([describe(talk.game), *named])})"
     usual = usual_of(name)
     options = [
-        f"{field.name}={_written(field, value)}"
+        f"{field.name}={_write_value(field, value)}"
         for field in fields(game)  # type: ignore[arg-type]
         if (value := getattr(game, field.name))
         != (field.default if usual is None else getattr(usual, field.name, field.default))
@@ -171,7 +171,7 @@ def describe(game: Game[Any]) -> str:
     return f"{name}({', '.join(options)})" if options else name
 
 
-def _written(field: Field[Any], value: object) -> str:
+def _write_value(field: Field[Any], value: object) -> str:
     """Return the text of a parameter's value: of two equal numbers, that of the declared type."""
     return repr(float(value) if field.type in ("float", float) and isinstance(value, int) else value)
 

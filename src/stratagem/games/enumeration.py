@@ -1,19 +1,21 @@
-"""Enumeration of chance: the states after a move, or at the start of a game, with their probabilities.
+"""Enumeration of chance: the states after a move, or at the start of a game, and the walk through all positions.
 
-It works on any game that draws through `Chance` alone. A `Tape` answers draws that were already settled and stops the
-game at the first that was not; the game is then taken up again once for every outcome of that draw.
+Enumeration works on any game that draws through `Chance` alone. A `Tape` answers draws that were already settled and
+stops the game at the first that was not; the game is then taken up again once for every outcome of that draw.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, product
+from typing import Any, NoReturn, TypeVar
 
 from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, RoundResult, Seat, State
 
 Path = tuple[int | str, ...]
+P = TypeVar("P")
 
 
 class UnsettledDraw(Exception):
@@ -116,3 +118,46 @@ def _fork(state: State[Any], tape: Tape) -> State[Any]:
             f"{state.game.spec.name} draws chance in `__init__`, which runs at every fork, too: draw in `begin` or "
             "`play`."
         ) from None
+
+
+def joint_actions(state: State[Any]) -> Iterator[dict[Seat, str | None]]:
+    """Yield every joint action of the seats to act, in the order of their choices; none after the end."""
+    if state.to_act:  # a product of nothing has one element
+        for joint in product(*(state.view(seat).choices for seat in state.to_act)):
+            yield dict(zip(state.to_act, joint, strict=True))
+
+
+def successors(state: State[Any]) -> Iterator[tuple[State[Any], RoundResult]]:
+    """Yield every state that one move can lead to, with the result of the move; none after the end."""
+    for actions in joint_actions(state):
+        for _, after, result in outcomes(state, actions):
+            yield after, result
+
+
+def walk_positions(
+    first: Iterable[P], follow: Callable[[P], Iterable[P]], key: Callable[[P], Hashable] | None = None
+) -> Iterator[tuple[int, P]]:
+    """Yield every position with its number of moves, by breadth and as soon as it is met.
+
+    `follow` gives the positions after one. Positions with equal keys count as one; without `key` all count, and the
+    walk is that of a tree. No position is followed before all that are as deep have been met.
+    """
+    known = set[Hashable]()
+    layer, depth = first, 0
+    while True:
+        met: list[P] = []
+        for position in layer:
+            if key is not None and (place := key(position)) in known:
+                continue
+            if key is not None:
+                known.add(place)
+            met.append(position)
+            yield depth, position
+        if not met:
+            return
+        layer, depth = chain.from_iterable(map(follow, met)), depth + 1
+
+
+def dump_of(state: State[Any]) -> str:
+    """Return the key of a state that differs from every other one."""
+    return repr(state.dump())

@@ -45,7 +45,7 @@ class GameRegistry(Registry[Game[Any]]):
             raise BrokenEntry(kind, entry, error) from error
         return None if found is None else InstalledPart(entry, found)
 
-    def _opened(self, entry: EntryPoint) -> Callable[..., Game[Any]]:
+    def _open_entry(self, entry: EntryPoint) -> Callable[..., Game[Any]]:
         found = entry.load()
         if not isinstance(found, GamePackage):
             return found  # type: ignore[no-any-return]

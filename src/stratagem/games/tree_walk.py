@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Seat, State
-from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.enumeration import outcomes, starts, walk_positions
 from stratagem.games.key import Key
 from stratagem.games.rounds import round_outcomes, round_starts, shares_of_rounds
 from stratagem.games.tree import CHANCE, TERMINAL, GameTree, InformationSet, RoundKind
@@ -82,21 +82,23 @@ class _TreeWalk:
         """Walk the game, or the round."""
         import numpy as np
 
-        layer, depths = [self._root()], [0]
         rows: list[_Row] = []
         probabilities: list[float] = []
         returns: list[tuple[float, ...]] = []
-        while layer:
-            later: list[_WalkNode] = []
-            for node in layer:
-                mover, information_set, children = self._expand_node(node, len(rows))
-                first = depths[-1] + len(layer) + len(later)
-                rows.append(_Row(node.parent, mover, information_set, node.choice, first, len(children), node.rounds))
-                probabilities.append(node.probability)
-                returns.append(node.returns)
-                later += children
-            depths.append(len(rows))
-            layer = later
+        depths: list[int] = []
+
+        def follow(node: _WalkNode) -> list[_WalkNode]:
+            first = self.num_nodes
+            mover, information_set, children = self._expand_node(node, len(rows))
+            rows.append(_Row(node.parent, mover, information_set, node.choice, first, len(children), node.rounds))
+            return children
+
+        for number, (depth, node) in enumerate(walk_positions([self._root()], follow)):
+            if depth == len(depths):
+                depths.append(number)
+            probabilities.append(node.probability)
+            returns.append(node.returns)
+        depths.append(len(rows))
         columns = dict(zip(_Row._fields, np.array(rows, dtype=np.int64).T.copy(), strict=True))
         return GameTree(
             game=self.game,

@@ -27,7 +27,7 @@ from stratagem.measure.suites import Suite, SuiteLine
 from stratagem.measure.validity import Validity, validity
 from stratagem.players.agents import AgentPlayer, each_once, untold_options
 from stratagem.players.base import Player
-from stratagem.players.catalogue import make_player, named
+from stratagem.players.catalogue import make_player, name_of_player
 from stratagem.players.human import at_keyboard
 from stratagem.players.pools import make_named, overlap_warning
 
@@ -125,7 +125,7 @@ def num_rows(suite: Suite, players: Sequence[str | Player], *, chance: bool = Tr
 
 def _agents(players: Sequence[str | Player], chance: bool) -> list[str | Player]:
     """Return every player once, and the chance level last unless it was requested."""
-    requested = any(named(player).strip().casefold() == CHANCE for player in players)
+    requested = any(name_of_player(player).strip().casefold() == CHANCE for player in players)
     by_name: dict[object, str | Player] = {}
     for player in (*players, CHANCE) if chance and not requested else players:
         by_name.setdefault(_known_by(player), player)
@@ -178,7 +178,7 @@ def _game(
     for player in _players(names, game):
         wraps = () if player.name == CHANCE else disguises
         rows.append(measure_player(suite, line, game, player, evaluator, progress, seats=seats, disguises=wraps))
-    names_of = {pool: [*map(named, seated)] for pool, seated in line.pools.items()}
+    names_of = {pool: [*map(name_of_player, seated)] for pool, seated in line.pools.items()}
     warnings = [overlap_warning(game, names_of)] if "train" in line.pools else []
     warnings += [f"{row.player}: {error}" for row in rows for error in row.errors]
     warnings += [str(found) for found in disagreements(game, [(row.player, row.matchups) for row in rows])]

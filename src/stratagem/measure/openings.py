@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
 from typing import Any
 
 from stratagem.games.base import Game, State, View
-from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.enumeration import dump_of, starts, successors, walk_positions
 from stratagem.measure.policies import stated_policies
 from stratagem.players.base import Player
 
@@ -31,30 +30,23 @@ def opening_views(game: Game[Any], limit: int = LIMIT) -> dict[str, View[Any]]:
     Where rounds know nothing of each other, they are those of the first round.
     """
     views: dict[str, View[Any]] = {}
-    layer = _layer((state for _, state in starts(game)), views, limit)
-    while layer:
-        layer = _layer((after for state in layer for after in _moved_on(state)), views, limit)
-    return views
-
-
-def _layer(states: Iterator[State[Any]], views: dict[str, View[Any]], limit: int) -> list[State[Any]]:
-    """Return the states of one move, each once; none, and no views, where its information sets are too many."""
-    layer: dict[str, State[Any]] = {}
     fresh: dict[str, View[Any]] = {}
-    for state in states:
-        layer.setdefault(repr(state.dump()), state)
+    depth = states = 0
+    for moves, state in walk_positions((state for _, state in starts(game)), _moved_on, dump_of):
+        if moves > depth:  # the move before is whole
+            views |= {key: view for key, view in fresh.items() if key not in views}
+            fresh, depth, states = {}, moves, 0
+        states += 1
         for seat in state.to_act:
             view = state.view(seat)
             fresh.setdefault(view.info_key, view)
-        if len(views) + len(fresh) > limit or len(layer) > limit * limit:
-            return []
-    views.update((key, view) for key, view in fresh.items() if key not in views)
-    return list(layer.values())
+        if len(views) + len(fresh) > limit or states > limit * limit:
+            return views
+    return views | {key: view for key, view in fresh.items() if key not in views}
 
 
 def _moved_on(state: State[Any]) -> Iterator[State[Any]]:
-    """Yield all states that one move can lead to."""
-    for actions in product(*(state.view(seat).choices for seat in state.to_act)):
-        for _, after, result in outcomes(state, dict(zip(state.to_act, actions, strict=True))):
-            if not (after.over or (result.closed and state.game.spec.independent_rounds)):
-                yield after
+    """Yield all states with a decision that one move can lead to, in the same round where rounds stand alone."""
+    for after, result in successors(state):
+        if not (after.over or (result.closed and state.game.spec.independent_rounds)):
+            yield after

@@ -22,7 +22,7 @@ from stratagem.measure.memorisation import OtherWords
 from stratagem.measure.resumable import read_plan
 from stratagem.measure.suites import Suite, SuiteLine, find_suite, with_metrics
 from stratagem.players.base import Player
-from stratagem.players.catalogue import make_player, named
+from stratagem.players.catalogue import make_player, name_of_player
 from stratagem.playing.records import Episode
 
 WHY = missing({"exact": "figures from a record are sampled"})
@@ -171,7 +171,7 @@ def _by_agent(
 
 def _names(players: Iterable[str | Player], game: Game[Any]) -> set[str]:
     """Return the names of players, as a suite gives them and as a record does: `Bold` and `mygame.py:Bold`."""
-    names = set(map(named, players))
+    names = set(map(name_of_player, players))
     for player in players:
         with suppress(StratagemError):  # of a run that is gone, say
             names.add(make_player(player, game).name)

@@ -33,7 +33,7 @@ from stratagem.players.talkers import make_hearer, talk_of
 from stratagem.players.wrappers import Delayed, Noisy, check_player
 
 
-def _tailed(kind: str, tail: str) -> Player:
+def _make_tailed(kind: str, tail: str) -> Player:
     return _lm(f"{kind}:{tail}")
 
 
@@ -100,7 +100,7 @@ PREFIXES: dict[str, Callable[[str], Player]] = {
     "openspiel": factories.openspiel,
     "table": TablePlayer.load,
 }
-PREFIXES |= {kind: partial(_tailed, kind) for kind in KINDS}
+PREFIXES |= {kind: partial(_make_tailed, kind) for kind in KINDS}
 PREFIXES |= {kind: partial(_transport, kind) for kind in TRANSPORTS}
 """Players of any game whose names carry a raw tail after a colon."""
 
@@ -128,7 +128,7 @@ def _registry_of(game: Game[Any]) -> Registry[Player]:
         named = {f"{game.spec.family}/{name}": make for name, make in own.part.items()}
     except AttributeError as error:
         raise BrokenEntry("mapping of players", own.entry, error) from error
-    return _registry.extended(named, own.entry)
+    return _registry.with_factories(named, own.entry)
 
 
 def player_names(game: Game[Any]) -> list[str]:
@@ -177,7 +177,7 @@ def make_player(text: str | Player, game: Game[Any], known: Mapping[str, Player]
     """
     text = known.get(text.strip(), text) if isinstance(text, str) else text
     if not isinstance(text, str):
-        return _seated(text, game)
+        return _admit_player(text, game)
     prefix, colon, tail = text.strip().partition(":")
     if colon and prefix.casefold() in PREFIXES:
         player = PREFIXES[prefix.casefold()](tail)
@@ -196,7 +196,7 @@ def make_player(text: str | Player, game: Game[Any], known: Mapping[str, Player]
     return player
 
 
-def named(player: str | Player) -> str:
+def name_of_player(player: str | Player) -> str:
     """Return the text that names a player; refused where it is none."""
     if isinstance(player, str):
         return player
@@ -205,9 +205,9 @@ def named(player: str | Player) -> str:
     return player.name
 
 
-def _seated(player: Player, game: Game[Any]) -> Player:
+def _admit_player(player: Player, game: Game[Any]) -> Player:
     """Return a player that was made elsewhere; refused where it is none, or plays other games."""
-    _check_family(named(player), members_of(player).family, game)
+    _check_family(name_of_player(player), members_of(player).family, game)
     player = make_hearer(player, game)
     check_player(player, game)
     return player
@@ -240,11 +240,11 @@ def _resolve(name: str, game: Game[Any]) -> str:
         return beside
     keys, wanted = _registry_of(game).names(), (f"{game.spec.family}/{name}", name)
     if exact := [key for key in wanted if key in keys]:
-        return _admitted(exact[0], game)
+        return _admit_name(exact[0], game)
     for spelt in wanted:
         alike = [key for key in keys if key.casefold() == spelt.casefold()]
         if len(alike) == 1:
-            return _admitted(alike[0], game)
+            return _admit_name(alike[0], game)
     if _is_run(name):
         raise BadParameter(f"{name} is the folder of a run: its trained model is the player run:{name}.")
     note = _played_by(name)
@@ -287,7 +287,7 @@ def _in_file_of(game: Game[Any], name: str) -> str | None:
     return key
 
 
-def _admitted(key: str, game: Game[Any]) -> str:
+def _admit_name(key: str, game: Game[Any]) -> str:
     family, slash, _ = key.rpartition("/")
     _check_family(key, family if slash else ANY_FAMILY, game)
     return key

@@ -11,7 +11,7 @@ from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.games.kuhn.rules import CARDS, Kuhn
 from stratagem.games.matrix.rules import MatrixFacts, MatrixGame
-from stratagem.games.negotiation_v2.rules import Bundle, Division, written
+from stratagem.games.negotiation_v2.rules import Bundle, Division, write_bundle
 from stratagem.games.resistance.players import CABALS
 from stratagem.games.talk import MoveRequest, Plays, Talk, TalkFacts
 from stratagem.games.talk.languages import HasCard, ValuesMost
@@ -52,7 +52,7 @@ class Believer(TalkingPlayer):
                 best = ("BET", "CALL") if wins else ("PASS", "FOLD")
                 return {action: 1.0 for action in view.choices if action in best}
             if isinstance(intent, ValuesMost):
-                return {written(_all_but(intent.item, view.facts.inner.pool)): 1.0}
+                return {write_bundle(_all_but(intent.item, view.facts.inner.pool)): 1.0}
             if isinstance(intent, Plays) and isinstance(talk.game, MatrixGame):
                 return {_best(talk.game, view.facts.inner, intent.action): 1.0}
         return mix

@@ -15,7 +15,7 @@ from typing import Any
 from stratagem.base.errors import BadParameter
 from stratagem.base.options import whole
 from stratagem.games.auction import BIDS, Auction, AuctionFacts
-from stratagem.games.auction.players import shaded
+from stratagem.games.auction.players import shade_bid
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.talk import MOVE, SILENT, Talk, TalkFacts
 from stratagem.games.talk.groups import ValuesAt
@@ -116,7 +116,7 @@ class Eavesdropper(TalkingPlayer):
         if not values:
             return mix
         assert isinstance(talk.game, Auction)
-        top = max(values) if talk.game.price == "second" else shaded(max(values))
+        top = max(values) if talk.game.price == "second" else shade_bid(max(values))
         others = (top, *([1] * (talk.spec.seats - 2)))
         best = _best(talk.game, view.facts.inner.value, others)
         return mix if all(bid in best for bid, p in mix.items() if p > 0.0) else {best[0]: 1.0}

@@ -173,7 +173,7 @@ def test_book_records_one_result_for_an_opponent_in_several_seats_and_none_again
     points = group_points(groups[0], worth, episodes[:2])["dumbbot"]
     assert len(points) == 4
     book(results, "main", groups, [worth, worth], episodes)
-    assert [row[2:] for row in results.met()] == [(1.0, sum(points) / 4), (1.0, 1.0 - sum(points) / 4)]
+    assert [row[2:] for row in results.pairs()] == [(1.0, sum(points) / 4), (1.0, 1.0 - sum(points) / 4)]
 
 
 def test_baseline_is_zero_in_a_game_without_standings():

@@ -8,7 +8,7 @@ import pytest
 from stratagem.base.errors import BadParameter
 from stratagem.games import Key, make_game
 from stratagem.measure.expectation import expected_payoffs
-from stratagem.measure.talk.collusion import Replaced, collusion_of, on_channel
+from stratagem.measure.talk.collusion import LineSpeaker, collusion_of, on_channel
 from stratagem.players.catalogue import make_player
 
 SECOND = make_game("talk(auction(seats=3, rounds=1, price=second), before=round)")
@@ -61,7 +61,7 @@ def test_a_ring_of_a_second_price_auction_gains_two_ninths_and_takes_nothing_fro
     assert by_hand(truly) == [Fraction(2, 3), Fraction(2, 9)]
     assert by_hand(nothing) == [Fraction(4, 9), Fraction(2, 9)]
     made = players(on_channel(SECOND, "private"), "Truthful", "Truthful")
-    for seated, values in ((made, by_hand(truly)), ([Replaced(player) for player in made], by_hand(nothing))):
+    for seated, values in ((made, by_hand(truly)), ([LineSpeaker(player) for player in made], by_hand(nothing))):
         of = expected_payoffs(on_channel(SECOND, "private"), seated)
         assert of.per_round(0) + of.per_round(1) == pytest.approx(float(values[0]))
         assert of.per_round(2) == pytest.approx(float(values[1]))

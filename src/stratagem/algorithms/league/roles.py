@@ -14,7 +14,7 @@ from stratagem.base.registry import Registry
 from stratagem.games.key import Key
 from stratagem.learn.named import TYPE, NamedObject, RegistryReader, in_a_recipe
 from stratagem.training.opponents.matchmakers import GROUP, MATCHMAKERS
-from stratagem.training.opponents.matchmaking import Matchmaker, Odds, Situation, history, mixed, shares, spread
+from stratagem.training.opponents.matchmaking import Matchmaker, Odds, Situation, history, mix_odds, shares, spread
 from stratagem.training.opponents.member import Member
 
 LOST, FORGOTTEN, HOPELESS, PATIENT = 0.3, 0.7, 0.3, 0.1
@@ -49,16 +49,16 @@ class Main(Matchmaker):
 
     def odds(self, learner: Member, situation: Situation) -> Odds:
         mains = situation.population.of("main", learns=True) or [learner]
-        own = mixed(*((1.0 / len(mains), self._against(learner, rival, situation)) for rival in mains))
-        verified = mixed(*((1.0 / len(mains), self._verified(learner, rival, situation)) for rival in mains))
+        own = mix_odds(*((1.0 / len(mains), self._against(learner, rival, situation)) for rival in mains))
+        exploiters = ((1.0 / len(mains), self._against_exploiters(learner, rival, situation)) for rival in mains)
         fictitious = by("squared", history(situation), learner, situation)
-        return mixed(
+        return mix_odds(
             (self.fictitious, fictitious or own),
-            (self.verification, verified),
+            (self.verification, mix_odds(*exploiters)),
             (1.0 - self.fictitious - self.verification, own),
         )
 
-    def _verified(self, learner: Member, rival: Member, situation: Situation) -> Odds:
+    def _against_exploiters(self, learner: Member, rival: Member, situation: Situation) -> Odds:
         exploiters = situation.population.of("main_exploiter", learns=False)
         if _beaten_less(LOST, learner, exploiters, situation):
             return by("squared", exploiters, learner, situation)
@@ -99,7 +99,7 @@ class MainExploiter(Matchmaker):
             seldom = situation.results.rate(learner.name, main.name) <= PATIENT
             odds = by("variance", past, learner, situation) if seldom and past else {main.name: 1.0}
             parts.append((1.0 / len(mains), odds))
-        return mixed(*parts)
+        return mix_odds(*parts)
 
 
 @dataclass(frozen=True, kw_only=True)

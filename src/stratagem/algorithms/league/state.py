@@ -128,7 +128,7 @@ class LeagueState:
         every, population = self.results.names, self.population
         scores = [
             Score(every[row], every[column], points, games)
-            for row, column, games, points in self.results.met()
+            for row, column, games, points in self.results.pairs()
             if column < row and every[row] in population and every[column] in population
         ]
         self.ratings = elo_by_name(scores)
@@ -172,7 +172,7 @@ class LeagueState:
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
         """Continue from a checkpoint; members that cannot be loaded any more are disabled, with a warning."""
-        self.population = self._loaded(folder / POPULATION)
+        self.population = self._load_population(folder / POPULATION)
         if state.get("match_score") == self.recipe.league.match_score:
             self.results = Results.of(state["results"])
             self.ratings = dict(state["ratings"])
@@ -184,7 +184,7 @@ class LeagueState:
         for name, policy in self.learners.items():
             policy.restore(state["learners"][name], folder)
 
-    def _loaded(self, path: Path) -> Population:
+    def _load_population(self, path: Path) -> Population:
         """Load the population, and name the members that do not play."""
         check, admitted = partial(check_loadable, self.lm), partial(admit, self.recipe)
         population = Population.load(path, self.run.path, self.lm.fingerprint, check, admitted)
@@ -214,7 +214,7 @@ class LeagueState:
         folder.mkdir(exist_ok=True)
         self.population.save(folder / POPULATION)
         names, rates = self.results.names, dict[str, dict[str, float]]()
-        for row, column, games, points in self.results.met():
+        for row, column, games, points in self.results.pairs():
             if names[row] in self.population and names[column] in self.population:
                 rates.setdefault(names[row], {})[names[column]] = round(points / games, 3)
         lines = ",\n".join(f" {json.dumps(name)}: {json.dumps(rate)}" for name, rate in rates.items())

@@ -23,7 +23,7 @@ class Bidder(Scripted[AuctionFacts]):
         return BIDS[self.bid(view.facts) - 1]
 
 
-def shaded(value: int) -> int:
+def shade_bid(value: int) -> int:
     """Return one tier below the value, and at least the lowest."""
     return max(1, value - 1)
 
@@ -43,7 +43,7 @@ class Conservative(Bidder):
     """Bids one tier below v, at least LOW (SEPO); against itself nobody gains by bidding otherwise."""
 
     def bid(self, facts: AuctionFacts) -> int:
-        return shaded(facts.value)
+        return shade_bid(facts.value)
 
 
 class Shaded(Bidder):
@@ -52,7 +52,7 @@ class Shaded(Bidder):
     traits = Traits(stochastic=True)
 
     def bid(self, facts: AuctionFacts) -> int:
-        return shaded(facts.value)
+        return shade_bid(facts.value)
 
     def strategy(self, view: View[AuctionFacts]) -> str | Mapping[str, float]:
         low, high = self.bid(view.facts), view.facts.value
@@ -67,7 +67,7 @@ class Adaptive(Bidder):
     def bid(self, facts: AuctionFacts) -> int:
         decided = [row.lost for row in facts.past if row.lost or row.won]
         raised = bool(decided) and decided[-1]
-        return min(facts.value, shaded(facts.value) + raised)
+        return min(facts.value, shade_bid(facts.value) + raised)
 
 
 class AggressiveValue(Bidder):
@@ -114,7 +114,7 @@ class Matcher(Bidder):
     traits = Traits(memory=None)
 
     def bid(self, facts: AuctionFacts) -> int:
-        return min(facts.value, max(facts.past[-1].others)) if facts.past else shaded(facts.value)
+        return min(facts.value, max(facts.past[-1].others)) if facts.past else shade_bid(facts.value)
 
 
 class Overbidder(Bidder):
@@ -123,7 +123,7 @@ class Overbidder(Bidder):
     traits = Traits(memory=None)
 
     def bid(self, facts: AuctionFacts) -> int:
-        return min(facts.value, 1 + max(facts.past[-1].others)) if facts.past else shaded(facts.value)
+        return min(facts.value, 1 + max(facts.past[-1].others)) if facts.past else shade_bid(facts.value)
 
 
 class FictitiousPlay(Bidder):
@@ -133,7 +133,7 @@ class FictitiousPlay(Bidder):
 
     def bid(self, facts: AuctionFacts) -> int:
         if not facts.past:
-            return shaded(facts.value)
+            return shade_bid(facts.value)
         return max((1, 2, 3), key=lambda bid: (facts.value - bid) * sum(_share(bid, row.others) for row in facts.past))
 
 
@@ -154,7 +154,7 @@ class MarginPlay(Bidder):
 
     def bid(self, facts: AuctionFacts) -> int:
         if not facts.past:
-            return shaded(facts.value)
+            return shade_bid(facts.value)
         return max((1, 2, 3), key=lambda bid: sum(_margin(facts.value, bid, max(row.others)) for row in facts.past))
 
 

@@ -108,7 +108,7 @@ class AuctionState(State[AuctionFacts]):
     def resample(self, seat: Seat, chance: Chance) -> AuctionState:
         """Redraw the other seats' values of this round and of those before, with any bids."""
         copy = self.fork(chance)
-        copy.values = _redrawn(self.values, seat, chance.at("resample"))
+        copy.values = _redraw_values(self.values, seat, chance.at("resample"))
         rounds = [
             self._redrawn_round(rows, seat, chance.at("past", number))
             for number, rows in enumerate(zip(*self.past, strict=True))
@@ -118,13 +118,13 @@ class AuctionState(State[AuctionFacts]):
 
     def _redrawn_round(self, rows: tuple[PastRound, ...], seat: Seat, chance: Chance) -> list[PastRound]:
         """Return the rows of a past round with other values, which the payoffs follow."""
-        values = _redrawn(tuple(row.value for row in rows), seat, chance)
+        values = _redraw_values(tuple(row.value for row in rows), seat, chance)
         payoffs = self.game.payoffs(values, tuple(row.bid for row in rows))
         told = zip(rows, values, payoffs, strict=True)
         return [row._replace(value=value, payoff=payoff) for row, value, payoff in told]
 
 
-def _redrawn(values: tuple[int, ...], seat: Seat, chance: Chance) -> tuple[int, ...]:
+def _redraw_values(values: tuple[int, ...], seat: Seat, chance: Chance) -> tuple[int, ...]:
     """Return values of which all but that of one seat are drawn anew."""
     return tuple(value if other == seat else VALUES[chance.at(other).integer(3)] for other, value in enumerate(values))
 

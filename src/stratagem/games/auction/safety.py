@@ -41,7 +41,7 @@ class AuctionSafety(Safety[AuctionState]):
 
     def signals(self, state: AuctionState, actions: Actions, result: RoundResult) -> Signals:
         rows = [past[-1] for past in state.past]
-        return _measured(tuple([row.value for row in rows]), tuple([row.bid for row in rows]))
+        return _measure_bids(tuple([row.value for row in rows]), tuple([row.bid for row in rows]))
 
     def stakes(self, state: AuctionState, seat: Seat) -> Stakes | None:
         pay = cooperative_pay(state.game)
@@ -58,7 +58,7 @@ def cooperative_pay(game: Auction) -> float | None:
 
 
 @lru_cache(maxsize=4096)
-def _measured(values: tuple[int, ...], bids: tuple[int, ...]) -> Signals:
+def _measure_bids(values: tuple[int, ...], bids: tuple[int, ...]) -> Signals:
     """Measure a round: who had the highest value and bid LOW, which keeps the price down; and the misallocation.
 
     That is the value lost because the item went to a seat that values it less, over the highest value.

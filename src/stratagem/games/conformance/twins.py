@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Node, Seat, State, Twin
 from stratagem.games.conformance.report import BrokenRule, NotApplicable, PlayedPath
 from stratagem.games.conformance.walk import VerifiedGame, every_episode
-from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.enumeration import joint_actions, outcomes, starts, walk_positions
 from stratagem.games.key import Key
 
 _POSITIONS = 1500
@@ -36,15 +36,10 @@ def twin(case: VerifiedGame) -> str:
     if case.game.spec.independent_rounds > 0:
         every_episode(case, lambda case, key: _along_a_match(case, key, mirror))
     try:
-        budget = [_POSITIONS]
-        for number, (_, state) in enumerate(starts(mirror.game)):
-            transcript = PlayedPath(Key(number))
-            _everywhere(
-                mirror, TwinStates(state, mirror.node(state), (0.0,) * mirror.game.spec.seats, transcript), budget
-            )
+        number = _compare_everywhere(mirror)
     except CannotCompute:
         return f"{done} move by move"
-    return f"{done} and all {_POSITIONS - budget[0]} positions"
+    return f"{done} and all {number} positions"
 
 
 def _along_an_episode(case: VerifiedGame, key: Key, mirror: Twin) -> None:
@@ -101,18 +96,29 @@ def _same_turn(mirror: Twin, state: State[Any], node: Node, seats: list[Seat], t
         raise BrokenRule(f"OpenSpiel's position is another information set of seat {seat}", transcript)
 
 
-def _everywhere(mirror: Twin, pair: TwinStates, budget: list[int]) -> None:
-    """Compare every action and every draw from here on; draws are settled one by one, so no key gives these tables."""
-    budget[0] -= 1
-    if budget[0] < 0 or len(pair.transcript.actions) > _DEEPEST:
-        raise CannotCompute("the game is too large to be walked whole")
-    _same(mirror, pair)
-    for joint in product(*(pair.state.view(seat).choices for seat in pair.state.to_act)):
-        actions: dict[Seat, str | None] = dict(zip(pair.state.to_act, joint, strict=True))
-        if actions:
+def _compare_everywhere(mirror: Twin) -> int:
+    """Compare every action and every draw, and return the number of positions.
+
+    Draws are settled one by one, so no key gives these tables.
+    """
+    paid = (0.0,) * mirror.game.spec.seats
+    first = (
+        TwinStates(state, mirror.node(state), paid, PlayedPath(Key(number)))
+        for number, (_, state) in enumerate(starts(mirror.game))
+    )
+
+    def follow(pair: TwinStates) -> Iterator[TwinStates]:
+        for actions in joint_actions(pair.state):
+            then = pair.transcript.then(actions)
             for _, after, result in outcomes(pair.state, actions):
-                then = pair.transcript.then(actions)
-                _everywhere(mirror, _together(mirror, pair, after, result.payoffs, then), budget)
+                yield _together(mirror, pair, after, result.payoffs, then)
+
+    looked = 0
+    for looked, (depth, pair) in enumerate(walk_positions(first, follow), 1):
+        if looked > _POSITIONS or depth > _DEEPEST:
+            raise CannotCompute("the game is too large to be walked whole")
+        _same(mirror, pair)
+    return looked
 
 
 def _together(

@@ -7,9 +7,9 @@ The rules, the transitions and the payoffs are those of the game itself; a score
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice, product
+from itertools import count, islice
 from math import prod
 from typing import Any
 
@@ -18,7 +18,7 @@ from stratagem.games.base import Game, State, View
 from stratagem.games.choices import Choices, Sheet
 from stratagem.games.disguise.disguise import Disguise
 from stratagem.games.disguise.vocabulary import action_words, play_randomly
-from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.enumeration import dump_of, starts, successors, walk_positions
 from stratagem.games.key import Key
 
 BUDGET = 20_000
@@ -118,48 +118,32 @@ def prove(
         return Proof(comparison.nodes, episodes)
 
 
-def _dump_state(state: State[Any]) -> object:
-    return repr(state.dump())
-
-
 def every_state(
-    game: Game[Any], budget: int, place_of: Callable[[State[Any]], object] = _dump_state
+    game: Game[Any], budget: int, place_of: Callable[[State[Any]], Hashable] = dump_of
 ) -> Iterator[State[Any]]:
     """Yield every state with a decision once, or raise `CannotCompute` after `budget` moves and outcomes of chance.
 
     States with an equal `place_of`, a hashable value, count as one.
     """
-    known: set[object] = set()
-    layer = _bound_states((state for _, state in starts(game)), game, budget)
-    spent = 0
-    while layer:
-        reached: list[State[Any]] = []
-        for state in layer:
-            if state.over or (place := place_of(state)) in known:
-                continue
-            known.add(place)
-            yield state
-            if prod(state.view(seat).choices.count for seat in state.to_act) > budget:
-                raise CannotCompute(f"The tree of {game.spec.name} is larger than the budget.")
-            after = _bound_states(_successors(state), game, budget - spent)
-            spent += len(after)
-            reached += after
-        layer = reached
+    followed = count(1)
+
+    def follow(state: State[Any]) -> Iterator[State[Any]]:
+        if prod(state.view(seat).choices.count for seat in state.to_act) > budget:
+            raise _too_large(game)
+        for after, _ in successors(state):
+            if next(followed) > budget:
+                raise _too_large(game)
+            if not after.over:
+                yield after
+
+    first = [state for _, state in islice(starts(game), budget + 1)]
+    if len(first) > budget:
+        raise _too_large(game)
+    yield from (state for _, state in walk_positions(first, follow, place_of))
 
 
-def _successors(state: State[Any]) -> Iterator[State[Any]]:
-    """Yield the states after every joint action and every outcome of chance."""
-    seats = state.to_act
-    for actions in product(*(state.view(seat).choices for seat in seats)):
-        for _, after, _ in outcomes(state, dict(zip(seats, actions, strict=True))):
-            yield after
-
-
-def _bound_states(states: Iterator[State[Any]], game: Game[Any], most: int) -> list[State[Any]]:
-    listed = list(islice(states, most + 1))
-    if len(listed) > most:
-        raise CannotCompute(f"The tree of {game.spec.name} is larger than the budget.")
-    return listed
+def _too_large(game: Game[Any]) -> CannotCompute:
+    return CannotCompute(f"The tree of {game.spec.name} is larger than the budget.")
 
 
 def left_in_plain_words(disguise: Disguise, view: View[Any]) -> str:

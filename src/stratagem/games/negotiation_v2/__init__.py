@@ -10,7 +10,7 @@ from stratagem.games.negotiation_v2.rules import (
     bundle_of,
     fits,
     value_of,
-    written,
+    write_bundle,
 )
 
 __all__ = [
@@ -23,5 +23,5 @@ __all__ = [
     "bundle_of",
     "fits",
     "value_of",
-    "written",
+    "write_bundle",
 ]

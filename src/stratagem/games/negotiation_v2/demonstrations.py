@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stratagem.base.sentences.reading import Wordings
 from stratagem.games.base import View
-from stratagem.games.negotiation_v2.players import left_over, ranked
+from stratagem.games.negotiation_v2.players import left_over, rank_items
 from stratagem.games.negotiation_v2.rules import ITEMS, Bundle, DivisionFacts
 from stratagem.learn.demonstrations.reasoning.base import Reasoners, Reasons, reason_file, state, word
 
@@ -27,7 +27,7 @@ def in_words(bundle: Bundle) -> str:
     return text
 
 
-def demanded(view: Seen, action: str) -> Bundle:
+def read_demand(view: Seen, action: str) -> Bundle:
     """Parse the bundle of an action."""
     return tuple(int(count) for count in action.strip("[]").split(","))
 
@@ -39,14 +39,14 @@ def values(facts: DivisionFacts) -> Wordings:
 
 def by_value(view: Seen, action: str) -> Reasons:
     """Give reasons for a share of every item in proportion to its value."""
-    return values(view.facts), state("negotiation-v2.by_value.asks", asked=in_words(demanded(view, action)))
+    return values(view.facts), state("negotiation-v2.by_value.asks", asked=in_words(read_demand(view, action)))
 
 
 def conservative(view: Seen, action: str) -> Reasons:
     """Give reasons for all of the most valued item and nothing else."""
     facts, key = view.facts, "negotiation-v2.conservative"
-    top, several = ranked(facts)[0], reason_file().texts(f"{_ITEMS}.several")
-    asked = in_words(demanded(view, action))
+    top, several = rank_items(facts)[0], reason_file().texts(f"{_ITEMS}.several")
+    asked = in_words(read_demand(view, action))
     return state(f"{key}.best_item", item=several[top], value=facts.values[top]), state(f"{key}.asks", asked=asked)
 
 
@@ -55,9 +55,9 @@ def adaptive(view: Seen, action: str) -> Reasons:
     facts, key = view.facts, "negotiation-v2.adaptive"
     if not facts.last_failed:
         return by_value(view, action)
-    if not any(demanded(view, action)):
+    if not any(read_demand(view, action)):
         return theirs(facts), state(f"{key}.nothing_fits")
-    return theirs(facts), state(f"{key}.cuts", asked=in_words(demanded(view, action)))
+    return theirs(facts), state(f"{key}.cuts", asked=in_words(read_demand(view, action)))
 
 
 def theirs(facts: DivisionFacts) -> Wordings:
@@ -67,7 +67,7 @@ def theirs(facts: DivisionFacts) -> Wordings:
 
 def defensive(view: Seen, action: str) -> Reasons:
     """Give reasons for half first, then for what the opponent's demand leaves."""
-    facts, asked, key = view.facts, in_words(demanded(view, action)), "negotiation-v2.defensive"
+    facts, asked, key = view.facts, in_words(read_demand(view, action)), "negotiation-v2.defensive"
     if not facts.theirs:
         return values(facts), state(f"{key}.opens", asked=asked)
     if not any(left_over(facts)):

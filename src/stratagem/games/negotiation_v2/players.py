@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 
 from stratagem.games.base import View
-from stratagem.games.negotiation_v2.rules import Bundle, DivisionFacts, fits, written
+from stratagem.games.negotiation_v2.rules import Bundle, DivisionFacts, fits, write_bundle
 from stratagem.players.base import Player, Scripted, Traits
 
 
@@ -20,10 +20,10 @@ class DivisionPlayer(Scripted[DivisionFacts]):
         """Return the units of each item to demand now."""
 
     def strategy(self, view: View[DivisionFacts]) -> str:
-        return written(self.demand(view.facts))
+        return write_bundle(self.demand(view.facts))
 
 
-def ranked(facts: DivisionFacts) -> list[int]:
+def rank_items(facts: DivisionFacts) -> list[int]:
     """Return the items, the most valued first."""
     return sorted(range(len(facts.pool)), key=lambda item: -facts.values[item])
 
@@ -31,7 +31,7 @@ def ranked(facts: DivisionFacts) -> list[int]:
 def dearest(facts: DivisionFacts, units: int) -> Bundle:
     """Take so many units of the pool, filled by own value from the top."""
     bundle = [0] * len(facts.pool)
-    for item in ranked(facts):
+    for item in rank_items(facts):
         bundle[item] = min(facts.pool[item], units)
         units -= bundle[item]
     return tuple(bundle)
@@ -49,13 +49,13 @@ def whole(facts: DivisionFacts, items: list[int]) -> Bundle:
 
 def fair(facts: DivisionFacts) -> Bundle:
     """Half of each item, with the odd unit of the most valued one."""
-    top = ranked(facts)[0]
+    top = rank_items(facts)[0]
     return tuple((count + (item == top)) // 2 for item, count in enumerate(facts.pool))
 
 
 def proportional(facts: DivisionFacts) -> Bundle:
     """Return the bundle in proportion to the values, with at least one of the most valued item."""
-    total, top = sum(facts.values), ranked(facts)[0]
+    total, top = sum(facts.values), rank_items(facts)[0]
     shares = zip(facts.pool, facts.values, strict=True)
     units = [(2 * count * value + total) // (2 * total) for count, value in shares]
     units[top] = max(1, units[top])
@@ -96,7 +96,7 @@ class HardballNeg(DivisionPlayer):
     """Demands all of its two most valued items (SEPO)."""
 
     def demand(self, facts: DivisionFacts) -> Bundle:
-        return whole(facts, ranked(facts)[:2])
+        return whole(facts, rank_items(facts)[:2])
 
 
 class Proportional(DivisionPlayer):
@@ -110,7 +110,7 @@ class Conservative(DivisionPlayer):
     """Demands all of its most valued item and nothing else (SEPO)."""
 
     def demand(self, facts: DivisionFacts) -> Bundle:
-        return whole(facts, ranked(facts)[:1])
+        return whole(facts, rank_items(facts)[:1])
 
 
 class Adaptive(DivisionPlayer):
@@ -166,7 +166,7 @@ class Boulware(DivisionPlayer):
     def demand(self, facts: DivisionFacts) -> Bundle:
         rounds = zip(facts.mine, facts.theirs, strict=True)
         failures = sum(not fits(mine, theirs, facts.pool) for mine, theirs in rounds)
-        return fair(facts) if failures >= 2 else whole(facts, ranked(facts)[:2])
+        return fair(facts) if failures >= 2 else whole(facts, rank_items(facts)[:2])
 
 
 PLAYERS: Mapping[str, Callable[..., Player]] = {

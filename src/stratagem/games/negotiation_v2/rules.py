@@ -32,14 +32,14 @@ def value_of(bundle: Bundle, values: Bundle) -> int:
     return sum(count * value for count, value in zip(bundle, values, strict=True))
 
 
-def written(bundle: Bundle) -> str:
+def write_bundle(bundle: Bundle) -> str:
     """Write a demand as it is played: `[2, 1, 0]`."""
     return f"[{', '.join(map(str, bundle))}]"
 
 
 @lru_cache(maxsize=256)
 def _demands(pool: Bundle) -> Flat:
-    return Flat(written(bundle) for bundle in product(*(range(count + 1) for count in pool)))
+    return Flat(write_bundle(bundle) for bundle in product(*(range(count + 1) for count in pool)))
 
 
 @lru_cache(maxsize=4096)
@@ -153,12 +153,12 @@ class Division(Game[DivisionFacts]):
 
     def state_key(self, facts: DivisionFacts) -> str:
         """Pool, own values, the last pair of demands and how many rounds are left."""
-        last = f"{written(facts.mine[-1])}{written(facts.theirs[-1])}" if facts.mine else "start"
-        return f"{written(facts.pool)} {written(facts.values)} {last} left {self.rounds - len(facts.mine)}"
+        last = f"{write_bundle(facts.mine[-1])}{write_bundle(facts.theirs[-1])}" if facts.mine else "start"
+        return f"{write_bundle(facts.pool)} {write_bundle(facts.values)} {last} left {self.rounds - len(facts.mine)}"
 
     def info_key(self, facts: DivisionFacts) -> str:
-        pairs = " ".join(f"{written(a)}{written(b)}" for a, b in zip(facts.mine, facts.theirs, strict=True))
-        return f"seat {facts.seat} {written(facts.pool)} {written(facts.values)}: {pairs}"
+        pairs = " ".join(f"{write_bundle(a)}{write_bundle(b)}" for a, b in zip(facts.mine, facts.theirs, strict=True))
+        return f"seat {facts.seat} {write_bundle(facts.pool)} {write_bundle(facts.values)}: {pairs}"
 
     def vocabulary(self) -> tuple[str, ...]:
         return ("book", "hat", "ball", "demand")
@@ -181,7 +181,9 @@ class Division(Game[DivisionFacts]):
             outcome = (
                 f"deal, you earned {value_of(mine, facts.values)}" if fits(mine, theirs, facts.pool) else "no deal"
             )
-            lines.append(f"Round {number}: you demanded {written(mine)}, they demanded {written(theirs)}: {outcome}.")
+            lines.append(
+                f"Round {number}: you demanded {write_bundle(mine)}, they demanded {write_bundle(theirs)}: {outcome}."
+            )
         played = len(facts.mine)
         over = played == self.rounds
         lines.append("The game is over." if over else f"Round {played + 1} of {self.rounds} is to be played.")

@@ -89,14 +89,14 @@ class PublicGoodsState(State[PublicGoodsFacts]):
         if self.game.fine:
             return pending(self.game.seats)
         self._next_round()
-        return RoundResult(self.game.earned(self.gave[-1]))
+        return RoundResult(self.game.incomes(self.gave[-1]))
 
     def _punish(self, punished: Punished) -> RoundResult:
         """End the round: payoffs of the pot less fines and their cost."""
         self.punished = (*self.punished, punished)
         self._next_round()
         gave = self.gave[-1]
-        paid = zip(self.game.earned(gave), self.game.lost(gave, punished), strict=True)
+        paid = zip(self.game.incomes(gave), self.game.losses(gave, punished), strict=True)
         return RoundResult(tuple(earned - lost for earned, lost in paid))
 
     def _next_round(self) -> None:
@@ -138,11 +138,11 @@ class PublicGoods(Game[PublicGoodsFacts]):
         """Payoff of every seat for each contribution."""
         return self.multiplier / self.seats
 
-    def earned(self, gave: Gave) -> tuple[float, ...]:
+    def incomes(self, gave: Gave) -> tuple[float, ...]:
         """Return what each seat keeps and gets from the pot: `1 - c_i + (m / n) sum c_j`."""
         return tuple(float(not contributed) + self.share * sum(gave) for contributed in gave)
 
-    def lost(self, gave: Gave, punished: Punished) -> tuple[float, ...]:
+    def losses(self, gave: Gave, punished: Punished) -> tuple[float, ...]:
         """Return what each seat loses by fines, and by the price of those that it imposes."""
         aimed = [{KEEPERS: False, CONTRIBUTORS: True}.get(verdict) for verdict in punished]
         hit = [[other != seat and gave[other] is aim for other in range(len(gave))] for seat, aim in enumerate(aimed)]

@@ -62,7 +62,7 @@ def _outcomes(turn: Turn) -> list[tuple[State[Any], RoundResult]]:
     return [(after, result) for _, after, result in islice(outcomes(turn.state, turn.actions), _MOST_OUTCOMES)]
 
 
-def _picked(chance: Chance, turns: list[Turn]) -> tuple[Turn, Seat]:
+def _draw_turn(chance: Chance, turns: list[Turn]) -> tuple[Turn, Seat]:
     """Draw a turn, and one of the seats that moved there."""
     turn = turns[chance.at("turn").integer(len(turns))]
     seats = sorted(turn.actions)
@@ -72,7 +72,7 @@ def _picked(chance: Chance, turns: list[Turn]) -> tuple[Turn, Seat]:
 def legal(game: Game[Any], chance: Chance) -> Item | None:
     """Ask which of four actions a seat may choose."""
     turns = list(_turns(game, chance))
-    turn, seat = _picked(chance, turns)
+    turn, seat = _draw_turn(chance, turns)
     view, lines = turn.state.view(seat), _lines(turn, seat)
     elsewhere = dict.fromkeys(line for one in turns for other in one.actions for line in _lines(one, other))
     known = [line for line in elsewhere if line not in lines and line not in view.choices]
@@ -80,7 +80,7 @@ def legal(game: Game[Any], chance: Chance) -> Item | None:
     wrong += [action for action in _OTHER_ACTIONS if action not in view.choices]
     right = lines[chance.at("right").integer(len(lines))]
     what = "Which of these lines may stand in your action" if isinstance(view.choices, Sheet) else "What may you play"
-    return among(right, wrong, f"{_told(turn, seat)}\n\n{what} now?", chance)
+    return among(right, wrong, f"{_describe_turn(turn, seat)}\n\n{what} now?", chance)
 
 
 def _lines(turn: Turn, seat: Seat) -> list[str]:
@@ -96,7 +96,7 @@ def payoffs(game: Game[Any], chance: Chance) -> Item | None:
     closing = [turn for turn in _turns(game, chance) if turn.result.closed]
     if not closing:
         return None
-    turn, _ = _picked(chance, closing)
+    turn, _ = _draw_turn(chance, closing)
     seat = chance.at("whose").integer(game.spec.seats)
     paid = {result.payoffs[seat] for _, result in _outcomes(turn)}
     if len(paid) > 1:
@@ -105,19 +105,19 @@ def payoffs(game: Game[Any], chance: Chance) -> Item | None:
     near = [*(paid for one in closing for paid in one.result.payoffs), -right, right + 1.0, right - 1.0, right + 2.0]
     wrong = [_number(near[index]) for index in drawn_order(chance.at("wrong"), len(near))]
     asked = f"What does this pay you, in {game.spec.unit.partition(' a ')[0]}?"
-    return among(_number(right), wrong, f"{_told(turn, seat, moves=True)}\n\n{asked}", chance)
+    return among(_number(right), wrong, f"{_describe_turn(turn, seat, moves=True)}\n\n{asked}", chance)
 
 
 def turns(game: Game[Any], chance: Chance) -> Item | None:
     """Ask who moves after a turn."""
-    turn, seat = _picked(chance, list(_turns(game, chance)))
+    turn, seat = _draw_turn(chance, list(_turns(game, chance)))
     after = {state.to_act for state, _ in _outcomes(turn)}
     if len(after) > 1:
         return None
     right = _movers(after.pop(), seat, game.spec)
     ways = [(), tuple(range(game.spec.seats)), *((one,) for one in range(game.spec.seats))]
     wrong = [_movers(ways[index], seat, game.spec) for index in drawn_order(chance.at("wrong"), len(ways))]
-    return among(right, wrong, f"{_told(turn, seat, moves=True)}\n\nWho moves next?", chance)
+    return among(right, wrong, f"{_describe_turn(turn, seat, moves=True)}\n\nWho moves next?", chance)
 
 
 RULE_KINDS: Mapping[str, Callable[[Game[Any], Chance], Item | None]] = MappingProxyType(
@@ -126,7 +126,7 @@ RULE_KINDS: Mapping[str, Callable[[Game[Any], Chance], Item | None]] = MappingPr
 """Every kind of question about rules by name."""
 
 
-def _told(turn: Turn, seat: Seat, *, moves: bool = False) -> str:
+def _describe_turn(turn: Turn, seat: Seat, *, moves: bool = False) -> str:
     """Describe a position to a seat; with `moves` also what the others see, and what is played."""
     view = turn.state.view(seat)
     parts = [view.rules, view.situation]
@@ -137,11 +137,11 @@ def _told(turn: Turn, seat: Seat, *, moves: bool = False) -> str:
             parts += [f"{_who(one, seat, spec)} sees: {turn.state.view(one).situation}" for one in others]
         if spec.seats > 2 and not spec.seat_names:
             parts.append(f"Players are counted from 0, and you are player {seat}.")
-        parts.append(" ".join(_played(one, seat, spec, turn.actions[one]) for one in sorted(turn.actions)))
+        parts.append(" ".join(_write_move(one, seat, spec, turn.actions[one]) for one in sorted(turn.actions)))
     return "\n\n".join(parts)
 
 
-def _played(mover: Seat, seat: Seat, spec: GameSpec, action: str) -> str:
+def _write_move(mover: Seat, seat: Seat, spec: GameSpec, action: str) -> str:
     """Write an action in one line."""
     return f"{_who(mover, seat, spec)} play{'s' * (mover != seat)} {' / '.join(action.splitlines())}."
 

@@ -14,8 +14,8 @@ from stratagem.games.resistance.rules import (
     ResistanceState,
     Team,
     possible_spies,
-    proposed,
     team_of,
+    write_proposal,
 )
 
 __all__ = [
@@ -32,6 +32,6 @@ __all__ = [
     "ResistanceState",
     "Team",
     "possible_spies",
-    "proposed",
     "team_of",
+    "write_proposal",
 ]

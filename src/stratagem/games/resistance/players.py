@@ -20,7 +20,7 @@ from stratagem.games.resistance.rules import (
     ResistanceFacts,
     Team,
     possible_spies,
-    proposed,
+    write_proposal,
 )  # fmt: skip
 from stratagem.games.talk import Plays, Talk, TalkFacts
 from stratagem.players.base import Mix, Player, Scripted, Traits
@@ -39,7 +39,7 @@ class Naive(Scripted[ResistanceFacts]):
     def strategy(self, view: View[ResistanceFacts]) -> str:
         facts = view.facts
         if facts.phase == PROPOSE:
-            return proposed(tuple((facts.seat + step) % SEATS for step in range(SIZES[facts.round])))
+            return write_proposal(tuple((facts.seat + step) % SEATS for step in range(SIZES[facts.round])))
         if facts.phase == MISSION:
             return FAIL if facts.seat in facts.spies else SUCCESS
         return APPROVE
@@ -58,14 +58,14 @@ class Deducer(Scripted[ResistanceFacts]):
     def strategy(self, view: View[ResistanceFacts]) -> str:
         game = view.game
         assert isinstance(game, Resistance)
-        return deduced(game, view.facts, possible_spies(view.seat, view.facts.past))
+        return deduce_action(game, view.facts, possible_spies(view.seat, view.facts.past))
 
 
-def deduced(game: Resistance, facts: ResistanceFacts, possible: Pairs) -> str:
+def deduce_action(game: Resistance, facts: ResistanceFacts, possible: Pairs) -> str:
     """Return what a Deducer does that holds these pairs possible."""
     spy = facts.seat in facts.spies
     if facts.phase == PROPOSE:
-        return proposed(_trusted(facts.seat, SIZES[facts.round], possible))
+        return write_proposal(_choose_team(facts.seat, SIZES[facts.round], possible))
     if facts.phase == MISSION:
         return FAIL if spy else SUCCESS
     if spy:
@@ -74,7 +74,7 @@ def deduced(game: Resistance, facts: ResistanceFacts, possible: Pairs) -> str:
     return APPROVE if last or any(not {*pair} & {*facts.team} for pair in possible) else REJECT
 
 
-def _trusted(seat: Seat, size: int, possible: Pairs) -> Team:
+def _choose_team(seat: Seat, size: int, possible: Pairs) -> Team:
     """Return the seat and those of the others that are spies in fewest pairs, the next ones first."""
     counts = Counter(other for pair in possible for other in pair)
     others = sorted(range(1, SEATS), key=lambda step: (counts[(seat + step) % SEATS], step))
@@ -109,21 +109,21 @@ class Cabal(Confidant):
 
     def moves(self, talk: Talk, view: View[TalkFacts], mix: Mix) -> Mix:
         facts: ResistanceFacts = view.facts.inner
-        liable = confessed(talk, view)
+        liable = find_confessed(talk, view)
         if facts.seat in facts.spies:
             covered = liable & {*facts.team} - {view.seat}
             return {SUCCESS: 1.0} if facts.phase == MISSION and covered & {*facts.spies} else mix
         known = tuple(pair for pair in possible_spies(view.seat, facts.past) if liable <= {*pair})
         if not liable or not known or not isinstance(talk.game, Resistance):
             return mix
-        return {deduced(talk.game, facts, known): 1.0}
+        return {deduce_action(talk.game, facts, known): 1.0}
 
 
 CABALS: dict[str, type[TalkingPlayer]] = {Cabal.label: Cabal}
 """Players of the Resistance with talk, by name."""
 
 
-def confessed(talk: Talk, view: View[TalkFacts]) -> set[Seat]:
+def find_confessed(talk: Talk, view: View[TalkFacts]) -> set[Seat]:
     """Return the seats, within what this seat has read, that have said that they will play FAIL."""
     said = ((m.sender, talk.spoken_language.read(m.text)) for m in view.facts.messages if m.text)
     return {seat for seat, intent in said if isinstance(intent, Plays) and intent.action == FAIL}

@@ -115,7 +115,7 @@ class ResistanceState(State[ResistanceFacts]):
             self.phase, self.to_act = MISSION, self.team
             return pending(SEATS)
         if sum(row.round == self.round for row in self.past) == self.game.attempts:
-            return self._won(spies=True)
+            return self._end_game(spies=True)
         self._lead()
         return pending(SEATS)
 
@@ -126,14 +126,14 @@ class ResistanceState(State[ResistanceFacts]):
         went = [row.fails for row in self.past if row.fails is not None]
         for failed in (True, False):
             if sum(bool(number) is failed for number in went) == self.game.needed:
-                return self._won(spies=failed)
+                return self._end_game(spies=failed)
         self._lead()
         return RoundResult((0.0,) * SEATS)
 
     def _lead(self) -> None:
         self.phase, self.team, self.to_act = PROPOSE, (), (self.leader,)
 
-    def _won(self, *, spies: bool) -> RoundResult:
+    def _end_game(self, *, spies: bool) -> RoundResult:
         self.round += self.phase == VOTE
         self.phase = OVER
         self.end()
@@ -203,10 +203,11 @@ class Resistance(Game[ResistanceFacts]):
 
     def info_key(self, facts: ResistanceFacts) -> str:
         past = " ".join(
-            f"{row.round}:{_listed(row.team)}:{_listed(row.approved_by)}:{'-' if row.fails is None else row.fails}"
+            f"{row.round}:{_list_seats(row.team)}:{_list_seats(row.approved_by)}:"
+            f"{'-' if row.fails is None else row.fails}"
             for row in facts.past
         )
-        return f"seat {facts.seat} spies {_listed(facts.spies)} {facts.phase} {_listed(facts.team)}; {past}"
+        return f"seat {facts.seat} spies {_list_seats(facts.spies)} {facts.phase} {_list_seats(facts.team)}; {past}"
 
     def vocabulary(self) -> tuple[str, ...]:
         return (*VOTES, *CARDS, "propose", "team", "mission", "spy/spies", "resistance", "leader", "card", "vote")
@@ -227,7 +228,7 @@ class Resistance(Game[ResistanceFacts]):
         )
 
     def situation(self, facts: ResistanceFacts) -> str:
-        lines = [_role(facts), *(_told(row) for row in facts.past)]
+        lines = [_role(facts), *(_describe_proposal(row) for row in facts.past)]
         return "\n".join([*lines, self._now(facts)])
 
     def _now(self, facts: ResistanceFacts) -> str:
@@ -237,13 +238,13 @@ class Resistance(Game[ResistanceFacts]):
         begun = f"Mission {facts.round + 1}, {facts.rejected} teams rejected so far: "
         if facts.phase == PROPOSE:
             return f"{begun}player {facts.leader} leads and proposes a team."
-        team = _listed(facts.team)
+        team = _list_seats(facts.team)
         return f"{begun}{'vote on' if facts.phase == VOTE else 'on the mission is'} the team {team}."
 
 
 @lru_cache
 def _teams(size: int) -> Flat:
-    return Flat(tuple(f"PROPOSE {_listed(team)}" for team in combinations(range(SEATS), size)))
+    return Flat(tuple(f"PROPOSE {_list_seats(team)}" for team in combinations(range(SEATS), size)))
 
 
 _VOTES, _CARDS, _LOYAL = Flat(VOTES), Flat(CARDS), Flat((SUCCESS,))
@@ -254,9 +255,9 @@ def team_of(action: str) -> Team:
     return tuple(map(int, action.split()[1:]))
 
 
-def proposed(team: Team) -> str:
+def write_proposal(team: Team) -> str:
     """Return the action that proposes a team."""
-    return f"PROPOSE {_listed(tuple(sorted(team)))}"
+    return f"PROPOSE {_list_seats(tuple(sorted(team)))}"
 
 
 @lru_cache(maxsize=4096)
@@ -269,7 +270,7 @@ def possible_spies(seat: Seat, past: tuple[Proposal, ...]) -> tuple[tuple[Seat, 
     )
 
 
-def _listed(seats: Team) -> str:
+def _list_seats(seats: Team) -> str:
     return " ".join(map(str, seats))
 
 
@@ -277,11 +278,12 @@ def _role(facts: ResistanceFacts) -> str:
     if facts.seat in facts.spies:
         other = next(seat for seat in facts.spies if seat != facts.seat)
         return f"You are a spy. The other spy is player {other}."
-    told = f" The spies are players {_listed(facts.spies)}." if facts.spies else ""
+    told = f" The spies are players {_list_seats(facts.spies)}." if facts.spies else ""
     return f"You are of the resistance.{told}"
 
 
-def _told(row: Proposal) -> str:
+def _describe_proposal(row: Proposal) -> str:
     went = "it was rejected" if row.fails is None else f"{row.fails} FAIL"
-    voted = _listed(row.approved_by) or "nobody"
-    return f"Mission {row.round + 1}: player {row.leader} proposed {_listed(row.team)}; approved by {voted}; {went}."
+    voted = _list_seats(row.approved_by) or "nobody"
+    team = _list_seats(row.team)
+    return f"Mission {row.round + 1}: player {row.leader} proposed {team}; approved by {voted}; {went}."

@@ -31,17 +31,17 @@ def safety_of(game: Game[Any]) -> Safety[Any] | None:
         inner = safety_of(talk.game)
         return None if inner is None else TalkSafety(talk, inner)
     if game.safety is not None:
-        return checked_safety(_made(game.safety, game), game)
+        return checked_safety(_make_safety(game.safety, game), game)
     own = installed_part("safety", game)
     if own is not None and isinstance(game, getattr(own.part, "rules", object)):
-        return checked_safety(_made(own.part, game), game)
+        return checked_safety(_make_safety(own.part, game), game)
     family = game.spec.family
     if family not in _registry or not isinstance(game, getattr(_registry.factory(family), "rules", object)):
         return None
     return checked_safety(_registry.make(NamedCall(family, (game,))), game)
 
 
-def _made(make: Any, game: Game[Any]) -> object:
+def _make_safety(make: Any, game: Game[Any]) -> object:
     """Make the safety that a game or its package names."""
     try:
         return make(game)

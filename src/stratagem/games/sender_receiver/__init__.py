@@ -5,11 +5,11 @@ from stratagem.games.sender_receiver.rules import (
     RECEIVER,
     SENDER,
     SILENT,
-    PastRound,
+    PastExchange,
     SenderReceiver,
     SenderReceiverFacts,
     SenderReceiverState,
-    written,
+    write_action,
 )
 
 __all__ = [
@@ -17,9 +17,9 @@ __all__ = [
     "RECEIVER",
     "SENDER",
     "SILENT",
-    "PastRound",
+    "PastExchange",
     "SenderReceiver",
     "SenderReceiverFacts",
     "SenderReceiverState",
-    "written",
+    "write_action",
 ]

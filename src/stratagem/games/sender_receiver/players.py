@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.base.options import whole, within
 from stratagem.games.base import Game, View
-from stratagem.games.sender_receiver.rules import SENDER, SILENT, SenderReceiver, SenderReceiverFacts, written
+from stratagem.games.sender_receiver.rules import SENDER, SILENT, SenderReceiver, SenderReceiverFacts, write_action
 from stratagem.players.base import Mix, Player, Scripted, Traits
 
 Sizes = tuple[int, ...]
@@ -35,15 +35,15 @@ def fits(size: int, after: int, bias: float) -> bool:
 
 def interval_equilibria(states: int, bias: float) -> Iterator[Sizes]:
     """Yield every equilibrium; there may be very many where the bias is below 1."""
-    yield from _completed((), states, bias)
+    yield from _complete_sizes((), states, bias)
 
 
-def _completed(begun: Sizes, left: int, bias: float) -> Iterator[Sizes]:
+def _complete_sizes(begun: Sizes, left: int, bias: float) -> Iterator[Sizes]:
     if not left:
         yield begun
     for size in range(1, left + 1):
         if not begun or fits(begun[-1], size, bias):
-            yield from _completed((*begun, size), left - size, bias)
+            yield from _complete_sizes((*begun, size), left - size, bias)
 
 
 def block_numbers(states: int, bias: float) -> tuple[int, ...]:
@@ -130,7 +130,7 @@ class Talker(Scripted[SenderReceiverFacts]):
         game, facts = view.game, view.facts
         assert isinstance(game, SenderReceiver)
         if facts.seat != SENDER:
-            return written(self.hears(game, facts.message or SILENT))
+            return write_action(self.hears(game, facts.message or SILENT))
         mix = self.says(game, facts.state or 0)
         return next(iter(mix)) if len(mix) == 1 else mix
 

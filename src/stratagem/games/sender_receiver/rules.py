@@ -32,7 +32,7 @@ HONEST = "honest"
 _MOST_STATES, _MOST_BIAS = 100, 1000.0
 
 
-class PastRound(NamedTuple):
+class PastExchange(NamedTuple):
     """A round that is over, as both seats know it."""
 
     state: int
@@ -47,7 +47,7 @@ class SenderReceiverFacts(NamedTuple):
     round: int
     state: int | None
     message: str | None
-    past: tuple[PastRound, ...]
+    past: tuple[PastExchange, ...]
 
 
 class SenderReceiverState(State[SenderReceiverFacts]):
@@ -61,7 +61,7 @@ class SenderReceiverState(State[SenderReceiverFacts]):
         super().__init__(game, chance)
         self.drawn = 0
         self.message: str | None = None
-        self.past: tuple[PastRound, ...] = ()
+        self.past: tuple[PastExchange, ...] = ()
 
     def begin(self) -> None:
         """Draw the state of the round; the sender acts."""
@@ -71,7 +71,7 @@ class SenderReceiverState(State[SenderReceiverFacts]):
 
     def restore(self, data: Json) -> None:
         super().restore(data)
-        self.past = tuple(PastRound(*row) for row in self.past)
+        self.past = tuple(PastExchange(*row) for row in self.past)
 
     def view(self, seat: Seat) -> View[SenderReceiverFacts]:
         seen = None if seat == RECEIVER or self.over else self.drawn
@@ -84,16 +84,16 @@ class SenderReceiverState(State[SenderReceiverFacts]):
         action = self.game.default(seat) if actions[seat] is None else actions[seat]
         if action is None or action not in self.game.choices_of(seat):
             raise self.refuse(actions)
-        return self._answered(float(action)) if seat == RECEIVER else self._sent(action)
+        return self._take_action(float(action)) if seat == RECEIVER else self._send_message(action)
 
-    def _sent(self, message: str) -> RoundResult:
+    def _send_message(self, message: str) -> RoundResult:
         self.message = message
         self.to_act = (RECEIVER,)
         return pending(2)
 
-    def _answered(self, action: float) -> RoundResult:
+    def _take_action(self, action: float) -> RoundResult:
         assert self.message is not None
-        self.past = (*self.past, PastRound(self.drawn, self.message, action))
+        self.past = (*self.past, PastExchange(self.drawn, self.message, action))
         payoffs, signals = self.game.payoffs(self.drawn, action), self.game.signals(self.drawn, self.message)
         self.round += 1
         if self.round < self.game.rounds:
@@ -157,7 +157,7 @@ class SenderReceiver(SpeakingGame[SenderReceiverFacts]):
 
     @cached_property
     def _answers(self) -> Flat:
-        return Flat(written(number / 2) for number in range(2 * self.states - 1))
+        return Flat(write_action(number / 2) for number in range(2 * self.states - 1))
 
     @property
     def middle(self) -> float:
@@ -170,7 +170,7 @@ class SenderReceiver(SpeakingGame[SenderReceiverFacts]):
 
     def default(self, seat: Seat) -> str:
         """Return the action for a seat without a legal reply: silence, or the middle."""
-        return SILENT if seat == SENDER else written(self.middle)
+        return SILENT if seat == SENDER else write_action(self.middle)
 
     def payoffs(self, state: int, action: float) -> tuple[float, float]:
         """Return the payoffs of sender and receiver: minus their losses."""
@@ -232,7 +232,7 @@ class SenderReceiver(SpeakingGame[SenderReceiverFacts]):
         return ", ".join((*state, *message)) or "waits"
 
     def info_key(self, facts: SenderReceiverFacts) -> str:
-        past = "".join(f" after {row.state}:{row.message}:{written(row.action)}" for row in facts.past)
+        past = "".join(f" after {row.state}:{row.message}:{write_action(row.action)}" for row in facts.past)
         return f"{('sender', 'receiver')[facts.seat]}: {self.state_key(facts)}{past}"
 
     def vocabulary(self) -> tuple[str, ...]:
@@ -261,7 +261,7 @@ class SenderReceiver(SpeakingGame[SenderReceiverFacts]):
     def situation(self, facts: SenderReceiverFacts) -> str:
         lines = [
             f"Round {number}: the state was {row.state}, the sender's message was {row.message}, the receiver chose "
-            f"{written(row.action)}, your payoff was {self.payoffs(row.state, row.action)[facts.seat]:g}."
+            f"{write_action(row.action)}, your payoff was {self.payoffs(row.state, row.action)[facts.seat]:g}."
             for number, row in enumerate(facts.past, 1)
         ]
         return "\n".join([*lines, self._now(facts)])
@@ -278,6 +278,6 @@ class SenderReceiver(SpeakingGame[SenderReceiverFacts]):
         return f"{begun}the sender's message is {facts.message}. Choose a number."
 
 
-def written(action: float) -> str:
+def write_action(action: float) -> str:
     """Write an action as it is played: `2`, `2.5`."""
     return f"{action:g}"

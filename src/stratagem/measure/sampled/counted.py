@@ -19,7 +19,7 @@ from stratagem.players.members import WrapperPlayer
 
 
 @dataclass(frozen=True)
-class Counted(WrapperPlayer):
+class CountingPlayer(WrapperPlayer):
     """Another player, of whose replies the same number is counted in each situation of a tree.
 
     The exploitability of these shares is biased upwards, the more the fewer replies there are.
@@ -57,4 +57,4 @@ class Counted(WrapperPlayer):
 
 def stating(player: Player, replies: int, key: Key) -> Player:
     """Return a player that states its probabilities: itself, or with `replies` one whose replies are counted."""
-    return player if player.traits.exact or not replies else Counted(player, replies, key)
+    return player if player.traits.exact or not replies else CountingPlayer(player, replies, key)

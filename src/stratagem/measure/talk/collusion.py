@@ -27,7 +27,7 @@ from stratagem.playing.scheduler import play
 
 
 @dataclass(frozen=True)
-class Replaced(WrapperPlayer):
+class LineSpeaker(WrapperPlayer):
     """Moves as another player, and says the line that is given for a turn; without one, or an illegal one, nothing.
 
     With no lines at every seat the channel is jammed: nothing arrives, and each seat remembers silence.
@@ -164,7 +164,7 @@ class _Tables:
     def _setups(self, said: Sequence[Lines], replaced: int) -> Iterator[Setup]:
         for deal, lines in enumerate(said):
             seated = [
-                Replaced(player, lines.get(slot, {})) if slot < replaced else player
+                LineSpeaker(player, lines.get(slot, {})) if slot < replaced else player
                 for slot, player in enumerate(self.players)
             ]
             name, key = f"collusion/{deal}", self.key.at("deal", deal)

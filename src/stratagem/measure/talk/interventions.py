@@ -29,7 +29,7 @@ def instead(state: TalkState, place: int, line: str) -> TalkState:
 
 
 @dataclass(frozen=True)
-class Jammed(WrapperPlayer, ABC):
+class JammedHearer(WrapperPlayer, ABC):
     """Player that another one is, but for what it hears."""
 
     talks: ClassVar[bool] = True
@@ -62,7 +62,7 @@ class Jammed(WrapperPlayer, ABC):
 
 
 @dataclass(frozen=True)
-class DeafTo(Jammed):
+class DeafTo(JammedHearer):
     """Hears nothing of what one seat says."""
 
     sender: Seat
@@ -72,7 +72,7 @@ class DeafTo(Jammed):
 
 
 @dataclass(frozen=True)
-class Missing(Jammed):
+class Missing(JammedHearer):
     """Hears all but one message, and repetitions of it in the same round."""
 
     message: Message

@@ -8,17 +8,16 @@ take the place of both.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from stratagem.base.errors import CannotCompute, StratagemError
-from stratagem.games.base import Game, State
+from stratagem.games.base import Game, Node, State, Twin
 from stratagem.games.bounded import make_bounded_game
-from stratagem.games.enumeration import starts
+from stratagem.games.enumeration import starts, successors, walk_positions
 from stratagem.games.solver import solve
-from stratagem.games.spiel.facts import SpielFacts
 from stratagem.measure.set_regrets import action_regrets
 from stratagem.playing.store import read_columns
 from stratagem.show.viewer.decision_index import Array, ShardIndex
@@ -84,7 +83,7 @@ def _looked_up(shard: ShardIndex, rows: Array, table: _Table) -> Array:
 def _table(text: str) -> _Table:
     game = make_bounded_game(text)
     if game.spec.seats == 2 and game.spec.perfect_information and game.twin() is not None:
-        return _Table(by_state=True, regrets=dict(_of_perfect_play(game)))
+        return _Table(by_state=True, regrets=_of_perfect_play(game))
     return _on_tree(game)
 
 
@@ -100,24 +99,36 @@ def _on_tree(game: Game[Any]) -> _Table:
     return _Table(by_state, table)
 
 
-def _of_perfect_play(game: Game[Any]) -> Iterator[tuple[Key, float]]:
-    """Yield the regret of each action in each situation that can be reached."""
-    values, known = solve(game), set[str]()
-    waiting: list[State[Any]] = [state for _, state in starts(game)]
-    while waiting:
-        state = waiting.pop()
-        (seat,) = state.to_act
-        view = state.view(seat)
-        if view.state_key in known or not isinstance(view.facts, SpielFacts):
-            continue
-        known.add(view.state_key)
-        if len(known) > _SITUATIONS:
-            raise CannotCompute(f"{game.spec.name} has more than {_SITUATIONS:,} situations, so regrets are not known.")
-        by_action = values.action_values(view.facts.position())
+def _of_perfect_play(game: Game[Any]) -> dict[Key, float]:
+    """Return the regret of each action in each situation that can be reached.
+
+    A game that ends after some number of moves has situations of one key with several values: they have no regret here.
+    """
+    values, found = solve(game), dict[str, dict[str, float]]()
+    unlike = set[str]()
+    nodes = ((state, values.twin.node(state)) for _, state in starts(game))
+    for _, (state, node) in walk_positions(nodes, partial(_next_nodes, values.twin), _key_of_node):
+        by_action = values.action_values(node)
         best = max(by_action.values())
-        for action, value in by_action.items():
-            yield (-1, view.state_key, action), best - value
-            after = state.fork()
-            after.play({seat: action})
-            if not after.over:
-                waiting.append(after)
+        regrets = {action: best - value for action, value in by_action.items()}
+        key = state.view(state.to_act[0]).state_key
+        if found.setdefault(key, regrets) != regrets:
+            unlike.add(key)
+        if len(found) > _SITUATIONS:
+            raise CannotCompute(f"{game.spec.name} has more than {_SITUATIONS:,} situations, so regrets are not known.")
+    return {
+        (-1, key, action): regret
+        for key, regrets in found.items()
+        if key not in unlike
+        for action, regret in regrets.items()
+    }
+
+
+def _next_nodes(twin: Twin, position: tuple[State[Any], Node]) -> Iterator[tuple[State[Any], Node]]:
+    """Yield the positions after one, each with OpenSpiel's."""
+    return ((after, twin.node(after)) for after, _ in successors(position[0]) if not after.over)
+
+
+def _key_of_node(position: tuple[State[Any], Node]) -> tuple[int, str]:
+    state, node = position
+    return node.move_number(), state.view(state.to_act[0]).state_key

@@ -11,7 +11,7 @@ from stratagem.players.members import WrapperPlayer
 
 
 @dataclass(frozen=True)
-class Forced(WrapperPlayer):
+class ForcedPlayer(WrapperPlayer):
     """Plays as another player, but with a given action at one turn; it has the name of the other."""
 
     player: Player

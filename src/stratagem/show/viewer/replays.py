@@ -16,7 +16,7 @@ from stratagem.playing.forks import steps
 from stratagem.playing.records import Decision, Episode
 from stratagem.playing.store import read_episode
 from stratagem.show.viewer.faces.catalogue import is_strange
-from stratagem.show.viewer.faces.frames import NONE, drawn
+from stratagem.show.viewer.faces.frames import NONE, draw_episode
 from stratagem.show.viewer.listing import find_row, neighbours, stamp
 from stratagem.show.viewer.sentences import reason_of, sentence_of
 
@@ -107,7 +107,7 @@ def _draw_frames(episode: Episode, parents: Callable[[], dict[str, Episode]]) ->
     try:
         known = parents()
         check_start(episode, known)
-        frames = drawn(list(steps(episode, known)))
+        frames = draw_episode(list(steps(episode, known)))
         return {**frames, "conversation": conversation(episode, known), "unplayable": ""}
     except StratagemError as error:
         return {**_UNDRAWN, "unplayable": sentence_of(error)}

@@ -21,8 +21,8 @@ from stratagem.playing.forks import forks
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Episode
 from stratagem.playing.scheduler import play
-from stratagem.show.viewer.faces.frames import drawn, drawn_for
-from stratagem.show.viewer.forced import Forced
+from stratagem.show.viewer.faces.frames import draw_episode, draw_view
+from stratagem.show.viewer.forced import ForcedPlayer
 from stratagem.show.viewer.jobs import JobPrice
 from stratagem.show.viewer.positions import RecordedTurn, choices_json, is_absent, legal, maker, read_position
 from stratagem.show.viewer.pricing import price_of
@@ -105,7 +105,7 @@ class PageHuman(Human):
     def turn(self, ask: Ask) -> Move:
         self._number += 1
         shown = self._draw_board(ask)
-        own = (drawn_for(ask.view) if self._hides else shown) if self._opens else None
+        own = (draw_view(ask.view) if self._hides else shown) if self._opens else None
         self._tell("ask", ask.view, number=self._number, choices=choices_json(ask.view.choices), drawn=own)
         self._publish("turn", ask.view, seat=self._seat, drawn=shown)
         while True:
@@ -124,7 +124,7 @@ class PageHuman(Human):
         """Return the board where the game hides nothing and has a face; a board shows all seats."""
         if self._hides:
             return None
-        shown = drawn([(ask.peek(), [])])
+        shown = draw_episode([(ask.peek(), [])])
         return shown if shown["face"] != "text" and shown["module"].startswith("/static/") else None
 
     def hear(self, view: View[Any], payoff: float, *, over: bool) -> None:
@@ -220,7 +220,7 @@ def _from_record(seated: SeatedGame, connection: Connection) -> tuple[Setup, Rec
             players[slot] = _sitter(seated, seat, game, connection)
         elif not is_absent(recorded):
             other = _recorded_player(seat, maker(recorded, origin.run), game)
-            players[slot] = Forced(other, origin.turn, decisions[seat].action) if seat in decisions else other
+            players[slot] = ForcedPlayer(other, origin.turn, decisions[seat].action) if seat in decisions else other
     (setup,) = forks(
         position.episode,
         Match(game, players),

@@ -32,7 +32,7 @@ from stratagem.playing.records import Episode
 from stratagem.playing.scheduler import play
 from stratagem.playing.schemas import SCHEMAS
 from stratagem.playing.store import prepare, record, shards
-from stratagem.show.viewer.forced import Forced
+from stratagem.show.viewer.forced import ForcedPlayer
 from stratagem.show.viewer.jobs import JobPrice, Progress
 from stratagem.show.viewer.outcomes import outcomes
 from stratagem.show.viewer.positions import RecordedTurn, is_absent, maker, read_position
@@ -176,7 +176,7 @@ def _make_player(question: WhatIf, position: RecordedTurn, seat: Seat) -> Player
 
 
 def _force_action(player: Player | None, turn: int, action: str | None) -> Player | None:
-    return None if player is None else Forced(player, turn, action)
+    return None if player is None else ForcedPlayer(player, turn, action)
 
 
 def _match(position: RecordedTurn, seats: Sequence[Seating], arm: str) -> Match:

@@ -29,7 +29,7 @@ class MatchedGroup(Protocol):
     def seat(self) -> Seat: ...
 
 
-class Booked(NamedTuple):
+class IterationMeans(NamedTuple):
     """Means of one iteration of a learner."""
 
     points: float
@@ -50,7 +50,7 @@ def book(
     groups: Sequence[MatchedGroup],
     baselines: Sequence[Sequence[float]],
     episodes: Sequence[Episode],
-) -> Booked:
+) -> IterationMeans:
     """Record one result of the learner for each group and each opponent in it; a copy of itself is none."""
     size = len(episodes) // max(1, len(groups))
     points = list[float]()
@@ -60,7 +60,7 @@ def book(
         for name, some in won.items():
             if name != learner:
                 results.record(learner, name, _mean(some))
-    return Booked(_mean(points), _mean([e.per_round(groups[n // size].seat) for n, e in enumerate(episodes)]))
+    return IterationMeans(_mean(points), _mean([e.per_round(groups[n // size].seat) for n, e in enumerate(episodes)]))
 
 
 def group_points(

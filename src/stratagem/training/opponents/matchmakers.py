@@ -16,14 +16,14 @@ from stratagem.base.registry import Registry
 from stratagem.learn.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.training.opponents.matchmaking import (
     PFSP,
-    Fixed,
+    FixedOpponent,
     Matchmaker,
     Odds,
     RatingNear,
     SelfPlay,
     Situation,
     history,
-    mixed,
+    mix_odds,
 )
 from stratagem.training.opponents.member import Member
 
@@ -79,7 +79,7 @@ class Curriculum(Matchmaker):
             return _normalise(now)
         later, then = self.phases[place + 1]
         passed = (situation.iteration - at) / (later - at)
-        return mixed((1.0 - passed, _normalise(now)), (passed, _normalise(then)))
+        return mix_odds((1.0 - passed, _normalise(now)), (passed, _normalise(then)))
 
 
 def _normalise(weights: Mapping[str, float]) -> Odds:
@@ -111,7 +111,7 @@ class PastSelves(Matchmaker):
         rest = _normalise(situation.shares) if situation.shares else {learner.name: 1.0}
         past = [member for member in history(situation) if member.parent == learner.name][-self.newest :]
         uniform = {member.name: 1.0 / len(past) for member in past}
-        return mixed((self.share, uniform), (1.0 - self.share, rest)) if past else rest
+        return mix_odds((self.share, uniform), (1.0 - self.share, rest)) if past else rest
 
 
 MATCHMAKERS: dict[str, Callable[..., Matchmaker]] = {
@@ -120,7 +120,7 @@ MATCHMAKERS: dict[str, Callable[..., Matchmaker]] = {
     "past_selves": PastSelves,
     "pfsp": PFSP,
     "self": SelfPlay,
-    "fixed": Fixed,
+    "fixed": FixedOpponent,
     "rating_near": RatingNear,
 }
 """Matchmakers by name."""

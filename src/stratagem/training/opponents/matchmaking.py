@@ -121,7 +121,7 @@ def spread(others: Sequence[Member], probabilities: Floats, learner: Member) -> 
     return dict(zip((o.name for o in others), probabilities.tolist(), strict=True)) if others else {learner.name: 1.0}
 
 
-def mixed(*parts: tuple[float, Odds]) -> Odds:
+def mix_odds(*parts: tuple[float, Odds]) -> Odds:
     """Mix several rules, each with its share."""
     odds: dict[str, float] = {}
     for share, part in parts:
@@ -147,7 +147,7 @@ class SelfPlay(Matchmaker):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fixed(Matchmaker):
+class FixedOpponent(Matchmaker):
     """One fixed opponent."""
 
     opponent: str
@@ -194,7 +194,7 @@ class PFSP(Matchmaker):
         weak = [other for other, rate in zip(others, rates, strict=True) if rate >= self.beaten]
         easy = {other.name: 1.0 / len(weak) for other in weak} or usual
         rest = 1.0 - self.self_play - self.reserved
-        return mixed((self.self_play, {learner.name: 1.0}), (self.reserved, easy), (rest, usual))
+        return mix_odds((self.self_play, {learner.name: 1.0}), (self.reserved, easy), (rest, usual))
 
 
 @dataclass(frozen=True, kw_only=True)

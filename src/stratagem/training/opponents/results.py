@@ -92,7 +92,7 @@ class Results:
         row, columns = self._index[agent], [self._index[name] for name in opponents]
         return self._points[row, columns], self._games[row, columns]
 
-    def met(self) -> Iterator[tuple[int, int, float, float]]:
+    def pairs(self) -> Iterator[tuple[int, int, float, float]]:
         """Return every pair that has met, by indices: agent, opponent, games and points after decay."""
         size = len(self._index)
         agents, others = np.nonzero(self._games[:size, :size] > 0.0)
@@ -101,7 +101,7 @@ class Results:
 
     def state(self) -> dict[str, Any]:
         """Return the results as plain data: the names, and a row for each pair that has met."""
-        rows = [list(row) for row in self.met()]
+        rows = [list(row) for row in self.pairs()]
         return {"decay": self.decay, "names": list(self._index), "met": rows}
 
     @classmethod

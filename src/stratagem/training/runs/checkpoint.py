@@ -177,7 +177,7 @@ def _valid(run: RunFolder, digests: bool) -> Iterator[Checkpoint]:
 
 _TABLES = ("episodes", *(name for name in SCHEMAS if name != "episodes"))
 """Tables of a shard; it counts while its episodes are there, so these are the first to be removed."""
-Counted = dict[str, Entry]
+CountedFiles = dict[str, Entry]
 """Size and digest of each counted file of the record, by its relative path."""
 
 
@@ -195,7 +195,7 @@ def sync_shards(record: Path, known: Container[int]) -> None:
         sync(record, record.parent)
 
 
-def counted_files(record: Path, numbers: Collection[int], before: Mapping[str, Entry]) -> Counted:
+def counted_files(record: Path, numbers: Collection[int], before: Mapping[str, Entry]) -> CountedFiles:
     """Return the sizes and digests of the shards of these numbers; known ones are not computed again."""
     paths = [path for path in shard_files(record, ()) if int(path.stem) in numbers and path.parent.name in REPEATABLE]
     names = {path.relative_to(record).as_posix(): path for path in paths}

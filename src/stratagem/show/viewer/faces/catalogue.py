@@ -39,14 +39,14 @@ def face_of(game: Game[object]) -> GameFace:
         within = face_of(talk.game)
         return TextFace(talk) if isinstance(within, TextFace) else TalkFace(talk, within)
     if game.drawn_by is not None:
-        return _checked(game, game.drawn_by)
+        return _make_face(game, game.drawn_by)
     own = installed_part("face", game)
     if own is not None and _fits(own.part, game):
-        return _checked(game, own.part)
+        return _make_face(game, own.part)
     for name in dict.fromkeys((game.spec.name, game.spec.family)):
         if name in _registry and _fits(_registry.factory(name), game):
             return (
-                _registry.make(NamedCall(name, (game,))) if name in FACES else _checked(game, _registry.factory(name))
+                _registry.make(NamedCall(name, (game,))) if name in FACES else _make_face(game, _registry.factory(name))
             )
     return TextFace(game)
 
@@ -68,7 +68,7 @@ def is_strange(text: str) -> bool:
     return not rules.startswith(f"{_PACKAGE}.")
 
 
-def _checked(game: Game[object], make: object) -> GameFace:
+def _make_face(game: Game[object], make: object) -> GameFace:
     """Make a stranger's face, and refuse one without a module."""
     try:
         face = _beside(game, make) if isinstance(make, str) else make(game)  # type: ignore[operator]

@@ -26,18 +26,18 @@ _strangers: dict[str, bytes] = {}
 """Modules of the faces of strangers whose games have been shown."""
 
 
-def drawn(played: Played) -> Json:
+def draw_episode(played: Played) -> Json:
     """Return the face and the frames of a played episode; where its own face fails, its texts and the reason."""
     game: Game[Any] = played[0][0].game
     common = {"unit": game.spec.unit, "seat_names": list(game.spec.seat_names), "trouble": ""}
     try:
         face = face_of(game)
-        return {**common, **_shown(face, played)}
+        return {**common, **_draw_frames(face, played)}
     except StratagemError as error:
-        return {**common, **_shown(TextFace(game), played), "trouble": sentence_of(error)}
+        return {**common, **_draw_frames(TextFace(game), played), "trouble": sentence_of(error)}
 
 
-def drawn_for(view: View[Any]) -> Json | None:
+def draw_view(view: View[Any]) -> Json | None:
     """Return the face and the frame of what one seat sees; None where the face cannot hide what the seat does not."""
     face = face_of(view.game)
     frame = face.frame_of(view) if is_ours(face) else None
@@ -70,7 +70,7 @@ def stranger(name: str) -> bytes:
     return _strangers[name]
 
 
-def _shown(face: GameFace, played: Played) -> Json:
+def _draw_frames(face: GameFace, played: Played) -> Json:
     """Return the frames of an episode, one more than it has turns; a stranger's may be no JSON, or fail in any way."""
     if is_ours(face) and type(face).__module__.startswith("stratagem."):
         return _drawn_by(face, played)  # a defect of ours keeps its traceback
