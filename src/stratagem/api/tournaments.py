@@ -55,7 +55,7 @@ class Tournament(PlayedResult):
         names = self.cross_play.players
         return [
             {"player": names[row], "opponent": names[column], **pay.to_json()}
-            for row, line in enumerate(self.cross_play.pay)
+            for row, line in enumerate(self.cross_play.payoff)
             for column, pay in enumerate(line)
         ]
 
@@ -75,7 +75,7 @@ class Tournament(PlayedResult):
             *(Numbers(str(n), 2) for n in range(1, len(order) + 1)),
         )
         rows: list[tuple[Value, ...]] = [
-            (str(rank), self._name(row), means[row], *(self.cross_play.pay[row][column] for column in order))
+            (str(rank), self._name(row), means[row], *(self.cross_play.payoff[row][column] for column in order))
             for rank, row in enumerate(order, 1)
         ]
         table = text_table(title, columns, rows)

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from stratagem.base.errors import BadRecord
 from stratagem.base.files import read_small, write_file
+from stratagem.base.renamed.metrics import present_keys
 from stratagem.measure.recorded import figures_of_record, reading_of
 from stratagem.measure.report import evaluation_json
 from stratagem.playing.store import read_episodes
@@ -42,7 +43,7 @@ def figures_html(path: Path) -> str:
 def page_of(data: dict[str, Any], name: str, source: str) -> str:
     """Return the page of figures as JSON has them; `source` is told where they are none."""
     try:
-        if "pay" in data:
+        if "payoff" in data:
             return _tournament_page(name, TournamentSchema.model_validate(data))
         if "games" in data:
             return _evaluation_page(
@@ -62,7 +63,7 @@ def figures_summary(path: Path) -> dict[str, Any]:
 
 def summary_of(data: dict[str, Any]) -> dict[str, Any]:
     """Return figures as data: every metric by game and player, or the payoffs of a tournament."""
-    if "pay" in data:
+    if "payoff" in data:
         matrix = TournamentSchema.model_validate(data)
         means = dict(zip(matrix.players, (figure.to_json() for figure in matrix.mean_against_others), strict=True))
         return {"kind": "tournament", "game": matrix.game, "unit": matrix.unit, "mean_against_others": means}
@@ -82,7 +83,7 @@ def _players(game: GameTable) -> dict[str, Any]:
 
 
 def _data(path: Path) -> dict[str, Any]:
-    return _read(path) if path.is_file() else _of_record(path)
+    return present_keys(_read(path)) if path.is_file() else _of_record(path)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -121,8 +122,8 @@ def _whole(evaluation: EvaluationFigures) -> Html:
 def _tournament_page(name: str, tournament: TournamentSchema) -> str:
     size = len(tournament.players)
     if (
-        len(tournament.pay) != size
-        or any(len(row) != size for row in tournament.pay)
+        len(tournament.payoff) != size
+        or any(len(row) != size for row in tournament.payoff)
         or len(tournament.mean_against_others) != size
     ):
         raise BadRecord(f"{name} has a matrix whose size is not the number of players.")
@@ -141,7 +142,7 @@ def _matrix(tournament: TournamentSchema) -> Html:
         [
             f"{number}. {tournament.players[row]}",
             cell(tournament.mean_against_others[row]),
-            *(cell(tournament.pay[row][column]) for column in order),
+            *(cell(tournament.payoff[row][column]) for column in order),
         ]
         for number, row in enumerate(order, 1)
     ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, model_validator
 
+from stratagem.base.renamed.metrics import present_keys, present_table
 from stratagem.measure.exploitability.result import Exploitability
 from stratagem.show.evaluation_file import SCHEMA, EvaluationFigures, StoredEstimate, StoredExploitability
 
@@ -24,9 +25,14 @@ class TournamentSchema(_Schema):
     seed: int | None = None
     episodes_per_pair: int | None = None
     players: list[str]
-    pay: list[list[StoredEstimate]]
+    payoff: list[list[StoredEstimate]]
     mean_against_others: list[StoredEstimate]
     warnings: list[str] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_present_keys(cls, data: Any) -> Any:
+        return present_keys(data)
 
 
 class Requests(_Schema):
@@ -123,7 +129,7 @@ class LeagueTable(_Schema):
     zero_sum: bool = True
     """True for a zero-sum game, in which the payoff of a member against itself is 0 on average."""
     deals: int = 0
-    pay: list[list[float]]
+    payoff: list[list[float]]
     errors: list[list[float | None]] = []
     elo: list[EloRating] = []
     skill: list[SkillRating] = []
@@ -141,3 +147,9 @@ class LeagueTable(_Schema):
     alliance: list[float | None] = []
     """Alliance index of each member's copies at one table against an outsider."""
     alliance_errors: list[float | None] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_present_keys(cls, data: Any) -> Any:
+        """Rename the keys of the table itself: those of its parts may be names of learners."""
+        return present_table(data) if isinstance(data, dict) else data

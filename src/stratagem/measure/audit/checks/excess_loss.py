@@ -21,6 +21,7 @@ import numpy as np
 
 from stratagem.base.errors import CannotCompute
 from stratagem.base.number_texts import number
+from stratagem.base.renamed.metrics import drawn_figure
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.measure.audit.checks.base import ProbeResult, questions_among
@@ -30,7 +31,7 @@ from stratagem.measure.resumable import is_unanswered
 from stratagem.measure.statistics import Estimate, all_equal, mean
 from stratagem.playing.records import Episode
 
-PAYS = ("pay_random", "pay_strong")
+PAYS = ("payoff_random", "payoff_strong")
 """Quantities that are mean pay a round over both seats against one opponent."""
 
 
@@ -67,7 +68,9 @@ class ExcessLossCheck:
         if not pays:
             raise CannotCompute("No pay over both seats was measured on two deals.")
         most, level = most_pay(task.game), LEVEL / len(pays)
-        found = [excess(pay.deals, gain, share, most, task.key.at(pay.figure.name), level) for pay in pays]
+        found = [
+            excess(pay.deals, gain, share, most, task.key.at(drawn_figure(pay.figure.name)), level) for pay in pays
+        ]
         pay, worst = min(zip(pays, found, strict=True), key=lambda pair: pair[1].p)
         (bound,) = (one for one in source.measured.figures if one.name == task.name("exploitability"))
         return Measurement(
