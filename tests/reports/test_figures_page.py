@@ -37,8 +37,10 @@ def test_page_of_a_tournament_is_its_matrix(tmp_path):
     assert run("tournament", "ipd", "--players", "TitForTat", "AlwaysDefect", "--episodes", 2, "--out", out) == 0
     assert run("report", out, "--out", tmp_path / "page.html") == 0
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert "1. ipd/AlwaysDefect" in page
-    assert "0.875" in page
+    assert page.index('<th scope="row">1</th><td>ipd/AlwaysDefect</td>') < page.index("<td>ipd/TitForTat</td>")
+    assert "mean against others \u2191" in page
+    assert "mean against others: mean payoff a round against the other players." in page
+    assert "0.88" in page
 
 
 @pytest.mark.parametrize(

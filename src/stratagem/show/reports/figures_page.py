@@ -16,10 +16,11 @@ from stratagem.measure.report import evaluation_json
 from stratagem.playing.store import read_episodes
 from stratagem.show.evaluation_file import EvaluationFigures, GameTable
 from stratagem.show.html import Html, element, join
+from stratagem.show.legend import explain, explain_marks
+from stratagem.show.markup import table_html, with_intervals
 from stratagem.show.reports.files import EvaluationFile, TournamentSchema
-from stratagem.show.reports.numbers import cell
 from stratagem.show.reports.page import header, page
-from stratagem.show.reports.section import Section, table
+from stratagem.show.reports.section import Section
 from stratagem.show.reports.sections.results import tables
 
 
@@ -129,23 +130,8 @@ def _tournament_page(name: str, tournament: TournamentSchema) -> str:
         raise BadRecord(f"{name} has a matrix whose size is not the number of players.")
     tiles = [("players", str(size)), ("episodes per pair", str(tournament.episodes_per_pair or "–"))]
     tiles += [] if tournament.seed is None else [("seed", str(tournament.seed))]
-    shows = "Payoff per round of the row against the column. Below a figure stands its 95 % interval; others are exact."
-    notes = [element("p", warning, class_="note") for warning in tournament.warnings]
-    section = Section("matrix", tournament.game, shows, join(_matrix(tournament), *notes))
+    shows = "Everybody against everybody, the best mean first."
+    table = with_intervals(tournament.table(f"in {tournament.unit}"))
+    legend = element("p", " ".join([*explain([table]), *explain_marks([table])]), class_="legend")
+    section = Section("matrix", tournament.game, shows, join(table_html(table), legend))
     return page(f"{name}: tournament", header(name, "tournament", "", [], tiles), [section])
-
-
-def _matrix(tournament: TournamentSchema) -> Html:
-    """Tabulate everybody against everybody, the best mean first."""
-    order = sorted(range(len(tournament.players)), key=lambda where: -(tournament.mean_against_others[where].mean))
-    rows: list[list[str]] = [
-        [
-            f"{number}. {tournament.players[row]}",
-            cell(tournament.mean_against_others[row]),
-            *(cell(tournament.payoff[row][column]) for column in order),
-        ]
-        for number, row in enumerate(order, 1)
-    ]
-    return table(
-        ["player", "mean", *(str(number + 1) for number in range(len(order)))], rows, caption=f"In {tournament.unit}"
-    )

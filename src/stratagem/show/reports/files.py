@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pydantic import BaseModel, model_validator
 
 from stratagem.base.renamed.metrics import present_keys, present_table
 from stratagem.measure.exploitability.result import Exploitability
+from stratagem.measure.figures.catalogue import figures_of
 from stratagem.show.evaluation_file import SCHEMA, EvaluationFigures, StoredEstimate, StoredExploitability
+from stratagem.show.table import Numbers, ResultTable, Value, text_table
+
+_MEANING = "Payoff a round of the row against the column."
 
 
 class _Schema(BaseModel):
@@ -33,6 +38,21 @@ class TournamentSchema(_Schema):
     @classmethod
     def _with_present_keys(cls, data: Any) -> Any:
         return present_keys(data)
+
+    def ranking(self) -> list[int]:
+        """Return the indices of the players, the best mean first."""
+        return sorted(range(len(self.players)), key=lambda row: -self.mean_against_others[row].mean)
+
+    def table(self, title: str) -> ResultTable:
+        """Return everybody against everybody, the best mean first."""
+        order = self.ranking()
+        numbers = (Numbers(str(rank), 2) for rank in range(1, len(order) + 1))
+        rows: list[tuple[Value, ...]] = [
+            (str(rank), self.players[row], self.mean_against_others[row], *(self.payoff[row][at] for at in order))
+            for rank, row in enumerate(order, 1)
+        ]
+        table = text_table(title, ("", "player", *figures_of("mean_against_others"), *numbers), rows)
+        return replace(table, notes=(_MEANING,), warnings=tuple(self.warnings), matrix=True)
 
 
 class Requests(_Schema):
