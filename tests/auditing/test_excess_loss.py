@@ -1,4 +1,4 @@
-"""Check of pay against exploitability: two figures that one policy cannot have."""
+"""Check of payoffs against exploitability: two figures that one policy cannot have."""
 
 from types import SimpleNamespace
 

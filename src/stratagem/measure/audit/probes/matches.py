@@ -1,4 +1,4 @@
-"""Probe of matches: pay against random play and against the strongest player at hand, and the figures of pools."""
+"""Probe of matches: payoff against random play and against the strongest player at hand, and the figures of pools."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DEALS = 6
 
 
 class MatchesProbe:
-    """Pay against random and strong play, and the safety of SEPO where the game has pools."""
+    """Payoff against random and strong play, and the safety of SEPO where the game has pools."""
 
     name: ClassVar[str] = "matches"
     share: ClassVar[float] = 0.2
@@ -93,7 +93,7 @@ def _pay(task: Task, name: str, matchup: Matchup) -> Measurement:
         name=task.name(quantity),
         group="competence",
         unit=task.unit(quantity),
-        method=f"Mean pay a round against {name}, seats rotated over paired deals.",
+        method=f"Mean payoff a round against {name}, seats rotated over paired deals.",
         chance=0.0 if task.game.spec.utility == "zero-sum" and name == "random" else None,
         episode=min(matchup.episodes, key=lambda episode: payoff_of(episode, episode.seat_of(0), scaled=False)).id,
     )

@@ -51,10 +51,10 @@ def _table(games: Sequence[GameTable], names: dict[str, str]) -> Html:
     columns = ("", *(replace(rate, label=game) for game in by_game), replace(rate, label="mean"))
     note, warnings = "The mean gives every game the same weight.", [one for game in games for one in game.warnings]
     found = replace(text_table(rate.label, columns, rows), notes=(note,), warnings=tuple(warnings))
-    return _shown(with_intervals(found), [f"{rate.label}: {rate.explanation}."])
+    return _table_with_legend(with_intervals(found), [f"{rate.label}: {rate.explanation}."])
 
 
-def _shown(found: ResultTable, legend: Iterable[str]) -> Html:
+def _table_with_legend(found: ResultTable, legend: Iterable[str]) -> Html:
     """Write a table and the sentences that explain it."""
     return join(table_html(found), element("p", " ".join([*legend, *explain_marks([found])]), class_="legend"))
 
@@ -85,7 +85,7 @@ def training_data(data: RunData) -> Section | None:
         name="training_data",
         title="Training data",
         shows="Samples of the played games by iteration: valid samples, distinct rows and actions, advantageous rows.",
-        body=_shown(found, explain([found])),
+        body=_table_with_legend(found, explain([found])),
     )
 
 
