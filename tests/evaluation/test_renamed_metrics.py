@@ -124,3 +124,5 @@ def test_cards_and_rankings_have_the_present_names():
 def test_names_of_players_are_no_metrics():
     assert present_keys({"run:runs/exploit": {"kuhn/pay": 1}}) == {"run:runs/exploit": {"kuhn/payoff": 1}}
     assert present_metric("kuhn/probe/exploit/AlwaysBet") == "kuhn/probe/exploit/AlwaysBet"
+    assert present_metric("own/exploit") == "own/exploit", "a metric of another package"
+    assert present_metric("evaluation/kuhn/base/against/random/robust").endswith("/shifted_payoff")

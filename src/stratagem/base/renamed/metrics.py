@@ -19,6 +19,8 @@ RENAMED_METRICS: Mapping[str, str] = {
     "unscaled_pay": "unscaled_payoff",
 }
 """New name by old name. Stored results outlive releases, so an entry stays."""
+_OF_POOLS = ("exploit", "robust")
+"""Old names that paths have in validations and evaluations alone; an algorithm of another package may log them, too."""
 RENAMED_QUANTITIES: Mapping[str, str] = {
     "pay_random": "payoff_random",
     "pay_strong": "payoff_strong",
@@ -33,6 +35,8 @@ _AGAINST = ".against"
 def present_metric(name: str) -> str:
     """Return the present name of a metric, which may be the last part of a path as in `kuhn/validation/pay`."""
     path, stroke, last = name.rpartition("/")
+    if last in _OF_POOLS and path and not (path.endswith("validation") or path.startswith("evaluation/")):
+        return name
     return f"{path}{stroke}{RENAMED_METRICS.get(last, last)}"
 
 
