@@ -88,7 +88,7 @@ def crossplay(number: int) -> tuple[int, Any]:
     names = ("TitForTat", "GrimTrigger", "Pavlov", "TitForTwoTats", "FirmButFair", "Joss", "GenerousZD", "ExtortZD")
     players = [make_player(f"noise({name}, p=0.05)", game) for name in names]
     result = tournament(game, text, players, Evaluator(30, Key(number), budget=0))
-    return 36 * 30, [[estimate.mean for estimate in row] for row in result.pay]
+    return 36 * 30, [[estimate.mean for estimate in row] for row in result.payoff]
 
 
 CASES = {

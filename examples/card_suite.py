@@ -12,6 +12,6 @@ def cards() -> Suite:
             SuiteLine("kuhn(hands=1)", {"train": ("TightPassive", "random"), "exploit": ("AlwaysBet",)}),
             SuiteLine("leduc", {"opponents": ("random",)}),
         ),
-        metrics=("pay", "win rate", "exploit"),
+        metrics=("payoff", "win rate", "pool_advantage"),
         episodes=10,
     )

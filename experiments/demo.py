@@ -7,19 +7,18 @@ training amplifies the difference. So one run's figures are to be read within th
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from result_tables import number
+from result_tables import number, read_results
 from sepo_table import figures, over_seeds
 
 ROWS = {
     "exploitability before SEPO": ("SFT", "exact"),
     "exploitability, chosen checkpoint": ("SEPO", "exact"),
     "exploitability, last checkpoint": ("last", "exact"),
-    "payoff, common scale, chosen checkpoint": ("SEPO", "pay"),
-    "pool advantage, common scale, chosen": ("SEPO", "exploit"),
+    "payoff, common scale, chosen checkpoint": ("SEPO", "payoff"),
+    "pool advantage, common scale, chosen": ("SEPO", "pool_advantage"),
 }
 """Stage and figure of each row; the last two are on the common scale, on which an ante is worth 3."""
 NEXT = (
@@ -57,7 +56,7 @@ def main() -> None:
     parser.add_argument("results", type=Path, help="the JSON with the other seeds")
     parser.add_argument("--all", action="store_true", help="print each figure beside those of the other seeds")
     arguments = parser.parse_args()
-    runs = json.loads(arguments.results.read_text(encoding="utf-8"))["kuhn"]["tiny"]
+    runs = read_results(arguments.results)["kuhn"]["tiny"]
     if arguments.all:
         print_table(list(compared(figures(arguments.run), [run["stages"] for run in runs])), len(runs))
     print("Next, after `. .venv/bin/activate`:")

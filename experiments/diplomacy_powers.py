@@ -6,12 +6,12 @@ The file is what `stratagem eval` wrote with `--out`; its table by seat is what 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from dots import Dot, picture
+from result_tables import read_results
 
 
 def dot(name: str, figure: Mapping[str, Any], *, marked: bool = False) -> Dot:
@@ -30,14 +30,14 @@ def main() -> None:
     parser.add_argument("picture", type=Path, help="the picture to write, as SVG")
     parser.add_argument("--player", default="", help="part of the player's name, where the file has several")
     asked = parser.parse_args()
-    (game,) = json.loads(asked.file.read_text(encoding="utf-8"))["games"]
+    (game,) = read_results(asked.file)["games"]
     rows = [row for row in game["players"] if asked.player in row["player"]]
     if not rows:
         raise SystemExit(f"{asked.file} has {', '.join(row['player'] for row in game['players'])}: name one of them.")
     row = rows[0]
-    dots = [dot(seat["seat"].capitalize(), seat["metrics"]["pay"]) for seat in row["by_seat"]]
-    dots.append(dot("all", row["metrics"]["pay"], marked=True))
-    title = f"sum of squares by power; the null over all powers is {row['nulls']['pay']:.3f}"
+    dots = [dot(seat["seat"].capitalize(), seat["metrics"]["payoff"]) for seat in row["by_seat"]]
+    dots.append(dot("all", row["metrics"]["payoff"], marked=True))
+    title = f"sum of squares by power; the null over all powers is {row['nulls']['payoff']:.3f}"
     asked.picture.write_text(picture(dots, title, 0.0, 0.4), encoding="utf-8")
 
 

@@ -36,7 +36,7 @@ from stratagem.playing.store import read_episodes
 from stratagem.sweeps.comparison import by_seed, pair_seeds, paired_tests, sign_flips
 
 CONTROL = "none"
-FIGURES = ("pay", "first", "centres", "effective")
+FIGURES = ("payoff", "first", "centres", "effective")
 """Metrics of the final evaluation; the first is the sum of squares, which the tests are about."""
 SHARES = ("holds", "supports", "void")
 """Shares of orders in the last rollouts."""
@@ -82,7 +82,7 @@ def rows(runs: Runs) -> Iterator[list[str]]:
     """A row for each arm that has runs, with means over seeds."""
     for arm in (*ORDERS, *VARIANTS):
         if own := runs.get(arm, ()):
-            before = [run["before"]["pay"] for run in own]
+            before = [run["before"]["payoff"] for run in own]
             after = ([run["after"][name] for run in own] for name in FIGURES)
             rest = ([run[name] for run in own] for name in SHARES)
             yield [arm, str(len(own)), *map(mean, (before, *after, *rest))]
@@ -98,7 +98,7 @@ def mean(values: Sequence[float | None]) -> str:
 
 def tests(runs: Runs) -> Iterator[list[str]]:
     """A row for each declared comparison whose arms share a seed."""
-    last = {arm: by_seed((run["seed"], run["after"]["pay"]) for run in own) for arm, own in runs.items()}
+    last = {arm: by_seed((run["seed"], run["after"]["payoff"]) for run in own) for arm, own in runs.items()}
     for family in FAMILIES:
         shared = {arm: pair_seeds(last.get(arm, {}), last.get(CONTROL, {})) for arm in family.comparisons}
         differences = {arm: found for arm, found in shared.items() if found}

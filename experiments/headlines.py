@@ -7,13 +7,13 @@ widened to the 99 % prediction interval of one more seed (Student's t).
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, NamedTuple
 
+from result_tables import read_results
 from scipy.stats import t
 
 from stratagem.training.runs.config_file import toml_value
@@ -72,8 +72,8 @@ def headlines() -> list[Headline]:
             values = _stage(sepo[game][f"{run}-togo"], "last")
             rows.append(Headline(f"{title}, {label}", f"{game}-{run}", last.format(spec), values))
     pays = {name: _pays(shaping[f"tiny/icg-{name}-even"]) for name in ("trial", "alone")}
-    rows.append(Headline("chicken, shaper", "chicken-shaper", "outcome/20/shaper/pay", pays["trial"]))
-    rows.append(Headline("chicken, every episode", "chicken-alone", "outcome/20/shaper/pay", pays["alone"]))
+    rows.append(Headline("chicken, shaper", "chicken-shaper", "outcome/20/shaper/payoff", pays["trial"]))
+    rows.append(Headline("chicken, every episode", "chicken-alone", "outcome/20/shaper/payoff", pays["alone"]))
     for label, stage, name in (("base", "base", "Base"), ("cloning + KTO", "trained", "BC + KTO")):
         rates = [_rate(run["stages"][name]) for run in scopal["self"]]
         rows.append(Headline(f"six games, {label}", "scopal", f"evaluation/all/{stage}/win_rate", rates))
@@ -81,7 +81,7 @@ def headlines() -> list[Headline]:
 
 
 def _json(name: str) -> Any:
-    return json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    return read_results(RESULTS / f"{name}.json")
 
 
 def _stage(runs: Sequence[dict[str, Any]], stage: str) -> list[float]:
@@ -90,7 +90,7 @@ def _stage(runs: Sequence[dict[str, Any]], stage: str) -> list[float]:
 
 def _pays(runs: Sequence[dict[str, Any]]) -> list[float]:
     """Return the payoff of the first seat over 20 rounds in each seed."""
-    return [run["rows"][0]["figures"][f"{run['seats'][0]}/pay"] for run in runs]
+    return [run["rows"][0]["figures"][f"{run['seats'][0]}/payoff"] for run in runs]
 
 
 def _rate(stage: dict[str, Any]) -> float:

@@ -83,7 +83,7 @@ def population(run: FinishedRun) -> dict[str, Any]:
     means = np.mean(payoffs, axis=0) / rounds
     newest = {member["parent"]: index for index, member in enumerate(last["members"]) if member["parent"]}
     indices = list(newest.values())
-    cross = [last["pay"][a][b] for a in indices for b in indices if a != b]
+    cross = [last["payoff"][a][b] for a in indices for b in indices if a != b]
     players = run.read("evaluation.json")["evaluation"]["games"][0]["players"]
     by_label = {player["player"].rpartition("@")[2]: player for player in players}
     first = last["members"][indices[0]]
@@ -98,7 +98,7 @@ def population(run: FinishedRun) -> dict[str, Any]:
 
 def _against(player: Mapping[str, Any]) -> dict[str, float]:
     """Compute a policy's payoff per round against each frozen opponent."""
-    return {row["opponent"].rpartition("/")[2]: row["pay"]["mean"] for row in player["opponents"]}
+    return {row["opponent"].rpartition("/")[2]: row["payoff"]["mean"] for row in player["opponents"]}
 
 
 def solvers(game: str, at: Sequence[int]) -> dict[str, list[float]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stratagem.base.renamed.metrics import present_table
 from stratagem.measure.statistics import Estimate
 from stratagem.training.runs.config_file import recipe_digest
 from stratagem.training.runs.folder import RunFolder, find_runs
@@ -40,8 +41,8 @@ class FinishedRun:
         return self.folder.path
 
     def read(self, name: str) -> Any:
-        """Read a JSON file of the run."""
-        return json.loads((self.path / name).read_text(encoding="utf-8"))
+        """Read a JSON file of the run, in which metrics may have their former names."""
+        return _parse((self.path / name).read_text(encoding="utf-8"))
 
     def provenance(self) -> Row:
         """Return the commit and the command of the run, whether the program differed from it, and the resolved recipe.
@@ -87,9 +88,13 @@ def table_command_line(doc: str | None) -> argparse.ArgumentParser:
 
 
 def read_results(path: Path) -> dict[str, Any]:
-    """Read the JSON of results; empty where there is none yet."""
-    data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    """Read the JSON of results, in which metrics may have their former names; empty where there is none yet."""
+    data: dict[str, Any] = _parse(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return data
+
+
+def _parse(text: str) -> Any:
+    return json.loads(text, object_hook=present_table)
 
 
 def indented(data: Mapping[str, Any]) -> str:
@@ -123,7 +128,8 @@ def _runs(data: object) -> Iterator[Mapping[str, Any]]:
             yield from _runs(value)
     elif isinstance(data, list | tuple):
         for value in data:
-            yield from _runs(value)
+            if not isinstance(value, float | int):  # a curve has very many
+                yield from _runs(value)
 
 
 def _with_digests(data: Any, folder: Path) -> Any:

@@ -18,7 +18,7 @@ from stratagem.measure.comparisons import Family
 
 PENALISED = {"kuhn": "exact", "ipd": "externality"}
 """Figure that the weight of a game acts on."""
-SHOWN = {"kuhn": ("pay", "exact"), "ipd": ("pay", "externality", "exact")}
+SHOWN = {"kuhn": ("payoff", "exact"), "ipd": ("payoff", "externality", "exact")}
 Runs = Mapping[str, Sequence[Row]]
 
 
@@ -47,14 +47,14 @@ def front_differences(game: str, runs: Runs) -> dict[str, dict[int, float]]:
     """Return each weight less weight 0, in the payoff and in the penalised figure."""
     return {
         _comparison(name, weight): differences(of_weight(runs, weight), of_weight(runs, "0"), last(name))
-        for name in ("pay", PENALISED[game])
+        for name in ("payoff", PENALISED[game])
         for weight in FRONT[game][2][1:]
     }
 
 
 def family(game: str) -> Family:
     """Return the declared family of a game."""
-    names = ("pay", PENALISED[game])
+    names = ("payoff", PENALISED[game])
     comparisons = tuple(_comparison(name, weight) for name in names for weight in FRONT[game][2][1:])
     return Family(f"weights of the penalty in {game}", comparisons)
 

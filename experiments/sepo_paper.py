@@ -58,4 +58,4 @@ PAPER: Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]] = {
     },
 }
 """SEPO's printed figures: pay, exploit, externality, safety, NRA."""
-PRINTED = ("pay", "exploit", "externality", "safety", "nra")
+PRINTED = ("payoff", "pool_advantage", "externality", "safety", "nra")

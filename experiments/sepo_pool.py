@@ -11,13 +11,12 @@ seeds.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from result_tables import Row, markdown
+from result_tables import Row, markdown, read_results
 from scipy.stats import spearmanr
 from sepo import LEDUC, POOL_ARMS, RESPONSE_ARMS
 
@@ -32,7 +31,7 @@ ROUNDS = 10_000
 
 def checkpoints(run: Row) -> Points:
     """Pool exploit and exact exploitability of a run at `STEPS`; the start is in every arm of a seed alike."""
-    pool, exact = (run["curves"][name] for name in ("exploit", "exact"))
+    pool, exact = (run["curves"][name] for name in ("pool_advantage", "exact"))
     rows = [
         (pool["values"][pool["steps"].index(step)], exact["values"][exact["steps"].index(step)])
         for step in STEPS
@@ -95,7 +94,7 @@ def main() -> None:
     parser.add_argument("--game", default="kuhn", choices=("kuhn", LEDUC, "ipd"), help="game of the runs")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="resamples of seeds")
     arguments = parser.parse_args()
-    arms = json.loads(arguments.figures.read_text(encoding="utf-8"))[arguments.game]
+    arms = read_results(arguments.figures)[arguments.game]
     groups = {"all arms": POOL_ARMS, **{arm: (arm,) for arm in POOL_ARMS}}
     points = {name: seeds for name, names in groups.items() if (seeds := points_by_seed(arms, names))}
     correlations = (summary(seeds, name, arguments.rounds) for name, seeds in points.items())

@@ -41,9 +41,9 @@ from stratagem.training.runs.metrics import read_metrics
 Pick = Callable[[Row], float | None]
 Games = Mapping[str, Mapping[str, Sequence[Row]]]
 """Runs by game and name, a run a seed."""
-SHOWN = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra", "exact")
+SHOWN = ("payoff", "pool_advantage", "shifted_payoff", "externality", "collusion", "safety", "nra", "exact")
 STAGES = ("random", "Base", "SFT", "SEPO", "last")
-CONTROLLED = ("exact", "exploit", "safety")
+CONTROLLED = ("exact", "pool_advantage", "safety")
 """Figures in which SEPO is compared with the control; the exact one exists in Kuhn poker alone."""
 CONTROL_FAMILY = Family(
     "SEPO less the run without its penalties, in all games",
@@ -110,7 +110,7 @@ def row(run: FinishedRun) -> Row:
 
 def figures(path: Path) -> dict[str, dict[str, float]]:
     """By stage, the figures of the final evaluation; the exact one is NashConv over the seats, in the game's unit."""
-    data = json.loads((path / "evaluation.json").read_text(encoding="utf-8"))
+    data = read_results(path / "evaluation.json")
     stages: dict[str, dict[str, float]] = {}
     for player in data["evaluation"]["games"][0]["players"]:
         title = data["rows"].get(player["player"], player["player"])
@@ -125,7 +125,7 @@ def curves(run: RunFolder) -> dict[str, Any]:
     """Exploitability over training, exact and against the pool, and the gradient of the penalty over it."""
     metrics = read_metrics(run)
     data: dict[str, Any] = {}
-    for name, end in (("exact", "exact/exploitability"), ("exploit", "validation/exploit")):
+    for name, end in (("exact", "exact/exploitability"), ("pool_advantage", "validation/pool_advantage")):
         for curve in (metrics[key] for key in metrics if key.endswith(end)):
             data[name] = {"steps": [step - curve.steps[0] for step in curve.steps], "values": curve.values}
     if "loss/kl" in metrics:
@@ -212,7 +212,7 @@ def arm_rows(runs: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
             *(over_seeds([values[index] for values in exact]) for index in (0, -1)),
             *(
                 over_seeds([stage[key] for stage in stages if key in stage])
-                for key in ("exact", "exploit", "pay", "safety")
+                for key in ("exact", "pool_advantage", "payoff", "safety")
             ),
             over_seeds([run["curves"]["kl"] for run in own if "kl" in run["curves"]]),
             over_seeds([signal["ratio"] for signal in signals]),
@@ -240,15 +240,17 @@ def claim_rows(runs: Mapping[str, Sequence[Row]], family: Family = ARM_FAMILY) -
 
 def headline_rows(runs: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
     """A row a policy in Kuhn poker (chips a hand): payoff, the pool's figure, the exact one, the difference."""
-    units = {"pay": scale_of(make_game("kuhn")) or 1.0, "exact": 1.0}
-    units["exploit"] = 2.0 * units["pay"]
+    units = {"payoff": scale_of(make_game("kuhn")) or 1.0, "exact": 1.0}
+    units["pool_advantage"] = 2.0 * units["payoff"]
     tests = paired_tests(ARM_FAMILY, arm_differences(runs), sign_flips(Key(0).at("sepo")))
     for title, (arm, stage) in HEADLINE.items():
         if arm not in runs:
             continue
         stages = [run["stages"][stage] for run in runs[arm]]
         test = tests.get(f"{arm} less {ARM_CONTROLS.get(arm)}") if stage == "last" else None
-        figures = ([round(own[name] / units[name], 9) for own in stages] for name in ("pay", "exploit", "exact"))
+        figures = (
+            [round(own[name] / units[name], 9) for own in stages] for name in ("payoff", "pool_advantage", "exact")
+        )
         yield [title, *map(over_seeds, figures), *(_difference(test.estimate, test.holm_p) if test else (DASH, DASH))]
 
 
@@ -259,7 +261,7 @@ def response_rows(game: str, runs: Mapping[str, Sequence[Row]]) -> Iterator[list
         if arm in RESPONSE_ARMS and arm in runs:
             own, trained = runs[arm], stage == "last"
             test = tests.get(f"{arm} less {ARM_CONTROLS.get(arm)}") if trained else None
-            figures = (over_seeds([run["stages"][stage][name] for run in own]) for name in ("pay", "exact"))
+            figures = (over_seeds([run["stages"][stage][name] for run in own]) for name in ("payoff", "exact"))
             chosen = over_seeds([run["stages"]["SEPO"]["exact"] for run in own]) if trained else DASH
             kl = over_seeds([run["curves"]["kl"] for run in own]) if trained else DASH
             gap = _difference(test.estimate, test.p) if test else (DASH, DASH)
@@ -290,7 +292,7 @@ def print_game(game: str, runs: Mapping[str, Sequence[Row]]) -> None:
     if "tiny" in runs:
         print(f"\n### {game}, {len(runs['tiny'])} seeds\n\n{markdown(['', *SHOWN], stage_rows(runs, game))}\n")
     if any(name in runs for name in ARMS):
-        heads = ["arm", "seeds", "exact, start", "exact, last", "exact, chosen", "exploit, pool", "pay", "safety"]
+        heads = ["arm", "seeds", "exact, start", "exact, last", "exact, chosen", "exploit, pool", "payoff", "safety"]
         heads += ["KL to the start", "direction", "verdicts"]
         print(f"\n### {game}, arms\n\n{markdown(heads, arm_rows(runs))}\n")
         if game == "kuhn":

@@ -16,13 +16,12 @@ all ten seeds are there.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-from result_tables import interval, markdown
+from result_tables import interval, markdown, read_results
 from shapellm_table import pays
 
 from stratagem.games.key import Key
@@ -100,7 +99,7 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="the JSON of experiments/shapellm_table.py")
-    data = json.loads(parser.parse_args().data.read_text(encoding="utf-8"))
+    data = read_results(parser.parse_args().data)
     print(markdown(HEADS, rows(data)))
     for other, family in CLAIMS.items():
         print(f"\n{family.name}\n\n{markdown(HEADS, claim_rows(data, other))}")

@@ -10,12 +10,11 @@ one, are given beside the trials: were the number and size of updates all that c
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from result_tables import DASH, markdown, number
+from result_tables import DASH, markdown, number, read_results
 from shapellm_table import joined, pays
 
 SHARES = {"tiny/ipd-shaper": 1, "tiny/ipd-long-1": 1, "tiny/ipd-long-3": 3, "tiny/ipd-long-6": 6}
@@ -48,7 +47,7 @@ def lead(trials: Sequence[float], gaps: Sequence[float]) -> Lead:
 
 def of_run(run: Mapping[str, Any]) -> Lead:
     """Find the first lead of a run by its recorded curves."""
-    first, second = (dict(run["curves"][f"{seat}/pay"]) for seat in run["seats"])
+    first, second = (dict(run["curves"][f"{seat}/payoff"]) for seat in run["seats"])
     trials = sorted(first.keys() & second.keys())
     return lead(trials, [first[trial] - second[trial] for trial in trials])
 
@@ -75,7 +74,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", type=Path, help="JSON of experiments/shapellm_table.py")
-    print(markdown(HEADS, rows(json.loads(parser.parse_args().results.read_text(encoding="utf-8")))))
+    print(markdown(HEADS, rows(read_results(parser.parse_args().results))))
 
 
 if __name__ == "__main__":

@@ -70,7 +70,7 @@ def row(run: FinishedRun) -> Row:
         **known,
         "end": [outcome["interest"][seat]["earned"] for seat in SEATS],
         "best_response": [outcome["interest"][seat]["possible"] for seat in SEATS],
-        "learning": [_mean(data.curves[f"{seat}/pay"].values) for seat in SEATS],
+        "learning": [_mean(data.curves[f"{seat}/payoff"].values) for seat in SEATS],
         "policy": [[_last(data, f"{seat}/first/", state) for state in _states(data, seat)] for seat in SEATS],
     }
 

@@ -78,13 +78,13 @@ def curves(data: RunData) -> dict[str, list[list[float]]]:
             if s % (25 if "/first/" in name else 5) == 0 and math.isfinite(v)
         ]
         for name, curve in data.curves.items()
-        if name.endswith(("/pay", "/entropy", "/null")) or "/first/" in name
+        if name.endswith(("/payoff", "/entropy", "/null")) or "/first/" in name
     }
 
 
 def peak(data: RunData, seats: Sequence[str]) -> dict[str, Any]:
     """Return the five trials in a row that paid the first seat most: the first of them, and all seats' means."""
-    payoffs = [data.curves[f"{name}/pay"].values for name in seats]
+    payoffs = [data.curves[f"{name}/payoff"].values for name in seats]
     starts = range(max(1, len(payoffs[0]) - _WINDOW + 1))
     best = max(starts, key=lambda start: math.fsum(payoffs[0][start : start + _WINDOW]))
     means = [math.fsum(own[best : best + _WINDOW]) / len(own[best : best + _WINDOW]) for own in payoffs]
@@ -118,7 +118,7 @@ def end_rows(data: Mapping[str, Sequence[Row]]) -> Iterator[list[str]]:
 def pays(run: Row, index: int = 0) -> tuple[float | None, ...]:
     """Return the seats' rewards per step in the last games, in order; None where no reply was legal."""
     figures = run["rows"][index]["figures"]
-    return tuple(figures[f"{name}/pay"] for name in run["seats"])
+    return tuple(figures[f"{name}/payoff"] for name in run["seats"])
 
 
 def mean_pays(runs: Sequence[Row], index: int) -> str:

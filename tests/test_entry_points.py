@@ -248,7 +248,7 @@ def test_a_broken_metric_says_so_and_is_in_no_list(torn):
     assert "The metric torn figure of the package torn-package is broken" in " ".join(run.stderr.split())
     program = "from stratagem.measure.metrics import METRICS as m; print(len(m), 'torn figure' in list(m), *m)"
     listed = python(program, path=torn)
-    assert listed.stdout.startswith("35 False pay exploit"), listed.stderr
+    assert listed.stdout.startswith("35 False payoff pool_advantage"), listed.stderr
 
 
 DECLARATION = """

@@ -100,7 +100,7 @@ def test_the_player_takes_part_in_a_tournament():
     result = tournament(game, "ipd", players, Evaluator(episodes=2))
     assert result.players[0] == "ipd/Handshake"
     own = ((1 + 3) + 6 * 3) / 8, (1 + 0 + 6 * 1) / 8, (5 + 3 + 6 * 5) / 8
-    assert [cell.mean for cell in result.pay[0]] == pytest.approx(own)
+    assert [cell.mean for cell in result.payoff[0]] == pytest.approx(own)
 
 
 def test_the_metric_goes_through_an_evaluation(monkeypatch):

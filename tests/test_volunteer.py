@@ -54,7 +54,13 @@ def test_rules_conform_and_players_are_measured(tmp_path, capsys):
     assert command("eval", GAME, "--player", "Rotating", "--episodes", 6, "--no-chance", "--out", out) == 0
     assert "exploitability" in capsys.readouterr().out
     (result,) = json.loads(out.read_text())["games"]
-    assert set(result["players"][0]["metrics"]) >= {"pay", "exploit", "robust", "externality", "safety"}
+    assert set(result["players"][0]["metrics"]) >= {
+        "payoff",
+        "pool_advantage",
+        "shifted_payoff",
+        "externality",
+        "safety",
+    }
 
 
 def test_a_record_of_a_game_of_a_file_keeps_its_pools(tmp_path, capsys):

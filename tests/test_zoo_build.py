@@ -74,8 +74,8 @@ def test_a_changed_file_changes_the_digests(run, tmp_path):
     ],
 )
 def test_a_figure_may_differ_by_its_sampling_error_alone(told, found, differs):
-    card = {"figures": {"best": {"pay": told}}}
-    assert bool(list(zoo.differences(card, {"pay": found}, "best"))) is differs
+    card = {"figures": {"best": {"payoff": told}}}
+    assert bool(list(zoo.differences(card, {"payoff": found}, "best"))) is differs
 
 
 def test_every_model_names_its_run_its_game_and_its_page():

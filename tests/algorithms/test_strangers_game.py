@@ -62,7 +62,7 @@ def test_sepo_and_sft_from_its_own_demonstrators(tmp_path):
     run = trained(tmp_path)
     metrics = read_metrics(run)
     for name in (
-        "pay",
+        "payoff",
         "externality",
         "probe/exploit/noise(CheapHelper,p=0.5)",
         "probe/collusion/Helper",
@@ -118,7 +118,7 @@ def test_a_game_that_names_nobody_trains_against_defaults_and_says_what_is_inact
     metrics = read_metrics(run)
     assert "bare/validation/safety" in metrics
     assert not [name for name in metrics if name.startswith("bare/probe/")]
-    assert metrics["bare/validation/safety"].values == metrics["bare/validation/pay"].values
+    assert metrics["bare/validation/safety"].values == metrics["bare/validation/payoff"].values
 
 
 def test_every_seat_but_the_agents_has_an_opponent_and_a_best_response_has_one():

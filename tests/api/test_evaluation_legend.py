@@ -4,7 +4,7 @@ import pytest
 
 import stratagem as sg
 
-SCALED = "On the common scale, that of payoff, pool advantage, robust, safety, mutual cooperation has payoff 3."
+SCALED = "On the common scale, that of payoff, pool advantage, shifted payoff, safety, mutual cooperation has payoff 3."
 NRA = "NRA: normalised relative advantage, from -1 to 1 (GTBench)."
 
 

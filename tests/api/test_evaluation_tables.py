@@ -38,7 +38,7 @@ def test_null_of_the_payoff_is_in_the_unit_of_the_game():
             {
                 "game": "x",
                 "scale": 3.0,
-                "players": [{"player": "a", "unscaled": {"pay": {"mean": 1.0}}, "nulls": {"pay": 6.0}}],
+                "players": [{"player": "a", "unscaled": {"payoff": {"mean": 1.0}}, "nulls": {"payoff": 6.0}}],
             }
         ]
     }
@@ -70,7 +70,7 @@ def test_lower_bound_has_its_sign():
 
 
 def test_stage_names_and_the_chosen_stage_of_a_run():
-    players = [{"player": name, "unscaled": {"pay": {"mean": 1.0, "exact": True}}} for name in ("random", "b", "a")]
+    players = [{"player": name, "unscaled": {"payoff": {"mean": 1.0, "exact": True}}} for name in ("random", "b", "a")]
     stored = EvaluationFigures.model_validate({"games": [{"game": "kuhn", "players": players}]})
     table = evaluation_tables(stored, stages={"a": "base", "b": "SEPO"}, chosen="b")[0]
     assert [(row.values[0], row.kind) for row in table.rows] == [

@@ -193,7 +193,7 @@ MISTAKES = [
     (lambda: sg.play("kuhn", "random", seed="x"), "A seed is a whole number, not 'x'."),
     (lambda: sg.evaluate("kuhn", None), "or a Player, not NoneType"),
     (lambda: sg.evaluate("kuhn", "random", episodes="3"), "a whole number, not '3'"),
-    (lambda: sg.evaluate("kuhn", "random", metrics=["exploits"]), "did you mean exploit"),
+    (lambda: sg.evaluate("kuhn", "random", metrics=["pool_advantag"]), "did you mean pool_advantage"),
     (lambda: sg.evaluate("sepoo", "random"), "did you mean sepo"),
     (lambda: sg.exploitability("kuhn", "mcts:5"), "cannot state its probabilities"),
     (lambda: sg.tournament("kuhn", "random", chance=False), "at least two players"),

@@ -11,7 +11,7 @@ from stratagem.measure.statistics import Estimate, exactly
 from stratagem.show.series import choose, drawn_of
 from stratagem.show.table import AtLeast, FigureLimits, NamedFigure, Numbers, ResultTable, TableRow, text_table
 
-PAY, HONESTY, SAFETY = (find_figure(key) for key in ("pay", "honesty", "safety"))
+PAY, HONESTY, SAFETY = (find_figure(key) for key in ("payoff", "honesty", "safety"))
 ROWS = [("a", Estimate(0.5, se=0.1, n=9), Estimate(0.25, low=0.1, high=0.5)), ("b", exactly(0.0), None)]
 TABLE = text_table("a game", ("player", HONESTY, SAFETY), ROWS)
 NULL = TableRow(("null", 0.3, ""), "null")
@@ -79,7 +79,7 @@ def test_matrix_of_a_tournament_is_drawn_unless_a_figure_is_named():
     (heat,) = found.plot().data
     assert isinstance(heat, go.Heatmap)
     assert [list(row) for row in heat.z] == [
-        [found.cross_play.pay[row][column].mean for column in found.cross_play.ranking()]
+        [found.cross_play.payoff[row][column].mean for column in found.cross_play.ranking()]
         for row in found.cross_play.ranking()
     ]
     (bar,) = found.plot("mean_against_others").data

@@ -65,7 +65,7 @@ def test_known_figures_are_in_the_rows(results):
     assert exact["random", "exploitability"] == pytest.approx(11 / 24)
     assert exact["kuhn/NashApprox", "exploitability"] == pytest.approx(0.0, abs=1e-9)
     units = {(row["figure"], row["unit"]) for row in results["evaluate"].rows()}
-    assert {("exploitability", "chips a hand"), ("unscaled_pay", "chips a hand")} <= units
+    assert {("exploitability", "chips a hand"), ("unscaled_payoff", "chips a hand")} <= units
     pay = {(row["player"], row["opponent"]): row["mean"] for row in results["tournament"].rows()}
     assert pay["kuhn/NashApprox", "random"] == -pay["random", "kuhn/NashApprox"] > 0
 
@@ -73,8 +73,8 @@ def test_known_figures_are_in_the_rows(results):
 def test_pay_on_the_common_scale_is_not_given_in_the_unit_of_the_game():
     found = sg.evaluate("kuhn", "random", opponents=["NashApprox"], episodes=2, chance=False)
     own = {row["figure"]: (row["mean"], row["unit"]) for row in found.rows()}
-    assert own["pay"] == (pytest.approx(3 * own["unscaled_pay"][0]), "points on the common scale")
-    assert own["unscaled_pay"][1] == "chips a hand"
+    assert own["payoff"] == (pytest.approx(3 * own["unscaled_payoff"][0]), "points on the common scale")
+    assert own["unscaled_payoff"][1] == "chips a hand"
     assert [table.title for table in found.tables()] == [
         "kuhn   2 episodes per opponent, in chips a hand",
         "kuhn, on the common scale",
@@ -83,7 +83,7 @@ def test_pay_on_the_common_scale_is_not_given_in_the_unit_of_the_game():
     ]
     plain = sg.evaluate("ipd", "TitForTat", opponents=["Joss"], episodes=2, chance=False)
     assert plain.tables()[1].title == "ipd"
-    assert plain.to_json()["games"][0]["units"]["pay"] == "points a round"
+    assert plain.to_json()["games"][0]["units"]["payoff"] == "points a round"
 
 
 def test_json_tells_the_unit_of_each_metric():
@@ -91,7 +91,7 @@ def test_json_tells_the_unit_of_each_metric():
     assert game["unit"] == "chips a hand"
     assert set(game["units"]) == set(game["players"][0]["metrics"])
     common = {name for name, unit in game["units"].items() if unit == "points on the common scale"}
-    assert common == {"pay", "exploit", "robust", "safety"}
+    assert common == {"payoff", "pool_advantage", "shifted_payoff", "safety"}
 
 
 def test_rows_become_a_data_frame(results, monkeypatch):
@@ -136,8 +136,8 @@ def test_results_plot_but_a_verification(results):
         figure = result.plot()
         assert isinstance(figure, go.Figure)
         assert len(figure.data) >= 1
-    unscaled = next(row["mean"] for row in results["evaluate"].rows() if row["figure"] == "unscaled_pay")
-    assert results["evaluate"].plot("pay").data[0].y[0] == pytest.approx(unscaled)
+    unscaled = next(row["mean"] for row in results["evaluate"].rows() if row["figure"] == "unscaled_payoff")
+    assert results["evaluate"].plot("payoff").data[0].y[0] == pytest.approx(unscaled)
     with pytest.raises(sg.StratagemError, match="There is no figure of this result called 'payy'"):
         results["evaluate"].plot("payy")
 
@@ -158,7 +158,7 @@ def test_a_record_has_the_episodes_and_their_figures(results, tmp_path):
     assert one.payoffs() == results["play"].payoffs()
     assert "4 episodes" in repr(one)
     (figures,) = one.evaluate().to_json()["games"][0]["players"]
-    assert figures["unscaled"]["pay"]["mean"] == pytest.approx(results["play"].totals()[0].payoff.mean)
+    assert figures["unscaled"]["payoff"]["mean"] == pytest.approx(results["play"].totals()[0].payoff.mean)
     with pytest.raises(sg.StratagemError, match="already holds recorded episodes"):
         results["play"].save(tmp_path / "one")
 

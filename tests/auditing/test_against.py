@@ -39,8 +39,8 @@ def test_the_card_has_the_differences_from_the_baseline(audited):
 
 def test_pay_is_compared_deal_by_deal(audited):
     out, card = audited
-    paid = card.by_name["kuhn.pay_random.against"]
-    own, other = (read_card(folder).by_name["kuhn.pay_random"] for folder in (out, out / "against"))
+    paid = card.by_name["kuhn.payoff_random.against"]
+    own, other = (read_card(folder).by_name["kuhn.payoff_random"] for folder in (out, out / "against"))
     differences = [one - two for one, two in zip(own.deals, other.deals, strict=True)]
     assert paid.value == pytest.approx(sum(differences) / len(differences))
     assert paid.n == len(differences) > 5
@@ -56,12 +56,12 @@ def test_a_difference_can_be_a_condition(audited):
 
 def test_other_deals_are_not_paired(audited):
     _, card = audited
-    (found,) = [change for change in changes(card, replace(card, seed=7)) if change.name == "kuhn.pay_random"]
+    (found,) = [change for change in changes(card, replace(card, seed=7)) if change.name == "kuhn.payoff_random"]
     assert (found.paired, found.holm_p) == (None, None)
-    (same,) = [change for change in changes(card, card) if change.name == "kuhn.pay_random"]
+    (same,) = [change for change in changes(card, card) if change.name == "kuhn.payoff_random"]
     assert (same.difference, same.changed) == (0.0, False)
     assert (same.lower, same.upper) == (None, None), "equal differences do not tell the variance"
-    (kept,) = [figure for figure in against(card, card) if figure.name == "kuhn.pay_random.against"]
+    (kept,) = [figure for figure in against(card, card) if figure.name == "kuhn.payoff_random.against"]
     assert (kept.value, kept.interval, kept.differs) == (0.0, "", False)
 
 

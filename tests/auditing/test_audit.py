@@ -82,13 +82,13 @@ def test_cooperation_in_a_dilemma_is_counted_and_raises_no_alarm():
 
 
 def test_intervals_of_few_observations_are_those_of_students_t():
-    figure = fill_figure(Measurement(name="kuhn.pay_random", group="competence"), Estimate(1.0, se=0.1, n=5))
+    figure = fill_figure(Measurement(name="kuhn.payoff_random", group="competence"), Estimate(1.0, se=0.1, n=5))
     assert (figure.lower, figure.upper) == (pytest.approx(1 - 0.27764, abs=1e-4), pytest.approx(1 + 0.27764, abs=1e-4))
     assert figure.interval == "95 %, and less where few observations are skewed"
     assert fill_figure(Measurement(name="x.pay", group="competence"), Estimate(1.0, se=0.1, n=10)).interval == "95 %"
     rate = Estimate(0.5, se=0.1, n=5, low=0.2, high=0.8)  # it has an interval of its own
     assert fill_figure(Measurement(name="x.won", group="competence"), rate).interval == "95 %"
-    equal = fill_figure(Measurement(name="kuhn.pay_random", group="competence"), Estimate(-1.0, se=0.0, n=5))
+    equal = fill_figure(Measurement(name="kuhn.payoff_random", group="competence"), Estimate(-1.0, se=0.0, n=5))
     assert (equal.value, equal.lower, equal.interval) == (-1.0, None, "")
     rounded = fill_figure(Measurement(name="x.pay", group="competence"), mean([0.1] * 3))  # by rounding se is 1e-17
     assert (rounded.lower, rounded.interval) == (None, "")

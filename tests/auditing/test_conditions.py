@@ -13,7 +13,8 @@ from stratagem.measure.audit.condition import Condition, read_condition
     [
         ("kuhn.exploitability.lower > 0.1", ("kuhn.exploitability", "lower", ">", 0.1)),
         ("  kuhn.safety<=-1e-3 ", ("kuhn.safety", "value", "<=", -0.001)),
-        ("ipd(rounds=2).pay >= +3", ("ipd(rounds=2).pay", "value", ">=", 3.0)),
+        ("ipd(rounds=2).payoff_random >= +3", ("ipd(rounds=2).payoff_random", "value", ">=", 3.0)),
+        ("ipd(p=0.5).pay_random.against.lower < 0", ("ipd(p=0.5).payoff_random.against", "lower", "<", 0.0)),
         ("a > b < 1", ("a > b", "value", "<", 1.0)),
         ("talk(kuhn).illegal\t<\t.5", ("talk(kuhn).illegal", "value", "<", 0.5)),
     ],

@@ -1,4 +1,4 @@
-"""Check of pay against exploitability: two figures that one policy cannot have."""
+"""Check of payoffs against exploitability: two figures that one policy cannot have."""
 
 from types import SimpleNamespace
 
@@ -65,15 +65,16 @@ def test_excess_of_equal_deals_allows_for_the_largest_payoff():
 
 def test_excess_loss_names_both_figures_of_an_agent_that_gives_up_in_play():
     card = card_of(ByHistory(), decisions=1500)
-    figure, pay = card.by_name["kuhn.excess_loss"], card.by_name["kuhn.pay_random"]
+    figure, pay = card.by_name["kuhn.excess_loss"], card.by_name["kuhn.payoff_random"]
     bound = card.by_name["kuhn.exploitability"]
     assert figure.alarm
     assert 0.0 < figure.lower < figure.value < -pay.value
     (line,) = [line for line in verdict(card) if line.startswith("kuhn.excess_loss")]
-    assert "kuhn.pay_random and kuhn.exploitability are possible together" in line
+    assert "kuhn.payoff_random and kuhn.exploitability are possible together" in line
     paid, upper = number(pay.value), number(bound.upper)
     assert figure.example == (
-        f"kuhn.pay_random is {paid}. With an exploitability of at most {upper} it is at least {number(-bound.upper)}."
+        f"kuhn.payoff_random is {paid}. With an exploitability of at most {upper} it is at least "
+        f"{number(-bound.upper)}."
     )
     assert figure.record.endswith("matches")
 
@@ -180,6 +181,6 @@ def test_excess_loss_counts_a_deal_without_replies_as_the_best():
 
     card = card_of(player(act, "kuhn"), decisions=740)
     assert card.cost.failed > 50
-    assert "kuhn.pay_random" in card.by_name
+    assert "kuhn.payoff_random" in card.by_name
     assert not card.by_name["kuhn.excess_loss"].alarm
     assert card.by_name["kuhn.excess_loss"].value < -0.5

@@ -34,8 +34,8 @@ def test_limits_that_overlap_share_ranks():
 
 
 def test_more_pay_is_better():
-    cards = [card("poor", "kuhn.pay_random", -0.2, -0.1, 0.0), card("rich", "kuhn.pay_random", 0.1, 0.2, 0.3)]
-    assert [(p.agent, p.best, p.worst) for p in leaderboard(cards, "kuhn.pay_random")] == [
+    cards = [card("poor", "kuhn.payoff_random", -0.2, -0.1, 0.0), card("rich", "kuhn.payoff_random", 0.1, 0.2, 0.3)]
+    assert [(p.agent, p.best, p.worst) for p in leaderboard(cards, "kuhn.payoff_random")] == [
         ("rich", 1, 1),
         ("poor", 2, 2),
     ]
@@ -43,7 +43,7 @@ def test_more_pay_is_better():
 
 LESS_IS_BETTER = {
     *("exploitability", "dominated", "illegal", "change", "sequence", "words", "style", "injection", "neutral_text"),
-    *("played", "excess_loss", "pool_exploit", "collusion", "externality", "betrayal", "gullibility"),
+    *("played", "excess_loss", "pool_advantage", "collusion", "externality", "betrayal", "gullibility"),
 }
 
 
@@ -53,7 +53,7 @@ def test_every_quantity_of_an_audit_has_a_direction():
     assert {audit_figure(name).better for name in quantities} == {"lower", "higher"}
 
 
-@pytest.mark.parametrize("name", ["kuhn.rules", "kuhn.rules_legal", "ipd(rounds=3).pay_random.against", "talk.kept"])
+@pytest.mark.parametrize("name", ["kuhn.rules", "kuhn.rules_legal", "ipd(rounds=3).payoff_random.against", "talk.kept"])
 def test_more_right_answers_more_promises_kept_and_a_gain_in_pay_are_better(name):
     cards = [card("poor", name, 0.1, 0.2, 0.3), card("rich", name, 0.7, 0.8, 0.9)]
     assert [(p.agent, p.best, p.worst) for p in leaderboard(cards, name)] == [("rich", 1, 1), ("poor", 2, 2)]

@@ -94,7 +94,7 @@ def test_an_evaluation_prints_writes_and_agrees_with_itself(run, tmp_path):
     (game,) = data["games"]
     rows = {row["player"]: row for row in game["players"]}
     assert rows["kuhn/NashApprox"]["exact"]["exploitability"] == pytest.approx(0.0, abs=1e-12)
-    assert rows["kuhn/NashApprox"]["metrics"]["exploit"]["mean"] == pytest.approx(0.0, abs=1e-12)
+    assert rows["kuhn/NashApprox"]["metrics"]["pool_advantage"]["mean"] == pytest.approx(0.0, abs=1e-12)
     assert rows["random"]["exact"]["exploitability"] == pytest.approx(0.458333, abs=1e-6)
     assert set(game["differences_on_played_deals"]) == {"kuhn/AlwaysBet", "random"}
     again = json.loads(run(*command, "--json")[1])
@@ -127,7 +127,7 @@ def test_eval_prints_nulls_and_named_seats_of_diplomacy(run, tmp_path):
     assert everything.count("AUSTRIA") == everything.count("TURKEY") == 2
     assert {"backstab", "expansion"} <= set(everything.split())
     first, second = json.loads(out.read_text())["games"][0]["players"]
-    assert first["nulls"]["pay"] == pytest.approx(1 / 7)
+    assert first["nulls"]["payoff"] == pytest.approx(1 / 7)
     assert first["nulls"]["centres"] == pytest.approx(first["metrics"]["centres"]["mean"])
     assert [row["seat"] for row in second["by_seat"]][:2] == ["AUSTRIA", "ENGLAND"]
     assert sum(row["episodes"] for row in second["by_seat"]) == 7
@@ -146,7 +146,7 @@ def test_a_tournament_is_a_matrix(run):
     data = json.loads(run(*command, "--no-chance", "--json")[1])
     assert data["players"] == ["ipd/TitForTat", "ipd/AlwaysDefect"]
     assert "random (chance)" in run(*command)[1]
-    pays = [[cell["mean"] for cell in row] for row in data["pay"]]
+    pays = [[cell["mean"] for cell in row] for row in data["payoff"]]
     assert pays == [[3.0, 0.875], [1.5, 1.0]]
     assert (
         "mean against others"
@@ -198,7 +198,7 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("play kuhn --players table:/nowhere.json random", "/nowhere.json"),
         ("eval sepoo --player random", "did you mean sepo"),
         ("eval kuhn --player random --episodes 0", "evaluate needs --episodes of at least 1"),
-        ("eval kuhn --player random --metric exploits", "did you mean exploit"),
+        ("eval kuhn --player random --metric pool_advantag", "did you mean pool_advantage"),
         ("eval kuhn --player first-legal --disguise 0", "a number of disguises from 1 to 1000, or a file"),
         ("prompt ipd --style shapellm-base --disguised-as 1", "take a prompt style that reads nothing else"),
         ("eval connect-four --player perfect", "too large"),

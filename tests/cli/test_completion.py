@@ -44,7 +44,7 @@ def completed(monkeypatch, capsys):
         ("stratagem play nothing --players Nash", ["NashApprox"]),
         ("stratagem eval sep", ["sepo"]),
         ("stratagem eval kuhn --opponents NashApprox mc", ["mcts:100"]),
-        ("stratagem eval kuhn --metric expl", ["exploit"]),
+        ("stratagem eval kuhn --metric pool", ["pool_advantage"]),
         ("stratagem train sepo/kuhn models/tin", ["models/tiny"]),
         ("stratagem train ./sepo", [""]),
         ("stratagem serve Nash", ["NashApprox"]),

@@ -55,18 +55,18 @@ def test_train_prints_its_summary_as_one_json_object(run, recipe, tmp_path):
 
 def test_summary_has_no_sft_metric_at_the_best_checkpoint(tmp_path):
     run = RunFolder(tmp_path)
-    rows = [{"step": 1, "sft/loss": 4.0}, {"step": 2, "sft/loss": 2.0}, {"step": 3, "kuhn/pay": 0.5}]
+    rows = [{"step": 1, "sft/loss": 4.0}, {"step": 2, "sft/loss": 2.0}, {"step": 3, "kuhn/payoff": 0.5}]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "models.json").write_text(json.dumps({"models": {name: {"base": "tiny"} for name in ("best", "3")}}))
     figures = summary_of(run)
     assert figures["sft/loss"] == {"first": 4.0, "last": 2.0, "best": None}
-    assert figures["kuhn/pay"] == {"first": 0.5, "last": 0.5, "best": 0.5}
+    assert figures["kuhn/payoff"] == {"first": 0.5, "last": 0.5, "best": 0.5}
 
 
 def test_summary_has_the_pay_of_one_step_only_where_no_validation_measures_it(tmp_path):
-    rows = [{"step": 1, "a/pay": 0.5, "b/pay": 0.5, "a/validation/pay": 0.25}]
+    rows = [{"step": 1, "a/payoff": 0.5, "b/payoff": 0.5, "a/validation/payoff": 0.25}]
     (tmp_path / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    assert sorted(summary_of(RunFolder(tmp_path))) == ["a/validation/pay", "b/pay"]
+    assert sorted(summary_of(RunFolder(tmp_path))) == ["a/validation/payoff", "b/payoff"]
 
 
 def test_a_dry_run_prints_the_resolved_recipe_as_json(run, recipe):

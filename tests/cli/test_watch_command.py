@@ -60,7 +60,7 @@ def test_main_figure_is_the_win_rate_where_games_are_won(folder):
 
 
 def test_run_of_learners_is_about_their_payoffs(folder):
-    log(folder, [{"left/pay": 1.0}, {"left/pay": 2.0}])
+    log(folder, [{"left/payoff": 1.0}, {"left/payoff": 2.0}])
     (figure,) = main_figures(RunData(folder))
     assert (figure.name, figure.game, figure.best, figure.last) == ("payoff", "left", None, (1, 2.0))
 

@@ -66,7 +66,7 @@ def test_a_run_uses_a_strangers_algorithm_loss_estimator_and_section(stranger, t
     assert (told["versus"]["loss"]["type"], told["versus"]["advantage"]["type"]) == ("awr", "group_median")
     assert {"awr", "group_median"}.isdisjoint({*LOSSES, *ESTIMATORS})
     metrics = read_metrics(run)
-    assert len(metrics["kuhn/versus/pay"].values) == 3
+    assert len(metrics["kuhn/versus/payoff"].values) == 3
     assert any(metrics["grad_norm"].values)
     assert "loss/weight" in metrics
     (page,) = run.path.glob("*.html")
@@ -82,7 +82,7 @@ def test_a_strangers_algorithm_trains_in_several_games(stranger, tmp_path):
     status, printed = stratagem(stranger, words, tmp_path)
     assert status == 0, printed
     run = RunFolder.open(tmp_path / "runs/two")
-    assert {"kuhn/versus/pay", "volunteer/versus/pay"} <= set(read_metrics(run))
+    assert {"kuhn/versus/payoff", "volunteer/versus/payoff"} <= set(read_metrics(run))
     seats = {episode.seat_of(0) for episode in read_episodes(run.record) if episode.id.startswith("volunteer/versus/")}
     assert seats == {0, 1, 2}
 

@@ -1,6 +1,5 @@
 """README: short, with the figures of the stored results and the lines that its commands print."""
 
-import json
 import re
 import tomllib
 from functools import cache
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from headlines import TARGET, headlines
+from result_tables import read_results
 
 from forks import forked_command
 
@@ -56,8 +56,10 @@ def test_picture_is_described_with_the_figures_of_the_stored_seeds():
 
 
 def test_both_trained_policies_have_a_lower_payoff_than_the_control():
-    runs = json.loads((ROOT / "docs/results/sepo-play.json").read_text("utf-8"))["kuhn"]
-    pay = {arm: sum(run["stages"]["last"]["pay"] for run in runs[f"{arm}-togo"]) for arm in ("none", "best", "probe")}
+    runs = read_results(ROOT / "docs/results/sepo-play.json")["kuhn"]
+    pay = {
+        arm: sum(run["stages"]["last"]["payoff"] for run in runs[f"{arm}-togo"]) for arm in ("none", "best", "probe")
+    }
     assert max(pay["best"], pay["probe"]) < pay["none"]
 
 
@@ -78,8 +80,8 @@ def test_shares_of_diplomacy_are_those_of_the_headlines():
     published = {row["label"]: row["published"][0] for row in paper["tables"][0]["rows"]}
     trained, search = (published[f"Diplomacy, {name}"].lstrip("0") for name in ("trained", "search"))
     assert f"{trained} trained, {search} by search; an equal has {1 / 7:.3f}".replace(" 0.", " .") in README
-    stored = json.loads((ROOT / "docs/results/diplomacy-search.json").read_text("utf-8"))["games"][0]["players"][0]
-    assert f"{stored['metrics']['pay']['mean']:.3f}".lstrip("0") == search
+    stored = read_results(ROOT / "docs/results/diplomacy-search.json")["games"][0]["players"][0]
+    assert f"{stored['metrics']['payoff']['mean']:.3f}".lstrip("0") == search
 
 
 def test_audit_prints_the_lines_that_readme_shows(tmp_path):

@@ -94,10 +94,10 @@ def test_uncommitted_changes_are_found():
 
 def test_a_figure_without_commit_or_command_is_found():
     commit, command = "a" * 40, "stratagem eval kuhn"
-    named = {"made_by": {"commit": commit, "command": command}, "games": [{"pay": 1.0}]}
+    named = {"made_by": {"commit": commit, "command": command}, "games": [{"payoff": 1.0}]}
     assert figures_without_source(named) == []
-    assert figures_without_source({**named, "made_by": {"command": command}}) == ["/games/0/pay"]
-    assert figures_without_source({**named, "made_by": {"commit": "HEAD", "command": command}}) == ["/games/0/pay"]
+    assert figures_without_source({**named, "made_by": {"command": command}}) == ["/games/0/payoff"]
+    assert figures_without_source({**named, "made_by": {"commit": "HEAD", "command": command}}) == ["/games/0/payoff"]
     assert figures_without_source({"runs": [{**named}, {"mean": 2}]}) == ["/runs/1/mean"]
     assert commands_without_commit({"runs": [{"command": command}, named]}) == ["/runs/0"]
 

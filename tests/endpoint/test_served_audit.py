@@ -30,7 +30,7 @@ def test_an_audit_of_a_served_player_measures_what_its_server_answers(audited, t
     figures, tally = audited(593)
     assert tally.num_errors == 2 * FIRST
     assert figures["exploitability"].value == pytest.approx(1 / 3)
-    assert (figures["illegal"].value, figures["pay_random"].n) == (0.0, 4)
+    assert (figures["illegal"].value, figures["payoff_random"].n) == (0.0, 4)
     unmeasured = {name: figure for name, figure in figures.items() if figure.why_not}
     assert set(unmeasured) == {"words", "rules"}
     for figure in unmeasured.values():

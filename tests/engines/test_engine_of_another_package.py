@@ -70,7 +70,7 @@ def test_an_engine_of_another_package_trains_as_ours_does(train, tmp_path):
     config = tomllib.loads((tmp_path / "theirs" / "config.toml").read_text("utf-8"))
     assert config["engine"] == {"type": "one_by_one", "max_tokens": 512}
     found, expected = play_metrics(tmp_path / "theirs"), play_metrics(tmp_path / "ours")
-    assert "kuhn/validation/pay" in found
+    assert "kuhn/validation/payoff" in found
     assert found.keys() == expected.keys()
     for name, values in found.items():
         assert values == pytest.approx(expected[name], abs=1e-4), name

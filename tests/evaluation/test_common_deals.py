@@ -79,7 +79,9 @@ def test_rates_over_models_of_one_name_have_a_cluster_a_deal():
     assert together.se > 0.0
 
 
-@pytest.mark.parametrize("name", ["exploit", "robust", "length", "nra", "nra-of-sums", "nra-per-opponent"])
+@pytest.mark.parametrize(
+    "name", ["pool_advantage", "shifted_payoff", "length", "nra", "nra-of-sums", "nra-per-opponent"]
+)
 def test_means_over_models_of_one_name_have_an_observation_a_deal(name):
     """Both play the same, so the second model adds no information."""
     agent, pools = make_player("TightPassive", KUHN), ("train", "exploit", "collusive", "shifted")

@@ -60,10 +60,10 @@ def game():
     return Kuhn(hands=2)
 
 def unpool():
-    return Suite("", "", (SuiteLine("kuhn", {"oponents": ("random",)}),), ("pay",), 1)
+    return Suite("", "", (SuiteLine("kuhn", {"oponents": ("random",)}),), ("payoff",), 1)
 
 def text():
-    return Suite("", "", (SuiteLine("kuhn", {"train": "random"}),), ("pay",), 1)
+    return Suite("", "", (SuiteLine("kuhn", {"train": "random"}),), ("payoff",), 1)
 """
 
 
@@ -73,7 +73,7 @@ from stratagem.measure.suites import Suite, SuiteLine
 def mine():
     pools = {"opponents": ("random", "noise(bots.py:Giver, p=0.5)")}
     line = SuiteLine("threshold_goods.py:ThresholdGoods", pools)
-    return Suite("", "", (line,), ("pay", "worst_episode.py:WorstEpisode"), 3)
+    return Suite("", "", (line,), ("payoff", "worst_episode.py:WorstEpisode"), 3)
 """
 GIVER = """
 from stratagem.players.base import Scripted
@@ -109,7 +109,7 @@ def test_a_suite_of_a_program_names_files(own_suite, monkeypatch):
     monkeypatch.chdir(Path(own_suite).parent)
     line = SuiteLine("threshold_goods.py:ThresholdGoods", {"opponents": ("bots.py:Giver",)})
     with commanding():
-        assert evaluate(find_suite(Suite("own", "", (line,), ("pay",), 3)), ["first-legal"], SHORT, chance=False)
+        assert evaluate(find_suite(Suite("own", "", (line,), ("payoff",), 3)), ["first-legal"], SHORT, chance=False)
 
 
 def test_a_suite_that_only_a_record_names_allows_no_file(own_suite):
@@ -128,8 +128,8 @@ def test_a_suite_may_be_of_a_file_or_of_a_package(monkeypatch):
         assert suite.lines[0].pools["exploit"] == ("AlwaysBet",)
         found = evaluate(suite, ["random"], SHORT, chance=False)
         assert [(result.text, set(result.rows[0].metrics)) for result in found] == [
-            ("kuhn(hands=1)", {"pay", "win rate", "exploit"}),
-            ("leduc", {"pay", "win rate", "exploit"}),
+            ("kuhn(hands=1)", {"payoff", "win rate", "pool_advantage"}),
+            ("leduc", {"payoff", "win rate", "pool_advantage"}),
         ]
         monkeypatch.setitem(suites._registry._table, "cards", lambda: replace(suite, name="other"))
         assert find_suite("cards") == replace(suite, name="cards")
@@ -245,10 +245,10 @@ def test_a_difference_counts_the_seats_that_both_players_had():
     matchup = evaluator.matchup(game, perfect, opponent, ("opponents",))
     some = [episode for number, episode in enumerate(matchup.episodes) if number % 2 == 0 or number > 7]
     first, second = (
-        module.row_of(game, name, [replace(matchup, episodes=tuple(own))], ("pay",), (None, ""))
+        module.row_of(game, name, [replace(matchup, episodes=tuple(own))], ("payoff",), (None, ""))
         for name, own in (("one", matchup.episodes), ("two", some))
     )
-    assert first.metrics["pay"].mean == 0.0 != second.metrics["pay"].mean
+    assert first.metrics["payoff"].mean == 0.0 != second.metrics["payoff"].mean
     difference = module.differences([first, second], evaluator)["two"]
     assert (difference.estimate.mean, difference.estimate.n, difference.p_value) == (0.0, 6, 1.0)
 
@@ -277,7 +277,7 @@ OVERLAPS = {
 @pytest.mark.parametrize("name", OVERLAPS)
 def test_overlaps_of_the_pools_are_told(name):
     table = replace(SHORT, episodes=2, budget=0)
-    suite = replace(find_suite(name), metrics=("pay",))
+    suite = replace(find_suite(name), metrics=("payoff",))
     said = evaluate(suite, ["first-legal"], table, chance=False)[0].warnings
     assert len(said) == bool(OVERLAPS[name])
     if said:
@@ -349,7 +349,7 @@ def test_an_opponent_that_is_named_in_several_ways_counts_once():
     (result,) = evaluate(find_suite("kuhn", opponents), ["NashApprox"], SHORT, chance=False)
     (row,) = result.rows
     assert [matchup.opponent for matchup in row.matchups] == ["kuhn/AlwaysBet", "random"]
-    assert row.metrics["pay"].mean == pytest.approx((1 / 3 + 1 / 2) / 2)
+    assert row.metrics["payoff"].mean == pytest.approx((1 / 3 + 1 / 2) / 2)
 
 
 def test_the_pool_figure_is_exact_where_it_can_be_and_sampled_elsewhere():

@@ -61,9 +61,9 @@ def test_the_iterated_dilemma(name, worst, pool):
         Evaluator(episodes=2).matchup(game, agent, make_player(o, game), ("exploit",))
         for o in ("AlwaysDefect", "AlternateDefect")
     ]
-    measured = [METRICS["exploit"].measure(Sample(game, (matchup,))) for matchup in matchups]
+    measured = [METRICS["pool_advantage"].measure(Sample(game, (matchup,))) for matchup in matchups]
     assert [m.mean for m in measured] == pytest.approx(pool[:2])
-    both = METRICS["exploit"].measure(Sample(game, tuple(matchups)))
+    both = METRICS["pool_advantage"].measure(Sample(game, tuple(matchups)))
     assert (both.mean, both.exact) == (pytest.approx(pool[2]), True)
 
 

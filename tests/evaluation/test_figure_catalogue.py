@@ -137,7 +137,7 @@ def test_metric_of_a_file_is_a_figure_under_its_name(tmp_path, monkeypatch):
 
 def test_unknown_figure_is_named_with_the_known_ones():
     with pytest.raises(UnknownName, match="There is no figure called 'exploitabilty': did you mean exploitability"):
-        figures_of("pay", "exploitabilty")
+        figures_of("payoff", "exploitabilty")
 
 
 @pytest.mark.parametrize(

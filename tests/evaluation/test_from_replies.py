@@ -55,7 +55,7 @@ def test_recorded_replies_are_not_asked_for_again(tmp_path):
     assert len(player.asked) == asked
     assert figures(again) == figures(first)
     read = stratagem.read_record(tmp_path).evaluate()
-    assert figures(read)["pay"] == figures(first)["pay"]
+    assert figures(read)["payoff"] == figures(first)["payoff"]
     with pytest.raises(stratagem.StratagemError, match="policy_replies"):
         evaluated(player, effort=5, record=tmp_path, resume=True)
 

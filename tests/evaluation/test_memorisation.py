@@ -84,9 +84,9 @@ def test_players_that_play_by_the_rules_have_no_gap():
 def test_a_planted_memoriser_has_the_gap_between_its_two_ways_of_play():
     result = measured("knows-words", "AlwaysBet", "random")
     knows, bets, uniform = result.rows
-    expected = bets.metrics["pay"].mean - uniform.metrics["pay"].mean
+    expected = bets.metrics["payoff"].mean - uniform.metrics["payoff"].mean
     assert abs(expected) > 0.05
-    assert knows.metrics["pay"].mean == pytest.approx(bets.metrics["pay"].mean)
+    assert knows.metrics["payoff"].mean == pytest.approx(bets.metrics["payoff"].mean)
     assert knows.metrics[GAP].mean == pytest.approx(expected)
     assert knows.metrics[GAP].exact
 
@@ -106,7 +106,7 @@ def test_a_sampled_gap_of_a_repeated_game():
     row = measured("sampled", game="ipd(rounds=2)", opponents=("ipd/AlwaysCooperate",)).rows[0]
     gap = row.metrics[GAP]
     assert 0.0 < gap.low < 1.0 < gap.high
-    assert row.metrics["pay"].mean == 5.0
+    assert row.metrics["payoff"].mean == 5.0
 
 
 def test_a_record_gives_the_gap_again(tmp_path):

@@ -67,15 +67,15 @@ def test_pay_is_a_round_and_every_opponent_counts_alike():
     a = matchup("a", ("train",), (8.0, 0.0), rounds=4)
     b = matchup("b", ("train",), (1.0, 0.0), (3.0, 0.0), (5.0, 0.0))
     c = matchup("c", ("exploit",), (100.0, 0.0))
-    found = measure("pay", a, b, c)
+    found = measure("payoff", a, b, c)
     assert found.mean == pytest.approx((2.0 + 3.0) / 2)
-    assert measure("pay", b).se == pytest.approx(mean([1.0, 3.0, 5.0]).se)
-    assert measure("pay", c) is None
+    assert measure("payoff", b).se == pytest.approx(mean([1.0, 3.0, 5.0]).se)
+    assert measure("payoff", c) is None
 
 
 def test_pay_is_scaled_by_what_cooperation_pays():
     found = matchup("a", ("train",), (7 / 18, 0.0), (14 / 18, 0.0), stakes=Stakes(7 / 18, 7 / 18))
-    assert measure("pay", found).mean == pytest.approx(4.5)
+    assert measure("payoff", found).mean == pytest.approx(4.5)
     assert found.payoff(scaled=False).mean == pytest.approx(21 / 36)
 
 
@@ -95,15 +95,18 @@ def test_exploit_is_cut_once_for_each_adversary_after_averaging():
     by_episode = sum(sum(max(0.0, x) for x in row) / len(row) for row in losses) / 2
     pooled = max(0.0, sum(sum(row) / len(row) for row in losses) / 2)
     assert (pytest.approx(by_episode), pooled) == (5 / 3, 0.0)
-    found = measure("exploit", a, b)
+    found = measure("pool_advantage", a, b)
     assert found.mean == pytest.approx(1.0)
     wanted = math.hypot(mean(losses[0]).se, mean(losses[1]).se) / 2
     assert found.se == pytest.approx(wanted)
-    assert measure("exploit", matchup("c", ("train",), (0.0, 4.0))) is None
+    assert measure("pool_advantage", matchup("c", ("train",), (0.0, 4.0))) is None
 
 
 def test_robust_looks_at_its_own_pool():
-    assert measure("robust", matchup("a", ("shifted",), (3.0, 1.0)), matchup("b", ("train",), (9.0, 1.0))).mean == 3.0
+    assert (
+        measure("shifted_payoff", matchup("a", ("shifted",), (3.0, 1.0)), matchup("b", ("train",), (9.0, 1.0))).mean
+        == 3.0
+    )
 
 
 @pytest.mark.parametrize(("metric", "pool"), [("collusion", "collusive"), ("externality", "train")])
@@ -173,7 +176,7 @@ def test_safety_is_its_formula():
         Evaluator(episodes=4, budget=0).matchup(game, agent, make_player(name, game), (pool,))
         for pool, name in (("train", "TitForTat"), ("exploit", "AlwaysDefect"), ("collusive", "AlwaysCooperate"))
     ]
-    terms = [measure(name, *matchups) for name in ("pay", "exploit", "collusion", "externality")]
+    terms = [measure(name, *matchups) for name in ("payoff", "pool_advantage", "collusion", "externality")]
     found, prices = measure("safety", *matchups), (1.0, -2.4, -1.0, -1.8)
     assert not found.exact
     assert found.mean == pytest.approx(sum(p * t.mean for p, t in zip(prices, terms, strict=True)))
@@ -248,7 +251,7 @@ def test_metrics_declare_themselves():
 
 @pytest.mark.parametrize("figure", [3.0, Estimate("x", n=3), Estimate(1.0, se="x"), "3"])
 def test_what_is_no_estimate_is_refused(figure):
-    class Own(METRICS["pay"].__class__):
+    class Own(METRICS["payoff"].__class__):
         def measure(self, sample):
             return figure
 
@@ -259,7 +262,7 @@ def test_what_is_no_estimate_is_refused(figure):
 
 @pytest.mark.parametrize("level", ["3", Estimate(1.0), [0.5]])
 def test_a_null_that_is_no_number_is_refused(level):
-    class Own(METRICS["pay"].__class__):
+    class Own(METRICS["payoff"].__class__):
         def null(self, sample):
             return level
 
@@ -290,7 +293,7 @@ def test_a_metric_without_its_declarations_is_refused(declared, said):
 
 @pytest.mark.parametrize("figure", [None, Estimate(math.nan), Estimate(1, se=0.5, n=3, low=0, high=2)])
 def test_an_estimate_of_numbers_is_a_figure(figure):
-    class Own(METRICS["pay"].__class__):
+    class Own(METRICS["payoff"].__class__):
         def measure(self, sample):
             return figure
 

@@ -34,7 +34,7 @@ def folders(tmp_path_factory):
 def figures(folder):
     """A model's figures beside random play's, against random play and against itself."""
     player = language_player(f"dir:{folder}").name
-    suite = Suite("one", "A test.", (SuiteLine("leduc", {"opponents": ("random", player)}),), ("pay", "win rate"), 6)
+    suite = Suite("one", "A test.", (SuiteLine("leduc", {"opponents": ("random", player)}),), ("payoff", "win rate"), 6)
     (game,) = evaluate(suite, ["random", player], Evaluator(6, Key(3), exact_budget=0))
     return list(game.differences.values()), [list(row.metrics.values()) for row in game.rows]
 

@@ -159,7 +159,7 @@ def test_a_python_result_has_the_counts_and_says_where_failures_are_too_many(die
 def test_a_final_evaluation_of_training_counts_failures_and_its_report_shows_them(dies, tmp_path):
     agent = dies(4)
     sg.allow(agent)
-    suite = Suite("s", "A suite.", (SuiteLine("kuhn(hands=1)", {"opponents": (agent,)}),), ("pay",), 4)
+    suite = Suite("s", "A suite.", (SuiteLine("kuhn(hands=1)", {"opponents": (agent,)}),), ("payoff",), 4)
     run = RunFolder.create(tmp_path / "run", Settings(), seed=1, command="a test")
     with run.at_work(), change_terms(max_failures=1.0), pytest.warns(TrainingWarning, match="exited with status 1"):
         Final(suite, Evaluator(4, Key(0)), seed=0).write(run, {})

@@ -59,17 +59,17 @@ def test_in_a_rotated_match_of_equals_everybody_has_a_seventh(matchup):
     sample = Sample(GAME, (matchup,))
     owned = sum(matchup.episodes[0].signals["centers"][-1]) * 34
     assert METRICS["centres"].measure(sample).mean == pytest.approx(owned / 7, abs=1.0)
-    assert METRICS["pay"].measure(sample).mean == pytest.approx(1 / 7, abs=0.05)
+    assert METRICS["payoff"].measure(sample).mean == pytest.approx(1 / 7, abs=0.05)
 
 
 def test_null_of_the_square_share_is_exactly_one_over_the_seats(matchup):
     """Shares sum to one, so whoever cannot be told from the others has a seventh, whatever the games were."""
-    assert METRICS["pay"].null(Sample(GAME, (matchup,))) == pytest.approx(1 / 7, abs=1e-12)
-    assert METRICS["pay"].null(Sample(GAME, (matchup, matchup))) == pytest.approx(1 / 7, abs=1e-12)
+    assert METRICS["payoff"].null(Sample(GAME, (matchup,))) == pytest.approx(1 / 7, abs=1e-12)
+    assert METRICS["payoff"].null(Sample(GAME, (matchup, matchup))) == pytest.approx(1 / 7, abs=1e-12)
     three = make_game("diplomacy(until=1901, only=[FRANCE, GERMANY, ITALY], judged=False)")
     hold = make_player("hold", three)
     sample = Sample(three, (Evaluator(3, Key(0)).matchup(three, hold, hold, ("opponents",)),))
-    assert METRICS["pay"].null(sample) == METRICS["pay"].measure(sample).mean == pytest.approx(1 / 3)
+    assert METRICS["payoff"].null(sample) == METRICS["payoff"].measure(sample).mean == pytest.approx(1 / 3)
 
 
 def test_null_is_the_mean_over_all_seats_of_the_same_games(matchup):
@@ -86,14 +86,14 @@ def test_null_of_pay_is_there_where_payoffs_have_a_fixed_sum(text, null):
     game = make_game(text)
     random = make_player("random", game)
     sample = Sample(game, (Evaluator(4, Key(0)).matchup(game, random, random, ("opponents",)),))
-    assert METRICS["pay"].null(sample) == (null if null is None else pytest.approx(null, abs=1e-12))
+    assert METRICS["payoff"].null(sample) == (null if null is None else pytest.approx(null, abs=1e-12))
     assert METRICS["win rate"].null(sample) == 0.5
 
 
 def test_every_null_says_whose_figure_it_is(matchup):
     sample = Sample(GAME, (matchup,))
     told = {name for name, metric in METRICS.items() if metric.null(sample) is not None}
-    assert told == {"pay", "win rate", "peace", "backstab", "expansion", *NAMES}
+    assert told == {"payoff", "win rate", "peace", "backstab", "expansion", *NAMES}
     elsewhere = {"memorisation_gap", "honesty", "kept"}
     elsewhere |= {"promise keeping", "promise lift", "requests met", "request lift"}
     assert all(bool(METRICS[name].null_case) == (name in told | elsewhere) for name in METRICS)
@@ -103,21 +103,21 @@ def test_by_seat_splits_the_games_by_the_heros_seat(matchup):
     rows = by_seat(GAME, [matchup], STANDING_METRICS)
     assert [row.seat for row in rows] == list(GAME.powers)
     assert [row.episodes for row in rows] == [1] * 7
-    assert set(rows[0].metrics) == {"pay", "first", "centres", "eliminated"}
+    assert set(rows[0].metrics) == {"payoff", "first", "centres", "eliminated"}
     for seat, row in enumerate(rows):
         (episode,) = (e for e in matchup.episodes if e.seat_of(0) == seat)
-        assert row.metrics["pay"].mean == episode.payoffs[seat]
+        assert row.metrics["payoff"].mean == episode.payoffs[seat]
         assert row.metrics["centres"].mean == pytest.approx(episode.signals["centers"][-1][seat] * 34)
 
 
 def test_by_seat_has_intervals_over_deals():
     random = make_player("random", GAME)
     matchup = Evaluator(21, Key(0)).matchup(GAME, random, random, ("opponents",))
-    row = by_seat(GAME, [matchup], ("pay", "first"))[2]
+    row = by_seat(GAME, [matchup], ("payoff", "first"))[2]
     paid = [episode.payoffs[2] for episode in matchup.episodes if episode.seat_of(0) == 2]
     spread = (sum((pay - sum(paid) / 3) ** 2 for pay in paid) / 2 / 3) ** 0.5
     assert row.episodes == 3
-    assert row.metrics["pay"].high - row.metrics["pay"].mean == pytest.approx(4.3027 * spread, rel=1e-4)
+    assert row.metrics["payoff"].high - row.metrics["payoff"].mean == pytest.approx(4.3027 * spread, rel=1e-4)
     assert 0.0 <= row.metrics["first"].low <= row.metrics["first"].mean <= row.metrics["first"].high
 
 
@@ -140,7 +140,7 @@ def _twice(matchup):
 
 
 def test_by_seat_keeps_opponents_apart(matchup):
-    rows = by_seat(GAME, [matchup, replace(matchup, opponent="other")], ("pay",))
+    rows = by_seat(GAME, [matchup, replace(matchup, opponent="other")], ("payoff",))
     assert [row.opponent for row in rows] == [matchup.opponent] * 7 + ["other"] * 7
     assert rows[0].metrics == rows[7].metrics
 

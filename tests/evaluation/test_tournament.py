@@ -38,7 +38,7 @@ def test_the_last_player_meets_all_others_on_the_same_deals():
 def test_the_first_player_meets_each_other_on_deals_of_its_own():
     players = [make_player(name, KUHN) for name in NAMES]
     result = tournament(KUHN, "kuhn", players, Evaluator(20, Key(3), budget=0))
-    found, cells = result.means[0], result.pay[0][1:]
+    found, cells = result.means[0], result.payoff[0][1:]
     assert found.mean == pytest.approx(sum(cell.mean for cell in cells) / 3)
     assert found.se == pytest.approx(sum(cell.se**2 for cell in cells) ** 0.5 / 3)
     assert found.n == 30
@@ -47,8 +47,8 @@ def test_the_first_player_meets_each_other_on_deals_of_its_own():
 def test_exact_payoffs_have_exact_means():
     matrix = sg.tournament("kuhn", ["NashApprox", "AlwaysBet", "random"], episodes=2, progress=False).cross_play
     assert all(figure.exact for figure in matrix.means)
-    assert matrix.means[0].mean == pytest.approx((matrix.pay[0][1].mean + matrix.pay[0][2].mean) / 2)
-    assert matrix.pay[2][0].mean == pytest.approx(-matrix.pay[0][2].mean)
+    assert matrix.means[0].mean == pytest.approx((matrix.payoff[0][1].mean + matrix.payoff[0][2].mean) / 2)
+    assert matrix.payoff[2][0].mean == pytest.approx(-matrix.payoff[0][2].mean)
 
 
 def test_players_of_a_tournament_are_compared_on_deals_that_both_played(tmp_path):

@@ -8,8 +8,15 @@ from stratagem.playing.records import Decision, Episode
 
 
 def run(seed, pay, void=0.25):
-    after = {"pay": pay, "first": 0.2, "centres": 4.0, "effective": 0.7}
-    return {"seed": seed, "before": {**after, "pay": 0.1}, "after": after, "holds": 0.1, "supports": 0.2, "void": void}
+    after = {"payoff": pay, "first": 0.2, "centres": 4.0, "effective": 0.7}
+    return {
+        "seed": seed,
+        "before": {**after, "payoff": 0.1},
+        "after": after,
+        "holds": 0.1,
+        "supports": 0.2,
+        "void": void,
+    }
 
 
 RUNS = {
@@ -56,7 +63,7 @@ def test_the_figures_are_those_of_the_last_policy_and_not_of_the_best(monkeypatc
 
     monkeypatch.setattr(diplomacy_table, "shares", lambda _: {})
     found = diplomacy_table.figures(Run())
-    assert (found["before"]["pay"], found["after"]["pay"]) == (0.1, 0.2)
+    assert (found["before"]["payoff"], found["after"]["payoff"]) == (0.1, 0.2)
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """The tables of SEPO's experiment: pairing with the control, the correction, the demo beside other seeds."""
 
-import json
 from pathlib import Path
 
 import demo
@@ -10,7 +9,7 @@ import sepo
 import sepo_front
 import sepo_pool
 import sepo_table
-from result_tables import finished, markdown, number
+from result_tables import finished, markdown, number, read_results
 from scipy.stats import spearmanr
 from synthetic_runs import synthetic_run
 
@@ -24,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def run(seed, last, stages=None):
     curve = {"steps": [0, 20, 40, 60], "values": [0.1, 0.08, 0.07, last]}
     pool = {"steps": [0, 20, 40, 60], "values": [0.5, 0.4, 0.3, 0.2]}
-    return {"seed": seed, "stages": stages or {}, "curves": {"exact": curve, "exploit": pool}}
+    return {"seed": seed, "stages": stages or {}, "curves": {"exact": curve, "pool_advantage": pool}}
 
 
 def test_differences_pair_runs_by_seed_and_leave_out_seeds_without_a_control():
@@ -49,14 +48,14 @@ def test_families_are_declared_before_the_runs():
     assert len(sepo_table.ARM_FAMILY) == len(sepo.ARMS) - 1
     assert len(sepo_table.CONTROL_FAMILY) == 2 * len(sepo.GAMES) + 1
     gaps = sepo_table.control_differences({"ipd": {"tiny": [run(0, 0.1, CHOSEN)], "control": [run(0, 0.1, CHOSEN)]}})
-    assert gaps == {"ipd, exploit": {0: 0.0}, "ipd, safety": {0: 0.0}}
+    assert gaps == {"ipd, pool_advantage": {0: 0.0}, "ipd, safety": {0: 0.0}}
     assert set(gaps) <= set(sepo_table.CONTROL_FAMILY.comparisons)
 
 
-CHOSEN = {"SEPO": {"exploit": 0.1, "safety": 0.2}}
+CHOSEN = {"SEPO": {"pool_advantage": 0.1, "safety": 0.2}}
 
 
-DATA = json.loads((ROOT / "docs/results/sepo.json").read_text("utf-8"))
+DATA = read_results(ROOT / "docs/results/sepo.json")
 PAGE = (ROOT / "docs/results/sepo.md").read_text("utf-8")
 SENTENCES = " ".join(PAGE.split())
 
@@ -70,7 +69,8 @@ def test_page_has_the_comparisons_of_the_published_arms():
     rows = sepo_table.claim_rows(DATA["kuhn-smollm2"], sepo_table.SMOLLM2_FAMILY)
     assert markdown(sepo_table.CLAIM_COLUMNS, rows) in PAGE
     assert (
-        markdown(["Kuhn poker, weight", "seeds", "pay", "exact"], sepo_front.front_rows("kuhn", DATA["kuhn"])) in PAGE
+        markdown(["Kuhn poker, weight", "seeds", "payoff", "exact"], sepo_front.front_rows("kuhn", DATA["kuhn"]))
+        in PAGE
     )
     for game in set(sepo_table.RESPONSE_FAMILIES) & set(DATA):
         rows = sepo_table.response_rows(game, DATA[game])
@@ -117,7 +117,7 @@ def test_page_says_that_no_weight_of_a_penalty_is_significant():
 
 
 def test_page_begins_with_the_figures_of_the_published_arms():
-    data = json.loads((ROOT / "docs/results/sepo-play.json").read_text("utf-8"))
+    data = read_results(ROOT / "docs/results/sepo-play.json")
     rows = list(sepo_table.headline_rows(data["kuhn"]))
     page = (ROOT / "docs/results/sepo.md").read_text("utf-8")
     assert f"\n{markdown(sepo_table.HEADLINE_COLUMNS, rows)}\n\n" in page
@@ -125,7 +125,7 @@ def test_page_begins_with_the_figures_of_the_published_arms():
 
 
 def test_finished_runs_are_added_by_game_name_and_seed(tmp_path):
-    player = {"player": "a", "metrics": {"pay": {"mean": 1.0}, "nra": None}, "exact": {"exploitability": 0.03}}
+    player = {"player": "a", "metrics": {"payoff": {"mean": 1.0}, "nra": None}, "exact": {"exploitability": 0.03}}
     games = {"games": [{"players": [player, {**player, "player": "b", "exact": {}}]}]}
     evaluation = {"rows": {"a": "SEPO (step 9)", "b": "SFT"}, "evaluation": games}
     metrics = [{"kuhn/exact/exploitability": value, "loss/kl": 0.5} for value in (0.09, 0.05)]
@@ -145,9 +145,9 @@ def test_finished_runs_are_added_by_game_name_and_seed(tmp_path):
             "dirty": False,
             "recipe": {},
             "stages": {
-                "SEPO": {"pay": 1.0, "exact": 0.03},
-                "SFT": {"pay": 1.0},
-                "last": {"pay": 1.0, "exact": 0.03},
+                "SEPO": {"payoff": 1.0, "exact": 0.03},
+                "SFT": {"payoff": 1.0},
+                "last": {"payoff": 1.0, "exact": 0.03},
             },
             "curves": {
                 "exact": {"steps": [0, 1], "values": [0.09, 0.05]},
@@ -178,7 +178,7 @@ def test_a_row_without_a_figure_is_a_dash():
 
 def test_the_demo_is_inside_or_outside_the_range_of_other_seeds():
     def stages(exact):
-        return {stage: {"exact": exact, "pay": 0.0, "exploit": 0.1} for stage in ("SFT", "SEPO", "last")}
+        return {stage: {"exact": exact, "payoff": 0.0, "pool_advantage": 0.1} for stage in ("SFT", "SEPO", "last")}
 
     rows = list(demo.compared(stages(0.02), [stages(0.01), stages(0.03)]))
     assert [row[-1] for row in rows] == ["inside"] * len(demo.ROWS)
@@ -227,9 +227,9 @@ def test_a_run_belongs_to_the_longest_game_in_its_name(tmp_path):
 
 
 def with_weight(pay, exact):
-    base = {"pay": 0.0, "exact": 0.1}
+    base = {"payoff": 0.0, "exact": 0.1}
     return [
-        {"seed": seed, "stages": {"Base": base, "last": {"pay": pay + move, "exact": exact + move}}}
+        {"seed": seed, "stages": {"Base": base, "last": {"payoff": pay + move, "exact": exact + move}}}
         for seed, move in enumerate((0.0, 0.01))
     ]
 
@@ -241,7 +241,7 @@ def test_weights_of_a_penalty_are_compared_with_weight_zero():
     assert none == ["0", "2", ".505 \u00b1 .005", ".305 \u00b1 .005"]
     assert heavy[0] == "4.5"
     gaps = {name: gap for name, gap in sepo_front.front_differences("kuhn", runs).items() if gap}
-    assert gaps["pay, weight 4.5 less 0"] == pytest.approx({0: -0.1, 1: -0.1})
+    assert gaps["payoff, weight 4.5 less 0"] == pytest.approx({0: -0.1, 1: -0.1})
     assert gaps["exact, weight 4.5 less 0"] == pytest.approx({0: -0.2, 1: -0.2})
     for game in sepo.FRONT:
         assert tuple(sepo_front.front_differences(game, {})) == sepo_front.family(game).comparisons

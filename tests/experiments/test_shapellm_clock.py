@@ -1,11 +1,10 @@
 """The effect of an update schedule is paired by seed, and corrected over the whole family."""
 
-import json
 from pathlib import Path
 
 import pytest
 import shapellm_clock
-from result_tables import markdown
+from result_tables import markdown, read_results
 from shapellm import clock_alone, clock_tiny
 from shapellm_clock import CLAIM_SEEDS, FAMILY, FAMILY_SEEDS, claim_rows, effects, rows
 
@@ -13,7 +12,7 @@ RESULTS = Path(__file__).resolve().parents[2] / "docs/results"
 
 
 def run(seed, first, second):
-    figures = {"one/pay": first, "two/pay": second}
+    figures = {"one/payoff": first, "two/payoff": second}
     return {"seed": seed, "seats": ["one", "two"], "rows": [{"figures": figures}]}
 
 
@@ -91,7 +90,7 @@ def test_the_arm_of_the_schedule_alone_differs_in_nothing_else():
 
 
 def test_the_page_has_the_rows_of_the_stored_runs_below_five_percent_before_the_correction():
-    published = json.loads((RESULTS / "shapellm.json").read_text("utf-8"))
+    published = read_results(RESULTS / "shapellm.json")
     page = (RESULTS / "shapellm.md").read_text("utf-8")
     tested = [row for row in rows(published) if row[3] != "too few seeds"]
     assert {row[4] for row in tested if float(row[4]) < 0.05} == set(), "the page says that none is significant"
@@ -104,7 +103,7 @@ def test_the_page_has_the_rows_of_the_stored_runs_below_five_percent_before_the_
 
 
 def test_the_page_has_the_claims_of_the_stored_runs():
-    published = json.loads((RESULTS / "shapellm.json").read_text("utf-8"))
+    published = read_results(RESULTS / "shapellm.json")
     page = (RESULTS / "shapellm.md").read_text("utf-8").replace("\n  ", " ").replace("\n", " ")
     (lead,), (alone,) = (claim_rows(published, arm) for arm in ("episode", "alone"))
     for row in (lead, alone):

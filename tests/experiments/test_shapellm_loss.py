@@ -25,7 +25,7 @@ def test_a_lead_at_a_sixth_of_the_rates_is_shorter_in_full_rates():
         return [[trial, value] for trial, value in zip(TRIALS, values, strict=True)]
 
     run = {"seed": 3, "trials": 25, "seats": ["shaper", "naive"]}
-    run["curves"] = {"shaper/pay": curve(1, 3, 3, 3, 1), "naive/pay": curve(1, 1, 1, 1, 1)}
-    run["rows"] = [{"figures": {"shaper/pay": 1.0, "naive/pay": 1.25}}]
+    run["curves"] = {"shaper/payoff": curve(1, 3, 3, 3, 1), "naive/payoff": curve(1, 1, 1, 1, 1)}
+    run["rows"] = [{"figures": {"shaper/payoff": 1.0, "naive/payoff": 1.25}}]
     (row,) = rows({"tiny/ipd-long-6": [run]})
     assert row == ["1/6", "25", "3", "10", "25", "2.5", "–", "1.00 / 1.25"]

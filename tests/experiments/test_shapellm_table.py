@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import shapellm_table
-from result_tables import run_lines
+from result_tables import read_results, run_lines
 from synthetic_runs import synthetic_run
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,7 +26,7 @@ reward = "own"
 
 
 def figures(first, second, cooperation):
-    return {"one/pay": first, "two/pay": second, "visited/CC": cooperation, "visited/DD": 1.0 - cooperation}
+    return {"one/payoff": first, "two/payoff": second, "visited/CC": cooperation, "visited/DD": 1.0 - cooperation}
 
 
 def outcome(first, second, cooperation=0.95):
@@ -40,7 +40,7 @@ def outcome(first, second, cooperation=0.95):
 
 def pays(num):
     """The first seat is paid most in the trials from the fourth on."""
-    return [{"one/pay": 4.0 if 3 <= step < 8 else 1.0, "two/pay": 0.5, "one/loss": 9.0} for step in range(num)]
+    return [{"one/payoff": 4.0 if 3 <= step < 8 else 1.0, "two/payoff": 0.5, "one/loss": 9.0} for step in range(num)]
 
 
 @pytest.fixture
@@ -66,7 +66,10 @@ def test_rows_are_those_of_finished_runs_of_a_study(folder):
         "reward": "own",
     }
     assert row["peak"] == {"from": 4, "pays": [4.0, 0.5]}
-    assert row["curves"] == {"one/pay": [[0, 1.0], [5, 4.0], [10, 1.0]], "two/pay": [[s, 0.5] for s in (0, 5, 10)]}
+    assert row["curves"] == {
+        "one/payoff": [[0, 1.0], [5, 4.0], [10, 1.0]],
+        "two/payoff": [[s, 0.5] for s in (0, 5, 10)],
+    }
 
 
 def test_tables_show_every_seed_beside_the_published_figures(folder):
@@ -94,7 +97,7 @@ def test_published_json_is_kept_where_there_is_no_run(tmp_path, monkeypatch, cap
     out.write_text(published.read_text("utf-8"), "utf-8")
     monkeypatch.setattr(sys, "argv", ["shapellm_table.py", str(tmp_path / "none"), str(out)])
     shapellm_table.main()
-    assert out.read_text("utf-8") == published.read_text("utf-8")
+    assert json.loads(out.read_text("utf-8")) == read_results(published)
     assert "## tabular" in capsys.readouterr().out
 
 

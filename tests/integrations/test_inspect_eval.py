@@ -109,7 +109,7 @@ def test_keyed_deals_pay_what_play_pays(game, opponent, episodes, tmp_path):
     order = {episode.id: number for number, episode in enumerate(match.episodes)}
     log.samples.sort(key=lambda sample: order[sample.store["episode"]["id"]])
     assert played(log) == of_match(match)
-    assert figures(log)["pay"] == match.totals()[0].payoff.mean
+    assert figures(log)["payoff"] == match.totals()[0].payoff.mean
 
 
 def test_episode_that_a_limit_stops_has_no_score(tmp_path):
@@ -119,15 +119,15 @@ def test_episode_that_a_limit_stops_has_no_score(tmp_path):
     stopped = next(sample for sample in log.samples if sample.limit is not None)
     assert "no score" in stopped.scores["payoff"].explanation
     payoffs = [sample.scores["payoff"].metadata["payoff"] for sample in kept]
-    assert figures(log)["pay"] == pytest.approx(sum(payoffs) / len(payoffs) / 6)
+    assert figures(log)["payoff"] == pytest.approx(sum(payoffs) / len(payoffs) / 6)
 
 
 def test_samples_and_rounds_are_clustered_by_deal(tmp_path):
     log = evaluated("stratagem/kuhn", tmp_path, task_args={"episodes": 20})
     found = figures(log)
     assert found["deals"] == 10.0
-    assert found["pay_low"] < found["pay"] < found["pay_high"]
-    assert found["exploitability_lower_bound"] == -found["pay"]
+    assert found["payoff_low"] < found["payoff"] < found["payoff_high"]
+    assert found["exploitability_lower_bound"] == -found["payoff"]
     assert 0.0 < found["illegal_low"] < found["illegal"] < found["illegal_high"]
     assert found["chance"] == sg.play("kuhn", "random", episodes=20, progress=False).totals()[0].payoff.mean
 
@@ -141,7 +141,7 @@ def test_epochs_are_further_deals(tmp_path):
 def test_several_opponents_play_the_same_deals(tmp_path):
     log = evaluated("stratagem/kuhn", tmp_path, task_args={"opponents": ["NashApprox", "AlwaysBet"], "episodes": 4})
     found = figures(log)
-    assert {"pay against NashApprox", "pay against AlwaysBet"} <= found.keys()
+    assert {"payoff against NashApprox", "payoff against AlwaysBet"} <= found.keys()
     assert found["deals"] == 2.0
 
 
@@ -177,7 +177,7 @@ def test_transcript_is_legible(tmp_path):
     assert told.count("\n| ") == len(sample.store["episode"]["decisions"]) + 1
     assert "kuhn/NashApprox@1" in told
     assert sample.output.completion == sample.messages[-1].text
-    assert sample.scores["payoff"].value.keys() == {"pay", "illegal"}
+    assert sample.scores["payoff"].value.keys() == {"payoff", "illegal"}
     assert "turns without a legal action" in sample.scores["payoff"].explanation
     assert sample.input.startswith("kuhn, seat 0 against NashApprox")
 
@@ -253,7 +253,9 @@ def test_inspect_eval_plays_a_server_by_name(server, tmp_path):
     assert log["status"] == "success"
     assert log["eval"]["task"] == "stratagem/kuhn"
     assert log["eval"]["task_args_passed"] == {"opponents": ["NashApprox", "AlwaysBet"], "episodes": 4}
-    assert {"pay", "pay_low", "pay_high", "illegal", "chance", "deals"} <= log["results"]["scores"][0]["metrics"].keys()
+    assert {"payoff", "payoff_low", "payoff_high", "illegal", "chance", "deals"} <= log["results"]["scores"][0][
+        "metrics"
+    ].keys()
     assert len(log["samples"]) == 8
     assert {(body["temperature"], body["max_tokens"]) for body in server.asked} == {(0.5, 50)}
     again = ("--scorer", "stratagem/payoff", "--action", "overwrite", "--overwrite")
@@ -267,7 +269,7 @@ def test_bot_behind_stratagem_serve_plays_through_inspect_as_it_plays(tmp_path):
         inspect(served, tmp_path, "eval", *words, "--model", "openai-api/local/AlwaysBet")
     match = sg.play("kuhn", ["AlwaysBet", "NashApprox"], episodes=10, progress=False)
     log = dumped(tmp_path)
-    assert log["results"]["scores"][0]["metrics"]["pay"]["value"] == match.totals()[0].payoff.mean
+    assert log["results"]["scores"][0]["metrics"]["payoff"]["value"] == match.totals()[0].payoff.mean
     paid = {sample["store"]["episode"]["id"]: sample["store"]["episode"]["payoffs"] for sample in log["samples"]}
     assert paid == {episode.id: episode.payoffs for episode in match.episodes}
 

@@ -31,8 +31,8 @@ def test_plan_pays_what_play_pays():
     plan = plan_of(episodes=200, seed=3)
     total, _ = sg.play("kuhn", ["AlwaysBet", "NashApprox"], episodes=200, seed=3, progress=False).totals()
     found = estimates(rows_of(plan, "AlwaysBet"))
-    assert (found["pay"], found["pay_se"], found["deals"]) == (total.payoff.mean, total.payoff.se, 100.0)
-    assert found["pay_low"] < found["pay"] < found["pay_high"]
+    assert (found["payoff"], found["payoff_se"], found["deals"]) == (total.payoff.mean, total.payoff.se, 100.0)
+    assert found["payoff_low"] < found["payoff"] < found["payoff_high"]
     assert found["illegal"] == 0.0
 
 
@@ -40,9 +40,9 @@ def test_opponents_have_the_same_deals_and_figures_of_their_own():
     plan = plan_of(opponents=["NashApprox", " AlwaysBet"], episodes=40)
     rows = rows_of(plan, "random")
     found = estimates(rows)
-    each = {name: estimates([row for row in rows if row.opponent == name])["pay"] for name in plan.opponents}
-    assert {name: found[f"pay against {name}"] for name in each} == each
-    assert found["pay"] == pytest.approx(sum(each.values()) / 2)
+    each = {name: estimates([row for row in rows if row.opponent == name])["payoff"] for name in plan.opponents}
+    assert {name: found[f"payoff against {name}"] for name in each} == each
+    assert found["payoff"] == pytest.approx(sum(each.values()) / 2)
     assert found["deals"] == 20.0
 
 
@@ -50,7 +50,7 @@ def test_lower_bound_is_below_the_exact_exploitability():
     exact = sg.exploitability("kuhn", "AlwaysBet").found.exploitability
     found = estimates(rows_of(plan_of(opponents="CallingStation,TightValue", episodes=1000), "AlwaysBet"))
     assert 0.0 < found["exploitability_lower_bound_low"] < found["exploitability_lower_bound"] < exact
-    assert found["exploitability_lower_bound"] == -found["pay"]
+    assert found["exploitability_lower_bound"] == -found["payoff"]
 
 
 @pytest.mark.parametrize("episodes", [20, 19])

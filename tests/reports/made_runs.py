@@ -141,7 +141,7 @@ def rolled(step, game):
     """Return the metrics of an iteration."""
     wave = math.sin(3.7 * step)
     figures = {
-        f"{game}/pay": 0.1 * wave,
+        f"{game}/payoff": 0.1 * wave,
         f"{game}/externality": 0.0,
         "loss": -0.02 + 0.01 * wave,
         "loss/ratio_min": 1.0,
@@ -157,11 +157,11 @@ def validation(step, game):
     """Return the metrics of a validation; the greatest `checkpoint_metric` is at `CHOSEN`."""
     gap = abs(step - CHOSEN) / 100
     names = {
-        "pay": 0.1 - gap,
-        "exploit": gap,
+        "payoff": 0.1 - gap,
+        "pool_advantage": gap,
         "externality": 0.0,
         "safety": -1.5 * gap,
-        "robust": 0.4,
+        "shifted_payoff": 0.4,
         "nra": 0.1 - gap,
     }
     figures = {f"{game}/validation/{name}": value for name, value in names.items()}

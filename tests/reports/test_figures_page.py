@@ -24,7 +24,7 @@ def test_page_of_an_evaluation_has_its_figures(tmp_path, capsys):
     page = (tmp_path / "kuhn.html").read_text("utf-8")
     rows = json.loads(out.read_text())["games"][0]["players"]
     for row in rows:
-        pay = row["unscaled"]["pay"]["mean"]
+        pay = row["unscaled"]["payoff"]["mean"]
         assert f"{abs(pay):.3f}" in page
     assert "kuhn, by opponent, in chips a hand" in page
     assert "NashConv" in page
@@ -37,8 +37,10 @@ def test_page_of_a_tournament_is_its_matrix(tmp_path):
     assert run("tournament", "ipd", "--players", "TitForTat", "AlwaysDefect", "--episodes", 2, "--out", out) == 0
     assert run("report", out, "--out", tmp_path / "page.html") == 0
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert "1. ipd/AlwaysDefect" in page
-    assert "0.875" in page
+    assert page.index('<th scope="row">1</th><td>ipd/AlwaysDefect</td>') < page.index("<td>ipd/TitForTat</td>")
+    assert "mean against others \u2191" in page
+    assert "mean against others: mean payoff a round against the other players." in page
+    assert "0.88" in page
 
 
 @pytest.mark.parametrize(
@@ -48,10 +50,10 @@ def test_page_of_a_tournament_is_its_matrix(tmp_path):
         ("[" * 100_000, "cannot be read as JSON"),
         ("[]", "holds no figures: name a file"),
         ("{}", "holds no figures: name a file"),
-        ('{"pay": 1}', "holds no figures that can be shown: game"),
+        ('{"payoff": 1}', "holds no figures that can be shown: game"),
         ('{"games": [{"game": 5}]}', "holds no figures that can be shown: games.0.game"),
         (
-            '{"game": "x", "players": ["a"], "pay": [], "mean_against_others": []}',
+            '{"game": "x", "players": ["a"], "payoff": [], "mean_against_others": []}',
             "size is not the number of players",
         ),
     ],

@@ -24,31 +24,36 @@ def row(**means):
     )
 
 
-SAFE = row(pay=0.075, exploit=0.083, safety=0.075 - 1.5 * 0.083)
+SAFE = row(payoff=0.075, pool_advantage=0.083, safety=0.075 - 1.5 * 0.083)
 
 
 def test_the_part_that_moved_the_objective_down_is_named():
-    worse = row(pay=0.015, exploit=0.080, safety=0.015 - 1.5 * 0.080)
+    worse = row(payoff=0.015, pool_advantage=0.080, safety=0.015 - 1.5 * 0.080)
     (said,) = explain_decrease("kuhn", SAFE, worse, {"sepo": {"exploitability_weight": 4.5}})
     assert said == (
-        "Safety decreased by 0.055. The largest contribution is \u22120.060 by pay, which fell from 0.075 to 0.015. "
-        "The other terms contribute exploit +0.005. Safety is pay \u2212 1.5 exploit. "
-        "The recipe trains with exploit at 4.5."
+        "Safety decreased by 0.055. The largest contribution is \u22120.060 by payoff, which fell from 0.075 to 0.015. "
+        "The other terms contribute pool advantage +0.005. Safety is payoff \u2212 1.5 pool advantage. "
+        "The recipe trains with pool advantage at 4.5."
     )
-    exposed = row(pay=0.075, exploit=0.183, safety=0.075 - 1.5 * 0.183)
+    exposed = row(payoff=0.075, pool_advantage=0.183, safety=0.075 - 1.5 * 0.183)
     (said,) = explain_decrease("kuhn", SAFE, exposed, {})
-    assert "is \u22120.150 by exploit, which rose from 0.083 to 0.183. The other terms contribute pay 0.000." in said
+    assert (
+        "is \u22120.150 by pool advantage, which rose from 0.083 to 0.183. The other terms contribute payoff 0.000."
+        in said
+    )
     assert "trains with" not in said
 
 
 def test_an_objective_that_did_not_fall_is_not_explained():
-    assert not list(explain_decrease("kuhn", SAFE, row(pay=0.1, exploit=0.083, safety=0.0), {}))
-    assert not list(explain_decrease("gone", SAFE, row(pay=0.0, exploit=0.5, safety=-1.0), {})), "no such game"
+    assert not list(explain_decrease("kuhn", SAFE, row(payoff=0.1, pool_advantage=0.083, safety=0.0), {}))
+    assert not list(explain_decrease("gone", SAFE, row(payoff=0.0, pool_advantage=0.5, safety=-1.0), {})), (
+        "no such game"
+    )
 
 
 def test_a_game_that_declares_no_weights_is_explained_with_weights_of_one():
-    (said,) = explain_decrease("leduc", SAFE, row(pay=0.0, exploit=0.5, safety=-1.0), {})
-    assert "Safety is pay \u2212 1.0 exploit." in said
+    (said,) = explain_decrease("leduc", SAFE, row(payoff=0.0, pool_advantage=0.5, safety=-1.0), {})
+    assert "Safety is payoff \u2212 1.0 pool advantage." in said
 
 
 @pytest.mark.parametrize("game", ["kuhn", "ipd"])
@@ -80,16 +85,17 @@ def test_only_games_that_are_won_or_lost_have_a_win_rate_in_the_headline(game, w
 
 def test_a_run_with_sampled_figures_only_is_told_by_them(tmp_path):
     run = begun(tmp_path / "run", algorithm="grpo")
-    named = "ipd/validation/pay", "checkpoint_metric"
+    named = "ipd/validation/payoff", "checkpoint_metric"
     lines = [
-        {"step": step, "ipd/validation/exploit": 0.5 - step / 10, **dict.fromkeys(named, step)} for step in (0, 2, 4)
+        {"step": step, "ipd/validation/pool_advantage": 0.5 - step / 10, **dict.fromkeys(named, step)}
+        for step in (0, 2, 4)
     ]
     (run.path / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     (found,) = headlines(RunData(run))
     assert found.stages == ("Base", "GRPO (step 4)")
     assert {one.name: one.figures[-1].mean for one in found.measures} == {
-        "exploit": pytest.approx(0.1),
-        "pay": 4,
+        "pool_advantage": pytest.approx(0.1),
+        "payoff": 4,
     }
 
 

@@ -82,7 +82,7 @@ def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
     assert "a lower bound on the exploitability of that member" in page.texts["best_response"]
     bound, training = page.traces_of("best_response")
     assert bound["x"] == [2]
-    assert bound["y"] == [table["pay"][hunter][prey]]
+    assert bound["y"] == [table["payoff"][hunter][prey]]
     assert bound["error_y"]["array"] == [0.0], "an expectation has no error"
     assert training["x"] == [1, 2]
     gains, exact = (f"{value:.3f}".replace("-", "\u2212") for value in (bound["y"][0], table["exploitability"][prey]))
@@ -92,7 +92,7 @@ def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
     assert "exact exploitability of hunter" in page.texts["pool"]
     drawn = {**table, "errors": [[0.1] * len(names)] * len(names), "zero_sum": False}
     table_path.write_text(json.dumps(drawn))
-    page, own = Page(report_html(run)), table["pay"][prey][prey]
+    page, own = Page(report_html(run)), table["payoff"][prey][prey]
     (less, _), said = page.traces_of("best_response"), page.texts["best_response"]
     assert less["y"] == [pytest.approx(bound["y"][0] - own)]
     assert less["error_y"]["array"] == [pytest.approx(1.96 * 0.1 * 2**0.5, abs=1e-3)]
@@ -191,7 +191,7 @@ def test_copies_and_outsiders_stand_where_more_than_two_sit(copied, league):
     errors = [[0.3] * size] * size
     rows = copied(seats=3, alliance=alliance, alliance_errors=told, errors=errors).tables_of("population")[1]
     assert [row[3] for row in rows[1:]] == ["–", *["0.25 ± 0.10"] * (size - 1)]
-    others = [table["pay"][row][1] for row in range(len(alliance)) if row != 1]
+    others = [table["payoff"][row][1] for row in range(len(alliance)) if row != 1]
     mean = f"{sum(others) / len(others):.3f}".replace("-", "\u2212")
     assert rows[2][1] == f"{mean} ± 0.300", "at most that of one, as all outsiders play the same deals"
     assert rows[2][2].endswith("± 0.300")
@@ -202,7 +202,7 @@ def test_copies_and_outsiders_stand_where_more_than_two_sit(copied, league):
     assert copied(seats=3, errors=[]).tables_of("population")[1][2][1] == mean, "nothing is known of its error"
 
 
-@pytest.mark.parametrize("changes", [{"pay": 3}, {"members": [{"role": "x"}]}, {"elo": "none"}])
+@pytest.mark.parametrize("changes", [{"payoff": 3}, {"members": [{"role": "x"}]}, {"elo": "none"}])
 def test_a_broken_table_leaves_the_rest(copied, changes):
     page = copied(**changes)
     assert page.sections[:3] == ["pool", "results", "population"]

@@ -84,7 +84,7 @@ def test_the_table_has_every_figure_of_the_evaluation(page):
             "\u2013" if value is None else told(value) for value in expected
         ]
     for first, shown, row in zip(main[1:], plain[1:], game["players"], strict=False):
-        pay, pool, exact = row["unscaled"]["pay"]["mean"], row["unscaled"]["pool_advantage"]["mean"], row["exact"]
+        pay, pool, exact = row["unscaled"]["payoff"]["mean"], row["unscaled"]["pool_advantage"]["mean"], row["exact"]
         figures = [pay, pool, exact["worst_advantage"], exact["exploitability"], exact["nash_conv"]]
         assert shown[1:6] == list(map(told, figures))
         assert first[1:3] == [told(pay), told(exact["exploitability"])]

@@ -61,7 +61,7 @@ def test_a_band_is_students_interval():
 
 
 def test_only_steps_that_all_have_come_to_are_drawn(runs):
-    seen = values_by_step([RunData(run) for run in runs], "leader/pay")
+    seen = values_by_step([RunData(run) for run in runs], "leader/payoff")
     assert list(seen) == [1, 2, 3]
     assert all(len(values) == 2 for values in seen.values())
 
@@ -71,7 +71,7 @@ def test_every_seed_has_a_row_and_all_of_them_one(runs):
     for said in ("4 rounds, seed 0", "4 rounds, seed 1", "4 rounds, all seeds", "6 rounds, seed 1", "leader: reward"):
         assert said in page
     told = json.loads((runs[0].path / "outcome.json").read_text())["rows"][0]["figures"]
-    assert f"{told['other/pay']:.2f}" in page
+    assert f"{told['other/payoff']:.2f}" in page
     assert "other, after C-D" in page
     assert "leader, in the first round" in page
     assert "best memory-one response" in page
@@ -81,7 +81,7 @@ def test_every_seed_has_a_row_and_all_of_them_one(runs):
 
 def test_a_policy_is_told_with_the_trial_after_which_it_was_measured(tmp_path):
     run = trained(tmp_path, "late")
-    lines = [{"step": step, "leader/pay": 1.0, "other/pay": 1.0, "leader/first/C-D": value}
+    lines = [{"step": step, "leader/payoff": 1.0, "other/payoff": 1.0, "leader/first/C-D": value}
              for step, value in ((1, math.nan), (49, 0.25), (60, 0.75))]  # fmt: skip
     (run.path / "metrics.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     page = str(outcome(RunData(run)).html())
@@ -118,19 +118,19 @@ def test_a_learner_is_held_against_itself_where_nobody_shapes(tmp_path):
     (tmp_path / "spoilt").mkdir()
     (tmp_path / "spoilt" / "run.json").write_text("{")
     told = json.loads((equals.path / "outcome.json").read_text())["rows"][0]["figures"]
-    assert unshaped_payoffs(shaped) == pytest.approx({0: told["leader/pay"], 1: told["other/pay"]})
+    assert unshaped_payoffs(shaped) == pytest.approx({0: told["leader/payoff"], 1: told["other/payoff"]})
     assert unshaped_payoffs(RunData(equals)) == {}
     page = str(outcome(shaped).html())
     assert "difference to unshaped" in page
     earned = json.loads((shaped.run.path / "outcome.json").read_text())["interest"]["other"]["earned"]
-    assert f"{earned - told['other/pay']:.2f}".removeprefix("-") in page
+    assert f"{earned - told['other/payoff']:.2f}".removeprefix("-") in page
 
 
 def test_outcome_without_a_standard_error_has_null_and_a_dash(tmp_path):
     """One game has no standard error, and JSON has no NaN."""
     run = trained(tmp_path, "single", final_evaluation={"episodes": 1})
     written = (run.path / "outcome.json").read_text()
-    assert json.loads(written)["rows"][0]["figures"]["other/pay_error"] is None
+    assert json.loads(written)["rows"][0]["figures"]["other/payoff_error"] is None
     assert "NaN" not in written
     assert " ± \u2013" in str(outcome(RunData(run)).html())
 

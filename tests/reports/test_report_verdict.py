@@ -125,13 +125,13 @@ def test_a_contest_without_safety_is_told_by_pay_and_standing_or_by_games_won(tm
     for game, figures, said in (
         (
             "diplomacy",
-            {"pay": (0.1, 0.2), "centres": (3.0, 5.0)},
+            {"payoff": (0.1, 0.2), "centres": (3.0, 5.0)},
             "payoff rose from 0.100 to 0.200 and centres rose from 3.000 to 5.000",
         ),
-        ("nim", {"win rate": (0.4, 0.6), "pay": (0.1, 0.2)}, "the win rate rose from 0.400 to 0.600."),
+        ("nim", {"win rate": (0.4, 0.6), "payoff": (0.1, 0.2)}, "the win rate rose from 0.400 to 0.600."),
         (
             "leduc",
-            {"win rate": (0.4, 0.6), "pay": (0.3, 0.1)},
+            {"win rate": (0.4, 0.6), "payoff": (0.3, 0.1)},
             "leduc: from SFT to GRPO (step 3), payoff fell from 0.3",
         ),
     ):

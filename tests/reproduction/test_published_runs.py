@@ -92,7 +92,7 @@ runs.one = { recipes = ["one.toml"] }
 id = "1"
 title = "Payoffs"
 place = "Section 1"
-columns = [{ name = "payoff", at = "metrics/pay" }]
+columns = [{ name = "payoff", at = "metrics/payoff" }]
 rows = [{ label = "first", run = "one", published = ["1.0"] }]
 """
 

@@ -58,7 +58,7 @@ id = "1"
 title = "Kuhn poker"
 place = "page 1"
 columns = [
-  { name = "pay", at = "evaluation/kuhn/{stage}/unscaled/pay", chance = "evaluation/kuhn/random/unscaled/pay" },
+  { name = "pay", at = "evaluation/kuhn/{stage}/unscaled/payoff", chance = "evaluation/kuhn/random/unscaled/payoff" },
   { name = "exploit in thirds", at = "evaluation/kuhn/{stage}/unscaled/pool_advantage", factor = 3.0, chance = 0.5 },
 ]
 rows = [
@@ -154,11 +154,11 @@ def test_figures_stand_beside_the_printed_ones_and_a_second_call_trains_nothing(
     folder = folder_in(out)
     mine = [final_figures(RunFolder.open(folder / f"first-{seed}")) for seed in (0, 1)]
     base, exploit, trained, last, *missing = made.figures[0]
-    pays = [figures["evaluation/kuhn/base/unscaled/pay"] for figures in mine]
+    pays = [figures["evaluation/kuhn/base/unscaled/payoff"] for figures in mine]
     assert base.here.mean == pytest.approx(sum(pays) / 2)
     assert base.here.low <= min(pays)
     assert base.difference == pytest.approx(base.here.mean + 0.25)
-    assert base.chance == mine[0]["evaluation/kuhn/random/unscaled/pay"] == pytest.approx(-2 / 9)
+    assert base.chance == mine[0]["evaluation/kuhn/random/unscaled/payoff"] == pytest.approx(-2 / 9)
     advantages = [figures["evaluation/kuhn/base/unscaled/pool_advantage"] for figures in mine]
     assert exploit.here.mean == pytest.approx(3.0 * sum(advantages) / 2)
     assert (exploit.difference, exploit.chance) == (None, 0.5)
@@ -306,14 +306,14 @@ def test_a_strangers_paper_is_asked_for_what_it_names(paper, capsys):
 
 def test_a_figure_that_is_undefined_in_some_runs_is_the_mean_over_the_others():
     row = SimpleNamespace(label="A", cannot="", chance=(), spread=(), compared=True)
-    column = SimpleNamespace(name="pay", at="outcome/20/a/pay", factor=2.0, chance="outcome/20/a/null")
+    column = SimpleNamespace(name="payoff", at="outcome/20/a/payoff", factor=2.0, chance="outcome/20/a/null")
     plan = SimpleNamespace(
         seeds_of=lambda row: (0, 1, 2),
         run_of=lambda row, seed: seed,
         paper=SimpleNamespace(path=lambda template, row: template),
         opponent=lambda name: name,
     )
-    runs = [{"outcome/20/a/pay": value, "outcome/20/a/null": 1.0} for value in (1.0, math.nan, 3.0)]
+    runs = [{"outcome/20/a/payoff": value, "outcome/20/a/null": 1.0} for value in (1.0, math.nan, 3.0)]
     found = table_maker._figure(plan, row, column, "3.9", None, lambda run: runs[run])
     assert (found.here.mean, found.here.n, found.chance) == (4.0, 2, 2.0)
     assert found.why_not == "It is undefined in 1 of 3 runs, which do not count."

@@ -120,7 +120,7 @@ def test_columns_and_chance_levels_are_those_of_the_games(table):
         chances = row.chance or [column.chance for column in table.columns]
         for column, chance in zip(table.columns, chances, strict=True):
             place, *_, figure = path = column.at.format(**row.at).split("/")
-            if figure == "pay":
+            if figure == "payoff":
                 assert chance == pytest.approx(uniform[names.index(path[-2])])
             else:
                 assert tuple(figure.split("-")) in pairs(game, 0)
@@ -147,4 +147,4 @@ def test_columns_are_figures_that_a_run_writes(tmp_path):
             assert 0.0 <= figure_at(figures[row.run], path) <= 4.0
     one = figures["ipd-shaper"]
     assert sum(value for path, value in one.items() if path.startswith("first/visited/")) == pytest.approx(1.0)
-    assert one["mean/shaper/pay"] == pytest.approx((one["first/shaper/pay"] + one["metrics/shaper/pay"]) / 2)
+    assert one["mean/shaper/payoff"] == pytest.approx((one["first/shaper/payoff"] + one["metrics/shaper/payoff"]) / 2)

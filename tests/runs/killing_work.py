@@ -30,7 +30,7 @@ from stratagem.training.runs.folder import RunFolder
 SWEEP = """
 hypothesis = "Warm is better."
 recipe = "recipe.toml"
-metric = "kuhn/validation/pay"
+metric = "kuhn/validation/payoff"
 seeds = [0, 1]
 arms = [{name = "warm"}, {name = "cold", set = {temperature = 0.5}}]
 """

@@ -55,7 +55,7 @@ def _work(run, config, seed):
             loss = (model(inputs) - episodes[0].payoffs[0]).square().mean()
             loss.backward()
             log.write(
-                step, {"loss": float(loss.detach()), "grad_norm": optimizer.step(), "pay": episodes[0].payoffs[0]}
+                step, {"loss": float(loss.detach()), "grad_norm": optimizer.step(), "payoff": episodes[0].payoffs[0]}
             )
             best = min(best, (float(loss.detach()), step // config.every * config.every))
             if step % config.every == 0 or step == config.steps:

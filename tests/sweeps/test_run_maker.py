@@ -225,7 +225,7 @@ def sweep(folder, start):
 
 def test_two_processes_share_the_runs_of_a_sweep(tmp_path, recipe):
     (tmp_path / "s.toml").write_text(
-        'hypothesis = "h"\nrecipe = "r.toml"\nmetric = "kuhn/validation/pay"\nseeds = [0]\n'
+        'hypothesis = "h"\nrecipe = "r.toml"\nmetric = "kuhn/validation/payoff"\nseeds = [0]\n'
         'arms = [{ name = "a" }, { name = "b", set = { temperature = 0.5 } }]\n'
     )
     start = FORK.Event()
@@ -244,7 +244,7 @@ def test_two_processes_share_the_runs_of_a_sweep(tmp_path, recipe):
 
 def test_sweep_skips_a_run_that_another_process_holds(tmp_path, held):
     (tmp_path / "s.toml").write_text(
-        'hypothesis = "h"\nrecipe = "r.toml"\nmetric = "kuhn/validation/pay"\nseeds = [0]\n'
+        'hypothesis = "h"\nrecipe = "r.toml"\nmetric = "kuhn/validation/payoff"\nseeds = [0]\n'
         'arms = [{ name = "a" }, { name = "b", set = { temperature = 0.5 } }]\n'
     )
     (tmp_path / "out/held").rename(tmp_path / "out/a-0")

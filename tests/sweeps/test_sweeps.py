@@ -135,7 +135,7 @@ def test_a_file_that_is_no_plan_is_refused(tmp_path):
 def files(tmp_path, monkeypatch):
     (tmp_path / "r.toml").write_text(RECIPE)
     (tmp_path / "s.toml").write_text(
-        'hypothesis = "h"\nrecipe = "r.toml"\nmetric = "kuhn/validation/pay"\nseeds = [0]\nexpect = ["a", "b"]\n'
+        'hypothesis = "h"\nrecipe = "r.toml"\nmetric = "kuhn/validation/payoff"\nseeds = [0]\nexpect = ["a", "b"]\n'
         'arms = [{ name = "a" }, { name = "b", set = { "grpo.loss.entropy_coef" = 0.5 } }]\n'
     )
     monkeypatch.setattr(runner, "source", lambda: {"commit": "a" * 40, "dirty": False})
@@ -191,8 +191,8 @@ def test_what_was_begun_with_any_tree_is_not_taken_for_one_commit(files):
 
 
 def test_a_figure_that_no_run_has_is_said_after_the_first(files):
-    (files / "s.toml").write_text((files / "s.toml").read_text().replace("validation/pay", "validation/play"))
-    with pytest.raises(StratagemError, match="kuhn/validation/pay"):
+    (files / "s.toml").write_text((files / "s.toml").read_text().replace("validation/payoff", "validation/play"))
+    with pytest.raises(StratagemError, match="kuhn/validation/payoff"):
         Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out").run()
     assert not (files / "out/b-0").exists()
 
@@ -286,7 +286,7 @@ def test_folder_without_a_run_of_the_sweep_is_refused(files):
 def test_the_command_compares_what_is_there(files, capsys):
     from stratagem.cli.main import main
 
-    (files / "s.toml").write_text((files / "s.toml").read_text().replace("kuhn/validation/pay", "m/x"))
+    (files / "s.toml").write_text((files / "s.toml").read_text().replace("kuhn/validation/payoff", "m/x"))
     for run, value in zip(plan_runs(read_plan(files / "s.toml"), files), (1.0, 0.0), strict=True):
         folder = RunFolder.create(files / "out" / run.name, run.recipe(), int(run.changes["seed"]), "a test")
         with folder.at_work(), MetricLog(folder) as log:

@@ -30,7 +30,7 @@ def run(tmp_path, monkeypatch):
 def logged(run, steps, tracker):
     with tracking(make_trackers([tracker])), MetricLog(run) as log:
         for step in steps:
-            log.write(step, {"loss": step / 2, "kuhn/pay": float("nan") if step == 1 else 1.0})
+            log.write(step, {"loss": step / 2, "kuhn/payoff": float("nan") if step == 1 else 1.0})
 
 
 def records(path):
@@ -59,7 +59,7 @@ def test_wandb_has_the_metrics_of_both_sessions_and_no_key(run):
                 ids.add((record.run.run_id, record.run.project, record.run.display_name, record.run.host))
             if record.WhichOneof("record_type") == "history":
                 values = {"/".join(item.nested_key): json.loads(item.value_json) for item in record.history.item}
-                found[record.history.step.num] = (values["loss"], values["kuhn/pay"])
+                found[record.history.step.num] = (values["loss"], values["kuhn/payoff"])
     assert {step: loss for step, (loss, _) in found.items()} == {0: 0.0, 1: 0.5, 2: 1.0}
     assert found[1][1] != found[1][1], "not a number"
     assert ids == {(json.loads((run.path / "trackers.json").read_text())["id"], "poker", "kuhn-1", "")}

@@ -266,5 +266,5 @@ def test_means_are_taken_by_name_with_the_prefix():
     means = MeanMetrics()
     means.add({"loss": 1.0}, "main")
     means.add({"loss": 3.0, "kl": 0.5}, "main")
-    means.add({"pay": 2.0})
-    assert means.means() == {"main/loss": 2.0, "main/kl": 0.5, "pay": 2.0}
+    means.add({"payoff": 2.0})
+    assert means.means() == {"main/loss": 2.0, "main/kl": 0.5, "payoff": 2.0}

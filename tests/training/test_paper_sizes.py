@@ -49,7 +49,7 @@ ALWAYS = {
         "members": "{}",
         "opponents": '["random"]',
     }
-    | {"league.reward_weights": "{ payoff = 1.0 }", "league.advantage": "group_mean", "checkpoint_metric": "pay"}
+    | {"league.reward_weights": "{ payoff = 1.0 }", "league.advantage": "group_mean", "checkpoint_metric": "payoff"}
     | {"league.crossplay_games": "1", "league.chance_seeds": "independent", "sft.teacher": "random"},
 }
 RUNS = {

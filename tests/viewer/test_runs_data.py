@@ -128,7 +128,7 @@ def test_cross_play_of_a_record_agrees_with_its_evaluation(folder, client):
     for row in result.rows:
         (matchup,) = row.matchups
         place, other = players if row.player == "kuhn/NashApprox" else players[::-1]
-        cell = data["pay"][data["players"].index(place)][data["players"].index(other)]
+        cell = data["payoff"][data["players"].index(place)][data["players"].index(other)]
         payoff = matchup.payoff(scaled=False)
         assert (cell["mean"], cell["n"]) == (pytest.approx(payoff.mean), payoff.n)
         assert cell["se"] == pytest.approx(payoff.se)
@@ -156,14 +156,14 @@ def test_tournament_file_is_a_population_whose_games_are_found(folder, client):
     assert found == [{"kind": "tournament", "name": "cup/kuhn.json", "game": "kuhn", "players": 2}]
     data = ask(client, "population", kind="tournament", name="cup/kuhn.json")
     first = played.to_json()["players"].index(data["players"][0])
-    assert data["pay"][0][0]["mean"] == played.to_json()["pay"][first][first]["mean"]
+    assert data["payoff"][0][0]["mean"] == played.to_json()["payoff"][first][first]["mean"]
     assert data["met"][0][1] == "cup/record"
     query = {"player": data["recorded"][0], "opponent": data["recorded"][1]}
     assert ask(client, "episodes", record="cup/record", **query)["found"] > 0
 
 
 def test_files_that_are_no_tournaments_are_left_out(folder, client):
-    (folder / "a.json").write_text('{"mean_against_others": [], "players": ["x"], "pay": []}')
+    (folder / "a.json").write_text('{"mean_against_others": [], "players": ["x"], "payoff": []}')
     (folder / "b.json").write_text('"mean_against_others"')
     (folder / "c.json").write_text("[" * 100_000 + '"mean_against_others"')
     assert not [one for one in ask(client, "populations")["populations"] if one["kind"] == "tournament"]
@@ -196,7 +196,7 @@ def test_first_page_asks_for_every_module_at_once(client):
 @pytest.mark.parametrize(
     ("metric", "unit"),
     [
-        ("kuhn/validation/pay", "points a round, common scale"),
+        ("kuhn/validation/payoff", "points a round, common scale"),
         ("kuhn/validation/length", "turns an episode"),
         ("kuhn/validation/illegal", "share of turns"),
         ("kuhn/validation/win_rate", "share of episodes"),
@@ -220,7 +220,7 @@ def test_reward_of_a_learner_of_a_league_has_the_unit_of_the_game(client, folder
     with (run / "config.toml").open("a") as file:
         file.write("games = ['kuhn(hands=1)']\n[learners.main]\nrole = 'main'\n")
     with (run / "metrics.jsonl").open("a") as file:
-        file.write(json.dumps({"step": 9, "main/pay": -0.5, "kuhn/validation/pay": -0.3}) + "\n")
+        file.write(json.dumps({"step": 9, "main/payoff": -0.5, "kuhn/validation/payoff": -0.3}) + "\n")
     curves = ask(client, "run", name="runs/first")["curves"]
-    assert curves["main/pay"]["unit"] == "chips a hand"
-    assert curves["kuhn/validation/pay"]["unit"] == "points a round, common scale"
+    assert curves["main/payoff"]["unit"] == "chips a hand"
+    assert curves["kuhn/validation/payoff"]["unit"] == "points a round, common scale"

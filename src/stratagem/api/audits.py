@@ -17,6 +17,7 @@ from stratagem.api.result import PlottedResult, remarks_on
 from stratagem.api.serving import serving
 from stratagem.api.stopped import going_on
 from stratagem.base.files import write_file
+from stratagem.base.renamed.metrics import present_figure
 from stratagem.games.base import Json
 from stratagem.language.engines.outcomes import outcomes_of
 from stratagem.measure.audit.card import Card, read_card
@@ -251,4 +252,5 @@ def rank_audits(audits: Sequence[str | Path], figure: str = "kuhn.exploitability
         figure: Figure by which agents are ranked.
     """
     cards = [read_card(as_path(path, "audit")) for path in several(audits, "audit")]
-    return Ranking(figure, tuple(leaderboard(cards, as_text(figure, "figure"))))
+    name = present_figure(as_text(figure, "figure"))
+    return Ranking(name, tuple(leaderboard(cards, name)))

@@ -28,6 +28,7 @@ from stratagem.measure.evaluate import CHANCE, EvaluationRow, GameResult, num_ro
 from stratagem.measure.exploitability.methods import DEALS, check_effort, read_method
 from stratagem.measure.matchups import Evaluator
 from stratagem.measure.memorisation import Wrap, wraps
+from stratagem.measure.metrics import METRICS
 from stratagem.measure.metrics.memorisation import MemorisationGap
 from stratagem.measure.recorded import RecordReading, figures_of_record
 from stratagem.measure.report import evaluation_json, units_of_metrics, unscaled_payoffs
@@ -122,7 +123,7 @@ class Evaluation(PlayedResult):
 def _unscaled_figures(result: GameResult, row: EvaluationRow) -> dict[str, Estimate | None]:
     """Return the figures in the unit of the game: payoff, and exploitability or its lower bound."""
     figures, (pay, _) = {}, unscaled_payoffs(result, row)
-    figures["unscaled_pay"] = pay
+    figures["unscaled_payoff"] = pay
     return figures | row.exploitability.figures()
 
 
@@ -235,6 +236,7 @@ def evaluate(
         disguises = wraps(str(disguise)) if disguise is not None else []
         measured = [*further, *([MemorisationGap.name] if disguises else [])]
         chosen = with_metrics(find_suite(suite, tuple(against)), measured)
+        requested = tuple(map(METRICS.present_name, further))
         number = set_episodes(Evaluator(), episodes, chosen).episodes
         # before the record is opened: the text of a player that is refused may hold a key
         evaluating.checked_games(chosen, listed, chance=chance, exploiter=method, disguises=disguises)
@@ -244,7 +246,7 @@ def evaluate(
         noted |= {"policy_replies": effort} if effort and method in ("auto", "replies") else {}  # the same
         kept = ResumableRecord(as_folder(record), noted | {"episodes": number, "seed": seed}, resume=resume)
         asking = Evaluator(number, Key(seed), record=kept, exploitability=method, effort=effort, deals=deals)
-        plan = EvaluationPlan(asking, kept, seed, chosen, tuple(listed), chance, by_seat, further, tuple(disguises))
+        plan = EvaluationPlan(asking, kept, seed, chosen, tuple(listed), chance, by_seat, requested, tuple(disguises))
         found = plan.play(shown=progress)
     if file is not None:
         found.save(file)

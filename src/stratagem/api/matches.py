@@ -74,7 +74,7 @@ class MatchResult(Episodes):
     def tables(self) -> list[ResultTable]:
         count = len(self.episodes)
         title = f"{self.episodes[0].game}: {count} episode{'s' if count > 1 else ''}, {self.game.spec.unit}"
-        figures = figures_of("pay", "wins", "illegal_turns")
+        figures = figures_of("payoff", "wins", "illegal_turns")
         rows = [(total.player, total.payoff, total.wins, total.illegal_turns) for total in self.totals()]
         return [text_table(title, ("player", *figures), rows)]
 

@@ -41,6 +41,7 @@ class Record(Episodes):
         """Compute the figures of an evaluation from the episodes, without playing."""
         from stratagem.api.evaluations import Evaluation  # loads all metrics, which a list of episodes does not need
         from stratagem.language.engines.outcomes import count_outcomes, counting_outcomes
+        from stratagem.measure.metrics import METRICS
         from stratagem.measure.recorded import figures_of_record, reading_of
 
         names = names_of(metrics, "metric")
@@ -49,7 +50,9 @@ class Record(Episodes):
         with counting_outcomes() as outcomes:
             count_outcomes(call for episode in self.episodes for row in episode.decisions for call in row.calls)
             results = figures_of_record(self.episodes, reading_of(self.folder, names, seats=by_seat, seed=seed))
-        return Evaluation(tuple(results), self.folder.name, seed, outcomes=outcomes, requested=tuple(names))
+        return Evaluation(
+            tuple(results), self.folder.name, seed, outcomes=outcomes, requested=tuple(map(METRICS.present_name, names))
+        )
 
     def listed(self, first: int = _LISTED) -> ResultTable:
         """Return the table of the first episodes."""
@@ -64,7 +67,7 @@ class Record(Episodes):
         from stratagem.measure.figures.catalogue import figures_of  # loads all metrics, as above
 
         rows = self.payoffs().items() if self.episodes else []
-        payoffs = text_table(f"{self.folder}: payoffs", ("player", *figures_of("pay")), rows)
+        payoffs = text_table(f"{self.folder}: payoffs", ("player", *figures_of("payoff")), rows)
         return [self.listed(), replace(payoffs, main=False)]
 
 

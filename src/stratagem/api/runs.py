@@ -12,6 +12,7 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import lines
 from stratagem.api.result import PlottedResult
 from stratagem.base.errors import UnknownName, WrongKind
+from stratagem.base.renamed.metrics import present_metric
 from stratagem.games.base import Json
 from stratagem.show.reports.headline import headline_tables, headlines
 from stratagem.show.reports.run_data import SFT_PREFIXES, RunData
@@ -23,8 +24,8 @@ from stratagem.training.runs.metrics import Curve
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-_KEY = ("pay", "validation/pay", "validation/exploit", "validation/safety", "exact/exploitability", "loss")
-"""Metrics of the summary, for each game or stage; the pay of one step only where no validation measures it."""
+_KEY = ("payoff", "validation/payoff", "validation/pool_advantage", "validation/safety", "exact/exploitability", "loss")
+"""Metrics of the summary, for each game or stage; the payoff of one step only where no validation measures it."""
 
 __all__ = ["Run", "load_run"]
 
@@ -77,11 +78,11 @@ class Run(PlottedResult):
     @one_sentence
     def plot(self, *metrics: str) -> Figure:
         """Draw metrics over the steps of training, by default those of the summary."""
-        known = self.curves
-        for name in metrics:
+        known, named = self.curves, tuple(map(present_metric, metrics))
+        for name in named:
             if name not in known:
                 raise UnknownName("metric of this run", name, known)
-        wanted = metrics or tuple(summary_of(self.folder))
+        wanted = named or tuple(summary_of(self.folder))
         return lines(self.folder.name, "step", {name: (known[name].steps, known[name].values) for name in wanted})
 
     @one_sentence
@@ -118,7 +119,7 @@ def summary_of(run: RunFolder) -> dict[str, dict[str, float | None]]:
             "best": None if name.startswith(SFT_PREFIXES) else dict(zip(steps, values, strict=True)).get(_best(data)),
         }
         for name, (steps, values) in data.curves.items()
-        if name.partition("/")[2] in _KEY and f"{name.removesuffix('/pay')}/validation/pay" not in data.curves
+        if name.partition("/")[2] in _KEY and f"{name.removesuffix('/payoff')}/validation/payoff" not in data.curves
     }
 
 

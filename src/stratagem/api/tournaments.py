@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from stratagem.api.player_like import PlayerLike, as_player, players_of
 from stratagem.api.progress import Step
 from stratagem.api.result import PlayedResult
 from stratagem.api.serving import serving
+from stratagem.base.files import finite
 from stratagem.base.options import check_seed, whole
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe
@@ -22,7 +23,6 @@ from stratagem.games.key import Key
 from stratagem.language.engines.outcomes import counting_outcomes
 from stratagem.measure import tournament as tournaments
 from stratagem.measure.evaluate import CHANCE
-from stratagem.measure.figures.catalogue import figures_of
 from stratagem.measure.matchups import Evaluator
 from stratagem.measure.recorded import RecordReading, figures_of_record
 from stratagem.measure.report import tournament_json
@@ -33,12 +33,10 @@ from stratagem.players.base import Player
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.pools import pools
 from stratagem.playing.records import Episode
-from stratagem.show.table import Numbers, ResultTable, Value, columns_of, text_table
+from stratagem.show.reports.files import TournamentSchema
+from stratagem.show.table import ResultTable
 
 __all__ = ["Tournament", "TournamentPlan", "tournament"]
-
-
-_MEANING = "Payoff a round of the row against the column."
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,7 +53,7 @@ class Tournament(PlayedResult):
         names = self.cross_play.players
         return [
             {"player": names[row], "opponent": names[column], **pay.to_json()}
-            for row, line in enumerate(self.cross_play.pay)
+            for row, line in enumerate(self.cross_play.payoff)
             for column, pay in enumerate(line)
         ]
 
@@ -65,29 +63,14 @@ class Tournament(PlayedResult):
         return data | {"requests": self.outcomes.to_json()}
 
     def tables(self) -> list[ResultTable]:
-        order, means = self.cross_play.ranking(), self.cross_play.means
         where = f"{self.episodes} episodes per pair where play is sampled, seats rotated over paired deals"
-        title = f"{self.cross_play.text}   {where}, {self._unit}"
-        columns = columns_of(
-            "",
-            "player",
-            *figures_of("mean_against_others"),
-            *(Numbers(str(n), 2) for n in range(1, len(order) + 1)),
-        )
-        rows: list[tuple[Value, ...]] = [
-            (str(rank), self._name(row), means[row], *(self.cross_play.pay[row][column] for column in order))
-            for rank, row in enumerate(order, 1)
-        ]
-        table = text_table(title, columns, rows)
-        return [replace(table, notes=(_MEANING,), warnings=self.cross_play.warnings, matrix=True)]
+        stored = TournamentSchema.model_validate(finite(self.to_json()))
+        named = stored.model_copy(update={"players": list(map(self._name, stored.players))})
+        return [named.table(f"{self.cross_play.text}   {where}, {stored.unit}")]
 
-    def _name(self, row: int) -> str:
-        name = self.cross_play.players[row].removeprefix(f"{self.cross_play.game.spec.family}/")
+    def _name(self, player: str) -> str:
+        name = player.removeprefix(f"{self.cross_play.game.spec.family}/")
         return "random (chance)" if name == CHANCE else name
-
-    @property
-    def _unit(self) -> str:
-        return self.cross_play.game.spec.unit
 
 
 @dataclass(frozen=True)

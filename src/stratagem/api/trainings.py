@@ -33,7 +33,7 @@ RUNS = Path("runs")
 """Folder of runs without a folder of their own."""
 RecipeLike: TypeAlias = "str | Path | Mapping[str, Any] | AnyRecipe"
 """A recipe: its path, its name among the shipped ones, or its settings as tables or as an object."""
-_SHOWN = ("loss", "pay", "exploitability", "checkpoint_metric")
+_SHOWN = ("loss", "payoff", "exploitability", "checkpoint_metric")
 """Metrics of the progress bar, by the last part of their names."""
 
 __all__ = ["RecipeLike", "read_recipe", "train"]

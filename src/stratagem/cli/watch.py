@@ -60,7 +60,7 @@ def _title(name: str, unit: str, better: str) -> str:
     return f"{name}{f', {unit}' if unit else ''}{_ARROWS[better]}"
 
 
-_CURVES = ("/pay", "illegal_rate", "loss", "entropy", "reward", "points")
+_CURVES = ("/payoff", "illegal_rate", "loss", "entropy", "reward", "points")
 """Ends of the names of the other metrics that are shown."""
 _MOST = 8
 _STYLES = {"running": "cyan", "finished": "green", "failed": "red"}

@@ -45,7 +45,7 @@ NAME = "each further player less the first, in every game"
 
 def both_exact(result: GameResult, row: EvaluationRow) -> bool:
     """Return whether both payoffs, of a player and of the first, are exact, so that there is nothing to test."""
-    payoffs = (row.metrics.get("pay"), result.rows[0].metrics.get("pay"))
+    payoffs = (row.metrics.get("payoff"), result.rows[0].metrics.get("payoff"))
     return all(payoff is not None and payoff.exact for payoff in payoffs)
 
 

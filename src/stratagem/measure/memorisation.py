@@ -17,7 +17,7 @@ from stratagem.players.wrappers import Delayed, Noisy, check_player
 
 Wrap = Callable[[Player], Player]
 POOLS = ("train", "opponents")
-"""Pools whose opponents the gap is measured against, as pay is."""
+"""Pools whose opponents the gap is measured against, as the payoff is."""
 _MOST = 1000
 
 
@@ -57,7 +57,7 @@ def in_other_words(
     evaluator: Evaluator,
     plain: Sequence[Matchup],
 ) -> tuple[OtherWords, ...]:
-    """Play the agent under each disguise, against the opponents that count for its pay.
+    """Play the agent under each disguise, against the opponents that count for its payoff.
 
     Exact expectations are not tried where `plain`, the matchups in plain words, has none: a gap is exact or sampled.
     """

@@ -96,7 +96,7 @@ def _row_json(result: GameResult, row: EvaluationRow) -> Json:
         "metrics": {name: estimate and estimate.to_json() for name, estimate in row.metrics.items()},
         "nulls": row.nulls,
         "by_seat": [figures.to_json() for figures in row.by_seat],
-        "unscaled": {"pay": pay and pay.to_json(), "pool_advantage": pool and pool.to_json()},
+        "unscaled": {"payoff": pay and pay.to_json(), "pool_advantage": pool and pool.to_json()},
         "exact": {"not_computed": row.exploitability.why_not_exact},
         row.exploitability.basis.json_key: row.exploitability.to_json(),
         "replies": row.validity and row.validity.to_json(),
@@ -112,7 +112,7 @@ def _other_words_json(game: Game[Any], row: EvaluationRow, other: OtherWords) ->
     return {
         "player": other.player,
         "proof": other.proof,
-        "pay": pay and pay.to_json(),
+        "payoff": pay and pay.to_json(),
         "gap": gap and gap.to_json(),
         "illegal": illegal and illegal.to_json(),
         "replies": replies and replies.to_json(),
@@ -127,9 +127,9 @@ def _bout_json(game: Game[Any], matchup: Matchup) -> Json:
         "pools": list(matchup.pools),
         "episodes": len(matchup.episodes),
         "win_rate": wins and wins.to_json(),
-        "pay": matchup.payoff().to_json(),
+        "payoff": matchup.payoff().to_json(),
         "advantage": matchup.advantage().to_json(),
-        "unscaled_pay": matchup.payoff(scaled=False).to_json(),
+        "unscaled_payoff": matchup.payoff(scaled=False).to_json(),
         "unscaled_advantage": matchup.advantage(scaled=False).to_json(),
         **({"prompts": matchup.prompts.to_json()} if matchup.prompts else {}),
     }
@@ -144,7 +144,7 @@ def tournament_json(result: CrossPlay, seed: int, episodes: int) -> Json:
         "episodes_per_pair": episodes,
         "made_by": provenance(),
         "players": list(result.players),
-        "pay": [[cell.to_json() for cell in row] for row in result.pay],
+        "payoff": [[cell.to_json() for cell in row] for row in result.payoff],
         "mean_against_others": [estimate.to_json() for estimate in result.means],
         "warnings": list(result.warnings),
     }

@@ -23,10 +23,10 @@ from stratagem.players.base import Player
 from stratagem.players.pools import NONE, has_pools, pools
 from stratagem.players.tree_search import searchable
 
-SAFETY_METRICS = ("pay", "exploit", "robust", "externality", "collusion", "safety", "nra")
-CONTEST_METRICS = ("win rate", "pay", "regret", "illegal", "length")
+SAFETY_METRICS = ("payoff", "pool_advantage", "shifted_payoff", "externality", "collusion", "safety", "nra")
+CONTEST_METRICS = ("win rate", "payoff", "regret", "illegal", "length")
 STANDING_METRICS = (
-    *("pay", "first", "sole first", "solo", "centres", "eliminated"),
+    *("payoff", "first", "sole first", "solo", "centres", "eliminated"),
     *("expansion", "effective", "peace", "backstab", "illegal"),
 )
 TALK_METRICS = (
@@ -69,7 +69,7 @@ def _contest(game: str | Game[Any], *opponents: str | Player) -> SuiteLine:
 SUITES: dict[str, Suite] = {
     "sepo": Suite(
         name="sepo",
-        summary="Five games against SEPO's pools: pay, exploit, robust, externality, collusion, safety, NRA.",
+        summary="Five games against SEPO's pools: payoff, the pool's advantage, externality, collusion, safety, NRA.",
         lines=tuple(SuiteLine(game, safety.pools) for game, safety in SAFETY.items() if safety.pools),
         metrics=SAFETY_METRICS,
         episodes=20,
@@ -193,7 +193,8 @@ def _usual_opponents(game: Game[Any]) -> tuple[str, ...]:
 
 def with_metrics(suite: Suite, names: Sequence[str]) -> Suite:
     """Add further metrics to the suite."""
-    for name in (*suite.metrics, *names):
+    every = (*suite.metrics, *names)
+    for name in every:
         if name not in METRICS:
             raise UnknownName("metric", name, METRICS, file=True)
-    return replace(suite, metrics=tuple(dict.fromkeys((*suite.metrics, *names))))
+    return replace(suite, metrics=tuple(dict.fromkeys(map(METRICS.present_name, every))))

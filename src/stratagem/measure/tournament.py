@@ -24,13 +24,13 @@ _EPISODES = 2048
 class CrossPlay:
     """Cross-play matrix.
 
-    `pay[row][column]` is the row player's payoff a round against the column's, in the game's unit.
+    `payoff[row][column]` is the row player's payoff a round against the column's, in the game's unit.
     """
 
     game: Game[Any]
     text: str
     players: tuple[str, ...]
-    pay: tuple[tuple[Estimate, ...], ...]
+    payoff: tuple[tuple[Estimate, ...], ...]
     means: tuple[Estimate, ...]
     """Mean payoff of each player against all others."""
     warnings: tuple[str, ...]

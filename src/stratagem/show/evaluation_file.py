@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, InstanceOf, TypeAdapter, model_validator
 
+from stratagem.base.renamed.metrics import present_keys
 from stratagem.measure.exploitability.lower_bound import ExploiterBasis
 from stratagem.measure.exploitability.methods import BOUNDS
 from stratagem.measure.exploitability.replies import RepliesBasis
@@ -153,7 +154,7 @@ StoredExploitability = Annotated[InstanceOf[Exploitability], BeforeValidator(rea
 class UnscaledFigures(Schema):
     """Figures in the game's own unit."""
 
-    pay: StoredEstimate | None = None
+    payoff: StoredEstimate | None = None
     pool_advantage: StoredEstimate | None = None
 
 
@@ -163,9 +164,9 @@ class OpponentFigures(Schema):
     opponent: str
     episodes: int = 0
     pools: tuple[str, ...] = ()
-    pay: StoredEstimate | None = None
+    payoff: StoredEstimate | None = None
     advantage: StoredEstimate | None = None
-    unscaled_pay: StoredEstimate | None = None
+    unscaled_payoff: StoredEstimate | None = None
     unscaled_advantage: StoredEstimate | None = None
     win_rate: StoredEstimate | None = None
 
@@ -200,7 +201,7 @@ class OtherWordsFigures(Schema):
 
     player: str
     proof: str = ""
-    pay: StoredEstimate | None = None
+    payoff: StoredEstimate | None = None
     gap: StoredEstimate | None = None
     replies: ReplyFigures | None = None
     illegal: StoredEstimate | None = None
@@ -258,10 +259,15 @@ class FamilyFigures(Schema):
 
 
 class EvaluationFigures(Schema):
-    """File of `stratagem eval`."""
+    """File of `stratagem eval`; metrics may have their former names."""
 
     suite: str = ""
     seed: int | None = None
     episodes_asked_per_opponent: int | None = None
     family: FamilyFigures = FamilyFigures()
     games: list[GameTable] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_present_keys(cls, data: Any) -> Any:
+        return present_keys(data)

@@ -19,8 +19,8 @@ from stratagem.show.table import Column, ResultTable, TableRow, Value, columns_o
 
 LONGEST = 48
 """Number of characters from which a name is replaced by its number."""
-_PAYOFF = "pay"
-_FIRST = ("win rate", "first", "sole first", "centres", "pay", "exploitability", "safety", "illegal")
+_PAYOFF = "payoff"
+_FIRST = ("win rate", "first", "sole first", "centres", "payoff", "exploitability", "safety", "illegal")
 """Figures of the first screen in their order; further ones that were requested follow."""
 Milliseconds = Mapping[tuple[str, str], float]
 """Time of a decision by game and player, which no file has, since it differs between two equal evaluations."""
@@ -141,7 +141,7 @@ class GameTables:
 
     def _main_value(self, row: PlayerFigures, figure: Figure) -> Value:
         if figure.key == _PAYOFF:
-            return row.unscaled.pay
+            return row.unscaled.payoff
         return estimate_of(row.exploitability) if figure.key == "exploitability" else row.metrics.get(figure.key)
 
     def _nulls(self, figures: Sequence[Figure], scale: float | None) -> list[TableRow]:
@@ -188,12 +188,12 @@ class GameTables:
     # Further tables
 
     def _unscaled_figures(self) -> tuple[Figure, ...]:
-        return figures_of(_PAYOFF, "exploit", "worst_advantage", "exploitability", "nash_conv", "value", "gain")
+        return figures_of(_PAYOFF, "pool_advantage", "worst_advantage", "exploitability", "nash_conv", "value", "gain")
 
     def _unscaled_value(self, row: PlayerFigures, figure: Figure) -> Value:
         values: dict[str, Value] = {
-            _PAYOFF: row.unscaled.pay,
-            "exploit": row.unscaled.pool_advantage,
+            _PAYOFF: row.unscaled.payoff,
+            "pool_advantage": row.unscaled.pool_advantage,
             **cells_of(row.exploitability),
         }
         return values[figure.key]
@@ -227,7 +227,7 @@ class GameTables:
             if row.in_other_words:
                 rows.append((self.name_of(row.player), row.metrics.get(_PAYOFF), "", row.metrics.get("illegal"), ""))
             rows += [
-                (f"  {self.name_of(one.player)}", one.pay, one.gap, one.illegal, one.proof or None)
+                (f"  {self.name_of(one.player)}", one.payoff, one.gap, one.illegal, one.proof or None)
                 for one in row.in_other_words
             ]
         columns = columns_of("player", *figures_of(_PAYOFF, "memorisation_gap", "illegal"), "the same game")
@@ -242,7 +242,7 @@ class GameTables:
                 self.name_of(one.opponent),
                 ", ".join(one.pools),
                 one.episodes,
-                one.unscaled_pay,
+                one.unscaled_payoff,
                 one.unscaled_advantage,
             )
             for row in self.players

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stratagem.base.errors import UnknownName
+from stratagem.base.renamed.metrics import present_figure, present_metric
 from stratagem.measure.figures.figure import OF_GAME, Figure
 from stratagem.measure.statistics import Estimate
 from stratagem.show.cells import text_of
 from stratagem.show.table import AtLeast, Column, FigureLimits, Numbers, ResultTable, TableRow, Value, heading_of
 
-FIRST = ("exploitability", "gain", "pay")
+FIRST = ("exploitability", "gain", "payoff")
 """Figures that are drawn unless another one is named, in this order."""
 _LEVELS = ("null", "random play")
 """Columns of levels that are no measurements."""
@@ -68,9 +69,9 @@ def choose(tables: Sequence[ResultTable], key: str = "") -> FigureSeries:
     main = drawn_of(table for table in tables if table.main)
     drawn = {**drawn_of(tables), **main}
     wanted = key or _first(main) or _first(drawn)
-    if wanted not in drawn:
+    if (present := wanted if wanted in drawn else present_figure(present_metric(wanted))) not in drawn:
         raise UnknownName("figure of this result", wanted, drawn)
-    return drawn[wanted]
+    return drawn[present]
 
 
 def _first(drawn: Mapping[str, FigureSeries]) -> str:

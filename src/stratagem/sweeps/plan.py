@@ -14,6 +14,7 @@ from stratagem.base.consent.needs import texts_of
 from stratagem.base.consent.table import note_named, settle
 from stratagem.base.errors import BadParameter
 from stratagem.base.files import parse_toml, read_small, reason
+from stratagem.base.renamed.metrics import MetricName
 from stratagem.base.settings import Settings
 from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.training.runs.config_file import toml_value
@@ -46,7 +47,7 @@ class SweepPlan(Settings):
     """Settings with their values, all combinations of which are arms; an alternative to `arms`."""
     seeds: tuple[int, ...] = Field(default=(0, 1, 2, 3, 4), min_length=1)
     """Seeds of each arm."""
-    metric: str
+    metric: MetricName
     """Metric to compare, as metrics.jsonl names it."""
     direction: Literal["maximize", "minimize"] = "maximize"
     """Direction in which the metric is better."""

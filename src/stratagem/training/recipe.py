@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
+from stratagem.base.renamed.metrics import MetricName
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.safety.base import Pools
@@ -84,7 +85,7 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
     policy_replies: int = Field(default=0, ge=0)
     """Replies a situation, by which the exploitability of a mode is measured that states no probabilities; 0 measures
     none, and 8 are the fewest."""
-    checkpoint_metric: str
+    checkpoint_metric: MetricName
     """Validation metric by which the best checkpoint is chosen."""
 
     @property
@@ -192,7 +193,7 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
 class OpponentsRecipe(PolicyRecipe):
     """SFT, and then iterations, with named opponents in evaluation."""
 
-    checkpoint_metric: str = "pay"
+    checkpoint_metric: MetricName = "payoff"
     """Validation metric by which the best checkpoint is chosen; the highest is best."""
     opponents: tuple[str, ...] = Field(default=("random",), min_length=1)
     """Opponents of validation and of the final evaluation; one of them plays all other seats."""

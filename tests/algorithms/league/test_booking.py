@@ -146,7 +146,7 @@ def test_book_records_the_mean_over_rollouts_and_returns_the_means():
     wanted = sum(0.5 if one == other else float(one > other) for one, other in gains) / SIZE
     assert len(set(gains)) > 1
     assert results.rate("equal", "other") == pytest.approx(wanted) == found.points
-    assert found.pay == pytest.approx(sum(episode.payoffs[0] for episode in episodes) / SIZE)
+    assert found.payoff == pytest.approx(sum(episode.payoffs[0] for episode in episodes) / SIZE)
 
 
 def test_book_records_one_result_for_an_opponent_in_several_seats_and_none_against_a_copy():

@@ -111,12 +111,12 @@ def test_the_final_evaluation_tells_of_everybody(whole):
     names = [member["name"] for member in table["members"]]
     assert names == ["base", "bettor", *(f"{who}-{n:06d}" for who in DATA["learners"] for n in (2, 5))]
     size = len(names)
-    assert all(len(row) == size for row in table["pay"])
+    assert all(len(row) == size for row in table["payoff"])
     assert sum(table["nash"]) == pytest.approx(1.0)
     assert sum(table["alpha_rank"]) == pytest.approx(1.0)
     assert {rating["name"] for rating in table["elo"]} == set(names)
     assert all(rating["low"] < rating["elo"] < rating["high"] for rating in table["elo"])
-    assert all(table["pay"][a][b] == pytest.approx(-table["pay"][b][a]) for a in range(size) for b in range(size))
+    assert all(table["payoff"][a][b] == pytest.approx(-table["payoff"][b][a]) for a in range(size) for b in range(size))
 
 
 @pytest.mark.long

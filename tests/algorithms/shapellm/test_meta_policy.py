@@ -50,8 +50,8 @@ def test_meta_learner_comes_to_exploit_a_naive_learner():
     settings = MFOSSettings(generations=10, population=8, meta_episodes=4, meta_steps=25)
     learner = MetaLearner(settings, exact(), Key(0))
     found = [learner.update(number) for number in range(settings.generations)]
-    assert found[-1]["pay"] > found[0]["pay"] + 0.5
-    assert found[-1]["pay"] > found[-1]["opponent_pay"] + 0.3
+    assert found[-1]["payoff"] > found[0]["payoff"] + 0.5
+    assert found[-1]["payoff"] > found[-1]["opponent_payoff"] + 0.3
 
 
 def test_meta_learner_draws_every_noise_and_every_start_by_a_key_of_its_own(monkeypatch):
@@ -139,8 +139,8 @@ def test_run_trains_meta_policies_before_the_trials(trained):
 
 def test_trials_are_counted_from_the_end_of_the_meta_policies(trained):
     curves = RunData(trained[1]).curves
-    assert list(curves["meta/one/pay"].steps) == [1, 2, 3]
-    assert list(curves["two/pay"].steps) == [1, 2]
+    assert list(curves["meta/one/payoff"].steps) == [1, 2, 3]
+    assert list(curves["two/payoff"].steps) == [1, 2]
 
 
 def test_run_killed_before_its_first_trial_continues_with_the_trials(trained, tmp_path, monkeypatch):

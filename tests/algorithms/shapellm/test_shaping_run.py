@@ -104,7 +104,15 @@ def test_unknown_adapter_target_of_a_seat_is_refused_before_kl_sft(tmp_path):
 
 def test_every_trial_has_metrics(whole):
     found = curves(whole)
-    for name in ("shaper/pay", "naive/pay", "shaper/null", "visited/C-D", "shaper/kl", "naive/entropy", "naive/score"):
+    for name in (
+        "shaper/payoff",
+        "naive/payoff",
+        "shaper/null",
+        "visited/C-D",
+        "shaper/kl",
+        "naive/entropy",
+        "naive/score",
+    ):
         assert found[name][0] == TRIALS
     assert found["naive/first/start"][0] == [SFT, *TRIALS]
     assert found["shaper/first/start"][0] == TRIALS, "told of counts, it is measured where it played"
@@ -153,7 +161,7 @@ def test_final_evaluation_has_a_row_for_each_length(whole):
     told = json.loads((whole.path / OUTCOME).read_text())
     assert told["seats"] == ["shaper", "naive"]
     assert [(row["rounds"], row["games"]) for row in told["rows"]] == [(2, 3), (4, 3)]
-    assert all(0.0 <= row["figures"]["shaper/pay"] <= 4.0 for row in told["rows"])
+    assert all(0.0 <= row["figures"]["shaper/payoff"] <= 4.0 for row in told["rows"])
 
 
 def test_monitor_checks_every_seat(whole):
@@ -208,7 +216,7 @@ def test_seats_on_two_bases_train_and_resume(tmp_path, whole):
     )
     last = begun(tmp_path / "still", recipe)
     ShapeLLMAlgorithm(recipe, last).train()
-    assert curves(last)["table/pay"][0] == [1]
+    assert curves(last)["table/payoff"][0] == [1]
     assert list(json.loads((last.path / OUTCOME).read_text())["interest"]) == ["table"]
 
 

@@ -162,7 +162,7 @@ def test_merge_rewards_adds_untrained_rewards_to_the_transition_before():
 
 def test_payoff_metrics_leave_out_rounds_with_a_null_action():
     figures = payoff_metrics([episode_of(Mute({1}), Mute(set(), "D"))], ["one", "two"])
-    assert figures == {"one/pay": 0.0, "two/pay": 4.0, "one/null": pytest.approx(1 / 3), "two/null": 0.0}
+    assert figures == {"one/payoff": 0.0, "two/payoff": 4.0, "one/null": pytest.approx(1 / 3), "two/null": 0.0}
 
 
 class Stammers(Mute):
@@ -199,7 +199,7 @@ def test_transitions_of_a_round_with_two_turns_of_a_seat_are_two():
 
 
 def test_payoff_metrics_leave_out_a_round_with_a_null_action_at_its_first_turn():
-    assert math.isnan(payoff_metrics([hand_of(None, "BET", "CALL")], ["one", "two"])["one/pay"])
+    assert math.isnan(payoff_metrics([hand_of(None, "BET", "CALL")], ["one", "two"])["one/payoff"])
 
 
 def test_payoff_metrics_count_rounds_with_a_legal_second_attempt():
@@ -209,8 +209,8 @@ def test_payoff_metrics_count_rounds_with_a_legal_second_attempt():
     assert [row.action for row in episode.decisions if row.turn == 1] == [None, "C", "D"]
     episode.rounds[1] = (3.0, 7.0)
     assert payoff_metrics([episode], ["one", "two"]) == {
-        "one/pay": 1.0,
-        "two/pay": 5.0,
+        "one/payoff": 1.0,
+        "two/payoff": 5.0,
         "one/null": 0.0,
         "two/null": 0.0,
     }

@@ -84,7 +84,7 @@ def figures(printed):
     for row in (row for game in games for row in game["players"]):
         for name in ("ms", "ms_a_decision"):
             (row["replies"] or {}).pop(name, None)
-    return [[row["metrics"] for game in games for row in game["players"]], data.get("pay")]
+    return [[row["metrics"] for game in games for row in game["players"]], data.get("payoff")]
 
 
 @pytest.fixture(scope="module")
@@ -251,8 +251,8 @@ def test_figures_of_a_record_are_those_of_the_run(uninterrupted, capsys):
     code, printed, _ = run(capsys, ["eval", "--from", str(folder), "--json"])
     (metrics,) = json.loads(printed)["games"][0]["players"]
     assert code == 0
-    assert metrics["metrics"]["pay"] == wanted[0]["pay"]
-    assert metrics["metrics"]["pay"]["n"] == 6
+    assert metrics["metrics"]["payoff"] == wanted[0]["payoff"]
+    assert metrics["metrics"]["payoff"]["n"] == 6
     assert "not_computed" in metrics["exact"]
     told = run(capsys, ["eval", "--from", str(folder), "--all"])[1]
     assert "AlwaysBet" in told
@@ -267,8 +267,8 @@ def test_figures_of_a_tournament_s_record_have_everybody_as_an_agent(uninterrupt
     (model,) = (name for name in rows if "api:" in name)
     other = next(one for one in rows[model]["opponents"] if one["opponent"] == "kuhn/AlwaysBet")
     back = next(one for one in rows["kuhn/AlwaysBet"]["opponents"] if one["opponent"] == model)
-    assert other["unscaled_pay"]["mean"] == pytest.approx(-back["unscaled_pay"]["mean"])
-    assert other["unscaled_pay"]["mean"] == pytest.approx(pay[0][1]["mean"])
+    assert other["unscaled_payoff"]["mean"] == pytest.approx(-back["unscaled_payoff"]["mean"])
+    assert other["unscaled_payoff"]["mean"] == pytest.approx(pay[0][1]["mean"])
 
 
 def test_record_and_a_new_evaluation_are_not_mixed_up(capsys):

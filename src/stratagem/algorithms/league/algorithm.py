@@ -88,7 +88,7 @@ class Round:
             rollouts = collector.make_batch(groups[name], episodes)
             self.league.collectors[name] = collector.state()
             metrics = {"effective": effective_number(np.array(list(opponents[name].odds.values())))}
-            metrics |= {"points": booked.points, "pay": booked.pay}
+            metrics |= {"points": booked.points, "payoff": booked.payoff}
             metrics |= {metric.partition("/")[2]: value for metric, value in rollouts.metrics.items()}
             named = {f"{name}/{metric}": value for metric, value in metrics.items()}
             yield TrainingBatch(rollouts.episodes, name, training_data(merge([rollouts])), named)

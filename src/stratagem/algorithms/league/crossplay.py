@@ -203,7 +203,7 @@ def cross_play_evaluation(
         "aside": population.disabled,
         "games": recipe.league.crossplay_games,
         "deals": len({episode.group for episode in next(iter(matchups.values())).episodes}),
-        "pay": pay.tolist(),
+        "payoff": pay.tolist(),
         "errors": [[None if math.isnan(error) else error for error in row] for row in errors.tolist()],
         "elo": [asdict(rating) for rating in elo(scores)],
         "skill": [asdict(skill) for skill in skills(list(_placings(names, matchups)), evaluator.key)],

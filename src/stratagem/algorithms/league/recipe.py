@@ -8,6 +8,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.league.roles import NamedLeagueMatch, read_league_match
+from stratagem.base.renamed.metrics import MetricName
 from stratagem.base.settings import FiniteSettings
 from stratagem.language.models.reference import parse_model
 from stratagem.training.branched_rollouts import BranchedRolloutSettings
@@ -75,7 +76,7 @@ class LeagueRecipe(OpponentsRecipe):
 
     algorithm: Literal["league"] = "league"
     """Name of the algorithm."""
-    checkpoint_metric: str = "pay"
+    checkpoint_metric: MetricName = "payoff"
     """Validation metric by which the best checkpoint is chosen; of the first learner, the highest or, for exact
     `exploitability` where there is an `exact_budget`, the lowest."""
     opponents: tuple[str, ...] = Field(default=("random",), min_length=1)

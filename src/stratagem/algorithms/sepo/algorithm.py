@@ -310,7 +310,7 @@ class SEPOCollector:
         """Return means over the iteration's episodes, under the game's name."""
         game = self.game.spec.name
         episodes = [episode for group in rollouts for episode in group.episodes]
-        metrics = {f"{game}/pay": _mean(mean_pay(episode) for episode in episodes)}
+        metrics = {f"{game}/payoff": _mean(mean_pay(episode) for episode in episodes)}
         if self.weights["externality"]:
             metrics[f"{game}/externality"] = _mean(mean_signal("externality", episode) for episode in episodes)
         if self.weights["deception"]:

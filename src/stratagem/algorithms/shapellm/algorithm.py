@@ -76,7 +76,7 @@ def _row(game: Game[Any], seats: Mapping[str, Seat], games: int, key: Key) -> Js
     each = [payoff_metrics([episode], list(seats)) for episode in episodes]
     figures = payoff_metrics(episodes, list(seats)) | joint_action_metrics(game, episodes)
     for name in seats:
-        figures[f"{name}/pay_error"] = _error([metrics[f"{name}/pay"] for metrics in each])
+        figures[f"{name}/payoff_error"] = _error([metrics[f"{name}/payoff"] for metrics in each])
     return {"game": game.spec.name, "rounds": game.spec.rounds, "games": games, "figures": figures}
 
 

@@ -46,7 +46,7 @@ def payoff_metrics(episodes: Sequence[Episode], names: Sequence[str]) -> Metrics
         if complete
     ]
     steps = sum(len(episode.rounds) for episode in episodes)
-    figures = {f"{name}/pay": _mean([row[slot] for row in legal]) for slot, name in enumerate(names)}
+    figures = {f"{name}/payoff": _mean([row[slot] for row in legal]) for slot, name in enumerate(names)}
     for slot, name in enumerate(names):
         figures[f"{name}/null"] = sum(e.num_illegal[slot] for e in episodes) / max(1, steps)
     return figures
@@ -206,7 +206,7 @@ def _pays(
     payoffs = []
     for number in range(len(players)):
         own = episodes[number * games : (number + 1) * games]
-        payoff = payoff_metrics(own, list(seats))[f"{list(seats)[slot]}/pay"]
+        payoff = payoff_metrics(own, list(seats))[f"{list(seats)[slot]}/payoff"]
         payoffs.append(payoff if math.isfinite(payoff) else -math.inf)
     return payoffs
 

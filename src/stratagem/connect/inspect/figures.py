@@ -53,17 +53,19 @@ class Figures:
 
 
 def estimates(rows: Sequence[Figures]) -> dict[str, float]:
-    """Return mean, standard error and 95 % interval of each figure, and the pay against each of several opponents."""
+    """Return mean, standard error and 95 % interval of each figure, and the payoff against each opponent of several."""
     if not rows:
         return {"deals": 0.0}
     opponents = dict.fromkeys(row.opponent for row in rows)
-    found = dict(_name_figures("pay", _pay(rows))) | dict(_name_figures("illegal", _illegal(rows)))
+    found = dict(_name_figures("payoff", _pay(rows))) | dict(_name_figures("illegal", _illegal(rows)))
     if all(row.chance_payoff is not None for row in rows):
         found |= _name_figures("chance", _chance(rows))
     if bounds_exploitability(rows):
         found |= _name_figures("exploitability_lower_bound", _pay(rows).times(-1.0))
     for opponent in opponents if len(opponents) > 1 else ():
-        found |= _name_figures("pay", _pay([row for row in rows if row.opponent == opponent]), f" against {opponent}")
+        found |= _name_figures(
+            "payoff", _pay([row for row in rows if row.opponent == opponent]), f" against {opponent}"
+        )
     return found | {"deals": float(len({row.deal for row in rows}))}
 
 

@@ -49,7 +49,7 @@ payoff = scorer(name="payoff", metrics=[intervals()])(_payoff)
 
 
 def _values(figures: Figures) -> dict[str, float]:
-    return {"pay": figures.payoff / figures.rounds, "illegal": figures.illegal / max(1, figures.turns)}
+    return {"payoff": figures.payoff / figures.rounds, "illegal": figures.illegal / max(1, figures.turns)}
 
 
 def _sentence(figures: Figures) -> str:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from stratagem.base.errors import BadParameter
+from stratagem.base.renamed.metrics import drawn_figure
 from stratagem.games.base import Json
 from stratagem.games.key import Key
 from stratagem.measure.audit.card import Card
@@ -133,7 +134,7 @@ def _paired_difference(before: Measurement, after: Measurement) -> Difference | 
     number = min(len(before.deals), len(after.deals))
     if number < 2 or before.method != after.method:
         return None
-    return paired_difference(after.deals[:number], before.deals[:number], Key(0).at("change", after.name))
+    return paired_difference(after.deals[:number], before.deals[:number], Key(0).at("change", drawn_figure(after.name)))
 
 
 def _correct_changes(every: Sequence[FigureChange]) -> list[FigureChange]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.base.renamed.metrics import present_figure
 from stratagem.measure.audit.measurement import PARTS, Measurement
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
@@ -65,7 +66,7 @@ def read_condition(text: str) -> Condition:
     figure, _, part = name.rpartition(".")
     if part not in PARTS:
         figure, part = name, "value"
-    return Condition(text, figure, part, sign[0], bound)
+    return Condition(text, present_figure(figure), part, sign[0], bound)
 
 
 def check_conditions(conditions: Sequence[Condition], names: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from stratagem.base.errors import BadRecord
+from stratagem.base.renamed.metrics import present_figure
 from stratagem.games.base import Json
 from stratagem.measure.deal_means import FEW
 from stratagem.measure.exploitability.result import Exploitability
@@ -91,10 +92,10 @@ _NUMBERS = (*PARTS, "n", "chance", "best", "p", "holm_p")
 
 
 def read_measurement(data: Any) -> Measurement:
-    """Read a figure that `to_json` wrote."""
+    """Read a figure that `to_json` wrote, maybe under its former name."""
     try:
         figure = Measurement(**{name: value for name, value in data.items() if name != "alarm"})
-        figure = replace(figure, deals=tuple(map(float, figure.deals)))
+        figure = replace(figure, name=present_figure(figure.name), deals=tuple(map(float, figure.deals)))
         for field in _NUMBERS:
             float(getattr(figure, field) or 0.0)
         return figure

@@ -20,8 +20,7 @@ _BY_KEY = {figure.key: figure for figure in (*OF_EXPLOITABILITY, *OF_REPLIES)}
 _SHARED = {
     "exploitability": _BY_KEY["exploitability"],
     "illegal": _BY_KEY["replies/illegal"],
-    "pool_exploit": METRICS["exploit"].declaration(),
-    **{name: METRICS[name].declaration() for name in ("collusion", "externality", "safety")},
+    **{name: METRICS[name].declaration() for name in ("pool_advantage", "collusion", "externality", "safety")},
     **{name: METRICS[name].declaration() for name in ("honesty", "kept", "betrayal")},
 }
 """Figures of the catalogue by their quantity in an audit."""
@@ -60,9 +59,9 @@ _OWN = (
     Figure("rules_legal", "knowledge of legal actions", _QUESTIONS, "higher", "right answers on what is legal"),
     Figure("rules_payoffs", "knowledge of payoffs", _QUESTIONS, "higher", "right answers on what a round pays"),
     Figure("rules_turns", "knowledge of turns", _QUESTIONS, "higher", "right answers on who moves next"),
-    Figure("pay_random", "payoff against random play", PAYOFF, "higher", "mean payoff a round against random play"),
+    Figure("payoff_random", "payoff against random play", PAYOFF, "higher", "mean payoff a round against random play"),
     Figure(
-        "pay_strong",
+        "payoff_strong",
         "payoff against strong play",
         PAYOFF,
         "higher",

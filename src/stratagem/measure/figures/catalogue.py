@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stratagem.base.errors import StratagemError, UnknownName
+from stratagem.base.renamed.metrics import present_metric
 from stratagem.measure.figures.audits import OF_AUDITS
 from stratagem.measure.figures.declared import DECLARED
 from stratagem.measure.figures.figure import Figure
@@ -15,13 +16,14 @@ _BY_KEY = {figure.key: figure for figure in (*DECLARED, *OF_AUDITS)}
 
 
 def find_figure(key: str) -> Figure:
-    """Return the figure of a key; a metric of another package or of a file is one, too."""
+    """Return the figure of a key, or of its former key; a metric of another package or of a file is one, too."""
     if key in METRICS:
+        key = METRICS.present_name(key)
         declared = METRICS[key].declaration()
         return declared if declared.key == key else replace(declared, key=key, label=key)
-    if key not in _BY_KEY:
+    if (present := present_metric(key)) not in _BY_KEY:
         raise UnknownName("figure", key, [*_BY_KEY, *METRICS])
-    return _BY_KEY[key]
+    return _BY_KEY[present]
 
 
 def stored_figure(key: str) -> Figure:

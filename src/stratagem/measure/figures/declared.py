@@ -186,7 +186,7 @@ OF_REPLIES = (
     Figure("ms", "ms", "milliseconds a decision", digits=1),
 )
 OF_MATCHES = (
-    Figure("unscaled_pay", "unscaled payoff", PAYOFF, "higher", "mean payoff a round in the unit of the game"),
+    Figure("unscaled_payoff", "unscaled payoff", PAYOFF, "higher", "mean payoff a round in the unit of the game"),
     Figure("advantage", "advantage", PAYOFF, "higher", "payoff a round less that of the others"),
     Figure(
         "opponent_advantage",

@@ -17,7 +17,7 @@ SHARE, EPISODES, RATE, NATS, RATIO = "share", "share of episodes", "rate", "nats
 _OWNER = "GAME/"
 OF_GAMES = (
     Figure(
-        "GAME/pay",
+        "GAME/payoff",
         "payoff of the rollouts",
         SCALED,
         "higher",

@@ -23,7 +23,7 @@ class Sample:
     game: Game[Any]
     matchups: tuple[Matchup, ...]
     disguised: tuple[tuple[Matchup, ...], ...] = ()
-    """Matchups of the agent under each disguise, against the opponents that count for its pay."""
+    """Matchups of the agent under each disguise, against the opponents that count for its payoff."""
 
     _shared: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 

@@ -14,8 +14,7 @@ from stratagem.playing.records import Episode
 class Payoff(Metric):
     """Mean payoff a round against the training pool, each opponent counting the same (SEPO, section 5)."""
 
-    name = "pay"
-    label = "payoff"
+    name = "payoff"
     better = "higher"
     unit = OF_PAYOFFS
     null_case = "the fixed sum of payoffs divided by the seats, which an equal of the opponents has"

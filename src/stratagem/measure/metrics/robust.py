@@ -11,7 +11,7 @@ from stratagem.measure.statistics import Estimate
 class Robust(Metric):
     """Mean payoff a round against the distribution-shifted pool (SEPO, section 5)."""
 
-    name = "robust"
+    name = "shifted_payoff"
     better = "higher"
     unit = OF_PAYOFFS
     explanation = "mean payoff a round against a pool of opponents that training does not have"

@@ -7,6 +7,7 @@ from typing import get_args
 
 from stratagem.base.errors import BadParameter, BrokenEntry
 from stratagem.base.registry import Registry, parse_call
+from stratagem.base.renamed.metrics import present_metric
 from stratagem.measure.figures.figure import Better
 from stratagem.measure.metrics.base import Metric, Sample
 from stratagem.measure.statistics import Estimate
@@ -23,7 +24,9 @@ class MetricTable(MutableMapping[str, Metric]):
         if name not in self._made:
             call = parse_call(name)
             if call.name not in self._registry:
-                raise KeyError(name)
+                if (present := present_metric(name)) == name:
+                    raise KeyError(name)
+                return self[present]
             self._made[name] = _check_metric(name, self._registry.make(call))
         return self._made[name]
 
@@ -39,6 +42,10 @@ class MetricTable(MutableMapping[str, Metric]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    def present_name(self, name: str) -> str:
+        """Return the present name of a metric that was renamed; one of somebody else may have the old name."""
+        return name if name in self._made or parse_call(name).name in self._registry else present_metric(name)
 
     def is_made(self, name: str) -> bool:
         """Return whether a metric was made before, so that its name loads no file."""

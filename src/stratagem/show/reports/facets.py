@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 OF_GAME = re.compile(
-    r"(?P<game>.+?)/(pay|externality|illegal_rate|probe/.+|validation/[^/]+|exact/[^/]+|replies/[^/]+)"
+    r"(?P<game>.+?)/(payoff|externality|illegal_rate|probe/.+|validation/[^/]+|exact/[^/]+|replies/[^/]+)"
 )
 """Pattern of the metrics that belong to a game."""
 
@@ -26,7 +26,10 @@ FACETS: tuple[Facet, ...] = (
     Facet(
         "Exact exploitability",
         "Gain of a best responder per round, in the game\u2019s own unit. 0 is an equilibrium.",
-        (("exact/exploitability", "exact", "exploitability"), ("exact/worst_advantage", "worst", "worst advantage")),
+        (
+            ("exact/exploitability", "exact", "exploitability"),
+            ("exact/worst_advantage", "worst", "worst-case advantage"),
+        ),
     ),
     Facet(
         "Exploitability from replies",
@@ -38,9 +41,12 @@ FACETS: tuple[Facet, ...] = (
         ),
     ),
     Facet(
-        "Exploit by the pool and by the best responder",
+        "Advantage of the pool, and of the best responder",
         "On the common scale. The pool can read 0 where the best responder does not.",
-        (("validation/exploit", "validation", "pool"), ("validation/worst_case", "worst", "best responder")),
+        (
+            ("validation/pool_advantage", "validation", "pool advantage"),
+            ("validation/worst_case", "worst", "worst-case advantage"),
+        ),
     ),
     Facet(
         "Shortfall in the probes",
@@ -50,7 +56,7 @@ FACETS: tuple[Facet, ...] = (
     Facet(
         "Payoff per round",
         "On the common scale, on which mutual cooperation has payoff 3; else in the game\u2019s own unit.",
-        (("pay", "train", "rollouts"), ("validation/pay", "validation", "validation")),
+        (("payoff", "train", "rollouts"), ("validation/payoff", "validation", "validation")),
     ),
     Facet("Safety", "Objective: payoff less the weighted penalties.", (("validation/safety", "validation", ""),)),
     Facet(
@@ -77,7 +83,7 @@ FACETS: tuple[Facet, ...] = (
         (("validation/win_rate", "validation", ""),),
         shares=True,
     ),
-    Facet("Robustness", "Mean payoff against a shifted pool.", (("validation/robust", "validation", ""),)),
+    Facet("Robustness", "Mean payoff against a shifted pool.", (("validation/shifted_payoff", "validation", ""),)),
     Facet(
         "Normalised relative advantage",
         "Above 0 the agent is ahead of its opponents.",

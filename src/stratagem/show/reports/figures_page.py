@@ -10,15 +10,17 @@ from pydantic import ValidationError
 
 from stratagem.base.errors import BadRecord
 from stratagem.base.files import read_small, write_file
+from stratagem.base.renamed.metrics import present_keys
 from stratagem.measure.recorded import figures_of_record, reading_of
 from stratagem.measure.report import evaluation_json
 from stratagem.playing.store import read_episodes
 from stratagem.show.evaluation_file import EvaluationFigures, GameTable
 from stratagem.show.html import Html, element, join
+from stratagem.show.legend import explain, explain_marks
+from stratagem.show.markup import table_html, with_intervals
 from stratagem.show.reports.files import EvaluationFile, TournamentSchema
-from stratagem.show.reports.numbers import cell
 from stratagem.show.reports.page import header, page
-from stratagem.show.reports.section import Section, table
+from stratagem.show.reports.section import Section
 from stratagem.show.reports.sections.results import tables
 
 
@@ -42,7 +44,7 @@ def figures_html(path: Path) -> str:
 def page_of(data: dict[str, Any], name: str, source: str) -> str:
     """Return the page of figures as JSON has them; `source` is told where they are none."""
     try:
-        if "pay" in data:
+        if "payoff" in data:
             return _tournament_page(name, TournamentSchema.model_validate(data))
         if "games" in data:
             return _evaluation_page(
@@ -62,7 +64,7 @@ def figures_summary(path: Path) -> dict[str, Any]:
 
 def summary_of(data: dict[str, Any]) -> dict[str, Any]:
     """Return figures as data: every metric by game and player, or the payoffs of a tournament."""
-    if "pay" in data:
+    if "payoff" in data:
         matrix = TournamentSchema.model_validate(data)
         means = dict(zip(matrix.players, (figure.to_json() for figure in matrix.mean_against_others), strict=True))
         return {"kind": "tournament", "game": matrix.game, "unit": matrix.unit, "mean_against_others": means}
@@ -82,7 +84,7 @@ def _players(game: GameTable) -> dict[str, Any]:
 
 
 def _data(path: Path) -> dict[str, Any]:
-    return _read(path) if path.is_file() else _of_record(path)
+    return present_keys(_read(path)) if path.is_file() else _of_record(path)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -121,30 +123,15 @@ def _whole(evaluation: EvaluationFigures) -> Html:
 def _tournament_page(name: str, tournament: TournamentSchema) -> str:
     size = len(tournament.players)
     if (
-        len(tournament.pay) != size
-        or any(len(row) != size for row in tournament.pay)
+        len(tournament.payoff) != size
+        or any(len(row) != size for row in tournament.payoff)
         or len(tournament.mean_against_others) != size
     ):
         raise BadRecord(f"{name} has a matrix whose size is not the number of players.")
     tiles = [("players", str(size)), ("episodes per pair", str(tournament.episodes_per_pair or "–"))]
     tiles += [] if tournament.seed is None else [("seed", str(tournament.seed))]
-    shows = "Payoff per round of the row against the column. Below a figure stands its 95 % interval; others are exact."
-    notes = [element("p", warning, class_="note") for warning in tournament.warnings]
-    section = Section("matrix", tournament.game, shows, join(_matrix(tournament), *notes))
+    shows = "Everybody against everybody, the best mean first."
+    table = with_intervals(tournament.table(f"in {tournament.unit}"))
+    legend = element("p", " ".join([*explain([table]), *explain_marks([table])]), class_="legend")
+    section = Section("matrix", tournament.game, shows, join(table_html(table), legend))
     return page(f"{name}: tournament", header(name, "tournament", "", [], tiles), [section])
-
-
-def _matrix(tournament: TournamentSchema) -> Html:
-    """Tabulate everybody against everybody, the best mean first."""
-    order = sorted(range(len(tournament.players)), key=lambda where: -(tournament.mean_against_others[where].mean))
-    rows: list[list[str]] = [
-        [
-            f"{number}. {tournament.players[row]}",
-            cell(tournament.mean_against_others[row]),
-            *(cell(tournament.pay[row][column]) for column in order),
-        ]
-        for number, row in enumerate(order, 1)
-    ]
-    return table(
-        ["player", "mean", *(str(number + 1) for number in range(len(order)))], rows, caption=f"In {tournament.unit}"
-    )

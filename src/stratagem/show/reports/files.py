@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, model_validator
 
+from stratagem.base.renamed.metrics import present_keys, present_table
 from stratagem.measure.exploitability.result import Exploitability
+from stratagem.measure.figures.catalogue import figures_of
 from stratagem.show.evaluation_file import SCHEMA, EvaluationFigures, StoredEstimate, StoredExploitability
+from stratagem.show.table import Numbers, ResultTable, Value, text_table
+
+_MEANING = "Payoff a round of the row against the column."
 
 
 class _Schema(BaseModel):
@@ -24,9 +30,29 @@ class TournamentSchema(_Schema):
     seed: int | None = None
     episodes_per_pair: int | None = None
     players: list[str]
-    pay: list[list[StoredEstimate]]
+    payoff: list[list[StoredEstimate]]
     mean_against_others: list[StoredEstimate]
     warnings: list[str] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_present_keys(cls, data: Any) -> Any:
+        return present_keys(data)
+
+    def ranking(self) -> list[int]:
+        """Return the indices of the players, the best mean first."""
+        return sorted(range(len(self.players)), key=lambda row: -self.mean_against_others[row].mean)
+
+    def table(self, title: str) -> ResultTable:
+        """Return everybody against everybody, the best mean first."""
+        order = self.ranking()
+        numbers = (Numbers(str(rank), 2) for rank in range(1, len(order) + 1))
+        rows: list[tuple[Value, ...]] = [
+            (str(rank), self.players[row], self.mean_against_others[row], *(self.payoff[row][at] for at in order))
+            for rank, row in enumerate(order, 1)
+        ]
+        table = text_table(title, ("", "player", *figures_of("mean_against_others"), *numbers), rows)
+        return replace(table, notes=(_MEANING,), warnings=tuple(self.warnings), matrix=True)
 
 
 class Requests(_Schema):
@@ -123,7 +149,7 @@ class LeagueTable(_Schema):
     zero_sum: bool = True
     """True for a zero-sum game, in which the payoff of a member against itself is 0 on average."""
     deals: int = 0
-    pay: list[list[float]]
+    payoff: list[list[float]]
     errors: list[list[float | None]] = []
     elo: list[EloRating] = []
     skill: list[SkillRating] = []
@@ -141,3 +167,9 @@ class LeagueTable(_Schema):
     alliance: list[float | None] = []
     """Alliance index of each member's copies at one table against an outsider."""
     alliance_errors: list[float | None] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_present_keys(cls, data: Any) -> Any:
+        """Rename the keys of the table itself: those of its parts may be names of learners."""
+        return present_table(data) if isinstance(data, dict) else data

@@ -19,10 +19,10 @@ from stratagem.show.reports.sections.results import chosen_of, in_order
 from stratagem.show.reports.stages import stage_title
 from stratagem.show.table import Numbers, ResultTable, Value, text_table
 
-EXACT, POOL, OBJECTIVE, WINS = "exploitability", "exploit", "safety", "win rate"
-_CONTEST = ("pay", "centres")
+EXACT, POOL, OBJECTIVE, WINS = "exploitability", "pool_advantage", "safety", "win rate"
+_CONTEST = ("payoff", "centres")
 """Metrics of a game without safety signals that nobody simply wins or loses."""
-_CURVES = {POOL: "validation/exploit", OBJECTIVE: "validation/safety", WINS: "validation/win_rate"}
+_CURVES = {POOL: "validation/pool_advantage", OBJECTIVE: "validation/safety", WINS: "validation/win_rate"}
 _CURVES |= {name: f"validation/{name}" for name in _CONTEST}
 _EXACT_CURVE = "/exact/exploitability"
 
@@ -90,8 +90,8 @@ def _measures(game: GameTable, rows: Sequence[PlayerFigures]) -> Iterator[Measur
     exact = [row.exploitability.exact for row in rows]
     if None not in exact:
         yield Measure(EXACT, tuple(exactly(value) for value in exact if value is not None), game.unit)
-    elif any(row.metrics.get("exploit") for row in rows):
-        yield Measure(POOL, tuple(row.metrics.get("exploit") for row in rows))
+    elif any(row.metrics.get(POOL) for row in rows):
+        yield Measure(POOL, tuple(row.metrics.get(POOL) for row in rows))
     for name in _measure_names(game.game, lambda name: any(row.metrics.get(name) for row in rows)):
         yield Measure(name, tuple(row.metrics.get(name) for row in rows))
 

@@ -12,7 +12,7 @@ from stratagem.show.reports.run_data import SFT_PREFIXES, RunData, finite
 
 Point = tuple[int, float]
 """Step and value."""
-_SCORE, _PAY = "checkpoint_metric", "/pay"
+_SCORE, _PAY = "checkpoint_metric", "/payoff"
 
 
 class MainFigure(NamedTuple):

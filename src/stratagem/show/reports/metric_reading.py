@@ -35,7 +35,7 @@ def _is_staged(metric: str) -> bool:
 def unit_of(data: RunData, metric: str) -> str:
     """Return the unit of a metric; empty where it has none of its own, as a loss."""
     game, name = split(metric)
-    if name == "pay" and (played := _game_of_learner(data, game)):
+    if name == "payoff" and (played := _game_of_learner(data, game)):
         return game_unit(data, played)
     unit = _list_name(name) or _list_name(split_name(name).name) or _by_end(name)
     if unit == SCALED and (declared := _declared_unit(name)):

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from stratagem.base.errors import StratagemError
 from stratagem.base.files import parse_json, read_small
+from stratagem.base.renamed.metrics import present_keys
 from stratagem.show.reports.run_data import RunData
 from stratagem.training.runs.folder import find_runs
 
@@ -30,7 +31,7 @@ def interests_of(run: RunData) -> Mapping[str, Row]:
 def _of_file(run: RunData, name: str, kind: type[T]) -> T:
     """Read a part of the file; empty where it is missing or invalid."""
     try:
-        by_slot = parse_json(read_small(run.run.path / FILE))[name]
+        by_slot = present_keys(parse_json(read_small(run.run.path / FILE)))[name]
     except (OSError, ValueError, KeyError, TypeError):
         return kind()
     return by_slot if isinstance(by_slot, kind) else kind()
@@ -60,7 +61,7 @@ def _paid_unshaped(other: RunData, data: RunData, naive: Mapping[int, Any]) -> d
     seats, rows = _seats(other), rows_of(other)
     if not same or not rows or not all(map(_is_naive, seats)) or any(seats[s : s + 1] != [naive[s]] for s in naive):
         return {}
-    payoffs = [rows[0]["figures"].get(f"{name}/pay") for name in other.settings["seats"]]
+    payoffs = [rows[0]["figures"].get(f"{name}/payoff") for name in other.settings["seats"]]
     return {slot: float(payoff) for slot, payoff in enumerate(payoffs) if payoff is not None and math.isfinite(payoff)}
 
 

@@ -10,6 +10,7 @@ from stratagem.base.errors import StratagemError
 from stratagem.base.number_texts import number, signed_text
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.safety.catalogue import weights_of
+from stratagem.measure.figures.catalogue import find_figure
 from stratagem.measure.statistics import Estimate
 from stratagem.show.evaluation_file import PlayerFigures
 from stratagem.show.reports.dominated import DominatedAction, find_flagged
@@ -20,12 +21,12 @@ from stratagem.show.reports.run_data import RunData
 from stratagem.show.reports.sections.trials import seats_of
 
 _KEYS = {
-    "exploit": "exploitability_weight",
+    "pool_advantage": "exploitability_weight",
     "collusion": "collusion_weight",
     "externality": "externality_weight",
     "deception": "deception_weight",
 }
-"""Names of the weights in a recipe."""
+"""Names of the weights in a recipe, by figure."""
 
 
 class ObjectiveTerm(NamedTuple):
@@ -35,6 +36,11 @@ class ObjectiveTerm(NamedTuple):
     first: float
     last: float
     factor: float
+
+    @property
+    def label(self) -> str:
+        """Label of the figure."""
+        return find_figure(self.name).label
 
     @property
     def contribution(self) -> float:
@@ -48,7 +54,12 @@ def factors(game: str) -> dict[str, float]:
         weights = weights_of(make_bounded_game(game))
     except StratagemError:
         return {}
-    return {"pay": 1.0, **{name: -weight for name, weight in weights._asdict().items() if weight}}
+    harms = {
+        "pool_advantage": weights.exploit,
+        "collusion": weights.collusion,
+        "externality": weights.externality,
+    }
+    return {"payoff": 1.0, **{name: -weight for name, weight in harms.items() if weight}}
 
 
 def parts(game: str, first: PlayerFigures, last: PlayerFigures) -> list[ObjectiveTerm]:
@@ -74,12 +85,12 @@ def explain_decrease(game: str, first: PlayerFigures, last: PlayerFigures, recip
     if number(after.mean) == number(before.mean) or after.mean > before.mean:
         return
     largest = min(moved, key=lambda part: part.contribution)
-    rest = [f"{part.name} {signed_text(part.contribution)}" for part in moved if part is not largest]
+    rest = [f"{part.label} {signed_text(part.contribution)}" for part in moved if part is not largest]
     others = f" The other terms contribute {', '.join(rest)}." if rest else ""
     doubt = "" if differs(before, after) else " (not significant at the 5 % level)"
     yield (
         f"Safety decreased by {number(before.mean - after.mean)}{doubt}. The largest contribution is "
-        f"{signed_text(largest.contribution)} by {largest.name}, "
+        f"{signed_text(largest.contribution)} by {largest.label}, "
         f"which {'rose' if largest.last > largest.first else 'fell'} from {number(largest.first)} "
         f"to {number(largest.last)}.{others} "
         f"Safety is {formula(moved)}.{_other_weights(game, recipe)}"
@@ -87,8 +98,8 @@ def explain_decrease(game: str, first: PlayerFigures, last: PlayerFigures, recip
 
 
 def formula(measured: Sequence[ObjectiveTerm]) -> str:
-    """Write the objective of these terms as a formula, such as "pay - 1.5 exploit"."""
-    terms = [part.name if part.factor == 1.0 else f"{number(part.factor, 1)} {part.name}" for part in measured]
+    """Write the objective of these terms as a formula, such as "payoff - 1.5 pool advantage"."""
+    terms = [part.label if part.factor == 1.0 else f"{number(part.factor, 1)} {part.label}" for part in measured]
     return " ".join(terms).replace("\u2212", "\u2212 ")
 
 
@@ -98,7 +109,7 @@ def _other_weights(game: str, recipe: Mapping[str, Any]) -> str:
     given = {name: own.get(key) for name, key in _KEYS.items()} if isinstance(own, dict) else {}
     usual = factors(game)
     terms = [
-        f"{name} at {value:g}"
+        f"{find_figure(name).label} at {value:g}"
         for name, value in given.items()
         if isinstance(value, int | float) and value != -usual.get(name, 0.0)
     ]
@@ -193,9 +204,9 @@ def _rewards(data: RunData) -> list[str]:
         return []
     if rows:
         figures, rounds = rows[0]["figures"], rows[0].get("rounds")
-        rewards = " and ".join(f"{number(figures.get(f'{name}/pay'), 2)} for {name}" for name in seats)
+        rewards = " and ".join(f"{number(figures.get(f'{name}/payoff'), 2)} for {name}" for name in seats)
         return [f"After training, the mean reward per step in games of {rounds} rounds is {rewards}."]
-    curves = {name: data.curves[f"{name}/pay"] for name in seats}
+    curves = {name: data.curves[f"{name}/payoff"] for name in seats}
     rewards = " and ".join(f"{number(curve.values[-1], 2)} for {name}" for name, curve in curves.items())
     return [f"In trial {data.last_step}, the newest, the mean reward per step is {rewards}."]
 

@@ -71,7 +71,7 @@ def cross_play(games: Sequence[CrossplayEpisode], unit: str) -> Json:
     order = sorted(range(len(names)), key=lambda at: -_mean(matrix[at], at))
     return {
         "players": [names[at] for at in order],
-        "pay": [[_json(matrix[row][column]) for column in order] for row in order],
+        "payoff": [[_json(matrix[row][column]) for column in order] for row in order],
         "ratings": ratings(among),
         "unit": unit,
         "left_out": len(counts) - len(names),

@@ -22,7 +22,7 @@ MOST = 24
 """Largest number of runs over one another."""
 _POINTS = 400
 _SEED = "seed"
-_FIRST = ("exact/exploitability", "validation/", "checkpoint_metric", "pay", "illegal_rate", "loss", "entropy")
+_FIRST = ("exact/exploitability", "validation/", "checkpoint_metric", "payoff", "illegal_rate", "loss", "entropy")
 
 
 class ShownRun(NamedTuple):

@@ -71,7 +71,7 @@ def population(library: Library, asked: Mapping[str, str]) -> Json:
         raise UnknownName("kind of population", kind, _KINDS)
     found = _KINDS[kind](library, name, asked.get("game", ""))
     members = found.pop("members", None) or [member_of(name) for name in found["players"]]
-    return {"kind": kind, "name": name, **found, **meta_game(found["pay"], members)}
+    return {"kind": kind, "name": name, **found, **meta_game(found["payoff"], members)}
 
 
 def _record(library: Library, name: str, game: str) -> Json:
@@ -80,7 +80,9 @@ def _record(library: Library, name: str, game: str) -> Json:
         raise UnknownName("game of this record", game, games)
     found = cross_play(games[game], _unit(game))
     names = found["players"]
-    met = [[name if found["pay"][row][column] else None for column in range(len(names))] for row in range(len(names))]
+    met = [
+        [name if found["payoff"][row][column] else None for column in range(len(names))] for row in range(len(names))
+    ]
     return {"game": game, **found, "recorded": names, "met": met, "null": _null(game)}
 
 
@@ -94,9 +96,9 @@ def _league(library: Library, name: str, game: str) -> Json:
     return {
         "game": league.game,
         "players": members,
-        "pay": [
+        "payoff": [
             [_estimate(pay, _at(league, row, column), league.deals) for column, pay in enumerate(line)]
-            for row, line in enumerate(league.pay)
+            for row, line in enumerate(league.payoff)
         ],
         "ratings": [rating.model_dump() for rating in league.elo],
         "alpha_rank": league.alpha_rank,
@@ -124,7 +126,7 @@ def _played_tournament(library: Library, name: str, game: str) -> Json:
     return {
         "game": found.game,
         "players": names,
-        "pay": [[found.pay[row][column].to_json() for column in order] for row in order],
+        "payoff": [[found.payoff[row][column].to_json() for column in order] for row in order],
         "means": [found.mean_against_others[at].to_json() for at in order],
         "ratings": [],
         "unit": found.unit,
@@ -218,7 +220,9 @@ def _tournament(path: Path, modified: int, size: int) -> TournamentSchema | None
     except (OSError, ValueError, RecursionError, ValidationError):
         return None
     size = len(found.players)
-    whole = len(found.pay) == len(found.mean_against_others) == size and all(len(row) == size for row in found.pay)
+    whole = len(found.payoff) == len(found.mean_against_others) == size and all(
+        len(row) == size for row in found.payoff
+    )
     return found if whole and size else None
 
 

@@ -157,7 +157,7 @@ class EvaluationOfPaper(Settings):
     figures name them as they are written here."""
     episodes: int = Field(default=100, ge=1)
     """Number of episodes against each opponent."""
-    metrics: tuple[str, ...] = ("pay",)
+    metrics: tuple[str, ...] = ("payoff",)
     """Metrics beside the win rates."""
     temperature: float | None = None
     """Sampling temperature of all models of runs; by default that of their training."""

@@ -4,7 +4,7 @@
 | --- | --- |
 | `evaluation/GAME/STAGE/METRIC` | metric of a stage's model in the final evaluation |
 | `evaluation/GAME/STAGE/exact/exploitability` | exact figures of a stage, and its `nash_conv` and `worst_advantage` |
-| `evaluation/GAME/STAGE/against/OPPONENT/METRIC` | figure against one opponent, such as `win_rate` or `pay` |
+| `evaluation/GAME/STAGE/against/OPPONENT/METRIC` | figure against one opponent, such as `win_rate` or `payoff` |
 | `evaluation/GAME/STAGE/seat/SEAT/METRIC` | figure in one seat by its name, the mean over opponents |
 | `evaluation/GAME/STAGE/null/METRIC` | chance level of a metric in the same games |
 | `outcome/ROUNDS/METRIC` | games without learning of a run of several learners, by their number of rounds |
@@ -29,6 +29,7 @@ from typing import Any
 
 from stratagem.base.errors import StratagemError, UnknownName
 from stratagem.base.files import parse_json, read_small, reason
+from stratagem.base.renamed.metrics import present_keys, present_metric
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.metrics import read_metrics
 
@@ -49,10 +50,10 @@ def final_figures(run: RunFolder) -> dict[str, float]:
 
 
 def figure_at(figures: Mapping[str, float], path: str) -> float:
-    """Return the figure at a path; an unknown path is answered with near ones."""
-    if path not in figures:
+    """Return the figure at a path, also by its former name; an unknown path is answered with near ones."""
+    if (present := present_metric(path)) not in figures:
         raise UnknownName("final figure of the run", path, figures)
-    return figures[path]
+    return figures[present]
 
 
 def _json(run: RunFolder, name: str) -> Any:
@@ -61,7 +62,7 @@ def _json(run: RunFolder, name: str) -> Any:
     if not path.is_file():
         return None
     try:
-        return parse_json(read_small(path))
+        return present_keys(parse_json(read_small(path)))
     except (OSError, ValueError) as error:
         raise StratagemError(f"{path} cannot be read: {reason(error)}.") from error
 

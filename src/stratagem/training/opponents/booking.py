@@ -34,7 +34,7 @@ class IterationMeans(NamedTuple):
 
     points: float
     """Win rate over all opponents' seats and rollouts, a draw counting half."""
-    pay: float
+    payoff: float
     """Payoff a round, in the game's own unit."""
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Self
 
 from stratagem.base.errors import BadParameter, BadRecord
 from stratagem.base.files import parse_json, read_bounded
+from stratagem.base.renamed.metrics import present_table
 from stratagem.training.runs.files import sync, telling, write_file
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.trackers.tracks import Tracks
@@ -183,7 +184,7 @@ def _lines(data: bytes) -> list[bytes]:
 
 
 def _row(line: bytes) -> dict[str, Any] | None:
-    """Parse a line; None where it is incomplete."""
+    """Parse a line, in which metrics may have their former names; None where it is incomplete."""
     try:
         row = parse_json(line)
     except ValueError:
@@ -191,4 +192,4 @@ def _row(line: bytes) -> dict[str, Any] | None:
     if not line.endswith(b"\n") or not isinstance(row, dict) or type(row.get("step")) is not int:
         return None
     numbers = all(type(value) in (int, float, type(None)) for value in row.values())
-    return row if numbers else None
+    return present_table(row) if numbers else None

@@ -125,7 +125,7 @@ class MetaLearner:
         offsets = settings.noise_std * torch.cat([noise, -noise])
         returns = meta_returns(self.game, self.policy, self.weights + offsets, settings, key.at("starts"))
         self._ascend(_weigh_by_rank(returns[0], noise) / settings.noise_std, generation + 1)
-        return {"pay": returns[0].mean().item(), "opponent_pay": returns[1].mean().item()}
+        return {"payoff": returns[0].mean().item(), "opponent_payoff": returns[1].mean().item()}
 
     def _ascend(self, gradient: Tensor, number: int) -> None:
         self.mean = _DECAY * self.mean + (1.0 - _DECAY) * gradient

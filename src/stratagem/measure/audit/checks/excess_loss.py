@@ -1,12 +1,12 @@
-"""Check of pay against exploitability: does a fixed opponent win more than any opponent can?
+"""Check of payoffs against exploitability: does a fixed opponent win more than any opponent can?
 
 In a game of two seats whose payoffs add up to c a round, let b_i be what a best response at the other seat leaves the
-agent at seat i. Its mean pay over both seats against any opponent is at least (b_0 + b_1) / 2. Its exploitability, the
-mean over the seats of what a best response gains over the agent's own play, is e = c / 2 - (b_0 + b_1) / 2. So
+agent at seat i. Its mean payoff over both seats against any opponent is at least (b_0 + b_1) / 2. Its exploitability,
+the mean over the seats of what a best response gains over the agent's own play, is e = c / 2 - (b_0 + b_1) / 2. So
 
-    pay >= c / 2 - e        against every opponent, for an agent of one policy.
+    payoff >= c / 2 - e     against every opponent, for an agent of one policy.
 
-The excess loss is c / 2 - pay - e. Above 0 the two figures are impossible together: the agent does not play as it
+The excess loss is c / 2 - payoff - e. Above 0 the two figures are impossible together: the agent does not play as it
 answers questions. With more seats the others can win more together than any of them by itself, so there is no such
 bound.
 """
@@ -21,6 +21,7 @@ import numpy as np
 
 from stratagem.base.errors import CannotCompute
 from stratagem.base.number_texts import number
+from stratagem.base.renamed.metrics import drawn_figure
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.measure.audit.checks.base import ProbeResult, questions_among
@@ -30,8 +31,8 @@ from stratagem.measure.resumable import is_unanswered
 from stratagem.measure.statistics import Estimate, all_equal, mean
 from stratagem.playing.records import Episode
 
-PAYS = ("pay_random", "pay_strong")
-"""Quantities that are mean pay a round over both seats against one opponent."""
+PAYS = ("payoff_random", "payoff_strong")
+"""Quantities that are mean payoffs a round over both seats against one opponent."""
 
 
 class Excess(NamedTuple):
@@ -45,7 +46,7 @@ class Excess(NamedTuple):
 
 
 class Pay(NamedTuple):
-    """Measurement of the pay against one opponent, with the pay of each deal at both seats."""
+    """Measurement of the payoff against one opponent, with the payoff of each deal at both seats."""
 
     figure: Measurement
     deals: Sequence[float]
@@ -65,9 +66,11 @@ class ExcessLossCheck:
             raise CannotCompute("The exploitability has no upper limit.")
         pays = [pay for result in results for pay in pays_of(result) if len(pay.deals) > 1]
         if not pays:
-            raise CannotCompute("No pay over both seats was measured on two deals.")
+            raise CannotCompute("No payoff over both seats was measured on two deals.")
         most, level = most_pay(task.game), LEVEL / len(pays)
-        found = [excess(pay.deals, gain, share, most, task.key.at(pay.figure.name), level) for pay in pays]
+        found = [
+            excess(pay.deals, gain, share, most, task.key.at(drawn_figure(pay.figure.name)), level) for pay in pays
+        ]
         pay, worst = min(zip(pays, found, strict=True), key=lambda pair: pair[1].p)
         (bound,) = (one for one in source.measured.figures if one.name == task.name("exploitability"))
         return Measurement(
@@ -90,7 +93,7 @@ class ExcessLossCheck:
 
 
 def pays_of(result: ProbeResult) -> Iterator[Pay]:
-    """Yield the pay figures of a probe with the pay of each deal.
+    """Yield the payoffs of a probe with the payoff of each deal.
 
     Where the agent gave no reply in a deal, which is played as the game's default, the deal counts as the best one.
     """
@@ -112,10 +115,10 @@ def _bout(episode: Episode) -> str:
 
 
 def excess(deals: Sequence[float], gain: Estimate, share: float, most: float, key: Key, level: float) -> Excess:
-    """Return the excess loss by draws of both errors: Student's of the pay, and the normal one of the gain.
+    """Return the excess loss by draws of both errors: Student's of the payoff, and the normal one of the gain.
 
-    Deals that all pay the same do not tell the variance of the pay, so that its draws are Gaffke's, which allow for the
-    largest payoff `most`.
+    Deals that all pay the same do not tell the variance of the payoff, so that its draws are Gaffke's, which allow for
+    the largest payoff `most`.
     """
     estimate = mean(deals)
     generator = np.random.default_rng(key.at("excess").value)
@@ -125,7 +128,7 @@ def excess(deals: Sequence[float], gain: Estimate, share: float, most: float, ke
 
 
 def _losses(deals: Sequence[float], estimate: Estimate, most: float, key: Key, generator: np.random.Generator) -> Draws:
-    """Return draws of minus the mean pay."""
+    """Return draws of minus the mean payoff."""
     if estimate.se is None or all_equal(estimate):
         return mean_draws([-paid for paid in deals], -most, key)
     return estimate.se * generator.standard_t(estimate.n - 1, DRAWS) - estimate.mean

@@ -1,4 +1,4 @@
-"""Probe of matches: pay against random play and against the strongest player at hand, and the figures of pools."""
+"""Probe of matches: payoff against random play and against the strongest player at hand, and the figures of pools."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import has_pools
 
-SAFETY = {"exploit": "pool_exploit", "collusion": "collusion", "externality": "externality", "safety": "safety"}
-"""Name of a figure by metric."""
+SAFETY = ("pool_advantage", "collusion", "externality", "safety")
+"""Metrics of pools, whose names the figures have."""
 _DEALS = 6
 """Smallest number of deals for which the figures of pools are worth their decisions."""
 
 
 class MatchesProbe:
-    """Pay against random and strong play, and the safety of SEPO where the game has pools."""
+    """Payoff against random and strong play, and the safety of SEPO where the game has pools."""
 
     name: ClassVar[str] = "matches"
     share: ClassVar[float] = 0.2
     quantities: ClassVar[Mapping[str, str]] = {
-        "pay_random": "competence",
-        "pay_strong": "competence",
-        **dict.fromkeys(SAFETY.values(), "safety"),
+        "payoff_random": "competence",
+        "payoff_strong": "competence",
+        **dict.fromkeys(SAFETY, "safety"),
     }
 
     def why_not(self, task: Task) -> str:
@@ -72,9 +72,9 @@ class MatchesProbe:
             measure_player(suite, suite.lines[0], task.game, player, evaluator)
             for player in (task.agent, make_player("random", task.game))
         )
-        for metric, quantity in SAFETY.items():
+        for metric in SAFETY:
             if agent.metrics.get(metric) is not None:
-                yield _metric(task, metric, quantity, agent, chance)
+                yield _metric(task, metric, agent, chance)
 
 
 def _episodes(task: Task, bouts: int) -> int:
@@ -88,12 +88,12 @@ def _suite(task: Task) -> Suite:
 
 
 def _pay(task: Task, name: str, matchup: Matchup) -> Measurement:
-    pay, quantity = matchup.payoff(scaled=False), "pay_random" if name == "random" else "pay_strong"
+    pay, quantity = matchup.payoff(scaled=False), "payoff_random" if name == "random" else "payoff_strong"
     figure = Measurement(
         name=task.name(quantity),
         group="competence",
         unit=task.unit(quantity),
-        method=f"Mean pay a round against {name}, seats rotated over paired deals.",
+        method=f"Mean payoff a round against {name}, seats rotated over paired deals.",
         chance=0.0 if task.game.spec.utility == "zero-sum" and name == "random" else None,
         episode=min(matchup.episodes, key=lambda episode: payoff_of(episode, episode.seat_of(0), scaled=False)).id,
     )
@@ -102,12 +102,12 @@ def _pay(task: Task, name: str, matchup: Matchup) -> Measurement:
     return replace(fill_figure(figure, pay), deals=tuple(paid[deal] for deal in deals))
 
 
-def _metric(task: Task, metric: str, quantity: str, agent: EvaluationRow, chance: EvaluationRow) -> Measurement:
+def _metric(task: Task, metric: str, agent: EvaluationRow, chance: EvaluationRow) -> Measurement:
     even = chance.metrics.get(metric)
     figure = Measurement(
-        name=task.name(quantity),
+        name=task.name(metric),
         group="safety",
-        unit=task.unit(quantity),
+        unit=task.unit(metric),
         method=f"SEPO's {metric} against the pools of the game.",
         chance=None if even is None else even.mean,
     )

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from math import isnan
+from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from stratagem.base.files import parse_json, read_small
-from stratagem.base.number_texts import number
+from stratagem.measure.figures.catalogue import figures_of, find_figure
 from stratagem.measure.statistics import Estimate
 from stratagem.show.evaluation_file import GameTable
 from stratagem.show.html import Html, element, join
-from stratagem.show.reports.numbers import cell, mean_with_interval
+from stratagem.show.legend import explain, explain_marks
+from stratagem.show.markup import table_html, with_intervals
+from stratagem.show.reports.numbers import mean_with_interval
 from stratagem.show.reports.run_data import RunData
-from stratagem.show.reports.section import Section, missing, table
+from stratagem.show.reports.section import Section, missing
 from stratagem.show.reports.sections.results import in_order, why
+from stratagem.show.table import ResultTable, Value, text_table
 
 WIN = "win rate"
+_COUNTS = ("samples", "valid", "rows", "unique_actions", "advantageous", "ratio")
+"""Figures of the training data of an iteration, by their keys in the file."""
+_NUMBERS = TypeAdapter(dict[str, int | float | None])
 
 
 def contest(data: RunData) -> Section:
@@ -33,13 +43,20 @@ def contest(data: RunData) -> Section:
 def _table(games: Sequence[GameTable], names: dict[str, str]) -> Html:
     by_game = {game.game: dict(in_order(game, names)) for game in games}
     stages = list(dict.fromkeys(name for rows in by_game.values() for name in rows))
-    lines = [
-        [stage, *(cell(_win_rate(by_game[game], stage)) for game in by_game), cell(mean_of(_all(by_game, stage)))]
+    rows = [
+        (stage, *(_win_rate(by_game[game], stage) for game in by_game), mean_of(_all(by_game, stage)))
         for stage in stages
     ]
-    notes = [element("p", warning, class_="note") for game in games for warning in game.warnings]
-    legend = "Below each figure stands its 95 % interval. The mean gives every game the same weight."
-    return join(table(["", *by_game, "mean \u2191"], lines), element("p", legend, class_="legend"), *notes)
+    rate = find_figure(WIN)
+    columns = ("", *(replace(rate, label=game) for game in by_game), replace(rate, label="mean"))
+    note, warnings = "The mean gives every game the same weight.", [one for game in games for one in game.warnings]
+    found = replace(text_table(rate.label, columns, rows), notes=(note,), warnings=tuple(warnings))
+    return _table_with_legend(with_intervals(found), [f"{rate.label}: {rate.explanation}."])
+
+
+def _table_with_legend(found: ResultTable, legend: Iterable[str]) -> Html:
+    """Write a table and the sentences that explain it."""
+    return join(table_html(found), element("p", " ".join([*legend, *explain_marks([found])]), class_="legend"))
 
 
 def _win_rate(rows: dict[str, Any], stage: str) -> Estimate | None:
@@ -63,22 +80,21 @@ def training_data(data: RunData) -> Section | None:
     rows = [line for path in sorted((data.run.path / "steps").glob("*.json")) for line in _lines(path)]
     if not rows:
         return None
-    heads = ["iteration, game", "samples", "valid", "rows", "actions", "advantageous", "ratio"]
-    legend = "Samples count repetitions. Rows are distinct samples. Ratio is advantageous rows to other rows."
+    found = text_table("", ("iteration, game", *figures_of(*_COUNTS)), rows)
     return Section(
         name="training_data",
         title="Training data",
         shows="Samples of the played games by iteration: valid samples, distinct rows and actions, advantageous rows.",
-        body=join(table(heads, rows), element("p", legend, class_="legend")),
+        body=_table_with_legend(found, explain([found])),
     )
 
 
-def _lines(path: Any) -> Iterator[list[str]]:
+def _lines(path: Path) -> Iterator[tuple[Value, ...]]:
+    """Yield the rows of an iteration; a file of somebody else may have anything in them."""
     try:
         data = parse_json(read_small(path))
         for game, row in [*data["games"].items(), ("all games", data["all"])]:
-            counts = [str(row[name]) for name in ("rows", "unique_actions", "advantageous")]
-            title = f"{int(path.stem) + 1}, {game}"
-            yield [title, str(row["samples"]), f"{row['valid']:.1%}", *counts, number(row["ratio"], 2)]
+            numbers = _NUMBERS.validate_python({name: row[name] for name in _COUNTS})
+            yield (f"{int(path.stem) + 1}, {game}", *numbers.values())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return

@@ -20,7 +20,7 @@ from stratagem.training.runs.metrics import Curve
 
 _ELSEWHERE = ("checks/", "signal/")
 """Metrics that other sections show."""
-_OF_TRIALS = re.compile(r"visited/.*|[^/]+/(pay|null|entropy|first/.*)")
+_OF_TRIALS = re.compile(r"visited/.*|[^/]+/(payoff|null|entropy|first/.*)")
 """Metrics that another section shows for a run of trials."""
 _MOST = 1500
 """Largest number of points of a drawn curve."""

@@ -31,7 +31,7 @@ _SHOWN = 20
 def pool(data: RunData) -> Section:
     """Make the section of the figures against the frozen pool, and of the exact exploitability."""
     first = next(iter(_learners(data)), "main")
-    lines = [(n, _last(n, first)) for n in data.curves if "/validation/pay" in n or "/exact/exploit" in n]
+    lines = [(n, _last(n, first)) for n in data.curves if "/validation/payoff" in n or "/exact/exploit" in n]
     shown = [_curve(data, title, [(name, title)]) for name, title in lines]
     opponents = ", ".join(map(str, data.settings.get("opponents", [])))
     return Section(
@@ -55,7 +55,9 @@ def best_response(data: RunData) -> Section | None:
     """Make the section of approximate best responses: learners with one fixed opponent."""
     matches = {name: row.get("match", {}) for name, row in _learners(data).items() if isinstance(row, dict)}
     fixed = {name: str(match.get("opponent")) for name, match in matches.items() if _is_fixed(match)}
-    shown = {name: target for name, target in fixed.items() if target not in matches and f"{name}/pay" in data.curves}
+    shown = {
+        name: target for name, target in fixed.items() if target not in matches and f"{name}/payoff" in data.curves
+    }
     if not shown:
         return None
     return Section(
@@ -75,7 +77,7 @@ def _is_fixed(match: Mapping[str, object]) -> bool:
 def _response(data: RunData, name: str, target: str) -> Html:
     """Show one learner's payoffs in training, and those of its checkpoints on separate deals."""
     caption = "Mean payoff per round of its training games. An iteration has few games, so the curve is noisy."
-    training = _curve(data, f"{name} in training, against {target}", [(f"{name}/pay", "pay")], caption)
+    training = _curve(data, f"{name} in training, against {target}", [(f"{name}/payoff", "payoff")], caption)
     league = data.league
     checkpoints = [(m.step, row) for row, m in enumerate(league.members) if m.parent == name] if league else []
     members = [member.name for member in league.members] if league else []
@@ -112,8 +114,8 @@ def _exact(league: LeagueTable, member: int) -> float | None:
 
 def _advantage(league: LeagueTable, member: int, target: int) -> tuple[float, float]:
     """Return a member's payoff against the target, less the target's payoff against itself, with its error."""
-    parts = [(league.pay[member][target], _error(league, member, target))]
-    parts += [] if league.zero_sum else [(-league.pay[target][target], _error(league, target, target))]
+    parts = [(league.payoff[member][target], _error(league, member, target))]
+    parts += [] if league.zero_sum else [(-league.payoff[target][target], _error(league, target, target))]
     return math.fsum(pay for pay, _ in parts), math.hypot(*(error for _, error in parts))
 
 
@@ -152,7 +154,7 @@ def _population(data: RunData, league: LeagueTable) -> Html:
         shares = [f"{_at(column, index):.1%}" for column in (league.nash, league.alpha_rank)]
         skill = skills.get(member.name, "–")
         rows.append([member.name, _role(data, member), elo, skill, *shares, number(_exact(league, index))])
-    headings = ["member", "role", "Elo", "skill", "Nash", "alpha-rank", "exploitability (exact)"]
+    headings = ["member", "role", "Elo", "skill", "Nash", "alpha-rank", "exploitability"]
     disabled = [element("p", f"{name} is disabled: {why}", class_="note") for name, why in league.aside.items()]
     return join(
         table(headings, rows),
@@ -208,7 +210,7 @@ def _outsiders(league: LeagueTable) -> Html:
     rows = []
     for index, member in enumerate(league.members):
         outsider, error = _outsider(league, index)
-        alone = _format_measured(league.pay[index][index], _error(league, index, index))
+        alone = _format_measured(league.payoff[index][index], _error(league, index, index))
         alliance = _format_measured(_at(league.alliance, index), _at(league.alliance_errors, index), 2)
         rows.append([member.name, _format_measured(outsider, error), alone, *([alliance] if has_index else [])])
     headings = ["copies of", "outsider\u2019s payoff", "copies alone", *(["alliance index"] if has_index else [])]
@@ -226,7 +228,7 @@ def _outsider(league: LeagueTable, index: int) -> tuple[float, float]:
         return known.mean or 0.0, math.nan if known.se is None else known.se
     others = [row for row in range(len(league.members)) if row != index]
     errors = [_error(league, row, index) for row in others]
-    return math.fsum(league.pay[row][index] for row in others) / len(others), math.fsum(errors) / len(errors)
+    return math.fsum(league.payoff[row][index] for row in others) / len(others), math.fsum(errors) / len(errors)
 
 
 def _outsiders_legend(league: LeagueTable, *, has_index: bool) -> str:
@@ -253,9 +255,12 @@ def _cross_play(league: LeagueTable) -> Html:
     rows = [
         [
             name,
-            *(_format_measured(value, _error(league, row, column), 2) for column, value in enumerate(league.pay[row])),
+            *(
+                _format_measured(value, _error(league, row, column), 2)
+                for column, value in enumerate(league.payoff[row])
+            ),
         ]
-        for row, name in enumerate(names[: len(league.pay)])
+        for row, name in enumerate(names[: len(league.payoff)])
     ]
     return table(["", *names], rows)
 

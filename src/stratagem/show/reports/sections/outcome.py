@@ -32,7 +32,7 @@ def plane(data: RunData, seats: Sequence[str]) -> Html:
     traces = [_feasible(cells)]
     if game.cooperative:
         traces += [_extortion(game, factor, role) for factor, role in ((1, "start"), (3, "train"), (10, "last"))]
-    ys, xs = (finite(data.curves.get(f"{name}/pay")) for name in seats)
+    ys, xs = (finite(data.curves.get(f"{name}/payoff")) for name in seats)
     steps = [step for step in ys if step in xs]
     x, y = [xs[step] for step in steps], [ys[step] for step in steps]
     traces.append({"x": x, "y": y, "mode": "markers", "role": "rival-1", "name": "trials", "text": steps})
@@ -137,14 +137,16 @@ def _table(by_run: Mapping[RunData, list[Row]], data: RunData) -> Html:
 
 
 def _cells(figures: Row, seats: Sequence[str]) -> list[str]:
-    payoffs = [f"{_number(figures.get(f'{s}/pay'))} \u00b1 {_number(figures.get(f'{s}/pay_error'))}" for s in seats]
+    payoffs = [
+        f"{_number(figures.get(f'{s}/payoff'))} \u00b1 {_number(figures.get(f'{s}/payoff_error'))}" for s in seats
+    ]
     return [*payoffs, *(_number(figures.get(f"{s}/null")) for s in seats)]
 
 
 def _means(every: Sequence[Row], seats: Sequence[str]) -> list[str]:
     payoffs = []
     for seat in seats:
-        values = [float(row[f"{seat}/pay"]) for row in every if math.isfinite(row.get(f"{seat}/pay") or math.nan)]
+        values = [float(row[f"{seat}/payoff"]) for row in every if math.isfinite(row.get(f"{seat}/payoff") or math.nan)]
         low, high = band(values) if values else (math.nan, math.nan)
         payoffs.append(f"{_number((low + high) / 2)} ({_number(low)} \u2026 {_number(high)})")
     nulls = [math.fsum(float(row.get(f"{seat}/null") or 0.0) for row in every) / len(every) for seat in seats]

@@ -14,7 +14,7 @@ from stratagem.show.reports.section import Section, missing
 from stratagem.show.reports.sections.curves import vertical_axis
 from stratagem.show.reports.siblings import band, runs_by_seed, values_by_step
 
-PAY, VISITED, FIRST = "/pay", "visited/", "/first/"
+PAY, VISITED, FIRST = "/payoff", "visited/", "/first/"
 
 
 def trials(data: RunData) -> Section:

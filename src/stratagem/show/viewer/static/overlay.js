@@ -83,7 +83,7 @@ export function Overlay({ query }) {
     ${Object.entries(data.broken).map(([run, sentence]) => html`<p class="problem">${visible(run)}: ${visible(sentence)}</p>`)}
     <section aria-labelledby="differing"><h2 id="differing">What differs</h2><${Differing} data=${data} /></section>
     <section aria-labelledby="curves"><div class="head"><h2 id="curves">Metrics</h2>
-      <input type="search" placeholder="Filter, such as pay" aria-label="Part of a metric's name" value=${text} onInput=${(event) => setText(event.target.value)} />
+      <input type="search" placeholder="Filter, such as payoff" aria-label="Part of a metric's name" value=${text} onInput=${(event) => setText(event.target.value)} />
       ${data.bands.some((band) => band.runs.length > 1) && html`<label class="check"><input type="checkbox" checked=${single} onChange=${(event) => setSingle(event.target.checked)} />Every run for itself</label>`}</div>
       <${Legend} bands=${data.bands} single=${single} places=${places} />
       <div class="plots">${shown.map((metric) => html`<${MetricPicture} key=${metric.name} metric=${metric} bands=${data.bands} single=${single} places=${places} />`)}</div>

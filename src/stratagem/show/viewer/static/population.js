@@ -19,15 +19,15 @@ function Cell({ cell, href, least, most, row, column }) {
 }
 
 function Matrix({ data }) {
-  const means = data.pay.flat().filter((cell) => cell && cell.mean != null).map((cell) => cell.mean);
+  const means = data.payoff.flat().filter((cell) => cell && cell.mean != null).map((cell) => cell.mean);
   const centre = data.null ?? (Math.min(...means) + Math.max(...means)) / 2;
   const far = Math.max(...means.map((mean) => Math.abs(mean - centre)));
   const games = (row, column) => data.met[row][column] && link('/games', { record: data.met[row][column], player: data.recorded[row], opponent: data.recorded[column] });
-  const exact = data.pay.flat().some((cell) => cell?.exact);
+  const exact = data.payoff.flat().some((cell) => cell?.exact);
   return html`<p class="caption wide-text">Payoff of the row against the column. Unit: ${visible(data.unit)}. n: deals of a cell, told under the pointer. Interval: ± is a standard error over deals${exact ? '; without it the figure is exact or has one deal' : ''}. Chance level: ${data.null == null ? 'not known' : `${number(data.null)}, among equal players`}.</p>
     <div class="scroll" tabindex="0" role="region" aria-label="Matrix of payoffs"><table class="heat-map">
     <thead><tr><td></td>${data.players.map((name, at) => html`<th scope="col" title=${visible(name)}>${at + 1}</th>`)}</tr></thead>
-    <tbody>${data.pay.map((line, row) => html`<tr><th scope="row">${row + 1}. <${Name} name=${shortIn(data.game, data.players[row])} /></th>
+    <tbody>${data.payoff.map((line, row) => html`<tr><th scope="row">${row + 1}. <${Name} name=${shortIn(data.game, data.players[row])} /></th>
       ${line.map((cell, column) => html`<${Cell} cell=${cell} href=${games(row, column)} least=${centre - far} most=${centre + far} row=${shortIn(data.game, data.players[row])} column=${shortIn(data.game, data.players[column])} />`)}</tr>`)}</tbody></table></div>`;
 }
 

@@ -9,7 +9,7 @@ import { Sections, pageOf } from './report.js';
 import { live } from './source.js';
 import { Waiting } from './parts.js';
 
-const FIRST = [/exact\/exploitability$/, /^checkpoint_metric$/, /^[^/]+\/pay$/, /validation\//, /illegal_rate$/, /^loss$/, /^entropy$/];
+const FIRST = [/exact\/exploitability$/, /^checkpoint_metric$/, /^[^/]+\/payoff$/, /validation\//, /illegal_rate$/, /^loss$/, /^entropy$/];
 const SHOWN = 12;
 
 function rank(name) {
@@ -26,7 +26,7 @@ function Curves({ curves, best, noted }) {
   const shown = all || text ? found : found.slice(0, SHOWN);
   return html`<section aria-labelledby="curves">
     <div class="head"><h2 id="curves">Metrics</h2>
-      <input type="search" placeholder="Filter, such as pay" aria-label="Part of a metric's name" value=${text} onInput=${(event) => setText(event.target.value)} /></div>
+      <input type="search" placeholder="Filter, such as payoff" aria-label="Part of a metric's name" value=${text} onInput=${(event) => setText(event.target.value)} /></div>
     <p class="dim">Value by step${best != null ? html`; the dashed green line is the best checkpoint, step ${best}` : ''}${noted.length > 0 && '; red lines are the first findings of checks'}. Drag over steps to see them larger.</p>
     <div class="plots">${shown.map((name) => html`<${Chart} key=${name} name=${name} curve=${curves[name]} best=${name.startsWith('sft/') ? null : best} noted=${name.startsWith('sft/') ? [] : noted} />`)}</div>
     ${found.length === 0 && html`<p class="dim">No metric has this in its name.</p>`}
