@@ -48,7 +48,7 @@ def _table(games: Sequence[GameTable], names: dict[str, str]) -> Html:
         for stage in stages
     ]
     rate = find_figure(WIN)
-    columns = ("", *(replace(rate, label=game) for game in by_game), replace(rate, label="mean"))
+    columns: list[str | Figure] = ["", *(replace(rate, label=name) for name in (*by_game, "mean"))]
     note, warnings = "The mean gives every game the same weight.", [one for game in games for one in game.warnings]
     found = replace(text_table(rate.label, columns, rows), notes=(note,), warnings=tuple(warnings))
     return _table_with_legend(with_intervals(found), [f"{rate.label}: {rate.explanation}."])
