@@ -40,12 +40,18 @@ def compared(own: Stages, others: Sequence[Stages]) -> Iterator[tuple[str, str, 
 
 
 def summary(own: Stages, others: Sequence[Stages]) -> str:
-    """Return the one figure that matters, in a sentence: what a best response wins before and after SEPO."""
+    """Return what a best response wins before and after SEPO, and which other figures fell, in a sentence each."""
     before, after = (number(own[stage]["exact"]) for stage in ("SFT", "SEPO"))
     spread = over_seeds([stages["SEPO"]["exact"] for stages in others])
+    fell = [
+        f"{name} from {number(own['SFT'][name])} to {number(own['SEPO'][name])}"
+        for name in ("payoff", "safety")
+        if own["SEPO"][name] < own["SFT"][name]
+    ]
     return (
         f"What was learnt: a best response gains {before} chips a hand from the model before SEPO, and {after} "
         f"after it ({len(others)} other seeds: {spread}; random play: .458)."
+        + (f"\nWhat became worse, on the common scale: {' and '.join(fell)}." if fell else "")
     )
 
 

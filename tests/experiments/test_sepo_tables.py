@@ -178,7 +178,8 @@ def test_a_row_without_a_figure_is_a_dash():
 
 def test_the_demo_is_inside_or_outside_the_range_of_other_seeds():
     def stages(exact):
-        return {stage: {"exact": exact, "payoff": 0.0, "pool_advantage": 0.1} for stage in ("SFT", "SEPO", "last")}
+        figures = {"exact": exact, "payoff": 0.0, "pool_advantage": 0.1, "safety": 0.2}
+        return {stage: figures for stage in ("SFT", "SEPO", "last")}
 
     rows = list(demo.compared(stages(0.02), [stages(0.01), stages(0.03)]))
     assert [row[-1] for row in rows] == ["inside"] * len(demo.ROWS)
@@ -187,7 +188,10 @@ def test_the_demo_is_inside_or_outside_the_range_of_other_seeds():
     assert rows[0][1:4] == (".040", ".020 \u00b1 .010", ".010 to .030")
     told = demo.summary(stages(0.04), [stages(0.01), stages(0.03)])
     assert "gains .040 chips a hand from the model before SEPO, and .040 after it" in told
-    assert "(2 other seeds: .020 \u00b1 .010; random play: .458)" in told
+    assert told.endswith("(2 other seeds: .020 \u00b1 .010; random play: .458).")
+    less = {**stages(0.04), "SEPO": {**stages(0.04)["SEPO"], "safety": -0.1}}
+    told = demo.summary(less, [stages(0.01), stages(0.03)])
+    assert told.endswith("\nWhat became worse, on the common scale: safety from .200 to -.100.")
 
 
 def test_commands_that_the_demo_names_exist():

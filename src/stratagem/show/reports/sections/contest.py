@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from stratagem.base.files import parse_json, read_small
 from stratagem.measure.figures.catalogue import figures_of, find_figure
+from stratagem.measure.figures.figure import Figure
 from stratagem.measure.statistics import Estimate
 from stratagem.show.evaluation_file import GameTable
 from stratagem.show.html import Html, element, join
