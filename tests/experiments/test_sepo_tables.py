@@ -179,7 +179,7 @@ def test_a_row_without_a_figure_is_a_dash():
 def test_the_demo_is_inside_or_outside_the_range_of_other_seeds():
     def stages(exact):
         figures = {"exact": exact, "payoff": 0.0, "pool_advantage": 0.1, "safety": 0.2}
-        return {stage: figures for stage in ("SFT", "SEPO", "last")}
+        return dict.fromkeys(("SFT", "SEPO", "last"), figures)
 
     rows = list(demo.compared(stages(0.02), [stages(0.01), stages(0.03)]))
     assert [row[-1] for row in rows] == ["inside"] * len(demo.ROWS)
