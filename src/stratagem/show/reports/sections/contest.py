@@ -12,7 +12,6 @@ from pydantic import TypeAdapter
 
 from stratagem.base.files import parse_json, read_small
 from stratagem.measure.figures.catalogue import figures_of, find_figure
-from stratagem.measure.figures.figure import Figure
 from stratagem.measure.statistics import Estimate
 from stratagem.show.evaluation_file import GameTable
 from stratagem.show.html import Html, element, join
@@ -22,7 +21,7 @@ from stratagem.show.reports.numbers import mean_with_interval
 from stratagem.show.reports.run_data import RunData
 from stratagem.show.reports.section import Section, missing
 from stratagem.show.reports.sections.results import in_order, why
-from stratagem.show.table import ResultTable, Value, text_table
+from stratagem.show.table import ResultTable, Value, columns_of, text_table
 
 WIN = "win rate"
 _COUNTS = ("samples", "valid", "rows", "unique_actions", "advantageous", "ratio")
@@ -49,7 +48,7 @@ def _table(games: Sequence[GameTable], names: dict[str, str]) -> Html:
         for stage in stages
     ]
     rate = find_figure(WIN)
-    columns: list[str | Figure] = ["", *(replace(rate, label=name) for name in (*by_game, "mean"))]
+    columns = columns_of("", *(replace(rate, label=game) for game in by_game), replace(rate, label="mean"))
     note, warnings = "The mean gives every game the same weight.", [one for game in games for one in game.warnings]
     found = replace(text_table(rate.label, columns, rows), notes=(note,), warnings=tuple(warnings))
     return _table_with_legend(with_intervals(found), [f"{rate.label}: {rate.explanation}."])
