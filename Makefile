@@ -145,7 +145,7 @@ $(ENVIRONMENTS)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 test-environments: $(ENVIRONMENTS)/.ready ## audit environments of TextArena and PettingZoo, about a minute
-	$(ENVIRONMENTS)/bin/python -m pytest tests/conformance/test_real_environments.py
+	$(ENVIRONMENTS)/bin/python -m pytest --no-cpu-limit tests/conformance/test_real_environments.py
 
 test-integrations: $(ENVIRONMENTS)/.ready ## play games as environments of PettingZoo, TextArena and OpenEnv, about two minutes
 	$(ENVIRONMENTS)/bin/python -m pytest $(addprefix tests/integrations/test_,pettingzoo_environments.py \

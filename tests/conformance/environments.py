@@ -213,3 +213,25 @@ class Peeking(RockPaperScissors):
 
     def observe(self, agent):
         return str(self.chosen)
+
+
+class SecretMask(RockPaperScissors):
+    """Forbids an action in some episodes, and shows the same in all."""
+
+    def reset(self, seed=None):
+        super().reset(seed)
+        self.infos = {agent: {"action_mask": [1, 1, seed % 2]} for agent in self.possible_agents}
+
+
+class Shuffling(RockPaperScissors):
+    """Shows a number that each look raises."""
+
+    looks = 0
+
+    def reset(self, seed=None):
+        super().reset(seed)
+        self.looks = 0
+
+    def observe(self, agent):
+        self.looks += 1
+        return self.looks

@@ -9,6 +9,7 @@ import pytest
 from stratagem.cli.main import main
 from stratagem.games.catalogue import ENVIRONMENTS
 from stratagem.games.conformance import verify
+from stratagem.games.conformance.verify import RULES
 from stratagem.games.foreign.audit import AUDIT
 from stratagem.games.foreign.catalogue import PACKAGES, make_foreign
 from stratagem.games.foreign.translations import TRANSLATIONS
@@ -35,6 +36,19 @@ def test_a_right_environment_passes(monkeypatch, env, compared):
     report = audit(monkeypatch, env)
     assert report.ok, str(report)
     assert report["rules"].detail == compared
+
+
+def test_an_environment_passes_the_checks_of_games(monkeypatch):
+    """All but those of what it does not declare: illegal replies, rules as texts, bounds, sums, and draws of chance."""
+    shared = [rule.name for rule in AUDIT if rule.holds in {rule.holds for rule in RULES}]
+    assert shared == ["spec", "ends", "legal", "results", "choices", "hidden", "forks", "dump", "views"]
+    report = audit(monkeypatch, environments.KuhnEnv, episodes=6)
+    assert {report[name].outcome for name in shared} == {"passed"}
+    report = audit(monkeypatch, environments.OneGenerator, episodes=6)
+    assert [(report[name].outcome, report[name].detail) for name in ("forks", "dump")] == [
+        ("skipped", "needs apart"),
+        ("skipped", "needs forks"),
+    ]
 
 
 def test_the_bet_that_never_grows_the_pot_is_named_with_the_smallest_episodes(monkeypatch):
@@ -64,6 +78,8 @@ def test_the_bet_that_never_grows_the_pot_is_named_with_the_smallest_episodes(mo
         (environments.LowCardWins, "rules", "payoffs differ in 18 of 30 lines"),
         (environments.DearWins, "rules", "2 / -2 is paid here, and 1 / -1 in OpenSpiel"),
         (environments.Peeking, "rules", "seat 1 is shown more than it may know: '[1]' and '[2]'"),
+        (environments.SecretMask, "hidden", "seat 0 is shown more than its information set '3', facts:"),
+        (environments.Shuffling, "forks", "in a fork, seat 0 is shown other facts: ForeignFacts(seat=0, shown='"),
     ],
 )
 def test_what_is_wrong_in_an_environment_is_found(monkeypatch, env, check, says):

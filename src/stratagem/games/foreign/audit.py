@@ -1,10 +1,15 @@
-"""Checks of an environment of another package: those for games that it can be held to, and some of its own."""
+"""Checks of an environment of another package: those of all games, and some of its own.
+
+An environment declares nothing of illegal replies, rules as texts, bounds and sums of payoffs, so checks of these are
+left out. Its chance is a seed, of which no outcomes can be enumerated.
+"""
 
 from __future__ import annotations
 
-from stratagem.games.conformance import acting, declared, varying
+from stratagem.games.conformance import varying
 from stratagem.games.conformance.report import BrokenRule, NotApplicable, PlayedPath
 from stratagem.games.conformance.shrinking import ConformanceRule
+from stratagem.games.conformance.verify import RULES
 from stratagem.games.conformance.walk import VerifiedGame, every_episode
 from stratagem.games.foreign import oracle
 from stratagem.games.foreign.environment import Environment, unlike, version_of
@@ -86,14 +91,26 @@ def _game(case: VerifiedGame) -> ForeignGame:
     return case.game
 
 
+def _rule_of_games(name: str, *needs: str) -> ConformanceRule:
+    """Return a check of all games, with the checks of environments that it needs."""
+    (rule,) = (rule for rule in RULES if rule.name == name)
+    return rule._replace(needs=needs)
+
+
 AUDIT: tuple[ConformanceRule, ...] = (
     ConformanceRule("environment", environment),
-    ConformanceRule("ends", declared.ends),
-    ConformanceRule("legal", acting.legal, ("ends",)),
-    ConformanceRule("results", declared.results, ("legal",)),
+    _rule_of_games("spec"),
+    _rule_of_games("ends"),
+    _rule_of_games("legal", "ends"),
+    _rule_of_games("results", "legal"),
+    _rule_of_games("choices", "legal"),
+    _rule_of_games("hidden", "legal"),
     ConformanceRule("seed", seed, ("legal",)),
     ConformanceRule("reset", reset, ("seed",)),
     ConformanceRule("apart", apart, ("seed",)),
+    _rule_of_games("forks", "seed", "apart"),  # a fork is another environment beside the first
+    _rule_of_games("dump", "forks"),
+    _rule_of_games("views", "forks"),
     ConformanceRule("varies", chance, ("results",)),
     ConformanceRule("rules", oracle.rules, ("ends",)),
 )
