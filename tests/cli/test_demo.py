@@ -3,6 +3,9 @@
 import re
 import shlex
 import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 
@@ -39,15 +42,17 @@ def test_without_a_command_a_program_gets_the_help_with_its_sections(capsys):
 
 def test_without_a_command_a_person_gets_the_address_of_the_demo(capsys, monkeypatch):
     monkeypatch.setattr(type(out), "is_terminal", True)
-    monkeypatch.setattr(ViewerPages, "wait", close)
     opened = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("webbrowser.open", lambda uri: opened.append(Path(url2pathname(urlsplit(uri).path))))
+    monkeypatch.setattr(ViewerPages, "wait", lambda pages: close(read.extend(one.read_text() for one in opened)))
+    read = []
     monkeypatch.setenv("DISPLAY", ":0")
     with pytest.raises(SystemExit) as ended:
         main([])
     printed = capsys.readouterr().out
     (address,) = re.findall(r"http://127.0.0.1:\d+/\?token=\S+", printed)
-    assert (ended.value.code, opened) == (0, [address])
+    assert (ended.value.code, read) == (0, [f'<meta http-equiv="refresh" content="0; url={address}">'])
+    assert not opened[0].exists(), "the folder of the demo is gone"
     assert all(command in printed for command in NEXT)
 
 

@@ -8,7 +8,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from rooms import Rooms, is_participle
 
-MOST = {"with one reader": 0.268, "small": 0.19, "imports": 0.098, "participles": 0}
+MOST = {"with one reader": 0.267, "small": 0.19, "imports": 0.097, "participles": 0}
 """Present measures, a little rounded; a change that lowers one lowers its number here."""
 _PLAYER = "players are named by family and class, and both families have a player of this name in the literature"
 TWO_MEANINGS = {

@@ -114,8 +114,15 @@ def _show_demo(folder: Path) -> None:
         lines += ["", "stratagem --help lists all commands. Ctrl-C ends the pages."]
         out.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
         if _has_desktop():
-            webbrowser.open(pages.url)
+            webbrowser.open(_write_redirect(pages.url, folder.parent).as_uri())
         pages.wait()
+
+
+def _write_redirect(address: str, folder: Path) -> Path:
+    """Write a page that leads to an address: on a command line other users would read its token."""
+    page = folder / "open.html"
+    page.write_text(f'<meta http-equiv="refresh" content="0; url={address}">', encoding="utf-8")
+    return page
 
 
 def _has_desktop() -> bool:
