@@ -146,9 +146,9 @@ FROZEN = {"defaults.shaper.learning_rate_scale": "{ start = 0.0, end = 0.0, step
 SHORT = {"trials": "12", "environments": "2", "checkpoint_every": "12", "record_every": "12"}
 SHORT |= {"final_evaluation.episodes": "10", "defaults.shaper.learning_rate_scale.steps": "8"}
 """Size of a run of the scale `tiny`."""
-LONG = {"trials": "45", "environments": "5", "checkpoint_every": "45", "record_every": "45"}
+LONG = {"trials": "45", "checkpoint_every": "45", "record_every": "45"}
 LONG |= {"defaults.shaper.learning_rate_scale.steps": "40"}
-"""Size of the experiments of docs/results/shapellm.md."""
+"""Number of trials, and ramp, of the experiments of docs/results/shapellm.md."""
 RECIPROCAL = {"target_policies": start_of_preset("ipd", "ipd-cooperative", "ipd-reciprocal")}
 PRESET = {
     "ipd-preset": of_preset("ipd", "shaper", {}),
