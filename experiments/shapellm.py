@@ -13,8 +13,8 @@ report of one takes its seeds together. The other studies:
 `shapers`         LOLA, SOS, M-FOS and advantage alignment by exact values, in all games: each against a naive learner
                   and against itself, beside two naive learners and beside a table that updates once a trial.
 `loss-tiny`       The prisoner's dilemma with `tiny` over 300 trials, at the full rates, a third and a sixth of them.
-`preset-tiny`     The scale `tiny` of `stratagem reproduce` in the dilemma, in matching pennies and in chicken: initial
-                  policies x number of trials, beside a shaper that never learns, and two naive learners.
+`preset-tiny`     The scale `tiny` of `stratagem reproduce` in the prisoner's dilemma and matching pennies, and arms
+                  that differ from it in one setting or two (experiments/shapellm_preset.py).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from functools import partial
 from itertools import product
 
 from experiment import command_line, run
-from shapellm_recipes import FOLDERS, RECIPES, SHAPERS, composed, of_pair, of_preset, start, start_of_preset
+from shapellm_preset import ARMS
+from shapellm_recipes import FOLDERS, RECIPES, SHAPERS, composed, of_pair, start
 
 from stratagem.sweeps.planned_run import PlannedRun
 
@@ -136,34 +137,9 @@ def loss_tiny(seeds: Iterable[int]) -> Iterator[PlannedRun]:
 
 
 def preset_tiny(seeds: Iterable[int]) -> Iterator[PlannedRun]:
-    """Runs of the scale `tiny`, and with one setting or two changed."""
-    for seed, (name, made) in product(seeds, PRESET.items()):
-        yield PlannedRun(f"tiny-{name}-{seed}", made.recipes, {"seed": str(seed), **made.changes})
-
-
-FROZEN = {"defaults.shaper.learning_rate_scale": "{ start = 0.0, end = 0.0, steps = 1 }"}
-"""A shaper that keeps its initial policy."""
-SHORT = {"trials": "12", "environments": "2", "checkpoint_every": "12", "record_every": "12"}
-SHORT |= {"final_evaluation.episodes": "10", "defaults.shaper.learning_rate_scale.steps": "8"}
-"""Size of a run of the scale `tiny`."""
-LONG = {"trials": "45", "checkpoint_every": "45", "record_every": "45"}
-LONG |= {"defaults.shaper.learning_rate_scale.steps": "40"}
-"""Number of trials, and ramp, of the experiments of docs/results/shapellm.md."""
-RECIPROCAL = {"target_policies": start_of_preset("ipd", "ipd-cooperative", "ipd-reciprocal")}
-PRESET = {
-    "ipd-preset": of_preset("ipd", "shaper", {}),
-    "ipd-preset-frozen": of_preset("ipd", "shaper", FROZEN),
-    "ipd-preset-reciprocal": of_preset("ipd", "shaper", RECIPROCAL),
-    "ipd-preset-reciprocal-frozen": of_preset("ipd", "shaper", {**RECIPROCAL, **FROZEN}),
-    "ipd-preset-baseline": of_preset("ipd", "baseline", {}),
-    "ipd-preset-long": of_preset("ipd", "shaper", LONG),
-    "ipd-preset-reciprocal-long": of_preset("ipd", "shaper", {**RECIPROCAL, **LONG}),
-    "ipd-own-short": of_pair("ipd", "shaper", "tiny", {"target_policies": start("ipd", reciprocal=False), **SHORT}),
-    "ipd-own-reciprocal-short": of_pair("ipd", "shaper", "tiny", SHORT),
-    "imp-preset": of_preset("imp", "shaper", {}),
-    "imp-preset-rates": of_preset("imp", "shaper", {}, "tiny"),
-}
-"""Arms of the study `preset-tiny`."""
+    """Runs of the scale `tiny` of `stratagem reproduce`, and of arms that differ from it."""
+    for seed, (name, arm) in product(seeds, ARMS.items()):
+        yield PlannedRun(f"tiny-{name}-{seed}", arm.run.recipes, {"seed": str(seed), **arm.run.changes})
 
 
 def table(_: Iterable[int]) -> Iterator[PlannedRun]:
