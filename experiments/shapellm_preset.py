@@ -52,7 +52,7 @@ ARMS = {
         "ipd", "reciprocal start, the shaper never learns", of_preset("ipd", "shaper", {**RECIPROCAL, **FROZEN})
     ),
     "imp-preset": Arm("imp", "nothing", of_preset("imp", "shaper", {})),
-    "imp-preset-rates": Arm("imp", "rates of the other games", of_preset("imp", "shaper", {}, "tiny")),
+    "imp-preset-rates": Arm("imp", "settings of the other games", of_preset("imp", "shaper", {}, "tiny")),
 }
 """Arms by the names of their runs, without `tiny-` and the seed."""
 HEADS = ("game", "differs from the scale", "seeds", "shaper / naive learner", "lead more than in the scale's runs")

@@ -62,7 +62,7 @@ def test_arm_differs_from_the_scale_in_what_it_names_alone(name, keys):
     assert differing("ipd-preset", name) == keys
 
 
-def test_rates_of_the_other_games_differ_in_the_optimization_of_both_seats_alone():
+def test_settings_of_the_other_games_differ_in_the_optimization_of_both_seats_alone():
     parts = ("optimizer.", "ppo.", "learning_rate_scale.")
     assert {key.partition(".")[0] for key in differing("imp-preset", "imp-preset-rates")} == {"seats"}
     assert all(key.split(".", 2)[2].startswith(parts) for key in differing("imp-preset", "imp-preset-rates"))
