@@ -51,6 +51,9 @@ ARMS = {
     "ipd-preset-reciprocal-frozen": Arm(
         "ipd", "reciprocal start, the shaper never learns", of_preset("ipd", "shaper", {**RECIPROCAL, **FROZEN})
     ),
+    "ipd-preset-reciprocal-long": Arm(
+        "ipd", "reciprocal start, 45 trials", of_preset("ipd", "shaper", {**RECIPROCAL, **LONG})
+    ),
     "imp-preset": Arm("imp", "nothing", of_preset("imp", "shaper", {})),
     "imp-preset-rates": Arm("imp", "settings of the other games", of_preset("imp", "shaper", {}, "tiny")),
 }
