@@ -31,7 +31,7 @@ LONG = {
 }
 """Trials, and ramp, of the other experiments of docs/results/shapellm.md."""
 FROZEN = {"defaults.shaper.learning_rate_scale": "{ start = 0.0, end = 0.0, steps = 1 }"}
-RECIPROCAL = {"target_policies": start_of_preset("ipd", "ipd-cooperative", "ipd-reciprocal")}
+RECIPROCAL = {"target_policies": start_of_preset("ipd-cooperative", "ipd-reciprocal")}
 
 
 class Arm(NamedTuple):

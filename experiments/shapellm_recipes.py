@@ -68,15 +68,9 @@ def of_preset(game: str, pair: str, changes: Mapping[str, str], model: str = "")
     return Composed((PAPER / f"{game}.toml", RECIPES / "pairs" / f"{pair}.toml", rates, PAPER / "tiny.toml"), changes)
 
 
-def start_of_preset(game: str, policy: str, counts: str = "") -> str:
-    """Target policies of a game of two actions in the paper's prompts; `counts` is another one for counts."""
-    state, occurrence = "shapellm-paper-state", "shapellm-paper-occurrence"
-    first = (
-        [_target(policy, 0, state), _target(counts, 0, occurrence)]
-        if counts
-        else [_target(policy, 0, state, occurrence)]
-    )
-    return f"[{', '.join([*first, *([_target(policy, 1, state)] if game == 'imp' else [])])}]"
+def start_of_preset(policy: str, counts: str) -> str:
+    """Target policies of a symmetric game in the paper's prompts: of all seats, and of the one that is told counts."""
+    return f"[{_target(policy, 0, 'shapellm-paper-state')}, {_target(counts, 0, 'shapellm-paper-occurrence')}]"
 
 
 def _model(game: str, model: str) -> Path:
