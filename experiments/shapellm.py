@@ -13,6 +13,8 @@ report of one takes its seeds together. The other studies:
 `shapers`         LOLA, SOS, M-FOS and advantage alignment by exact values, in all games: each against a naive learner
                   and against itself, beside two naive learners and beside a table that updates once a trial.
 `loss-tiny`       The prisoner's dilemma with `tiny` over 300 trials, at the full rates, a third and a sixth of them.
+`preset-tiny`     The scale `tiny` of `stratagem reproduce` in the prisoner's dilemma and matching pennies, and arms
+                  that differ from it in one setting or two (experiments/shapellm_preset.py).
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from functools import partial
 from itertools import product
 
 from experiment import command_line, run
+from shapellm_preset import ARMS
 from shapellm_recipes import FOLDERS, RECIPES, SHAPERS, composed, of_pair, start
 
 from stratagem.sweeps.planned_run import PlannedRun
@@ -133,6 +136,12 @@ def loss_tiny(seeds: Iterable[int]) -> Iterator[PlannedRun]:
         yield PlannedRun(f"tiny-ipd-long-{share}-{seed}", recipes, changes)
 
 
+def preset_tiny(seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """Runs of the scale `tiny` of `stratagem reproduce`, and of arms that differ from it."""
+    for seed, (name, arm) in product(seeds, ARMS.items()):
+        yield PlannedRun(f"tiny-{name}-{seed}", arm.run.recipes, {"seed": str(seed), **arm.run.changes})
+
+
 def table(_: Iterable[int]) -> Iterator[PlannedRun]:
     """Plan the paper's main table; it has its own seeds."""
     for seed in range(max(TABLE.values())):
@@ -155,6 +164,7 @@ STUDIES: Mapping[str, Callable[[Iterable[int]], Iterator[PlannedRun]]] = {
     "clock-smollm2": clock_smollm2,
     "clock-alone": clock_alone,
     "loss-tiny": loss_tiny,
+    "preset-tiny": preset_tiny,
     "shapers": shapers,
     **{study: partial(compositions, study) for study in FOLDERS},
 }

@@ -55,15 +55,22 @@ def start(game: str, *, reciprocal: bool, together: bool = True) -> str:
     if counts == even and together:
         first = _target(even, 0, "shapellm-state", "shapellm-occurrence")
         return f"[{', '.join([first, *_aims(even, seats[1:])])}]"
-    return f"[{', '.join([*_aims(even, seats), _aim(counts)])}]"
+    return f"[{', '.join([*_aims(even, seats), _target(counts, 0, 'shapellm-occurrence')])}]"
 
 
 def _aims(policy: str, seats: tuple[int, ...]) -> list[str]:
     return [_target(policy, seat) for seat in seats]
 
 
-def _aim(policy: str) -> str:
-    return _target(policy, 0, "shapellm-occurrence")
+def of_preset(game: str, pair: str, changes: Mapping[str, str], model: str = "") -> Composed:
+    """Compose a run of the paper at the scale `tiny` of `stratagem reproduce`, with rates of another model if named."""
+    rates = RECIPES / "models" / f"{model}.toml" if model else _model(game, "tiny")
+    return Composed((PAPER / f"{game}.toml", RECIPES / "pairs" / f"{pair}.toml", rates, PAPER / "tiny.toml"), changes)
+
+
+def start_of_preset(policy: str, counts: str) -> str:
+    """Target policies of a symmetric game in the paper's prompts: of all seats, and of the one that is told counts."""
+    return f"[{_target(policy, 0, 'shapellm-paper-state')}, {_target(counts, 0, 'shapellm-paper-occurrence')}]"
 
 
 def _model(game: str, model: str) -> Path:
