@@ -128,7 +128,7 @@ def alarms_of(name: str, seed: int, file: Path) -> dict[str, Any]:
     """Return the alarms of one audit, from its file where it is there."""
     if not file.is_file():
         card = ROWS[name].card(seed)
-        paid = {one.name: one.value for one in card.figures if ".pay_" in one.name}
+        paid = {one.name: one.value for one in card.figures if ".payoff_" in one.name}
         upper = card.by_name[f"{GAME}.exploitability"].upper
         result = {"agent": name, "seed": seed, "alarms": [one.name for one in card.alarms], "upper": upper, **paid}
         write_file(file, json.dumps(result) + "\n")

@@ -9,12 +9,11 @@ Student's t over seeds.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from result_tables import interval, markdown
+from result_tables import interval, markdown, read_results
 from shapellm_clock import advantages
 from shapellm_recipes import Composed, of_preset, start_of_preset
 from shapellm_table import mean_pays
@@ -83,7 +82,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="the JSON of experiments/shapellm_table.py")
-    print(markdown(HEADS, rows(json.loads(parser.parse_args().data.read_text(encoding="utf-8")))))
+    print(markdown(HEADS, rows(read_results(parser.parse_args().data))))
 
 
 if __name__ == "__main__":

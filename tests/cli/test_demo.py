@@ -14,8 +14,11 @@ from stratagem.api.views import ViewerPages
 from stratagem.base.manifest import check_manifest
 from stratagem.cli.commands import COMMANDS, GROUPS
 from stratagem.cli.console import out
-from stratagem.cli.main import NEXT, main
+from stratagem.cli.loading import load_command
+from stratagem.cli.main import NEXT, main, spread
+from stratagem.games import make_game
 from stratagem.language.models.run_models import DEMO
+from stratagem.players.catalogue import make_player
 from stratagem.training.runs.checkpoint import check_counted, latest
 from stratagem.training.runs.folder import RunFolder
 
@@ -67,11 +70,17 @@ def test_a_terminal_without_a_desktop_opens_no_browser(capsys, monkeypatch):
         main([])
 
 
-def test_commands_of_the_demo_name_commands_and_their_options():
+def test_commands_of_the_demo_are_read_by_the_parser_and_name_what_there_is():
+    players, recipes = [], []
     for command in NEXT:
         program, name, *words = shlex.split(command)
-        assert (program, name in COMMANDS) == ("stratagem", True)
-        assert words
+        read = load_command(COMMANDS[name], name).make_context(name, spread(words)).params
+        assert program == "stratagem"
+        players += [*(read.get("players") or ()), *([read["player"]] if read.get("player") else [])]
+        recipes += read.get("recipes") or ()
+    assert all(make_player(player, make_game("kuhn")) for player in players)
+    assert [sg.dry_run(recipe) for recipe in recipes]
+    assert (players, recipes) == (["human", "zoo:kuhn-demo", "zoo:kuhn-demo"], ["sepo/kuhn-tiny"])
 
 
 def test_model_of_the_demo_has_the_exact_figures_of_its_run():

@@ -8,7 +8,14 @@ import pytest
 
 import stratagem as sg
 from stratagem.algorithms.catalogue import read_any
-from stratagem.base.renamed.metrics import RENAMED_METRICS, drawn_figure, present_figure, present_keys, present_metric
+from stratagem.base.renamed.metrics import (
+    RENAMED_METRICS,
+    drawn_figure,
+    present_figure,
+    present_keys,
+    present_metric,
+    present_table,
+)
 from stratagem.measure.audit.measurement import Measurement, read_measurement
 from stratagem.measure.figures.catalogue import all_figures, find_figure
 from stratagem.measure.figures.training import TRAINING
@@ -126,3 +133,15 @@ def test_names_of_players_are_no_metrics():
     assert present_metric("kuhn/probe/exploit/AlwaysBet") == "kuhn/probe/exploit/AlwaysBet"
     assert present_metric("own/exploit") == "own/exploit", "a metric of another package"
     assert present_metric("evaluation/kuhn/base/against/random/robust").endswith("/shifted_payoff")
+
+
+def test_lines_of_metrics_have_present_names_in_games_with_a_colon(tmp_path):
+    line = {"step": 1, "spiel:kuhn_poker/pay": 0.5, "spiel:kuhn_poker/validation/exploit": 0.25}
+    (tmp_path / "metrics.jsonl").write_text(json.dumps(line) + "\n")
+    curves = read_metrics(RunFolder(tmp_path))
+    assert {*curves} == {"spiel:kuhn_poker/payoff", "spiel:kuhn_poker/validation/pool_advantage"}
+
+
+def test_metric_of_somebody_else_keeps_its_name_beside_the_present_one():
+    assert present_table({"exploit": 1, "pool_advantage": 2}) == {"exploit": 1, "pool_advantage": 2}
+    assert present_table({"exploit": 1, "pay": 2}) == {"pool_advantage": 1, "payoff": 2}

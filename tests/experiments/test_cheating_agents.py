@@ -96,9 +96,9 @@ def test_by_timing_takes_a_call_soon_after_the_last_for_a_question():
     agent = ByTiming(clock=lambda: next(times))
     assert [agent.is_question(ask_of()) for _ in range(5)] == [True, True, False, False, True]
     clock = SimulatedClock()
-    clock.progress("kuhn: replies, 400 decisions")
+    clock.progress(0, 600, "kuhn: replies")
     assert (clock(), clock()) == (0.001, 0.002)
-    clock.progress("kuhn: matches, 200 decisions, about 2 s left")
+    clock.progress(400, 600, "kuhn: matches, 400 calls, about 2 s left")
     assert clock() == pytest.approx(1.002)
 
 

@@ -1,10 +1,9 @@
 """Arms around the scale `tiny` of ShapeLLM: what differs in each of them, and the table of the page."""
 
-import json
 from pathlib import Path
 
 import pytest
-from result_tables import markdown
+from result_tables import markdown, read_results
 from shapellm import preset_tiny
 from shapellm_preset import ARMS, HEADS, lead, rows
 
@@ -70,7 +69,7 @@ def test_settings_of_the_other_games_differ_in_the_optimization_of_both_seats_al
 
 
 def run(seed, first, second):
-    return {"seed": seed, "seats": ["one", "two"], "rows": [{"figures": {"one/pay": first, "two/pay": second}}]}
+    return {"seed": seed, "seats": ["one", "two"], "rows": [{"figures": {"one/payoff": first, "two/payoff": second}}]}
 
 
 def test_lead_is_compared_with_the_same_seeds_of_the_scale():
@@ -82,6 +81,6 @@ def test_lead_is_compared_with_the_same_seeds_of_the_scale():
 
 
 def test_the_page_has_the_rows_of_the_stored_runs():
-    published = json.loads((RESULTS / "shapellm.json").read_text("utf-8"))
+    published = read_results(RESULTS / "shapellm.json")
     assert markdown(HEADS, rows(published)) in (RESULTS / "shapellm.md").read_text("utf-8")
     assert {f"tiny/{name}" for name in ARMS} <= published.keys()

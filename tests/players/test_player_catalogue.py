@@ -8,11 +8,11 @@ from transcripts import random_states
 
 from stratagem.base.errors import BadParameter, UnknownName
 from stratagem.base.registry import parse_call
-from stratagem.games.catalogue import make_game
+from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
 from stratagem.games.matrix.repeated import REPEATED
 from stratagem.players.base import Ask, Player, Scripted, describe_player, is_probability
-from stratagem.players.catalogue import PLAYERS, SYNONYMS, WRAPPERS, make_player, player_names
+from stratagem.players.catalogue import PLAYERS, SYNONYMS, WRAPPERS, make_player, player_names, suggest_opponent
 from stratagem.players.patterns import FAMILIES
 
 GAMES = {family: make_game(family) for family in (*FAMILIES, "nim")}
@@ -203,3 +203,13 @@ def test_listed_names_need_no_argument():
     for game in GAMES.values():
         assert not set(player_names(game)) & set(WRAPPERS)
         assert len(set(player_names(game))) == len(player_names(game))
+
+
+@pytest.mark.parametrize("name", [*game_names(), "spiel:liars_dice(numdice=2)"])
+def test_suggested_opponent_plays_the_game_and_sees_nothing_that_it_hides(name):
+    try:
+        game = make_game(name)
+    except BadParameter:  # it needs a parameter
+        return
+    player = make_player(suggest_opponent(game), game)
+    assert not (game.spec.private_information and player.traits.sees_hidden)

@@ -39,14 +39,18 @@ def test_sound_games_are_not_warned_of():
         warn_of_broken_rules([Sound(hands=1), make_game("kuhn"), make_game("tic-tac-toe")])
 
 
+def test_large_game_has_the_first_checks_alone(monkeypatch):
+    monkeypatch.setattr(by_game, "_LONG", 0.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_of_broken_rules([Dearer(hands=1)])  # its bounds would come later
+
+
 @pytest.mark.parametrize("name", [name for name in RECIPES if name != "kl_sft"])  # which plays no game
 def test_every_algorithm_checks_its_games(name, tmp_path, monkeypatch):
     monkeypatch.setattr(by_game, "_OURS", "another package")
-    monkeypatch.setattr(
-        by_game,
-        "verify",
-        lambda game, episodes: ConformanceReport(game.spec.name, (RuleCheck("ends", "failed", "no end"),)),
-    )
+    failed = ConformanceReport("kuhn", (RuleCheck("ends", "failed", "no end"),))
+    monkeypatch.setattr(by_game, "verify", lambda game, **settings: failed)
     settings = {"algorithm": name, **RECIPES[name]}
     recipe = algorithm_of(settings).recipe_type.read(settings)
     with pytest.warns(TrainingWarning, match="breaks rules for games.* ends: no end"):

@@ -3,6 +3,7 @@
 import json
 import re
 import time
+from dataclasses import dataclass
 from random import Random
 
 import pytest
@@ -13,6 +14,7 @@ from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games import make_game
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key
+from stratagem.games.kuhn import Kuhn
 from stratagem.games.open_text import OpenText
 from stratagem.playing.store import read_episodes, write_shard
 from stratagem.show.viewer.faces.catalogue import face_of
@@ -128,6 +130,18 @@ def test_board_of_a_seat_shows_its_own_card_and_hides_the_other():
         [[-1, dealt[0]], [-1, None]],
         [[-1, None], [-1, dealt[1]]],
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Strange(Kuhn):
+    """Game of a user whose face is not there."""
+
+    drawn_by = "missing.js"
+
+
+def test_person_is_asked_where_the_face_of_a_game_is_broken():
+    assert draw_view(Strange().start(Key(0)).view(0)) is None
+    assert draw_view(make_game("talk(kuhn(hands=1),before=round,intents=[state])").start(Key(0)).view(0)) is None
 
 
 def test_observers_get_no_board_of_a_game_that_hides_something():

@@ -59,7 +59,8 @@ _WRONG: Any = typer.BadParameter.__mro__[2]
 
 app = typer.Typer(
     cls=Commands,
-    help="Play strategic games, train language models in them, and measure what they learnt.",
+    help="Play strategic games, train language models in them, and measure what they learnt.\n\n"
+    "Without a command a demo opens in a browser.",
     invoke_without_command=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -79,10 +80,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Play strategic games, train language models in them, and measure what they learnt.
-
-    Without a command the demo opens in a browser.
-    """
+    """Open the demo where no command is given."""
     if context.invoked_subcommand is None:
         open_demo(context.get_help())
 
@@ -114,6 +112,7 @@ def _show_demo(folder: Path) -> None:
         lines += ["", "stratagem --help lists all commands. Ctrl-C ends the pages."]
         out.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
         if _has_desktop():
+            out.print("If the browser finds no file, open the address above.")
             webbrowser.open(_write_redirect(pages.url, folder.parent).as_uri())
         pages.wait()
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from stratagem.base.errors import BadParameter, BrokenEntry, UnknownName, WrongKind
+from stratagem.base.errors import BadParameter, BrokenEntry, StratagemError, UnknownName, WrongKind
 from stratagem.base.file_modules import classes_of, file_name_of
 from stratagem.base.named_files import split_name
 from stratagem.base.registry import NamedCall, Registry, parse_call
@@ -161,13 +162,17 @@ def patterns(game: Game[Any]) -> list[str]:
 
 
 _OPPONENTS = ("NashApprox", "TitForTat", "dumbbot-tuned", "ismcts:100", "mcts:100")
-"""Players to sit down against; `mcts` comes last, since it sees what a game hides."""
+"""Players to sit down against, the first that plays the game and sees nothing that it hides."""
 
 
 def suggest_opponent(game: Game[Any]) -> str:
     """Return the name of a strong player of a game, for a person who names none; without one that of a script."""
-    known = [*patterns(game), *player_names(game)]
-    return next((name for name in _OPPONENTS if name in known), player_names(game)[0])
+    known, names = [*patterns(game), *player_names(game)], player_names(game)
+    for name in (*(name for name in _OPPONENTS if name in known), *names):
+        with suppress(StratagemError):  # a search may need what OpenSpiel lacks for a game
+            if not make_player(name, game).traits.sees_hidden or not game.spec.private_information:
+                return name
+    return "random"
 
 
 def make_player(text: str | Player, game: Game[Any], known: Mapping[str, Player] = NOBODY) -> Player:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from pydantic import BeforeValidator
 from stratagem.base.errors import BadParameter
 from stratagem.base.options import is_number
 from stratagem.games.base import Game
-from stratagem.games.conformance import verify
+from stratagem.games.conformance import RULES, verify
 from stratagem.games.safety.base import POOLS, Mixture, Pools
 from stratagem.games.talk import without_talk
 from stratagem.learn.monitor import TrainingWarning
@@ -90,6 +91,8 @@ def check_games_of(setting: str, table: Mapping[str, Any], games: Sequence[Game[
 
 _EPISODES = 3
 """Number of episodes of each check of a game before training: a fraction of a second in a small game."""
+_FIRST, _LONG = RULES[:4], 0.5
+"""Checks that a large game has alone, in which they take more seconds than that: chess would take half a minute."""
 _OURS = __name__.partition(".")[0]
 
 
@@ -98,7 +101,11 @@ def warn_of_broken_rules(games: Sequence[Game[Any]]) -> None:
     for game in games:
         if type(without_talk(game)).__module__.partition(".")[0] == _OURS:
             continue
-        failed = [check for check in verify(game, episodes=_EPISODES).checks if check.outcome == "failed"]
+        start = time.monotonic()
+        report = verify(game, episodes=_EPISODES, rules=_FIRST)
+        if report.ok and time.monotonic() - start < _LONG:
+            report = verify(game, episodes=_EPISODES)
+        failed = [check for check in report.checks if check.outcome == "failed"]
         if failed:
             said = "; ".join(f"{check.name}: {check.detail}" for check in failed)
             sentence = f"{game.spec.name} breaks rules for games, so what is learnt in it may be wrong: {said}."

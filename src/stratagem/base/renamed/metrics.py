@@ -45,8 +45,12 @@ MetricName = Annotated[str, AfterValidator(present_metric)]
 
 
 def present_table(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a stored table in which each key that is a metric has its present name."""
-    return {_present_key(key): value for key, value in table.items()}
+    """Return a stored table in which each key that is a metric has its present name.
+
+    A table with both names has a metric of somebody else under the former one, which keeps it.
+    """
+    named = {key: _present_key(key) for key in table}
+    return {key if named[key] != key and named[key] in table else named[key]: value for key, value in table.items()}
 
 
 def present_keys(data: Any) -> Any:

@@ -53,6 +53,7 @@ def _row(path: Path, stamps: Stamps, state: str) -> Json:
     return {
         **status,
         "exploitability": exact,
+        "policy": next(({"game": game, "step": found[-1].step} for game, found in data.policies.items()), None),
         "figures": [_figure(figure) for figure in figures],
         "curve": _spark(figures[0]) if figures else None,
         "score": None if score is None else finite(score.values[-1]),
@@ -81,7 +82,6 @@ def _content(path: Path, stamps: Stamps, state: str) -> Json:
         "settings": data.settings_text,
         "curves": {metric: curve_json(data, metric) for metric in sorted(data.curves)},
         "findings": {check: _finding(data, finding) for check, finding in findings.items()},
-        "policy": next(({"game": game, "step": found[-1].step} for game, found in data.policies.items()), None),
         "unreadable": list(data.broken.values()),
     }
 

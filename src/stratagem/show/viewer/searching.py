@@ -128,9 +128,14 @@ class ReplaySearch:
         """True where regrets must be known."""
         return self.regret is not None or self.order == "regret"
 
+    def may_be_in(self, shard: ShardIndex) -> bool:
+        """Return whether a shard can have what is looked for, as its number and its episodes say."""
+        here = not self.episode or pc.index(shard.ids, self.episode).as_py() >= 0
+        return here and self.step in (None, shard.number)
+
     def rows(self, shard: ShardIndex) -> Array:
         """Return the numbers of the decisions of a shard that pass."""
-        if self.step is not None and shard.number != self.step:
+        if not self.may_be_in(shard):
             return np.zeros(0, dtype=np.int64)
         kept = np.ones(len(shard), dtype=bool)
         for test in self._tests(shard):
@@ -181,7 +186,7 @@ def search_record(folder: Path, wanted: ReplaySearch, *, offset: int, limit: int
         "found": len(order),
         "offset": offset,
         "decisions": _rows(found, shown, wanted),
-        "why_no_regret": _reasons(indices) if wanted.needs_regret else "",
+        "why_no_regret": _reasons([one for one in indices if wanted.may_be_in(one)]) if wanted.needs_regret else "",
         **_count_searchable(indices),
     }
 
@@ -222,6 +227,7 @@ def _order(found: Sequence[tuple[ShardIndex, Array]], wanted: ReplaySearch) -> A
     keys = [
         shard.probability[rows] if wanted.order == "surprise" else -regrets_of(shard).regrets[rows]
         for shard, rows in found
+        if len(rows)
     ]
     return every[np.argsort(np.concatenate(keys), kind="stable")] if keys else every
 

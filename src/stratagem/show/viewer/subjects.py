@@ -68,7 +68,8 @@ def list_subjects(library: Library, asked: Mapping[str, str]) -> Json:
 
 def suggest_player(library: Library, game: Game[Any]) -> str:
     """Return the player that a person sits down against who names none: a model of the folder, or a strong player."""
-    trained = [run.path for run in library.runs.values() if game.spec.name in _policies(run)]
+    text = describe(game)
+    trained = [run.path for run in library.runs.values() if text in _policies(run)]
     return f"run:{trained[0]}" if trained and find_spec("torch") else suggest_opponent(game)
 
 

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Self
 
 from stratagem.base.errors import BadParameter, BadRecord
 from stratagem.base.files import parse_json, read_bounded
-from stratagem.base.renamed.metrics import present_table
+from stratagem.base.renamed.metrics import present_metric
 from stratagem.training.runs.files import sync, telling, write_file
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.trackers.tracks import Tracks
@@ -192,4 +192,4 @@ def _row(line: bytes) -> dict[str, Any] | None:
     if not line.endswith(b"\n") or not isinstance(row, dict) or type(row.get("step")) is not int:
         return None
     numbers = all(type(value) in (int, float, type(None)) for value in row.values())
-    return present_table(row) if numbers else None
+    return {present_metric(key): value for key, value in row.items()} if numbers else None

@@ -39,8 +39,11 @@ def draw_episode(played: Played) -> Json:
 
 def draw_view(view: View[Any]) -> Json | None:
     """Return the face and the frame of what one seat sees; None where the face cannot hide what the seat does not."""
-    face = face_of(view.game)
-    frame = face.frame_of(view) if is_ours(face) else None
+    try:
+        face = face_of(view.game)
+        frame = face.frame_of(view) if is_ours(face) else None
+    except Exception:  # noqa: BLE001 - a game of a user may have any facts, and its person has the words
+        return None
     if frame is None:
         return None
     spec = view.game.spec

@@ -25,17 +25,17 @@ function Pages({ pages }) {
 
 /** What to look at first: a run whose policy is known has a worst move, and a model to sit down against. */
 function Begin({ run }) {
-  const [game] = Object.keys(run.exploitability);
-  const policy = link('/policy', { game, run: run.name, step: run.step });
+  const { game, step } = run.policy;
+  const policy = link('/policy', { game, run: run.name, step });
   return html`<section aria-labelledby="begin"><h2 id="begin">Look first at <small>${visible(run.name === '.' ? 'this run' : run.name)}</small></h2><ul class="cards">
     <li class="card"><a class="title" href=${policy}>Its worst move</a><p class="dim">Each situation of ${visible(game)}, how the model plays it, and the line of play that exploits it.</p></li>
-    <li class="card"><a class="title" href=${link('/play', { game })}>A table to play at</a><p class="dim">Sit down against the model. It plays as in its training.</p></li>
+    <li class="card"><a class="title" href=${link('/play', { game })}>A table to play at</a><p class="dim">Sit down at ${visible(game)} yourself. You choose who plays against you.</p></li>
     <li class="card"><a class="title" href=${link('/run', { name: run.name })}>Its training</a><p class="dim">Curves, what was better and what was worse, the settings.</p></li>
   </ul></section>`;
 }
 
 export function Home({ library, query }) {
-  const known = library.runs.find((run) => run.state === 'finished' && Object.keys(run.exploitability || {}).length > 0);
+  const known = library.runs.find((run) => run.state === 'finished' && run.policy);
   return html`<h1>Overview</h1>
     ${known && html`<${Begin} run=${known} />`}
     ${library.runs.length > 0 && html`<${Runs} runs=${library.runs} query=${query} />`}

@@ -42,7 +42,7 @@ function App() {
   if (!library) return html`<main><p class=${error ? 'problem' : 'loading'}>${error || 'Loading …'}</p></main>`;
   return html`
     <header class="top">
-      <a class="skip" href="#" onClick=${skip}>Skip to the page</a>
+      <a class="skip" href=${'#'} onClick=${skip}>Skip to the page</a>
       <a class="brand" href=${link('/')}><img src="/static/icon.svg" alt="" width="24" height="24" />${visible(library.folder)}</a>
       <${Navigation} path=${path} query=${query} library=${library} />
       ${!connected && html`<span class="offline" role="status">not connected</span>`}

@@ -58,7 +58,7 @@ function Course({ events }) {
 /** What each move lost against the best one, where an equilibrium or a solver tells it; the link leads to the turn. */
 function Moves({ end, unit }) {
   const { data } = useJson(api('decisions', { record: end.record, episode: end.episode, order: 'regret', limit: 200 }));
-  if (!data) return null;
+  if (!data) return html`<p class="loading">Computing the regret of each move …</p>`;
   if (!data.decisions.length) return data.why_no_regret ? html`<p class="dim">No regrets: ${visible(data.why_no_regret)}</p>` : null;
   const rows = [...data.decisions].sort((one, other) => one.place - other.place || one.seat - other.seat);
   return html`<table class="moves"><caption>Regret of each move</caption><thead><tr><th class="left">Turn</th><th class="left">Player</th><th class="left">Move</th><th>Regret</th></tr></thead>
