@@ -67,14 +67,14 @@ def headlines() -> list[Headline]:
     rows = [Headline("Kuhn, SFT", "kuhn-best", base, _stage(kuhn["best-togo"], "Base"))]
     for label, run, arm in (("control", "none", "none"), ("best response", "best", "best"), ("pool", "pool", "probe")):
         rows.append(Headline(f"Kuhn, {label}", f"kuhn-{run}", last.format("kuhn"), _stage(kuhn[f"{arm}-togo"], "last")))
-    for game, title, spec in (("leduc", "Leduc", "leduc"), ("dice", "liar's dice", "liars-dice")):
+    for game, title, spec in (("leduc", "Leduc", "leduc"), ("dice", "liar's dice", "spiel:liars_dice(dice_sides=4)")):
         for label, run in (("control", "none"), ("best response", "best")):
             values = _stage(sepo[game][f"{run}-togo"], "last")
             rows.append(Headline(f"{title}, {label}", f"{game}-{run}", last.format(spec), values))
     pays = {name: _pays(shaping[f"tiny/icg-{name}-even"]) for name in ("trial", "alone")}
     rows.append(Headline("chicken, shaper", "chicken-shaper", "outcome/20/shaper/payoff", pays["trial"]))
     rows.append(Headline("chicken, every episode", "chicken-alone", "outcome/20/shaper/payoff", pays["alone"]))
-    for label, stage, name in (("base", "base", "Base"), ("cloning + KTO", "trained", "BC + KTO")):
+    for label, stage, name in (("base", "start", "Base"), ("cloning + KTO", "trained", "BC + KTO")):
         rates = [_rate(run["stages"][name]) for run in scopal["self"]]
         rows.append(Headline(f"six games, {label}", "scopal", f"evaluation/all/{stage}/win_rate", rates))
     return rows

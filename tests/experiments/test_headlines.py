@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from headlines import TARGET, headlines, spread, text
 
+from stratagem.games import make_game
 from stratagem.sweeps.reproduction.published import read_paper
 from stratagem.sweeps.reproduction.table_plan import TablePlan
 
@@ -37,6 +38,21 @@ def test_runs_of_the_headlines_are_recipes_of_today():
     runs = TablePlan(TARGET, paper, table, "tiny", Path("runs"), (0,)).list_runs()
     assert len(runs) == len(paper.runs)
     assert {run.recipe().algorithm for run in runs} == {"sepo", "shapellm", "scopal"}
+
+
+def test_metrics_of_the_headlines_are_of_the_games_of_their_runs():
+    """A run writes its metrics under the name of the game's spec."""
+    paper = read_paper(TARGET)
+    (table,) = paper.tables
+    runs = {
+        run.name.removesuffix("-0"): run.recipe()
+        for run in TablePlan(TARGET, paper, table, "tiny", Path("runs"), (0,)).list_runs()
+    }
+    of_metrics = [row for row in headlines() if row.at.startswith("metrics/")]
+    assert len(of_metrics) == 7
+    for row in of_metrics:
+        names = [make_game(text).spec.name for text in runs[row.run].games]
+        assert row.at in [f"metrics/{name}/exact/exploitability" for name in names]
 
 
 PAGES = {"kuhn": "sepo", "leduc": "sepo", "dice": "sepo", "scopal": "sco-pal", "chicken": "shapellm"}
