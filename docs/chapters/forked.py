@@ -14,6 +14,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -62,7 +63,8 @@ class Programs:
 def serve() -> None:
     """Run what is asked for until nothing more comes."""
     for name in READ_IN:
-        import_module(name)
+        with suppress(ModuleNotFoundError):  # an environment may lack the extra; a program that needs it says so
+            import_module(name)
     for line in sys.stdin:
         *arguments, work, packages, printed = json.loads(line)
         child = os.fork()
