@@ -14,6 +14,14 @@ from stratagem.playing.workers import limited
 from stratagem.show.viewer.opening import open_viewer
 
 
+@pytest.fixture(scope="package", autouse=True)
+def cache_of_jobs(tmp_path_factory):
+    """A cache folder for all tests: the process that jobs are forked from keeps the environment of its start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STRATAGEM_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(autouse=True)
 def started_quickly(monkeypatch):
     """Fork the processes of tables and jobs from one that has read in the libraries; each would take a second."""

@@ -139,8 +139,7 @@ def test_policy_of_replies_says_how_many(page, address):
     page.get_by_text("Replies counted").wait_for()
 
 
-def test_policy_of_another_player_is_computed_on_demand(page, address, tmp_path, monkeypatch):
-    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
+def test_policy_of_another_player_is_computed_on_demand(page, address):
     page.goto(f"{address}/#/policy?game=kuhn")
     page.get_by_label("Player", exact=True).fill("mcts:10")
     page.get_by_role("button", name="Compute its policy").click()
