@@ -216,8 +216,7 @@ def test_cfr_refuses_before_play_what_it_cannot_solve(name):
 
 def test_cfr_admits_what_it_can_solve_without_solving_it(monkeypatch):
     monkeypatch.setattr(equilibrium, "_solve_tree", lambda *_: pytest.fail("solved before play"))
-    for name in ("kuhn", "leduc"):
-        make_player("cfr:1000", make_game(name))
+    assert [make_player("cfr:1000", make_game(name)).name for name in ("kuhn", "leduc")] == ["cfr:1000"] * 2
 
 
 @pytest.mark.parametrize("place", ["a file", "/dev/null/nowhere"])

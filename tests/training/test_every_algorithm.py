@@ -158,7 +158,9 @@ def test_what_was_played_is_recorded_and_evaluated(made):
 
 def test_other_programs_can_read_the_files(made):
     """JSON has no NaN, which most readers refuse."""
-    for path in sorted(made[1].path.rglob("*.json")):
+    paths = sorted(made[1].path.rglob("*.json"))
+    assert {"run.json", "status.json", "models.json"} <= {path.name for path in paths}
+    for path in paths:
         json.loads(path.read_text(), parse_constant=lambda word, path=path: pytest.fail(f"{word} in {path}"))
 
 

@@ -55,6 +55,7 @@ def test_running_fork_is_cancelled(page, address):
     page.get_by_role("button", name="Play on", exact=True).click()
     page.get_by_role("button", name="Cancel").click()
     page.get_by_text("Cancelled.").wait_for()
+    assert page.get_by_role("button", name="Cancel").count() == 0
 
 
 def test_probabilities_of_a_decision(page, address):

@@ -115,13 +115,13 @@ def play(
     if keep is not None:
         whole("play", "keep", keep, 0)
     made = as_game(game)
-    listed = opponents_of_person(made) if players is None else players_of(players)
+    listed = _players_of_person(made) if players is None else players_of(players)
     with serving(engine):
         seated = [as_player(one, made) for one in (listed * made.spec.seats if len(listed) == 1 else listed)]
         return _play_match(Match(made, seated), episodes, seed, as_folder(record), keep, progress)
 
 
-def opponents_of_person(game: Game[Any]) -> list[PlayerLike]:
+def _players_of_person(game: Game[Any]) -> list[PlayerLike]:
     """Return the players of a match of a person who names none."""
     return ["human", *[suggest_opponent(game)] * (game.spec.seats - 1)]
 

@@ -167,8 +167,8 @@ _OPPONENTS = ("NashApprox", "TitForTat", "dumbbot-tuned", "ismcts:100", "mcts:10
 
 def suggest_opponent(game: Game[Any]) -> str:
     """Return the name of a strong player of a game, for a person who names none; without one that of a script."""
-    known, names = [*patterns(game), *player_names(game)], player_names(game)
-    for name in (*(name for name in _OPPONENTS if name in known), *names):
+    names = player_names(game)
+    for name in (*(name for name in _OPPONENTS if name in {*patterns(game), *names}), *names):
         with suppress(StratagemError):  # a search may need what OpenSpiel lacks for a game
             if not make_player(name, game).traits.sees_hidden or not game.spec.private_information:
                 return name

@@ -12,9 +12,7 @@ from pathlib import Path
 from stratagem.base.errors import BadRecord
 from stratagem.base.files import parse_json, read_small, write_file
 from stratagem.base.options import is_number
-from stratagem.language.engines.base import Call
-from stratagem.language.engines.remote.tally import Prices, prices_of
-from stratagem.measure.audit.cost import own_decisions
+from stratagem.measure.audit.cost import cost_of
 from stratagem.measure.audit.plan import AuditPlan
 from stratagem.measure.resumable import ResumableRecord
 from stratagem.playing.records import Episode
@@ -79,10 +77,10 @@ class Stopwatch:
 
         def count(episode: Episode) -> None:
             nonlocal fresh
-            calls = [call for row in own_decisions(episode, self._agent) for call in row.calls]
-            fresh += sum(1 for _ in own_decisions(episode, self._agent))
-            self._calls += len(calls)
-            self._money += sum(prices.of(one.num_prompt, one.num_reply) for one in calls if (prices := _prices(one)))
+            cost = cost_of([episode], self._agent)
+            fresh += cost.decisions
+            self._calls += cost.calls
+            self._money += cost.money or 0.0
             self.pace = before.plus(fresh, round(time.monotonic() - start, 3))
             self._say(title, min(fresh, self._left[0]))
 
@@ -104,10 +102,6 @@ class Stopwatch:
         rate = self.pace.per_second
         time_left = f", about {in_words(left / rate)} left" if rate else ""
         self._show(self._total - left, self._total, f"{title}{calls}{money}{time_left}")
-
-
-def _prices(call: Call) -> Prices | None:
-    return prices_of(call.policy.base)
 
 
 def in_words(seconds: float) -> str:
