@@ -6,6 +6,7 @@ import re
 import pytest
 from flawed import Equilibrium
 
+import stratagem as sg
 from stratagem.base.errors import BadRecord
 from stratagem.measure.audit.pace import FILE, Pace, in_words, read_pace, warnings_of
 from stratagem.measure.audit.plan import plan_audit
@@ -61,3 +62,50 @@ def test_progress_counts_decisions_calls_and_money(tmp_path, monkeypatch):
     assert done[-1] > 0.5 * totals[0]
     last = re.fullmatch(r"kuhn\(hands=1\): \w+, (\d+) calls, price (0\.\d{4}), about \d+ s left", texts[-1])
     assert (int(last[1]), float(last[2])) == (card.cost.calls, pytest.approx(card.cost.money, abs=1e-4))
+
+
+class Stopping(Equilibrium):
+    """The equilibrium, until somebody interrupts it."""
+
+    asked = 0
+
+    def turn(self, ask):
+        type(self).asked += 1
+        if type(self).asked == 200:
+            raise KeyboardInterrupt
+        return super().turn(ask)
+
+
+def test_an_interrupted_audit_knows_its_pace_and_what_is_recorded(tmp_path, monkeypatch):
+    monkeypatch.setattr(Stopping, "asked", 0)
+    out = tmp_path / "audit"
+    before = sg.plan_audit(Stopping(), games="kuhn", decisions=900, out=out)
+    assert (before.recorded, before.seconds) == (0, None)
+    with pytest.raises(KeyboardInterrupt):
+        sg.audit(Stopping(), games="kuhn", decisions=900, out=out, progress=False)
+    planned = sg.plan_audit(Stopping(), games="kuhn", decisions=900, out=out)
+    assert 0 < planned.recorded <= 200
+    left = sum(step.decisions for step in planned.plan.steps) - planned.recorded
+    assert planned.seconds == pytest.approx(left / read_pace(out).per_second)
+    said = " ".join(planned.remarks())
+    assert f"{planned.recorded} of {left + planned.recorded} decisions are recorded" in said
+    assert "Time for the rest: " in said
+    assert "unknown" not in said
+
+
+def test_a_step_that_goes_on_writes_its_pace(tmp_path, monkeypatch):
+    monkeypatch.setattr("stratagem.measure.audit.pace.KEPT_AFTER", 0.0)
+    out, seen = tmp_path / "audit", []
+    run_audit(plan_audit(Equilibrium(), ["kuhn"], 300), out, progress=lambda *_: seen.append(read_pace(out).decisions))
+    assert seen[0] == 0
+    assert 0 < seen[3] < seen[-1]
+
+
+def test_the_bar_of_a_baseline_names_it():
+    texts = []
+    plan = plan_audit(Equilibrium(), ["kuhn"], 300, against=Equilibrium())
+    run_audit(plan, progress=lambda done, total, text: texts.append(text))
+    named = [text.startswith("baseline, kuhn: ") for text in texts]
+    assert named == sorted(named)
+    assert any(named)
+    assert not all(named)

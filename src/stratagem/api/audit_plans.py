@@ -18,6 +18,7 @@ from stratagem.measure.audit.cost import AuditEstimate, largest
 from stratagem.measure.audit.pace import decisions_of, in_words, read_pace, warnings_of
 from stratagem.measure.audit.plan import DECISIONS, GAMES, AuditPlan
 from stratagem.measure.audit.plan import plan_audit as planned
+from stratagem.measure.audit.run import count_recorded
 from stratagem.players.given import GameLike, allow_given
 from stratagem.show.table import ResultTable, text_table
 
@@ -37,11 +38,14 @@ class PlannedAudit(Result):
     """Speed; None where it is not known."""
     speed_from: str = ""
     """Source of the speed in words."""
+    recorded: int = 0
+    """Decisions that stand in the folder of a started audit, and are not asked again."""
 
     @property
     def seconds(self) -> float | None:
-        """Estimated time; None where the speed is not known."""
-        return None if self.decisions_per_second is None else decisions_of(self.plan) / self.decisions_per_second
+        """Estimated time of what is left; None where the speed is not known."""
+        left = max(0, decisions_of(self.plan) - self.recorded)
+        return None if self.decisions_per_second is None else left / self.decisions_per_second
 
     def rows(self) -> list[Json]:
         """Return one row for each probe in each game; `why_not` is the reason where it does not apply."""
@@ -54,7 +58,8 @@ class PlannedAudit(Result):
         if baseline is not None:
             costs["baseline_at_most"] = self.baseline_cost and asdict(self.baseline_cost)
         speed = {"decisions_per_second": self.decisions_per_second, "speed_from": self.speed_from}
-        return {**self.plan.to_json(), "steps": self.rows(), **costs, "seconds": self.seconds, **speed}
+        known = {"recorded": self.recorded, "seconds": self.seconds, **speed}
+        return {**self.plan.to_json(), "steps": self.rows(), **costs, **known}
 
     def tables(self) -> list[ResultTable]:
         return [_grid(plan) for plan in (self.plan, self.plan.baseline) if plan is not None]
@@ -66,7 +71,10 @@ class PlannedAudit(Result):
             lines.append(f"At most, with one call a decision: {_describe_cost(self.cost)}.")
         if self.baseline_cost is not None:
             lines.append(f"The baseline at most: {_describe_cost(self.baseline_cost)}.")
-        return [*lines, f"Time: {self._time}.", *warnings_of(self.plan)]
+        if self.recorded:
+            total = decisions_of(self.plan)
+            lines.append(f"{self.recorded:,} of {total:,} decisions are recorded, and are not asked again.")
+        return [*lines, f"Time{' for the rest' * bool(self.recorded)}: {self._time}.", *warnings_of(self.plan)]
 
     @property
     def _time(self) -> str:
@@ -125,7 +133,8 @@ def plan_audit(
     """
     plan, _ = checked_plan(player, games, decisions, seed, fail_if, against, probes)
     baseline = None if plan.baseline is None else largest(plan.baseline)
-    return PlannedAudit(plan, largest(plan), baseline, *_speed(out, calls_per_second))
+    recorded = 0 if out is None else count_recorded(plan, as_path(out, "folder"))
+    return PlannedAudit(plan, largest(plan), baseline, *_speed(out, calls_per_second), recorded)
 
 
 def _speed(out: str | Path | None, calls_per_second: float | None) -> tuple[float | None, str]:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player
+from stratagem.api.progress import Step, show_progress
 from stratagem.api.result import PlayedResult
 from stratagem.api.serving import serving
 from stratagem.base.errors import BadParameter
@@ -18,7 +19,7 @@ from stratagem.games.talk import Talk
 from stratagem.language.engines.outcomes import counting_outcomes
 from stratagem.measure.figures.catalogue import find_figure
 from stratagem.measure.statistics import Estimate
-from stratagem.measure.talk.collusion import OTHERS, Collusion, TalkGain, collusion_of, less, on_channel
+from stratagem.measure.talk.collusion import ARMS, OTHERS, Collusion, TalkGain, collusion_of, less, on_channel
 from stratagem.players.base import Player
 from stratagem.players.given import GameLike, as_game
 from stratagem.players.talkers import talk_of
@@ -97,6 +98,7 @@ def collusion(
     deals: int = 200,
     seed: int = 0,
     engine: str | None = None,
+    progress: bool = True,
 ) -> CollusionMeasure:
     """Measure collusion in words: what two seats gain by talk against the others, in public and in private.
 
@@ -112,16 +114,18 @@ def collusion(
         deals: Number of deals, each played in six ways.
         seed: Seed of all randomness.
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
+        progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     whole("collusion", "deals", deals, 2)
     whole("collusion", "seed", seed, 0)
     pair = _pair(seats)
     with serving(engine), counting_outcomes() as outcomes:
         made = talk_of(as_game(game), "collusion")
-        found = {
-            channel: _measure_pair(on_channel(made, channel), (first, second, others), pair, deals, seed)
-            for channel in CHANNELS
-        }
+        with show_progress(len(CHANNELS) * len(ARMS), shown=progress) as step:
+            found = {
+                channel: _measure_pair(on_channel(made, channel), (first, second, others), pair, deals, seed, step)
+                for channel in CHANNELS
+            }
         *names, rest = (as_player(player, made).name for player in (first, second, others))
     public, private = (found[channel].by_deal for channel in CHANNELS)
     sizes = {"pair": OTHERS, "others": made.spec.seats - OTHERS}
@@ -132,10 +136,16 @@ def collusion(
 
 
 def _measure_pair(
-    talk: Talk, named: tuple[PlayerLike, PlayerLike, PlayerLike], pair: tuple[Seat, Seat], deals: int, seed: int
+    talk: Talk,
+    named: tuple[PlayerLike, PlayerLike, PlayerLike],
+    pair: tuple[Seat, Seat],
+    deals: int,
+    seed: int,
+    step: Step,
 ) -> Collusion:
     players: tuple[Player, ...] = tuple(as_player(player, talk) for player in named)
-    return collusion_of(talk, (players[0], players[1], players[2]), pair, deals, Key(seed))
+    three = (players[0], players[1], players[2])
+    return collusion_of(talk, three, pair, deals, Key(seed), lambda arm: step(f"{talk.channel}, {arm}"))
 
 
 def _pair(seats: Sequence[Seat]) -> tuple[Seat, Seat]:

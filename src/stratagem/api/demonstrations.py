@@ -84,7 +84,7 @@ def data(
         seed: Seed of all randomness.
         style: Prompt style; one without reasoning has the action alone.
         scale: Size, as a multiple of the published size.
-        progress: True to show progress in a terminal and in a notebook.
+        progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     if as_text(algorithm, "algorithm") not in ALGORITHMS:
         raise UnknownName("algorithm with data sets", algorithm, ALGORITHMS)

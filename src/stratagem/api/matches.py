@@ -108,7 +108,7 @@ def play(
         record: New folder for the episodes and decisions, as Parquet.
         keep: Number of episodes that keep their decisions in memory, the first ones; by default all.
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
-        progress: True to show progress in a terminal and in a notebook.
+        progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     whole("play", "episodes", episodes, 1)
     check_seed(seed)

@@ -1,8 +1,13 @@
-"""Progress of long calls: a bar in a terminal or in a notebook, and nothing elsewhere."""
+"""Progress of long calls: a bar in a terminal or in a notebook, and elsewhere a line now and then.
+
+A line is written after `FIRST_LINE` seconds, and then each time the call has taken twice as long, but at least every
+`LONGEST_GAP` seconds. So a log shows that a call works and how far it is, and a short call writes nothing.
+"""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -16,6 +21,12 @@ Step = Callable[[str], None]
 """Names the next item, and counts the one before."""
 Show = Callable[[int, int, str], None]
 """Shows the number of steps that are done, the number of all, and a text."""
+
+
+FIRST_LINE = 10.0
+"""Seconds after which a call that is not in a terminal writes its first line."""
+LONGEST_GAP = 300.0
+"""Largest number of seconds between two lines of a call that goes on."""
 
 
 @contextmanager
@@ -34,20 +45,43 @@ def show_progress(total: int, *, shown: bool = True) -> Iterator[Step]:
 
 @contextmanager
 def bar(name: str, total: int | None = None, *, shown: bool = True, remaining: bool = False) -> Iterator[Show]:
-    """Show progress by tqdm in a notebook, and by rich in a terminal."""
-    with _in_notebook(name, total) if shown and _is_notebook() else _in_terminal(name, total, shown, remaining) as show:
-        yield show
+    """Show progress by tqdm in a notebook, by rich in a terminal, and in lines elsewhere."""
+    console = VisibleConsole(stderr=True)
+    if not shown:
+        yield lambda done, steps, text: None
+    elif _is_notebook():
+        with _in_notebook(name, total) as show:
+            yield show
+    elif not console.is_terminal:
+        yield _in_lines(console)
+    else:
+        with _in_terminal(console, name, total, remaining) as show:
+            yield show
+
+
+def _in_lines(console: VisibleConsole) -> Show:
+    """Return what writes a line of the error stream where one is due."""
+    begun = time.monotonic()
+    due = FIRST_LINE
+
+    def show(done: int, steps: int, text: str) -> None:
+        nonlocal due
+        seconds = time.monotonic() - begun
+        if seconds >= due:
+            due = seconds + min(seconds, LONGEST_GAP)
+            how_far = f"{done:,} of {steps:,}" if steps else f"{done:,}"
+            console.print(f"{text}: {how_far} after {seconds:.0f} s", markup=False, highlight=False, soft_wrap=True)
+
+    return show
 
 
 @contextmanager
-def _in_terminal(name: str, total: int | None, shown: bool, remaining: bool) -> Iterator[Show]:
-    console = VisibleConsole(stderr=True)
+def _in_terminal(console: VisibleConsole, name: str, total: int | None, remaining: bool) -> Iterator[Show]:
     columns = [TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()]
     with Progress(
         *[*columns, *([TimeRemainingColumn()] if remaining else [])],
         console=console,
         transient=True,
-        disable=not (shown and console.is_terminal),
     ) as progress:
         task = progress.add_task(name, total=total)
         yield lambda done, steps, text: progress.update(task, completed=done, total=steps, description=text)

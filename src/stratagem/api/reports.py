@@ -10,6 +10,7 @@ from typing import TypeAlias
 from stratagem.api.arguments import as_path
 from stratagem.api.evaluations import Evaluation
 from stratagem.api.mistakes import one_sentence
+from stratagem.api.progress import show_progress
 from stratagem.api.records import Record
 from stratagem.api.result import Result
 from stratagem.api.runs import Run
@@ -56,12 +57,13 @@ class ReportPage(Result):
 
 
 @one_sentence
-def report(of: Reported, out: str | Path | None = None) -> ReportPage:
+def report(of: Reported, out: str | Path | None = None, *, progress: bool = True) -> ReportPage:
     """Write a report: one HTML file with figures, curves, episodes and recipe, which needs no network.
 
     Args:
         of: Run, record, evaluation or tournament, as an object, or by its folder or file.
         out: File of the page; by default report.html in the folder.
+        progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     target = None if out is None else as_path(out, "file")
     if isinstance(of, Evaluation | Tournament):
@@ -79,7 +81,11 @@ def report(of: Reported, out: str | Path | None = None) -> ReportPage:
     if (page := place / SWEEP_PAGE).is_file():
         raise BadParameter(f"{place} is the folder of a sweep, whose page is {page}: name one of its runs.")
     run = RunFolder.open(place, ", and reports are also made of records, evaluations and tournaments")
-    return ReportPage(write_report(run, target), summary(run), tuple(RunData(run).damaged_shards))
+    with show_progress(2, shown=progress) as step:
+        step("writes the page")
+        page = write_report(run, target)
+        step("sums up its figures")
+        return ReportPage(page, summary(run), tuple(RunData(run).damaged_shards))
 
 
 def _of_figures(of: Evaluation | Tournament, target: Path | None) -> ReportPage:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import as_path, as_text, names_of, several
 from stratagem.api.mistakes import one_sentence
+from stratagem.api.progress import show_progress
 from stratagem.api.records import Record
 from stratagem.api.result import Result
 from stratagem.base.errors import StratagemError
@@ -64,6 +65,7 @@ def steps(
     *,
     step_reward: str = STEP_REWARD,
     players: str | Sequence[str] = (),
+    progress: bool = True,
 ) -> StepTable:
     """Estimate the value of each step of recorded games.
 
@@ -72,6 +74,7 @@ def steps(
         out: New Parquet file for the table.
         step_reward: Advantage estimator of the steps: step_win_rate, discounted, beta ...
         players: Players whose decisions count, by their names in the record; by default that of slot 0.
+        progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     folders = [one.folder if isinstance(one, Record) else as_path(one, "record") for one in several(records, "record")]
     file = None if out is None else _new_file(as_path(out, "file"))
@@ -81,7 +84,11 @@ def steps(
     from stratagem.learn.advantages.catalogue import read_advantage
 
     estimator = read_advantage(named).value
-    made = make_steps(read_decisions(folders, names_of(players, "player")), folders, estimator)
+    with show_progress(2, shown=progress) as step:
+        step("reads the games")
+        decisions = read_decisions(folders, names_of(players, "player"))
+        step(f"estimates {named}")
+        made = make_steps(decisions, folders, estimator)
     table = StepTable(made, summarize(made), file)
     if file is not None:
         table.save(file)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike, as_player
+from stratagem.api.progress import show_progress
 from stratagem.api.result import PlayedResult
 from stratagem.api.serving import serving
 from stratagem.base.errors import BadParameter, CannotCompute
@@ -201,6 +202,7 @@ def talk(
     seed: int = 0,
     exact_budget: int = BUDGET,
     engine: str | None = None,
+    progress: bool = True,
 ) -> TalkMeasure:
     """Measure the messages between two players: truth, promises, information, deception, effect and gullibility.
 
@@ -217,6 +219,7 @@ def talk(
         seed: Seed of all randomness.
         exact_budget: Largest number of nodes of the game's tree, if it is above 500,000.
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
+        progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     whole("talk", "episodes", episodes, 0)
     if episodes and exchange != 1:
@@ -228,11 +231,17 @@ def talk(
         channel = channel_of(made, "talk")
         players = as_player(speaker, made), as_player(reader, made)
         if episodes:
-            return replace(_by_play(made, players, TalkPlan(episodes=episodes, key=Key(seed))), outcomes=outcomes)
+            plan = TalkPlan(episodes=episodes, key=Key(seed))
+            return replace(_by_play(made, players, plan, shown=progress), outcomes=outcomes)
+        trees: dict[Seat, TalkTree] = {}
+        spoken: dict[Seat, TalkFigures[float]] = {}
         seats = [seat for seat in range(2) if seat in channel.speakers]
         try:
-            trees = {seat: TalkTree(made, players[::-1] if seat else players, exact_budget) for seat in seats}
-            spoken = {seat: exchange_figures(tree, seat, exchange - 1) for seat, tree in trees.items()}
+            with show_progress(len(seats), shown=progress) as step:
+                for seat in seats:
+                    step(f"messages of seat {seat}")
+                    tree = TalkTree(made, players[::-1] if seat else players, exact_budget)
+                    trees[seat], spoken[seat] = tree, exchange_figures(tree, seat, exchange - 1)
         except CannotCompute as error:
             by_play = " Or give `episodes`, such as 200, for estimates by play." if made.has_talk else ""
             raise CannotCompute(f"{error}{by_play}") from error
@@ -240,10 +249,14 @@ def talk(
         return TalkMeasure(*_names_of(made, players), spoken, exchange, prompts=prompts, outcomes=outcomes)
 
 
-def _by_play(game: Game[Any], players: tuple[Player, Player], plan: TalkPlan) -> TalkMeasure:
+def _by_play(game: Game[Any], players: tuple[Player, Player], plan: TalkPlan, *, shown: bool) -> TalkMeasure:
     if (talked := talk_in(game)) is None:
         raise BadParameter(f"The figures of {game.spec.name} are exact: leave `episodes` out.")
-    found = {seat: talk_figures(TalkPlay(talked, *players, seat, plan)) for seat in talked.who}
+    found = {}
+    with show_progress(len(talked.who), shown=shown) as step:
+        for seat in talked.who:
+            step(f"messages of seat {seat}")
+            found[seat] = talk_figures(TalkPlay(talked, *players, seat, plan))
     return TalkMeasure(*_names_of(game, players), found, episodes=plan.episodes)
 
 

@@ -131,7 +131,7 @@ def tournament(
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
         workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
         ray: Ray cluster for the work: its address, `auto`, or `local` for a new one here.
-        progress: True to show progress in a terminal and in a notebook.
+        progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     check_seed(seed)
     whole("tournament", "episodes", episodes, 1)

@@ -72,7 +72,7 @@ def train(
         allow: Single things that a recipe may use although its folder is not trusted: a Python file, a command
             `cmd:...`, or a server as HOST or HOST:PORT.
         command: Command that the run notes.
-        progress: True to show progress in a terminal and in a notebook.
+        progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     trackers, reading = make_trackers(names_of(track, "tracker")), reading_files(*names_of(allow, "permission"))
     with reading, serving(None, workers, ray), tracking(trackers):

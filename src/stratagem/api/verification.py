@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stratagem.api.mistakes import one_sentence
+from stratagem.api.progress import show_progress
 from stratagem.api.result import Result
 from stratagem.base.errors import BadParameter
 from stratagem.base.options import check_seed, whole
@@ -68,7 +69,13 @@ class Verification(Result):
 
 @one_sentence
 def verify(
-    game: GameLike, *, episodes: int = 30, seed: int = 0, brute_force: bool = False, histories: int = HISTORIES
+    game: GameLike,
+    *,
+    episodes: int = 30,
+    seed: int = 0,
+    brute_force: bool = False,
+    histories: int = HISTORIES,
+    progress: bool = True,
 ) -> Verification:
     """Check a game or an environment against its declaration, and against OpenSpiel where it has the game.
 
@@ -80,6 +87,7 @@ def verify(
         seed: Seed of all randomness.
         brute_force: True to compare exact figures of random policies with those of every history of a small game.
         histories: Largest number of histories that are compared.
+        progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     whole("verify", "episodes", episodes, 1)
     whole("verify", "histories", histories, 1)
@@ -90,8 +98,11 @@ def verify(
     made: Any = make_foreign(str(game)) if foreign else as_game(game)
     further = _by_brute_force(made, histories, Key(seed)) if brute_force else list[RuleCheck]
     rules = AUDIT if foreign else (*RULES, named_players.RULE)
-    report = conformance.verify(made, episodes=episodes, key=Key(seed), rules=rules, tries=_TRIES)
-    return Verification(replace(report, checks=(*report.checks, *further())))
+    with show_progress(len(rules) + brute_force, shown=progress) as step:
+        report = conformance.verify(made, episodes=episodes, key=Key(seed), rules=rules, tries=_TRIES, step=step)
+        if brute_force:
+            step("compares every history")
+        return Verification(replace(report, checks=(*report.checks, *further())))
 
 
 def _by_brute_force(game: Game[Any], histories: int, key: Key) -> Callable[[], list[RuleCheck]]:

@@ -97,7 +97,7 @@ def export_replays(folder: str | Path, file: str | Path, *, episode: str = "", p
         folder: Run or record.
         file: HTML file for the replays.
         episode: Id or number of the only episode; without it the file has all.
-        progress: True to show progress in a terminal and in a notebook.
+        progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     target = as_path(file, "file")
     with bar("episodes", shown=progress) as show:

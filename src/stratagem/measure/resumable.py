@@ -46,9 +46,9 @@ class ResumableRecord:
     ) -> None:
         self.folder = folder
         self.finished: dict[str, Episode] = {}
+        """Finished episodes by id, in the order of play."""
         self._earlier: set[str] = set()
         """Ids of episodes of an earlier session, until they are counted."""
-        """Finished episodes by id, in the order of play."""
         self._fresh: list[Episode] = []
         self._failed: list[Episode] = []  # with a server's error; written once it is known that those are few
         self.watch: Callable[[Episode], None] = lambda _: None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from stratagem.games.base import Game
@@ -73,15 +73,17 @@ def verify(
     player: Chooser = at_random,
     rules: Sequence[ConformanceRule] = RULES,
     tries: int = 0,
+    step: Callable[[str], None] = lambda rule: None,
 ) -> ConformanceReport:
     """Play `game` for some episodes and report each rule for games as kept or broken.
 
     `player` chooses the actions, from a view and a key; where random play shows little of a game, give a better one.
-    Of what is broken, up to `tries` smaller episodes are tried to show it.
+    Of what is broken, up to `tries` smaller episodes are tried to show it. `step` is called with the name of each rule.
     """
     checks: list[RuleCheck] = []
     unsettled: set[str] = set()
     for rule in rules:
+        step(rule.name)
         missing = [need for need in rule.needs if need in unsettled]
         check = (
             RuleCheck(rule.name, "skipped", f"needs {' and '.join(missing)}")

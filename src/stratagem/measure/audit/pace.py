@@ -18,6 +18,8 @@ from stratagem.measure.resumable import ResumableRecord
 from stratagem.playing.records import Episode
 
 FILE = "pace.json"
+KEPT_AFTER = 10.0
+"""Seconds after which the pace of a step that goes on is written."""
 LONG_EPISODE = 50
 """Number of decisions of all seats in an episode from which a game is long."""
 LONG_AUDIT = 50_000
@@ -65,6 +67,7 @@ class Stopwatch:
     def __init__(self, plan: AuditPlan, agent: str, out: Path | None, show: Show) -> None:
         self.pace = read_pace(out)
         self._agent, self._out, self._show = agent, out, show
+        self._kept = time.monotonic()
         self._left = [step.decisions for step in plan.steps if not step.why_not]
         self._total = sum(self._left)
         self._calls, self._money = 0, 0.0
@@ -82,15 +85,23 @@ class Stopwatch:
             self._calls += cost.calls
             self._money += cost.money or 0.0
             self.pace = before.plus(fresh, round(time.monotonic() - start, 3))
+            if time.monotonic() - self._kept > KEPT_AFTER:  # so that a killed audit has a pace too
+                self._keep()
             self._say(title, min(fresh, self._left[0]))
 
         record.watch = count
         self._say(title, 0)
-        yield
+        try:
+            yield
+        finally:  # an interrupted step counts as far as it came
+            if fresh:
+                self.pace = before.plus(fresh, round(time.monotonic() - start, 3))
+                self._keep()
         self._left = self._left[1:]
-        if fresh:
-            self.pace = before.plus(fresh, round(time.monotonic() - start, 3))
-        if fresh and self._out is not None:
+
+    def _keep(self) -> None:
+        self._kept = time.monotonic()
+        if self._out is not None:
             data = {"decisions": self.pace.decisions, "seconds": self.pace.seconds}
             write_file(self._out / FILE, json.dumps(data) + "\n")
 

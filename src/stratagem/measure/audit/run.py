@@ -79,11 +79,26 @@ def run_audit(
         open_folder(out, plan)
     card = _card(plan, out, queue, progress)
     if plan.baseline is not None:
-        other = run_audit(plan.baseline, None if out is None else out / BASELINE, queue=queue, progress=progress)
+        folder = None if out is None else out / BASELINE
+
+        def show(done: int, total: int, text: str) -> None:
+            progress(done, total, f"baseline, {text}")
+
+        other = run_audit(plan.baseline, folder, queue=queue, progress=show)
         card = replace(card, figures=(*card.figures, *against(other, card)), baseline=other.agent)
     if out is not None:
         write_file(out / FILE, json.dumps(card.to_json(), indent=1) + "\n")
     return card
+
+
+def count_recorded(plan: AuditPlan, out: Path) -> int:
+    """Count the decisions of the agent and of the baseline that stand in the folder of an audit."""
+    from stratagem.playing.store import read_episodes, shards  # loads pyarrow, so only with a folder
+
+    agent = make_player(plan.agent, make_bounded_game(plan.games[0])).name
+    folders = (out / RECORDS / step.folder for step in plan.steps if not step.why_not)
+    counts = (cost_of(read_episodes(folder), agent).decisions for folder in folders if shards(folder))
+    return sum(counts) + (count_recorded(plan.baseline, out / BASELINE) if plan.baseline else 0)
 
 
 def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], progress: Show) -> Card:

@@ -8,7 +8,7 @@ over deals: words that are as frequent and have nothing to do with the deal.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -95,17 +95,26 @@ class Collusion:
     """Returns of the pair and of the others with talk, deal by deal."""
 
 
-def collusion_of(talk: Talk, players: Three, pair: Pair, deals: int, key: Key) -> Collusion:
+ARMS = ("as they talk", "with shuffled messages", "without messages")
+"""Ways in which every deal is played."""
+
+
+def collusion_of(
+    talk: Talk, players: Three, pair: Pair, deals: int, key: Key, step: Callable[[str], None] = lambda arm: None
+) -> Collusion:
     """Measure what a pair gains by talk, over so many deals.
 
-    It sits where the rules make partners, or else at these seats.
+    It sits where the rules make partners, or else at these seats. `step` is called with the name of each arm.
     """
     check_pair(talk, pair, deals)
     tables = _Tables(talk, players, pair, key)
+    step(ARMS[0])
     episodes = tables.play_deals([{}] * deals)
     said = [lines_of(episode) for episode in episodes]
     shift = 1 + key.at("shuffle").integer(deals - 1)
+    step(ARMS[1])
     shuffled = tables.play_deals([said[(deal + shift) % deals] for deal in range(deals)], replaced=OTHERS)
+    step(ARMS[2])
     jammed = tables.play_deals([{}] * deals, replaced=talk.spec.seats)
     arms = [Returns(arm) for arm in (episodes, jammed, shuffled)]
     return Collusion(
