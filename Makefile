@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo check-zoo release clean
+.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo zoo-wheel check-zoo release clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -225,14 +225,17 @@ HEADLINES ?= runs/headlines
 headlines: $(READY) ## make one seed of each headline of README, and fail outside of the printed ranges, about an hour
 	$(BIN)/stratagem reproduce experiments/headlines/published.toml --seeds 1 --out $(HEADLINES)
 
-RUNS ?= runs/sepo
-zoo: $(READY) $(RELEASE)/.ready ## build the wheel of trained models in zoo/dist from the runs in RUNS, some minutes
-	$(BIN)/python zoo/zoo.py build $(RUNS)
+zoo-wheel: $(RELEASE)/.ready ## build the wheel of trained models in zoo/dist from their stored weights, some seconds
 	rm -rf zoo/dist
 	$(RELEASE)/bin/python -m build --wheel --outdir zoo/dist zoo
 
-check-zoo: $(READY) ## install the wheel of zoo/dist, and measure every figure of its models again, some minutes
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall zoo/dist/stratagem_zoo-*.whl
+RUNS ?= runs/zoo
+zoo: $(READY) ## train the models of the zoo anew in RUNS and store their weights, an hour; it needs a clean tree
+	$(BIN)/python zoo/zoo.py train $(RUNS)
+	$(BIN)/python zoo/zoo.py store $(RUNS)
+
+check-zoo: $(READY) ## install the trained models, and measure every figure of their cards again, some minutes
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --force-reinstall ./zoo
 	$(BIN)/python zoo/zoo.py check
 
 pythons: $(RELEASE)/.ready ## run the tests of games, play and evaluation with every Python that is installed, half an hour

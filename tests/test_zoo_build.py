@@ -1,11 +1,14 @@
 """The zoo is built from finished runs, and its figures are compared with its cards."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
+from safetensors.torch import load_file, save_file
 
+import stratagem as sg
 from stratagem.language.models.run_models import read_run_models
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "zoo"))
@@ -78,8 +81,54 @@ def test_a_figure_may_differ_by_its_sampling_error_alone(told, found, differs):
     assert bool(list(zoo.differences(card, {"payoff": found}, "best"))) is differs
 
 
-def test_every_model_names_its_run_its_game_and_its_page():
-    root = Path(__file__).parents[1]
-    for name, about in zoo.tomllib.loads((root / "zoo" / "models.toml").read_text("utf-8")).items():
-        assert about.keys() - {"seat"} == {"run", "game", "page", "what"}, name
-        assert (root / "docs" / "results" / f"{about['page']}.md").exists()
+ROOT = Path(__file__).parents[1]
+PLAN = zoo.read_plan()
+
+
+@pytest.mark.parametrize("name", PLAN["models"])
+def test_every_model_is_stored_as_its_card_says(name):
+    about, folder = PLAN["models"][name], zoo.PACKAGE / name
+    assert about.keys() - {"seat"} == {"run", "game", "page", "what"}
+    assert about["run"] in PLAN["runs"]
+    assert (ROOT / "docs" / "results" / f"{about['page']}.md").exists()
+    card = json.loads((folder / zoo.CARD).read_text("utf-8"))
+    assert about.items() <= card.items()
+    assert zoo.digests(folder) == card["sha256"]
+    assert {path.parent.name for path in zoo.PACKAGE.glob(f"*/{zoo.CARD}")} == {*PLAN["models"]}
+    page = (ROOT / "docs" / "how-to" / "trained-models.md").read_text("utf-8")
+    assert f"`zoo:{name}`" in page
+
+
+@pytest.mark.runs
+def test_stored_models_play_as_their_cards_say():
+    """The exact exploitability of one, which is trained and small; `make check-zoo` measures all figures of all."""
+    card = json.loads((zoo.PACKAGE / "kuhn-sepo" / zoo.CARD).read_text("utf-8"))
+    for label, figures in card["figures"].items():
+        found = sg.exploitability("kuhn", f"run:{zoo.PACKAGE / 'kuhn-sepo'}@{label}").to_json()["exploitability"]
+        assert found == pytest.approx(figures["exploitability"]["mean"], abs=zoo.SAME)
+
+
+def test_the_runs_are_planned_with_known_settings(monkeypatch, tmp_path, capsys):
+    planned = []
+    monkeypatch.setattr(zoo, "make_runs", lambda runs, folder, tell: planned.extend(runs) or {"one": "a reason"})
+    with pytest.raises(SystemExit, match="one failed: a reason"):
+        zoo.train(tmp_path)
+    for run in planned:
+        assert run.recipe().seed == 0
+        assert run.first == (run.name in {"kuhn-sft", "leduc-sft", "dice-sft", "ipd-tiny"})
+    assert dict(planned[1].changes)["model"] == f'"run:{tmp_path / "kuhn-sft"}@start"'
+
+
+def test_rounded_weights_take_half_the_room_and_name_their_base(tmp_path):
+    folder = tmp_path / "model"
+    shutil.copytree(zoo.PACKAGE / "kuhn-sepo", folder)
+    (weights,) = folder.glob("base/model/*.safetensors")
+    large = {name: one.float() for name, one in load_file(weights).items()}
+    save_file(large, weights, {"format": "pt"})
+    before = weights.stat().st_size
+    (named,) = folder.rglob("base.json")
+    other = json.loads(named.read_text("utf-8")) | {"fingerprint": "another"}
+    named.write_text(json.dumps(other))
+    zoo.round_weights(folder)
+    assert weights.stat().st_size < 0.6 * before
+    assert zoo.digests(folder) == zoo.digests(zoo.PACKAGE / "kuhn-sepo")

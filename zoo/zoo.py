@@ -1,11 +1,13 @@
-"""Build the zoo from finished runs, and measure its models again.
+"""Train the models of the zoo, store them, and measure them again.
 
-    python zoo/zoo.py build RUNS     copy the models of zoo/models.toml from their runs, measure them, write cards
+    python zoo/zoo.py train RUNS     make the runs of zoo/models.toml that are not finished; the same call goes on
+    python zoo/zoo.py store RUNS     copy the models from their runs, measure them, write cards
     python zoo/zoo.py check          measure the installed models again, and compare with their cards
 
-A card says the recipe, the commit, the settings, the digest of each file, and figures with their standard errors. The
-check takes other deals than the build. An exact figure must be the same; a sampled one must differ by no more than a
-99.9 % interval of the difference, since it is one of several of a model.
+Stored weights are rounded to bf16, and the figures of a card are those of the rounded weights. A card says the recipe,
+the commit, the settings, the digest of each file, and figures with their standard errors. The check takes other deals.
+An exact figure must be the same; a sampled one must differ by no more than a 99.9 % interval of the difference, since
+it is one of several of a model.
 """
 
 from __future__ import annotations
@@ -22,10 +24,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
+from safetensors.torch import load_file, save_file
+
 import stratagem as sg
+from stratagem.language.models.folder import folder_fingerprint
 from stratagem.language.models.reference import parse_model
 from stratagem.language.models.run_models import RunModel, RunModels, read_run_models, write_run_models, zoo_models
+from stratagem.sweeps.planned_run import PlannedRun
+from stratagem.sweeps.run_maker import make_runs
+from stratagem.training.runs.config_file import toml_value
 from stratagem.training.runs.folder import RunFolder
+from stratagem.training.shipped import recipe_path
 
 HERE = Path(__file__).parent
 PACKAGE = HERE / "src" / "stratagem_zoo"
@@ -48,12 +58,38 @@ def figures(game: str, player: str, seed: int) -> dict[str, dict[str, Any]]:
     return {name: {key: value[key] for key in ("mean", "se", "exact")} for name, value in found.items()}
 
 
-def build(runs: Path) -> None:
+def read_plan() -> Mapping[str, Any]:
+    """Read the runs and the models of the zoo."""
+    return tomllib.loads((HERE / "models.toml").read_text("utf-8"))
+
+
+def train(runs: Path) -> None:
+    """Make the runs that are not finished."""
+    planned = [
+        PlannedRun(
+            name,
+            tuple(map(recipe_path, about["recipes"])),
+            {key: toml_value(value) for key, value in _changes(about, runs).items()},
+            first=any(other.get("after") == name for other in read_plan()["runs"].values()),
+        )
+        for name, about in read_plan()["runs"].items()
+    ]
+    if failed := make_runs(planned, runs, print):
+        sys.exit("\n".join(f"{name} failed: {error}" for name, error in failed.items()))
+
+
+def _changes(about: Mapping[str, Any], runs: Path) -> dict[str, Any]:
+    start = {"model": f"run:{runs / about['after']}@start"} if "after" in about else {}
+    return {"seed": 0, **start, **about.get("set", {})}
+
+
+def store(runs: Path) -> None:
     """Copy every model, measure it, and write its card."""
-    for name, about in tomllib.loads((HERE / "models.toml").read_text("utf-8")).items():
+    for name, about in read_plan()["models"].items():
         run, folder = runs / about["run"], PACKAGE / name
         shutil.rmtree(folder, ignore_errors=True)
         copy(run, folder, about.get("seat", ""))
+        round_weights(folder)
         info = RunFolder.open(run).info()
         if info.dirty:
             sys.exit(f"{run} was made by a tree with changes, so its commit does not say how.")
@@ -69,6 +105,17 @@ def build(runs: Path) -> None:
         }
         (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
         print(f"{name}: {sum(path.stat().st_size for path in _files(folder)) / 1e6:.1f} MB")
+
+
+def round_weights(folder: Path) -> None:
+    """Round the weights in a folder to bf16, and name the rounded base in its adapters."""
+    for path in folder.rglob("*.safetensors"):
+        save_file({name: one.to(torch.bfloat16) for name, one in load_file(path).items()}, path, {"format": "pt"})
+    bases = [path.parent for path in folder.rglob("config.json")]
+    for named in folder.rglob("base.json"):
+        (base,) = bases
+        told = json.loads(named.read_text("utf-8")) | {"fingerprint": folder_fingerprint(base)}
+        named.write_text(json.dumps(told), "utf-8")
 
 
 def copy(run: Path, folder: Path, seat: str = "") -> None:
@@ -94,7 +141,7 @@ def copy(run: Path, folder: Path, seat: str = "") -> None:
 
 def _placeless(run: Path, text: str) -> str:
     """Leave out where the runs lay on the machine that made them."""
-    return text.replace(str(run.resolve().parent), "runs/sepo")
+    return text.replace(str(run.resolve().parent), "runs/zoo")
 
 
 def _parts(model: RunModel) -> Iterator[tuple[str, str]]:
@@ -154,21 +201,21 @@ def check() -> int:
         print(f"{name}: {count} figures, {len(said)} differ", *said, sep="\n  ")
         wrong += len(said)
     if not zoo_models():
-        sys.exit("The package stratagem-zoo is not installed: pip install zoo/dist/stratagem_zoo-*.whl")
+        sys.exit("The package stratagem-zoo is not installed: pip install ./zoo")
     return 1 if wrong else 0
 
 
 def main() -> int:
-    """Build or check."""
+    """Train, store or check."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("build", "check"))
-    parser.add_argument("runs", nargs="?", type=Path, help="folder with the runs, for build")
+    parser.add_argument("what", choices=("train", "store", "check"))
+    parser.add_argument("runs", nargs="?", type=Path, help="folder with the runs, to train and to store")
     arguments = parser.parse_args()
     if arguments.what == "check":
         return check()
     if arguments.runs is None:
-        parser.error("build takes the folder with the runs")
-    build(arguments.runs)
+        parser.error(f"{arguments.what} takes the folder with the runs")
+    (train if arguments.what == "train" else store)(arguments.runs)
     return 0
 
 

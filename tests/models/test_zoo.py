@@ -69,5 +69,5 @@ def test_a_model_that_the_zoo_lacks_is_answered_with_those_it_has(zoo):
 
 def test_a_zoo_that_is_not_installed_is_answered_with_the_way_to_install_it(monkeypatch):
     monkeypatch.setattr("stratagem.language.models.run_models.find_spec", lambda name: None)
-    with pytest.raises(StratagemError, match="which is not installed: make zoo"):
+    with pytest.raises(StratagemError, match=r"which is not installed: pip install \./zoo"):
         make_player("zoo:kuhn-sepo", make_game("kuhn"))

@@ -23,7 +23,7 @@ from stratagem.language.models.folder import read_json
 from stratagem.language.models.reference import LABEL, AdapterRef, BadModel, ModelRef, adapter_at, parse_model
 
 PACKAGE = "stratagem_zoo"
-INSTALL = "make zoo builds it, and pip install zoo/dist/stratagem_zoo-*.whl installs it"
+INSTALL = "pip install ./zoo installs it from a checkout"
 _MODELS = "models.json"
 
 

@@ -1,6 +1,6 @@
 """Make the demo that ships with the package from a finished run of `make demo`.
 
-    python experiments/ship_demo.py runs/demo
+    python zoo/ship_demo.py runs/demo
 
 It writes src/stratagem/demo/kuhn-demo: the run without the state of its optimizer, with weights rounded to bf16 and the
 games of its first and last steps, so that the wheel grows by less than 4 MB. The exact figures of the run are those of
@@ -16,12 +16,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-from safetensors.torch import load_file, save_file
+from zoo import round_weights
 
 import stratagem as sg
 from stratagem.base.manifest import write_manifest
-from stratagem.language.models.folder import folder_fingerprint
 from stratagem.language.models.run_models import RunModels, read_run_models, write_run_models
 from stratagem.training.runs.checkpoint import Checkpoint, checkpoint_folders
 from stratagem.training.runs.folder import RunFolder
@@ -64,12 +62,8 @@ def _ship_models(source: Path, target: Path, best: int) -> None:
     base, adapter = Path("base"), Path("checkpoints") / f"step-{best:06d}" / "adapters" / "policy"
     for part in (base / "model", adapter):
         shutil.copytree(source / part, target / part)
-        for path in (target / part).glob("*.safetensors"):
-            save_file({name: one.to(torch.bfloat16) for name, one in load_file(path).items()}, path, {"format": "pt"})
+    round_weights(target)
     write_manifest(target / base)
-    named = target / adapter / "base.json"
-    fingerprint = {"fingerprint": folder_fingerprint(target / base / "model")}
-    named.write_text(json.dumps(json.loads(named.read_text("utf-8")) | fingerprint), "utf-8")
     models = read_run_models(source)
     kept = {label: models.models[label] for label in (*LABELS, str(best))}
     write_run_models(target, RunModels(models=kept, speaks=models.speaks, titles=models.titles))
