@@ -1,7 +1,8 @@
-"""The demo beside other seeds: `python experiments/demo.py runs/demo docs/results/sepo.json`.
+"""The demo beside 20 seeds: `python experiments/demo.py runs/demo docs/results/sepo-play.json`.
 
 Figures of a trained model differ from one kind of processor to another, since sums are rounded in another order, and
 training amplifies the difference. So one run's figures are to be read within the spread over seeds, which this prints.
+The seeds are those of the arm whose settings are the demo's, all run on one kind of processor.
 """
 
 from __future__ import annotations
@@ -13,12 +14,16 @@ from pathlib import Path
 from result_tables import number, read_results
 from sepo_table import figures, over_seeds
 
+ARM = "best-togo"
+"""Arm of the 20 seeds."""
+BEFORE = "Base"
+"""Name of the stage before SEPO in the arm, which starts from the model after SFT."""
 ROWS = {
     "exploitability before SEPO": ("SFT", "exact"),
     "exploitability, chosen checkpoint": ("SEPO", "exact"),
     "exploitability, last checkpoint": ("last", "exact"),
-    "payoff, common scale, chosen checkpoint": ("SEPO", "payoff"),
-    "pool advantage, common scale, chosen": ("SEPO", "pool_advantage"),
+    "safety, common scale, before SEPO": ("SFT", "safety"),
+    "safety, common scale, chosen checkpoint": ("SEPO", "safety"),
 }
 """Stage and figure of each row; the last two are on the common scale, on which an ante is worth 3."""
 NEXT = (
@@ -28,6 +33,11 @@ NEXT = (
 )
 """Commands to type next."""
 Stages = Mapping[str, Mapping[str, float]]
+
+
+def read_seeds(file: Path) -> list[Stages]:
+    """Read the stages of the 20 seeds."""
+    return [{**run["stages"], "SFT": run["stages"][BEFORE]} for run in read_results(file)["kuhn"][ARM]]
 
 
 def compared(own: Stages, others: Sequence[Stages]) -> Iterator[tuple[str, str, str, str, str]]:
@@ -50,7 +60,7 @@ def summary(own: Stages, others: Sequence[Stages]) -> str:
     ]
     return (
         f"What was learnt: a best response gains {before} chips a hand from the model before SEPO, and {after} "
-        f"after it ({len(others)} other seeds: {spread}; random play: .458)."
+        f"after it ({len(others)} seeds on one kind of processor: {spread}; random play: .458)."
         + (f"\nWhat became worse, on the common scale: {' and '.join(fell)}." if fell else "")
     )
 
@@ -62,12 +72,12 @@ def main() -> None:
     parser.add_argument("results", type=Path, help="the JSON with the other seeds")
     parser.add_argument("--all", action="store_true", help="print each figure beside those of the other seeds")
     arguments = parser.parse_args()
-    runs = read_results(arguments.results)["kuhn"]["tiny"]
+    seeds = read_seeds(arguments.results)
     if arguments.all:
-        print_table(list(compared(figures(arguments.run), [run["stages"] for run in runs])), len(runs))
+        print_table(list(compared(figures(arguments.run), seeds)), len(seeds))
     print("Next, after `. .venv/bin/activate`:")
     print("\n".join(f"  {command:<52}{meaning}" for command, meaning in NEXT))
-    print(f"\n{summary(figures(arguments.run), [run['stages'] for run in runs])}")
+    print(f"\n{summary(figures(arguments.run), seeds)}")
 
 
 def print_table(rows: Sequence[Sequence[str]], seeds: int) -> None:
@@ -76,7 +86,7 @@ def print_table(rows: Sequence[Sequence[str]], seeds: int) -> None:
     widths = [max(len(row[column]) for row in (heads, *rows)) for column in range(len(heads))]
     for row in (heads, *rows):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
-    print("\nThe seeds were run on another machine. One run may well lie outside the range of a few.\n")
+    print("\nThe seeds were run on one kind of processor; on another a run may lie outside of their range.\n")
 
 
 if __name__ == "__main__":

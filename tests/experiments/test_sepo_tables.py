@@ -188,10 +188,19 @@ def test_the_demo_is_inside_or_outside_the_range_of_other_seeds():
     assert rows[0][1:4] == (".040", ".020 \u00b1 .010", ".010 to .030")
     told = demo.summary(stages(0.04), [stages(0.01), stages(0.03)])
     assert "gains .040 chips a hand from the model before SEPO, and .040 after it" in told
-    assert told.endswith("(2 other seeds: .020 \u00b1 .010; random play: .458).")
+    assert told.endswith("(2 seeds on one kind of processor: .020 \u00b1 .010; random play: .458).")
     less = {**stages(0.04), "SEPO": {**stages(0.04)["SEPO"], "safety": -0.1}}
     told = demo.summary(less, [stages(0.01), stages(0.03)])
     assert told.endswith("\nWhat became worse, on the common scale: safety from .200 to -.100.")
+
+
+def test_the_seeds_beside_the_demo_are_twenty_of_its_settings():
+    seeds = demo.read_seeds(ROOT / "docs" / "results" / "sepo-play.json")
+    assert len(seeds) == 20
+    own = sepo_table.figures(ROOT / "src" / "stratagem" / "demo" / "kuhn-demo")
+    outcomes = [row[-1] for row in demo.compared(own, seeds)]
+    assert outcomes == ["inside"] * len(demo.ROWS)
+    assert own["SFT"]["exact"] == pytest.approx(seeds[0]["SFT"]["exact"], abs=0.01)
 
 
 def test_commands_that_the_demo_names_exist():
