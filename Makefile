@@ -214,6 +214,7 @@ site: $(READY) $(SITE)/.ready ## build the documentation site into site/, and ch
 	cp -r docs/images site/$(VERSION)/docs/
 	$(SITE)/bin/python docs/site/versions.py site
 	$(SITE)/bin/python docs/site/links.py site
+	$(SITE)/bin/python docs/site/synonyms.py site
 
 RELEASE := .venv-release
 $(RELEASE)/.ready: containers/requirements.txt

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from moved import MOVED, TEMPLATE
 from reference import lead_to_pages
 from sequence import drawn
+from synonyms import index_entries
 
 ROOT = Path(__file__).parents[2]
 project = "Stratagem"
@@ -22,12 +23,14 @@ author = "The Stratagem developers"
 _STATED = re.search(r'^__version__ = "(.+)"', (ROOT / "src/stratagem/__init__.py").read_text("utf-8"), re.MULTILINE)
 version = release = _STATED[1] if _STATED else ""
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "sphinx_copybutton"]
 include_patterns = ["docs/*.md", "docs/**/*.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 root_doc = "docs/index"
 templates_path = ["templates"]
 html_theme = "furo"
 html_title = f"Stratagem {version}"
+html_logo = html_favicon = "../../src/stratagem/show/viewer/static/icon.svg"
+copybutton_exclude = ".linenos, .gp, .go"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_additional_pages = {"index": "landing.html"} | dict.fromkeys(MOVED, TEMPLATE)
@@ -68,7 +71,7 @@ def _table(caption: str, pages: list[str]) -> str:
 
 
 def _prepared(app: Any, document: str, source: list[str]) -> None:
-    source[0] = lead_to_pages(drawn(source[0]), document)
+    source[0] = lead_to_pages(drawn(source[0]), document) + index_entries(document)
     if document == root_doc:
         source[0] += contents(source[0])
 
