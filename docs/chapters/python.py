@@ -76,8 +76,8 @@ def python() -> str:
         f"{rule(stratagem)} `import stratagem as sg` loads no library; a function loads what it needs when it is "
         "called. A game is given by its name or as a `Game`; a player by its name, as a `Player`, or as a function, "
         "which is then [an agent](../how-to/agents.md). A mistake is a `StratagemError` with one sentence. "
-        "Progress is shown by a bar in a terminal, and in a notebook where tqdm is installed, and by a line now and then elsewhere; "
-        "`progress=False` hides it.",
+        "Progress is shown by a bar in a terminal, and in a notebook where tqdm is installed, and by a line now and "
+        "then elsewhere; `progress=False` hides it.",
         table(
             ("function", "what it does"), ((f"[`sg.{name}`](#{name})", rule(load_function(name))) for name in FUNCTIONS)
         ),
