@@ -27,6 +27,7 @@ from stratagem.api.reproductions import reproduce as reproduce
 from stratagem.api.run_lists import list_runs as list_runs
 from stratagem.api.runs import load_run as load_run
 from stratagem.api.servers import servers as servers
+from stratagem.api.solutions import solve as solve
 from stratagem.api.steps import steps as steps
 from stratagem.api.sweeps import sweep as sweep
 from stratagem.api.talks import talk as talk
@@ -71,6 +72,7 @@ __all__ = [
     "reproduce",
     "serve",
     "servers",
+    "solve",
     "steps",
     "sweep",
     "talk",

@@ -11,6 +11,7 @@ from stratagem.base.errors import CannotCompute
 from stratagem.base.number_texts import number
 from stratagem.games import Key, make_game
 from stratagem.games.kuhn.players import KuhnPlayer
+from stratagem.games.sequence_form import moves_of
 from stratagem.measure.audit.checks.excess_loss import Excess, equal_share, excess
 from stratagem.measure.audit.plan import plan_audit
 from stratagem.measure.audit.probes.matches import MatchesProbe
@@ -18,7 +19,6 @@ from stratagem.measure.audit.run import run_audit
 from stratagem.measure.exploitability.best_responder import BestResponder
 from stratagem.measure.statistics import Estimate, exactly
 from stratagem.measure.tree_policy import oracle_of, policy_on
-from stratagem.measure.tree_response import moves_of
 from stratagem.players.base import Traits
 from stratagem.show.audit.words import verdict
 

@@ -1,6 +1,6 @@
 """Policies on game trees: mixtures, and best responses against OpenSpiel on its own games."""
 
-from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pyspiel
@@ -8,9 +8,9 @@ import pytest
 from open_spiel.python.algorithms import exploitability, fictitious_play
 
 from stratagem.games import make_game
+from stratagem.games.spiel.tree_game import set_names, spiel_game
 from stratagem.measure.exploitability.exact import of_policy
 from stratagem.measure.tree_policy import advantages, mix_policies, oracle_of, policy_on
-from stratagem.measure.tree_response import is_layered
 from stratagem.players.tabular import TablePlayer
 
 
@@ -129,23 +129,23 @@ def test_best_response_is_played_on_the_tree():
 @pytest.mark.parametrize(
     "text", ["kuhn(hands=1)", "leduc", "ipd(rounds=3)", "spiel:kuhn_poker(players=3)", "auction(rounds=2)"]
 )
-def test_one_pass_and_openspiel_find_the_same_best_responses(text):
-    """Both on one tree, for both objectives: values, and actions where the seat can come."""
+def test_openspiel_finds_the_same_best_responses_on_the_tree(text):
+    """For both objectives: values, and actions where the seat can come."""
     oracle = oracle_of(make_game(text))
-    (policy,) = drawn_policies(oracle.tree, np.random.default_rng(7), 1)
-    for seat in range(oracle.tree.game.spec.seats):
+    tree = oracle.tree
+    names, slots = set_names(tree), tree.slots.tolist()
+    (policy,) = drawn_policies(tree, np.random.default_rng(7), 1)
+    rows = [policy[first:after].tolist() for first, after in pairwise(slots)]
+    table = {name: list(enumerate(row)) for name, row in zip(names, rows, strict=True)}
+    for seat in range(tree.game.spec.seats):
         for kind in (False, True):
-            once, spiel = (find(policy, seat, advantage=kind) for find in (oracle.best_response, oracle.by_spiel))
-            assert once.value == pytest.approx(spiel.value, abs=1e-12)
-            assert once.slots.tolist() == spiel.slots.tolist()
-
-
-def test_a_tree_with_an_information_set_at_two_depths_is_left_to_openspiel():
-    tree = oracle_of(make_game("kuhn(hands=1)")).tree
-    assert is_layered(tree)
-    known = tree.information_set.copy()
-    known[np.flatnonzero(known == len(tree.information_sets) - 1)[0]] = 0
-    assert not is_layered(replace(tree, information_set=known))
+            found = oracle.best_response(policy, seat, advantage=kind)
+            spiel = spiel_game(tree, advantages(tree) if kind else None)
+            response = pyspiel.TabularBestResponse(spiel, seat, table)
+            assert found.value == pytest.approx(response.value_from_state(spiel.new_initial_state()), abs=1e-12)
+            chosen = response.get_best_response_actions()
+            sets = [number for number, known in enumerate(tree.information_sets) if known.seat == seat]
+            assert found.slots.tolist() == [slots[number] + chosen.get(names[number], 0) for number in sets]
 
 
 def test_advantages_are_payoffs_less_the_mean_of_the_others():

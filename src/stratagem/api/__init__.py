@@ -11,6 +11,7 @@ FUNCTIONS = {
     "play": "matches",
     "evaluate": "evaluations",
     "exploitability": "exploitabilities",
+    "solve": "solutions",
     "tournament": "tournaments",
     "talk": "talks",
     "collusion": "collusions",

@@ -117,6 +117,11 @@ COMMANDS = {
         "Write demonstrations of scripted players, as data for SFT.",
         names={"out": "--out", "sets": "--set"},
     ),
+    "solve": Command(
+        "solutions:solve",
+        "Find an equilibrium of a small game by counterfactual regret minimisation, and measure how near it is.",
+        names={"out": "--out"},
+    ),
     "steps": Command(
         "steps:steps",
         "Estimate the value of each step of recorded games.",
@@ -185,7 +190,7 @@ COMMANDS = {
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Begin here": ("play", "eval", "audit", "train", "view"),
     "Play": ("games", "players", "tournament", "prompt"),
-    "Measure": ("compare", "leaderboard", "talk", "collusion", "steps"),
+    "Measure": ("compare", "leaderboard", "talk", "collusion", "solve", "steps"),
     "Train": ("recipes", "sweep", "reproduce", "data", "upgrade"),
     "Look": ("show", "report", "runs", "watch"),
     "Connect and extend": ("serve", "engines", "verify-game", "new", "trust"),

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from stratagem.games.base import Seat
+from stratagem.games.sequence_form import BestResponse, Ints, sum_by_place
 from stratagem.games.tree import GameTree
 from stratagem.measure.sampled.gain import ResponseGain
 from stratagem.measure.sampled.questions import TreeQuestions
 from stratagem.measure.tree_policy import Floats, Oracle
-from stratagem.measure.tree_response import BestResponse, Ints, sum_by_place
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Seat, View
-from stratagem.games.spiel.tree_game import set_names, spiel_game
+from stratagem.games.sequence_form import BestResponse, Ends, SequenceForm
 from stratagem.games.tree import GameTree
 from stratagem.games.tree_walk import BUDGET, walk
 from stratagem.measure.policies import Stated, merges, stated_policies
-from stratagem.measure.tree_response import BestResponse, LayeredResponder, is_layered, slots_of
 from stratagem.players.base import Player
 from stratagem.players.members import members_of
 
@@ -137,61 +136,28 @@ def _own_reach(tree: GameTree, policy: Floats) -> Floats:
 
 
 class Oracle:
-    """Best responses on a tree: in one pass where that is possible, else by OpenSpiel."""
+    """Best responses on a tree."""
 
     def __init__(self, tree: GameTree) -> None:
         self.tree = tree
-        self._pass = LayeredResponder(tree) if is_layered(tree) else None
-        self._advantages = advantages(tree)
 
     @cached_property
-    def payoffs(self) -> Any:
-        """The tree as a game of OpenSpiel."""
-        return spiel_game(self.tree)
+    def _form(self) -> SequenceForm:
+        return SequenceForm(self.tree)
 
     @cached_property
-    def advantages(self) -> Any:
-        """The same, where each seat is paid its advantage over the mean of the others."""
-        return spiel_game(self.tree, self._advantages)
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return set_names(self.tree)
+    def _advantages(self) -> Ends:
+        """Ends of the game, where each seat is paid its advantage over the mean of the others."""
+        return self._form.ends_of(advantages(self.tree))
 
     def best_response(self, policy: Floats, seat: Seat, *, advantage: bool = False) -> BestResponse:
         """Return the best response for the payoff of a seat, or for its advantage over the mean of the others."""
-        if self._pass is None:
-            return self.by_spiel(policy, seat, advantage=advantage)
-        returns = self._advantages if advantage else self.tree.returns
-        return self._pass(policy, seat, returns[:, seat])
-
-    def by_spiel(self, policy: Floats, seat: Seat, *, advantage: bool = False) -> BestResponse:
-        """Return the best response by OpenSpiel, on any tree."""
-        import pyspiel  # the tree and its policies need no engine
-
-        game = self.advantages if advantage else self.payoffs
-        response = pyspiel.TabularBestResponse(game, seat, self._table(policy))
-        value = response.value_from_state(game.new_initial_state())
-        numbers = {name: number for number, name in enumerate(self._names)}
-        actions = {numbers[name]: action for name, action in response.get_best_response_actions().items()}
-        return BestResponse(seat, value, slots_of(self.tree, actions, seat))
+        ends = self._advantages if advantage else self._form.ends
+        return self._form.best_response(ends, self._form.plans(policy), seat)
 
     def best_value(self, policy: Floats, seat: Seat, returns: Floats) -> float:
         """Return the value of the best response for returns by node and seat that replace the payoffs."""
-        if self._pass is not None:
-            return self._pass(policy, seat, returns[:, seat]).value
-        import pyspiel  # as above
-
-        game = spiel_game(self.tree, returns)
-        response = pyspiel.TabularBestResponse(game, seat, self._table(policy))
-        return float(response.value_from_state(game.new_initial_state()))
-
-    def _table(self, policy: Floats) -> dict[str, list[tuple[int, float]]]:
-        slots, flat = self.tree.slots.tolist(), policy.tolist()
-        return {
-            name: list(enumerate(flat[first:after]))
-            for name, first, after in zip(self._names, slots[:-1], slots[1:], strict=True)
-        }
+        return self._form.best_response(self._form.ends_of(returns), self._form.plans(policy), seat).value
 
 
 def advantages(tree: GameTree) -> Floats:

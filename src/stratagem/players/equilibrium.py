@@ -1,4 +1,4 @@
-"""Tables of equilibrium strategies: CFR+ by OpenSpiel in C++, in our keys and actions, cached on disk."""
+"""Tables of equilibrium strategies: CFR+ on the sequence form of a game, in our keys and actions, cached on disk."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,42 +19,43 @@ from stratagem.base.errors import CannotCompute
 from stratagem.base.files import parse_json, read_small
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
-from stratagem.games.spiel.tree_game import set_names, spiel_game
 from stratagem.games.tree import GameTree
 from stratagem.games.tree_walk import walk
 
 FORMAT = 2
 """Version of the cached format; raised when an old table would be read wrongly."""
 
+CFR_PLUS = "cfr+"
+"""Method of the solver, unless another is named."""
 Table = dict[str, dict[str, float]]
 """By information set: actions and their probabilities."""
 
 
 @lru_cache(maxsize=16)
-def average_policy(game: Game[Any], iterations: int) -> Mapping[str, Mapping[str, float]]:
-    """Return the average strategy after so many iterations of CFR+, from the cache where it was solved before."""
+def average_policy(game: Game[Any], iterations: int, method: str = CFR_PLUS) -> Mapping[str, Mapping[str, float]]:
+    """Return the average strategy after so many iterations, from the cache where it was solved before."""
     game = _solvable(game)
-    path = cache_path(game, iterations)
+    path = cache_path(game, iterations, method)
     table = _read(path, path.stem)
     if table is None:
-        table = _solve_tree(_tree(game), iterations)
+        table = _solve_tree(_tree(game), iterations, method)
         with suppress(OSError):  # a table that cannot be kept is solved again another time
             _write(path, {"solves": path.stem, "table": table})
     return table
 
 
-def refuse_untabled(game: Game[Any], iterations: int) -> None:
+def refuse_untabled(game: Game[Any], iterations: int, method: str = CFR_PLUS) -> None:
     """Refuse a game that is too large, or without distinct keys for its information sets, before solving it.
 
     A cached table is proof enough.
     """
     game = _solvable(game)
-    path = cache_path(game, iterations)
+    path = cache_path(game, iterations, method)
     if _read(path, path.stem) is None:
         _tree(game)
 
 
-def cache_path(game: Game[Any], iterations: int) -> Path:
+def cache_path(game: Game[Any], iterations: int, method: str = CFR_PLUS) -> Path:
     """Return the path of a game's cached table: in $STRATAGEM_CACHE, or ~/.cache/stratagem.
 
     A game from outside this package may change without a new version, so its tree is part of the name.
@@ -63,7 +65,8 @@ def cache_path(game: Game[Any], iterations: int) -> Path:
         solved += f" {_tree(game).digest}"
     readable = re.sub(r"[^\w=;-]+", "_", solved).strip("_")[:120]
     digest = hashlib.blake2b(solved.encode(), digest_size=4).hexdigest()
-    return cache_folder() / f"cfr-plus-{readable}-{digest}-{iterations}-format{FORMAT}.json"
+    kind = "cfr-plus" if method == CFR_PLUS else method
+    return cache_folder() / f"{kind}-{readable}-{digest}-{iterations}-format{FORMAT}.json"
 
 
 def _solvable(game: Game[Any]) -> Game[Any]:
@@ -84,20 +87,22 @@ def _tree(game: Game[Any]) -> GameTree:
     return tree
 
 
-def _solve_tree(tree: GameTree, iterations: int) -> Table:
-    import pyspiel
+def _solve_tree(tree: GameTree, iterations: int, method: str) -> Table:
+    from stratagem.games.regret_solver import TreeSolver  # loads numpy
 
-    solver = pyspiel.CFRPlusSolver(spiel_game(tree))
-    for _ in range(iterations):
-        solver.evaluate_and_update_policy()
-    policy = solver.tabular_average_policy().policy_table()
-    sets = zip(set_names(tree), tree.information_sets, strict=True)
-    return {known.view.info_key: _mix(policy[name], known.actions) for name, known in sets}
+    solver = TreeSolver(tree, method)
+    solver.iterate(iterations)
+    return policy_table(tree, solver.average().tolist())
 
 
-def _mix(row: list[tuple[int, float]], actions: Sequence[str]) -> dict[str, float]:
-    total = sum(probability for _, probability in row)
-    return {actions[action]: probability / total for action, probability in row}
+def policy_table(tree: GameTree, policy: Sequence[float]) -> Table:
+    """Return a policy by the keys of the information sets, for one by the slots of the tree."""
+    slots = tree.slots.tolist()
+    rows = (policy[first:after] for first, after in pairwise(slots))
+    return {
+        known.view.info_key: dict(zip(known.actions, row, strict=True))
+        for known, row in zip(tree.information_sets, rows, strict=True)
+    }
 
 
 def _read(path: Path, solves: str) -> Table | None:

@@ -12,7 +12,7 @@ from stratagem.games.key import Key
 from stratagem.games.solver import BUDGET, solve
 from stratagem.games.spiel.facts import SpielFacts
 from stratagem.players.base import Mix, Scripted, Traits
-from stratagem.players.equilibrium import average_policy, refuse_untabled
+from stratagem.players.equilibrium import CFR_PLUS, average_policy, refuse_untabled
 from stratagem.players.tree_search import positive
 
 
@@ -21,24 +21,30 @@ class CFR(Scripted[Any]):
     """Plays the average strategy of CFR+ (Tammelin 2014, arXiv:1407.5042), solved on first use, cached on disk."""
 
     iterations: int = 1000
+    method: str = CFR_PLUS
+    """Method of the solver: `cfr+`, `dcfr` or `cfr`."""
     traits: ClassVar[Traits] = Traits(stochastic=True, memory=None)
 
     def __post_init__(self) -> None:
         whole("cfr", "iterations", self.iterations, 1)
+        if self.method != CFR_PLUS:
+            from stratagem.games.regret_solver import check_method  # loads numpy
+
+            check_method(self.method)
 
     @property
     def name(self) -> str:
-        return f"cfr:{self.iterations}"
+        return f"cfr:{self.iterations}" + (f":{self.method}" if self.method != CFR_PLUS else "")
 
     def check(self, game: Game[Any]) -> None:
         """Refuse a game that CFR cannot solve, before it is played."""
         if game.spec.seats != 2 or game.spec.utility not in ("zero-sum", "constant-sum"):
             raise BadParameter(f"{self.name} solves two-player zero-sum games, unlike {game.spec.name}.")
-        refuse_untabled(game, self.iterations)
+        refuse_untabled(game, self.iterations, self.method)
 
     def strategy(self, view: View[Any]) -> Mix:
         """Return the row of this information set in the table."""
-        mix = average_policy(view.game, self.iterations).get(view.info_key)
+        mix = average_policy(view.game, self.iterations, self.method).get(view.info_key)
         if mix is None:
             raise CannotCompute(f"{self.name} solved no such situation of {view.game.spec.name}: {view.info_key!r}.")
         return mix
@@ -75,5 +81,6 @@ class Perfect(Scripted[Any]):
 
 
 def cfr(tail: str) -> CFR:
-    """Make the player `cfr:TAIL`."""
-    return CFR(iterations=positive(tail, "cfr"))
+    """Make the player `cfr:ITERATIONS`, or `cfr:ITERATIONS:METHOD`."""
+    iterations, _, method = tail.partition(":")
+    return CFR(iterations=positive(iterations, "cfr"), method=method or CFR_PLUS)

@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from stratagem.games.sequence_form import sum_by_place
 from stratagem.games.tree import TERMINAL, GameTree
 from stratagem.measure.sampled.questions import Floats, Ints, TreeQuestions
 from stratagem.measure.tree_policy import Oracle
-from stratagem.measure.tree_response import sum_by_place
 
 Responses = Sequence[Ints]
 """By seat: the slots of the tree that a responder plays."""

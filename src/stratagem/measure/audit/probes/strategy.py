@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from stratagem.games.sequence_form import moves_of
 from stratagem.measure.audit.probes.base import StrategyLine, Task
 from stratagem.measure.exploitability.best_responder import BestResponder
 from stratagem.measure.matchups import Evaluator
 from stratagem.measure.sampled.gain import ResponseGain
 from stratagem.measure.sampled.limits import ExploitabilityLimits
 from stratagem.measure.sampled.tally import frequencies
-from stratagem.measure.tree_response import moves_of
 
 _DEALS = 5
 """Number of deals, or of rounds that know nothing of each other."""
