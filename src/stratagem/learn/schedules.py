@@ -15,10 +15,10 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, PlainSerializer, PlainValidator
 
 from stratagem.base.errors import BadParameter
+from stratagem.base.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.options import within
 from stratagem.base.registry import Registry
 from stratagem.base.settings import Settings
-from stratagem.learn.named import NamedObject, RegistryReader, in_a_recipe
 
 
 class LearningRateSchedule(ABC):

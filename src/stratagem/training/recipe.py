@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
+from stratagem.base.named import NamedObject
 from stratagem.base.renamed.metrics import MetricName
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
@@ -14,7 +15,6 @@ from stratagem.games.safety.base import Pools
 from stratagem.language.models.reference import parse_model
 from stratagem.language.models.run_models import SamplingSettings
 from stratagem.learn.losses.base import Loss
-from stratagem.learn.named import NamedObject
 from stratagem.learn.optimizer import OptimizerSettings
 from stratagem.learn.reference import ReferenceSettings
 from stratagem.measure.best_response import BUDGET

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 MOVED: Mapping[str, str] = {
+    "learn.named": "base.named",
     "show.reports.league_names": "show.reports.run_data",
     "measure.figures.talk": "measure.figures.declared",
     "show.reports.headline_table": "show.reports.headline",
