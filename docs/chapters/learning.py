@@ -1,4 +1,4 @@
-"""Parts of a learner: the losses, the advantage estimators, and the checks of a training."""
+"""Parts of a learner: losses, advantage estimators and other parts by name, and the checks of a training."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from chapters.markdown import code, definition, notes, page, table
 from chapters.provoked import PROVOKED
+from stratagem.language.models.decoding_settings import SAMPLERS
 from stratagem.learn.advantages.base import AdvantageEstimator, Decisions
 from stratagem.learn.advantages.catalogue import ESTIMATORS
 from stratagem.learn.checks import CHECKS
@@ -107,6 +108,20 @@ def matchmakers() -> str:
         'text or as a table: `{ type = "pfsp", weighting = "linear" }`. One of your own is named as `FILE.py:CLASS`, '
         "or by the entry-point group `stratagem.matchmakers`: see [Choose opponents](../how-to/choose-opponents.md).",
         *_entries(MATCHMAKERS, lambda _: ""),
+    )
+
+
+def samplers() -> str:
+    """The page of samplers."""
+    return page(
+        "Samplers",
+        "All samplers by name: the distribution that tokens are drawn from, as a function of the policy's. Recipes "
+        "name one with the key `sampler`, beside `temperature`, as a text or as a table: "
+        '`{ type = "epsilon_uniform", epsilon = 0.05 }`. A language player takes it as an option: '
+        "`lm(tiny, sampler=epsilon_uniform(epsilon=0.05))`. Without one the policy itself is drawn from. One of your "
+        "own is named as `FILE.py:CLASS`, or by the entry-point group `stratagem.samplers`: see "
+        "[Explore with a sampler](../how-to/explore.md).",
+        *_entries(SAMPLERS, lambda _: ""),
     )
 
 

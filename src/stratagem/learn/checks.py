@@ -11,8 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from stratagem.learn.batch import OLD_LOGPROBS
-from stratagem.learn.example import Example
+from stratagem.learn.example import OLD_LOGPROBS, Example
 from stratagem.learn.learner import StepReport
 from stratagem.learn.signal_to_noise import SignalToNoise
 
@@ -151,9 +150,9 @@ def silent_term(context: StepContext) -> str:
 
 def inert_clip(context: StepContext) -> str:
     """Detect a ratio clip without effect: one step a batch (the ratio is 1), or ratios that stay in the clip range."""
-    if _ratio(context) is None:
+    if (ratio := _ratio(context)) is None:
         return ""
-    if context.steps_per_batch == 1:
+    if context.steps_per_batch == 1 and ratio == (1.0, 1.0):  # it is not with an older policy's tokens or a sampler's
         return "With one step a batch the ratio is 1 everywhere, so the clip has no effect."
     if context.age < PATIENCE or context.clip_fraction != 0.0:
         return ""

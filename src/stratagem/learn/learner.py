@@ -18,7 +18,6 @@ import torch
 from stratagem.games.key import Key
 from stratagem.language.models.adapters import active, dropout_of, dropping
 from stratagem.learn.batch import (
-    OLD_LOGPROBS,
     BackwardPass,
     TokenLayout,
     backward,
@@ -26,7 +25,7 @@ from stratagem.learn.batch import (
     loss_outputs,
     select_examples,
 )
-from stratagem.learn.example import Example
+from stratagem.learn.example import OLD_LOGPROBS, Example
 from stratagem.learn.logprobs import TokenOutputs, join_pieces
 from stratagem.learn.losses.base import Columns, Loss, LossOutput, Outputs, Totals, combine_outputs
 from stratagem.learn.optimizer import Optimizer

@@ -17,9 +17,9 @@ from stratagem.language.engines.base import TrainableEngine
 from stratagem.language.engines.caches import reset_caches
 from stratagem.language.engines.open import open_engine
 from stratagem.language.models.adapters import average_adapter, copy_adapter
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.language_model import LanguageModel
-from stratagem.language.models.run_models import DecodingSettings
-from stratagem.learn.batch import OLD_LOGPROBS
+from stratagem.learn.example import OLD_LOGPROBS
 from stratagem.learn.policy import Policy
 from stratagem.learn.reference import EMAReference
 from stratagem.players.model_player import ModelPlayer

@@ -15,8 +15,8 @@ from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.language.engines.base import Engine, TrainableEngine
 from stratagem.language.models.adapters import adapter_names
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.language_model import LanguageModel
-from stratagem.language.models.run_models import DecodingSettings
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.checks import ADVANTAGES, ADVANTAGES_CLIPPED
 from stratagem.learn.example import Example

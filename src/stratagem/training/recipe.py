@@ -12,8 +12,8 @@ from stratagem.base.renamed.metrics import MetricName
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.safety.base import Pools
+from stratagem.language.models.decoding_settings import SamplingSettings
 from stratagem.language.models.reference import parse_model
-from stratagem.language.models.run_models import SamplingSettings
 from stratagem.learn.losses.base import Loss
 from stratagem.learn.optimizer import OptimizerSettings
 from stratagem.learn.reference import ReferenceSettings

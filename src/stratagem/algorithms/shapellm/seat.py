@@ -16,7 +16,7 @@ from pydantic import Field, field_validator, model_validator
 
 from stratagem.base.settings import FiniteSettings
 from stratagem.games.key import Key
-from stratagem.language.models.run_models import SamplingSettings
+from stratagem.language.models.decoding_settings import SamplingSettings
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.optimizer import OptimizerSettings
 from stratagem.learn.proximal import PPOSettings

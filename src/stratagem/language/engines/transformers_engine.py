@@ -34,7 +34,7 @@ _DEFAULTS = TransformersSettings()
 class TransformersEngine(LocalEngine):
     """Engine of one base model and the adapters on it; a reply that is over makes room for the next request."""
 
-    capabilities = Capabilities(masks=True, scores=True)
+    capabilities = Capabilities(masks=True, scores=True, samplers=True)
 
     def __init__(self, lm: LanguageModel, settings: TransformersSettings = _DEFAULTS) -> None:
         super().__init__(lm)

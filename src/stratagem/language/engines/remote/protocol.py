@@ -36,6 +36,11 @@ def check(request: Request) -> None:
         raise BadParameter(
             "A server takes no min_p: leave it at 0, and set top_p where unlikely words are to be cut off."
         )
+    if request.sampling.explores:
+        raise BadParameter(
+            f"A server draws its tokens itself, without the sampler {request.sampling.sampler}: leave it out, or take "
+            "the engine transformers."
+        )
     if request.adapter:
         raise BadParameter(
             f"A server takes no adapters: leave {request.adapter!r} out, and say api:MODEL@URL "
