@@ -18,6 +18,7 @@ from stratagem.learn.kl_controller import KL_RULES
 from stratagem.learn.losses.base import Loss, Outputs
 from stratagem.learn.losses.catalogue import LOSSES
 from stratagem.learn.optimizer import OPTIMIZERS
+from stratagem.learn.reference import REFERENCE_RULES
 from stratagem.learn.schedules import SCHEDULES
 from stratagem.training.loop import CHECK as FAILED_TURN
 from stratagem.training.opponents.matchmakers import MATCHMAKERS
@@ -83,11 +84,12 @@ def optimizers() -> str:
     """The page of optimizers, learning-rate schedules and KL rules."""
     return page(
         "Optimizers, schedules and KL rules",
-        "Three parts of a learner have names, as losses have: the optimizer (`optimizer.method`), the schedule of its "
-        "learning rate (`optimizer.schedule`), and the rule that adapts the coefficient of the KL penalty "
-        "(`adaptive_kl.controller`). A recipe takes a text such as `cosine(end=0.1)`, or a table: "
+        "Parts of a learner have names, as losses have: the optimizer (`optimizer.method`), the schedule of its "
+        "learning rate (`optimizer.schedule`), the rule that adapts the coefficient of the KL penalty "
+        "(`adaptive_kl.controller`), and the reference of that penalty (`reference.type`). A recipe takes a text "
+        "such as `cosine(end=0.1)`, or a table: "
         '`{ type = "cosine", end = 0.1 }`. A part of your own is named as `FILE.py:CLASS`, or by the entry-point '
-        "groups `stratagem.optimizers`, `stratagem.schedules` and `stratagem.kl_rules`: see "
+        "groups `stratagem.optimizers`, `stratagem.schedules`, `stratagem.kl_rules` and `stratagem.references`: see "
         "[Change the optimizer](../how-to/change-the-optimizer.md).",
         "## Optimizers",
         *_described(OPTIMIZERS),
@@ -96,6 +98,10 @@ def optimizers() -> str:
         *_described(SCHEDULES),
         "## KL rules",
         *_described(KL_RULES),
+        "## References",
+        "Beside these `reference.type` is `base`, the model without the adapter, or `copy`, a frozen copy. The "
+        "options of `ema` stand beside `type`, those of a rule of your own in brackets after its name.",
+        *_described(REFERENCE_RULES),
     )
 
 

@@ -118,8 +118,10 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
     @model_validator(mode="after")
     def _base(self) -> Self:
         needs_reference, loss = "reference_logprobs" in self.stage.loss.value.extras, f"`{self.stage_name}.loss`"
-        if self.train == "all" and self.reference.type == "ema":
-            raise ValueError('a `reference` of type `ema` is the mean of an adapter: leave `train` at "adapter"')
+        if self.train == "all" and self.reference.follows:
+            raise ValueError(
+                f'a `reference` of type `{self.reference.type}` is made of an adapter: leave `train` at "adapter"'
+            )
         if self.train == "all" and needs_reference and self.reference.type == "base":
             raise ValueError(
                 f'with `train = "all"` nothing is left as a reference, which {loss} reads: keep a copy of the weights, '
