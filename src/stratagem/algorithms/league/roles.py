@@ -137,6 +137,7 @@ _USUAL: Mapping[str, object] = {
     "width": 100.0,
     "opponent": "",
 }
+"""Their defaults then: a value that the rule does not read is meant only where it differs."""
 
 
 class LeagueMatchReader(RegistryReader[Matchmaker]):

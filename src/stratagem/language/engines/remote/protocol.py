@@ -23,7 +23,9 @@ OWN = frozenset({"model", "messages", "stream", "n", "temperature", "max_tokens"
 FEWER = "fewer top_logprobs"
 """Servers that tell fewer likeliest tokens than others."""
 _FEW = 5
+"""Number that OpenAI's older interface, of completions, tells at most."""
 _SEED_BITS = 0x7FFF_FFFF
+"""A seed has 31 bits, so that it is positive also where a server stores it as a signed number of 32 bits."""
 
 
 def check(request: Request) -> None:
