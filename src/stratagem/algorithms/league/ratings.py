@@ -26,7 +26,7 @@ _Z = 1.959964
 """Quantile of the normal distribution at .975, for 95 % intervals."""
 _STEPS, _CLOSE = 100, 1e-10
 """Limits of Newton's method: steps, and the log-odds of a step that counts as none."""
-_FARTHEST = 2.0
+_LARGEST_STEP = 2.0
 """Log-odds of one step at most: the slope is flat for a member that won all games, and a whole step would overshoot."""
 
 
@@ -85,7 +85,7 @@ def elo_among(points: Floats, games: Floats, others: Floats) -> float:
     for _ in range(_STEPS):
         won = _logistic(own - theirs)
         step = float((points - games * won).sum() / (games * won * (1.0 - won)).sum())
-        own += min(_FARTHEST, max(-_FARTHEST, step))
+        own += min(_LARGEST_STEP, max(-_LARGEST_STEP, step))
         if abs(step) < _CLOSE:
             break
     return MEAN + float(_SCALE) * own
@@ -137,7 +137,7 @@ def _fit_strengths(games: Floats, points: Floats) -> Floats:
         own = _logistic(strength)
         slope = (points - games * won).sum(axis=1) + _PRIOR * (0.5 - own)
         step = np.linalg.solve(_information(games, won, own), slope)
-        strength = strength + np.clip(step, -_FARTHEST, _FARTHEST)
+        strength = strength + np.clip(step, -_LARGEST_STEP, _LARGEST_STEP)
         if np.abs(step).max() < _CLOSE:
             break
     return strength
