@@ -1,11 +1,10 @@
-"""An optimizer, a learning-rate schedule and a reference of your own: each is one class with one method."""
+"""An optimizer and a learning-rate schedule of your own: each is one class with one method."""
 
 from dataclasses import dataclass
 
 import torch
 
 from stratagem.learn.optimizer import OptimizerMethod, OptimizerSettings, WeightGroups
-from stratagem.learn.reference import ReferenceRule
 from stratagem.learn.schedules import LearningRateSchedule
 
 
@@ -18,17 +17,6 @@ class InverseRoot(LearningRateSchedule):
 
     def factor(self, progress: float) -> float:
         return 1.0 / (1.0 + self.speed * progress) ** 0.5
-
-
-@dataclass(frozen=True)
-class Renewed(ReferenceRule):
-    """Copy of the policy, renewed every `steps` optimizer steps."""
-
-    steps: int = 50
-    """Optimizer steps between two copies."""
-
-    def decay_after(self, steps_taken: int) -> float | None:
-        return None if steps_taken % self.steps else 0.0
 
 
 @dataclass(frozen=True)

@@ -211,10 +211,13 @@ def test_a_reference_may_follow_the_policy():
         torch.testing.assert_close(now, 0.75 * was + 0.25 * policy)
 
 
-RENEWED = str(Path(__file__).parents[2] / "examples" / "optimizers.py") + ":Renewed(steps=2)"
+RENEWED = str(Path(__file__).parents[2] / "examples" / "references.py") + ":Renewed(steps=2)"
 
 
 def test_a_reference_of_a_file_follows_by_its_own_rule():
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "how-to" / "change-the-optimizer.md").read_text("utf-8")
+    assert f"```python\n{(root / 'examples' / 'references.py').read_text('utf-8')}```\n" in page
     allow(RENEWED.rpartition(":")[0])
     settings = ReferenceSettings(type=RENEWED)
     learner = made(average=lambda lm: settings.make(lm, "one"))
