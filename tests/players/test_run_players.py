@@ -60,7 +60,7 @@ def test_a_run_plays_as_its_adapter_on_its_base_does(run):
 
 
 def test_a_run_plays_by_its_sampler_and_one_of_an_earlier_release_by_none(tmp_path):
-    settings = DecodingSettings(sampler={"type": "epsilon_uniform", "epsilon": 0.5})
+    settings = DecodingSettings(sampler="epsilon_uniform(epsilon=0.5)")
     write_run_models(tmp_path, RunModels(models={"best": RunModel(model="tiny")}, speaks=settings))
     player = make_player(f"run:{tmp_path}", KUHN)
     assert player.speaker.sampling == Sampling(sampler="epsilon_uniform(epsilon=0.5)")
@@ -70,6 +70,16 @@ def test_a_run_plays_by_its_sampler_and_one_of_an_earlier_release_by_none(tmp_pa
     del earlier["speaks"]["sampler"]
     (tmp_path / FILE).write_text(json.dumps(earlier))
     assert make_player(f"run:{tmp_path}", KUHN).speaker.sampling == Sampling()
+
+
+def test_the_sampler_of_a_strangers_run_is_loaded_for_play_alone(tmp_path):
+    (tmp_path / "own_sampler.py").write_text("raise SystemExit('it was loaded')")
+    settings = DecodingSettings(sampler=f"{tmp_path}/own_sampler.py:Own")
+    write_run_models(tmp_path, RunModels(models={"best": RunModel(model="tiny")}, speaks=settings))
+    assert read_run_models(tmp_path).speaks == settings
+    assert make_player(f"lm(run:{tmp_path}, sampler='')", KUHN).speaker.sampling == Sampling()
+    with pytest.raises(StratagemError, match="which you have not named"):
+        make_player(f"run:{tmp_path}", KUHN)
 
 
 def test_all_models_of_a_run_on_one_base_share_an_engine(run):

@@ -158,5 +158,5 @@ def publish(
 
 def player_names(run: RunFolder, labels: Iterable[str], decoding: DecodingSettings | None = None) -> dict[str, str]:
     """Return the player names of a run's models in an evaluation, by label."""
-    options = decoding.player_options if decoding else {}
+    options = decoding.model_dump() if decoding else {}
     return {label: language_player(own_text(run.path, label), **options).name for label in labels}

@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Self
 
 from pydantic import Field, PlainSerializer, PlainValidator
 
@@ -78,8 +78,8 @@ NamedSampler = Annotated[
 """Sampler as a setting."""
 
 
-class SamplingSettings(Settings):
-    """Sampling settings, which recipes, players and the list of a run's models share."""
+class DistributionSettings(Settings):
+    """Settings of the policy's distribution: its temperature, and the tokens that are left."""
 
     temperature: float = Field(default=1.0, gt=0.0)
     """Sampling temperature."""
@@ -89,31 +89,41 @@ class SamplingSettings(Settings):
     """Nucleus sampling: the most likely tokens that together have at least this probability; 1 leaves all."""
     min_p: float = Field(default=0.0, ge=0.0, le=1.0)
     """Min-p sampling: the tokens with at least this share of the greatest probability; 0 leaves all."""
+
+    def sampling_by(self, sampler: str) -> Sampling:
+        """Return the sampling distribution with a sampler; empty for none."""
+        numbers = {name: getattr(self, name) for name in DistributionSettings.model_fields}
+        return Sampling(**numbers, sampler=sampler)
+
+
+class SamplingSettings(DistributionSettings):
+    """Sampling settings of recipes."""
+
     sampler: NamedSampler | None = None
     """Sampler by name with its parameters, such as `epsilon_uniform`; without one the policy itself is drawn from."""
 
     @property
     def sampling(self) -> Sampling:
         """Sampling distribution."""
-        own = {name: getattr(self, name) for name in SamplingSettings.model_fields if name != "sampler"}
-        return Sampling(**own, sampler="" if self.sampler is None else str(self.sampler))
+        return self.sampling_by("" if self.sampler is None else str(self.sampler))
 
 
-class DecodingSettings(SamplingSettings):
-    """Decoding mode, prompt style and sampling settings of a run's models; defaults of the players made from them."""
+class DecodingSettings(DistributionSettings):
+    """Decoding mode, prompt style and sampling settings of a run's models: options of the players made from them."""
 
     temperature: float = 1.0
     mode: str = "direct"
     style: str = "plain"
     max_new_tokens: int = 256
+    sampler: str = ""
+    """Text that names a sampler: to read a run of a stranger must not load a file that it names."""
 
     @property
-    def player_options(self) -> dict[str, Any]:
-        """Options of the player that is asked so; its sampler is a text."""
-        return self.model_dump() | {"sampler": self.sampling.sampler}
+    def sampling(self) -> Sampling:
+        """Sampling distribution."""
+        return self.sampling_by(self.sampler)
 
     @classmethod
     def of(cls, sampling: Sampling, mode: str, style: str, max_new_tokens: int) -> Self:
         """Make the settings of a sampling distribution."""
-        own = {**asdict(sampling), "sampler": sampling.sampler or None}
-        return cls(**own, mode=mode, style=style, max_new_tokens=max_new_tokens)
+        return cls(**asdict(sampling), mode=mode, style=style, max_new_tokens=max_new_tokens)

@@ -158,7 +158,7 @@ def decoding_options(text: str) -> dict[str, Any]:
         return {}
     run = read_run_models(folder)
     model = run.models.get(ref.revision or BEST)
-    speaks = ((model and model.speaks) or run.speaks).player_options
+    speaks = ((model and model.speaks) or run.speaks).model_dump()
     if speaks["style"].startswith(_TEMPLATE):  # of the run's own files, whatever path the run names
         speaks["style"] = f"{_TEMPLATE}{folder / 'files' / Path(speaks['style'].removeprefix(_TEMPLATE)).name}"
     return speaks
