@@ -19,7 +19,7 @@ from chapters.grpo import grpo
 from chapters.homes import homes
 from chapters.language import language
 from chapters.league import league
-from chapters.learning import advantages, checks, losses, matchmakers, optimizers
+from chapters.learning import advantages, checks, losses, matchmakers, optimizers, samplers
 from chapters.manual import manual
 from chapters.players import players
 from chapters.python import python
@@ -55,6 +55,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "losses": losses,
     "matchmakers": matchmakers,
     "optimizers": optimizers,
+    "samplers": samplers,
     "advantages": advantages,
     "checks": checks,
     "runs": runs,

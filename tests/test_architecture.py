@@ -26,6 +26,7 @@ LAYERS = (
     "base.renamed",
     "base.moved",
     "base.settings",
+    "base.named",
     "base.provenance",
     "base.lock",
     "base.garbage",
@@ -67,6 +68,7 @@ STOREYS = tuple(dict.fromkeys(layer.partition(".")[0] for layer in LAYERS))
 MODULES = sorted(path.relative_to(SRC) for path in SRC.rglob("*.py"))
 OUTSIDE = {
     **{layer: set() for layer in LAYERS if layer.startswith("base.")},
+    "base.named": {"pydantic"},
     "base.renamed": {"pydantic"},
     "base.setting_types": {"pydantic"},
     "base.settings": {"pydantic", "pydantic_core"},

@@ -19,7 +19,7 @@ from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of
 from stratagem.api import FUNCTIONS
 from stratagem.base.renamed.keys import RELEASES, renamed_keys
 from stratagem.base.settings import Settings
-from stratagem.language.models.run_models import DecodingSettings
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.learn.advantages.catalogue import ESTIMATORS
 from stratagem.learn.losses.catalogue import LOSSES
 from stratagem.sweeps.plan import SweepPlan

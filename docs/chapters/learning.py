@@ -1,4 +1,4 @@
-"""Parts of a learner: the losses, the advantage estimators, and the checks of a training."""
+"""Parts of a learner: losses, advantage estimators and other parts by name, and the checks of a training."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from chapters.markdown import code, definition, notes, page, table
 from chapters.provoked import PROVOKED
+from stratagem.language.models.decoding_settings import SAMPLERS
 from stratagem.learn.advantages.base import AdvantageEstimator, Decisions
 from stratagem.learn.advantages.catalogue import ESTIMATORS
 from stratagem.learn.checks import CHECKS
@@ -17,6 +18,7 @@ from stratagem.learn.kl_controller import KL_RULES
 from stratagem.learn.losses.base import Loss, Outputs
 from stratagem.learn.losses.catalogue import LOSSES
 from stratagem.learn.optimizer import OPTIMIZERS
+from stratagem.learn.reference import REFERENCE_RULES
 from stratagem.learn.schedules import SCHEDULES
 from stratagem.training.loop import CHECK as FAILED_TURN
 from stratagem.training.opponents.matchmakers import MATCHMAKERS
@@ -82,11 +84,12 @@ def optimizers() -> str:
     """The page of optimizers, learning-rate schedules and KL rules."""
     return page(
         "Optimizers, schedules and KL rules",
-        "Three parts of a learner have names, as losses have: the optimizer (`optimizer.method`), the schedule of its "
-        "learning rate (`optimizer.schedule`), and the rule that adapts the coefficient of the KL penalty "
-        "(`adaptive_kl.controller`). A recipe takes a text such as `cosine(end=0.1)`, or a table: "
+        "Parts of a learner have names, as losses have: the optimizer (`optimizer.method`), the schedule of its "
+        "learning rate (`optimizer.schedule`), the rule that adapts the coefficient of the KL penalty "
+        "(`adaptive_kl.controller`), and the reference of that penalty (`reference.type`). A recipe takes a text "
+        "such as `cosine(end=0.1)`, or a table: "
         '`{ type = "cosine", end = 0.1 }`. A part of your own is named as `FILE.py:CLASS`, or by the entry-point '
-        "groups `stratagem.optimizers`, `stratagem.schedules` and `stratagem.kl_rules`: see "
+        "groups `stratagem.optimizers`, `stratagem.schedules`, `stratagem.kl_rules` and `stratagem.references`: see "
         "[Change the optimizer](../how-to/change-the-optimizer.md).",
         "## Optimizers",
         *_described(OPTIMIZERS),
@@ -95,6 +98,10 @@ def optimizers() -> str:
         *_described(SCHEDULES),
         "## KL rules",
         *_described(KL_RULES),
+        "## References",
+        "Beside these `reference.type` is `base`, the model without the adapter, or `copy`, a frozen copy. The "
+        "options of `ema` stand beside `type`, those of a rule of your own in brackets after its name.",
+        *_described(REFERENCE_RULES),
     )
 
 
@@ -107,6 +114,20 @@ def matchmakers() -> str:
         'text or as a table: `{ type = "pfsp", weighting = "linear" }`. One of your own is named as `FILE.py:CLASS`, '
         "or by the entry-point group `stratagem.matchmakers`: see [Choose opponents](../how-to/choose-opponents.md).",
         *_entries(MATCHMAKERS, lambda _: ""),
+    )
+
+
+def samplers() -> str:
+    """The page of samplers."""
+    return page(
+        "Samplers",
+        "All samplers by name: the distribution that tokens are drawn from, as a function of the policy's. Recipes "
+        "name one with the key `sampler`, beside `temperature`, as a text or as a table: "
+        '`{ type = "epsilon_uniform", epsilon = 0.05 }`. A language player takes it as an option: '
+        "`lm(tiny, sampler=epsilon_uniform(epsilon=0.05))`. Without one the policy itself is drawn from. One of your "
+        "own is named as `FILE.py:CLASS`, or by the entry-point group `stratagem.samplers`: see "
+        "[Explore with a sampler](../how-to/explore.md).",
+        *_entries(SAMPLERS, lambda _: ""),
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stratagem.learn.checks import StepContext
-from stratagem.learn.example import Example
-from stratagem.learn.learner import OLD_LOGPROBS, StepReport
+from stratagem.learn.example import OLD_LOGPROBS, Example
+from stratagem.learn.learner import StepReport
 from stratagem.learn.signal_to_noise import SignalToNoise
 
 

@@ -13,13 +13,14 @@ from pydantic_core import PydanticUndefined
 
 from chapters.markdown import code, definition, page, table
 from stratagem.algorithms.sepo.recipe import SEPORecipe, SEPOSettings, read_recipe
+from stratagem.base.named import NamedObject
 from stratagem.base.settings import Settings
 from stratagem.games.safety.catalogue import SAFETY
 from stratagem.language.engines.spec import TrainableEngineSpec
+from stratagem.language.models.decoding_settings import Sampler
 from stratagem.learn.advantages.base import AdvantageEstimator
 from stratagem.learn.kl_controller import KLRule
 from stratagem.learn.losses.base import Loss
-from stratagem.learn.named import NamedObject
 from stratagem.learn.optimizer import OptimizerMethod, OptimizerSettings
 from stratagem.learn.reference import ReferenceSettings
 from stratagem.learn.schedules import LearningRateSchedule
@@ -48,6 +49,7 @@ NAMED: dict[Any, str] = {
     LearningRateSchedule: "optimizers.md#learning-rate-schedules",
     KLRule: "optimizers.md#kl-rules",
     Matchmaker: "matchmakers.md",
+    Sampler: "samplers.md",
 }
 """Where it is told which names there are."""
 WORDS: dict[Any, str] = {int: "whole number", float: "number", str: "text", bool: "true or false"}

@@ -5,8 +5,9 @@ import json
 import pytest
 
 from stratagem.language.models.adapters import add_adapter, save_adapter
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.load import load
-from stratagem.language.models.run_models import DecodingSettings, RunModel, RunModels, write_run_models
+from stratagem.language.models.run_models import RunModel, RunModels, write_run_models
 
 
 @pytest.fixture

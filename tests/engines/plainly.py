@@ -31,14 +31,18 @@ def shares(logits, sampling, allowed=None):
         ranked = ranked[: sampling.top_k]
     total, sofar, nucleus = math.fsum(weights[token] for token in ranked), 0.0, []
     for token in ranked:
-        if sofar < sampling.top_p:
+        if sofar < sampling.top_p or sampling.top_p == 1.0:
             nucleus.append(token)
         sofar += weights[token] / total
     most = max(weights[token] for token in nucleus)
     nucleus = [token for token in nucleus if weights[token] >= sampling.min_p * most]
     found = np.zeros(len(numbers))
     found[nucleus] = [weights[token] for token in nucleus]
-    return found / found.sum()
+    found /= found.sum()
+    if sampling.sampler:  # a mixture with the uniform distribution, also over those whose probability underflows
+        epsilon = float(sampling.sampler.removeprefix("epsilon_uniform(epsilon=").removesuffix(")"))
+        found[nucleus] = (1.0 - epsilon) * found[nucleus] + epsilon / len(nucleus)
+    return found
 
 
 def check_reply(lm, call):

@@ -1,7 +1,9 @@
 """Draws come from the very distribution whose log-probabilities are stored, whatever else is drawn beside them."""
 
 import math
+import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,11 +11,13 @@ import torch
 from plainly import chi_square, shares
 from transformers import MinPLogitsWarper
 
-from stratagem.base.errors import BadParameter
+from stratagem.base.consent.table import allow
+from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games.key import Key
 from stratagem.language.engines.base import LIKELIEST, PLAIN, Sampling
 from stratagem.language.engines.kept_set import KeptSet
 from stratagem.language.engines.sampler import Draw, draw, log_distribution, pad_sets
+from stratagem.language.models.decoding_settings import read_sampler
 
 SIZE, TIMES = 60, 20_000
 KINDS = {
@@ -28,6 +32,10 @@ KINDS = {
     "narrow top-p": Sampling(top_p=1e-9),
     "all": Sampling(0.7, top_k=12, top_p=0.9),
     "wide": Sampling(top_k=1000, top_p=0.999999),
+    "explored": Sampling(0.7, sampler="epsilon_uniform(epsilon=0.3)"),
+    "cut and explored": Sampling(top_p=0.8, sampler="epsilon_uniform(epsilon=0.5)"),
+    "uniform": Sampling(sampler="epsilon_uniform(epsilon=1.0)"),
+    "never explored": Sampling(sampler="epsilon_uniform(epsilon=0.0)"),
 }
 SETS = {"whole": None, "some": (0, 3, 4, 5, 8, 21, 22, 40, 59), "two": (11, 58), "one": (30,)}
 
@@ -38,7 +46,10 @@ def logits_of(seed, rows=1, spread=2.0):
 
 @pytest.mark.parametrize(
     ("kind", "able"),
-    [("plain", "whole"), ("all", "whole"), ("top-k", "whole"), ("cold", "some"), ("top-p", "some"), ("hot", "two")],
+    [
+        *(("plain", "whole"), ("all", "whole"), ("top-k", "whole"), ("cold", "some"), ("top-p", "some")),
+        *(("hot", "two"), ("explored", "some"), ("cut and explored", "whole")),
+    ],
 )
 def test_frequencies(kind, able):
     logits, sampling, allowed = logits_of(3), KINDS[kind], SETS[able]
@@ -74,7 +85,8 @@ def mixed_draws(number=200):
     kinds = [*KINDS.values(), LIKELIEST]
     sets = list(SETS.values())
     return [
-        Draw(n % 7, Key(n // 3), n % 4, sets[n % 4 if n % 5 else 0], kinds[n * 7 % len(kinds)]) for n in range(number)
+        Draw(n % 7, Key(n // 3), n % 4, sets[n % 4 if n % 5 else 0], kinds[(n // 4 * 7 + n) % len(kinds)])
+        for n in range(number)
     ]
 
 
@@ -166,3 +178,68 @@ def test_min_p_is_that_of_the_paper_as_transformers_has_it(share, temperature):
 def test_min_p_is_a_share(min_p):
     with pytest.raises(BadParameter, match="min_p is a share from 0 to 1"):
         Sampling(min_p=min_p)
+
+
+# --- samplers by name
+
+FAULTY = """
+import torch
+from stratagem.language.models.decoding_settings import Sampler
+
+
+class Faulty(Sampler):
+    def behaviour_logprobs(self, policy_logprobs):
+        return {change}
+"""
+FAULTS = {
+    "policy_logprobs - 1.0": "must return log-probabilities whose probabilities sum to 1",
+    "policy_logprobs * float('nan')": "must leave the tokens that can come as they are",
+    "torch.log_softmax(torch.zeros_like(policy_logprobs), -1)": "must leave the tokens that can come as they are",
+    "torch.log_softmax(policy_logprobs.masked_fill(policy_logprobs < -2.0, -torch.inf), -1)": "must leave the tokens",
+    "policy_logprobs[..., :1]": "must return a log-probability for each that it gets",
+    "None": "must return a log-probability for each that it gets",
+}
+
+
+@pytest.mark.parametrize("change", FAULTS)
+def test_a_sampler_that_is_no_distribution_over_what_can_come_is_refused(tmp_path, change):
+    file = tmp_path / f"faulty_{list(FAULTS).index(change)}.py"
+    file.write_text(FAULTY.format(change=change))
+    allow(str(file))
+    draws = [
+        Draw(0, Key(1), 0, SETS["some"], Sampling(sampler=f"{file}:Faulty")),
+        Draw(1, Key(1), 0, SETS["two"], PLAIN),
+    ]
+    draws.append(draws[0]._replace(allowed=SETS["two"]))  # its row is padded, and what fills it up cannot come
+    with pytest.raises(BadParameter, match=FAULTS[change]):
+        draw(logits_of(3, rows=2), draws)
+
+
+def test_the_likeliest_knows_no_sampler():
+    logits, sampling = logits_of(3), Sampling(0.0, sampler="epsilon_uniform(epsilon=1.0)")
+    assert draw(logits, [Draw(0, Key(2), 0, None, sampling)]) == draw(logits, [Draw(0, Key(2), 0, None, LIKELIEST)])
+    assert not sampling.explores
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("epsilon_uniform(epsilon=1.5)", "epsilon"),
+        ("epsilon_uniform(share=0.5)", "it has no option share; its options are epsilon"),
+        ("epsilon_unifrom", "There is no sampler called 'epsilon_unifrom': did you mean epsilon_uniform?"),
+    ],
+)
+def test_a_mistake_in_a_sampler_is_one_sentence(text, sentence):
+    with pytest.raises(StratagemError, match=re.escape(sentence)):
+        read_sampler(text)
+
+
+def test_the_sampler_of_the_page_is_the_example_and_draws_by_its_mixture():
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "how-to" / "explore.md").read_text("utf-8")
+    assert f"```python\n{(root / 'examples' / 'samplers.py').read_text('utf-8')}```\n" in page
+    allow(str(root / "examples" / "samplers.py"))
+    text = f"{root / 'examples' / 'samplers.py'}:HotMixture(share=0.25, temperature=2.0)"
+    logits, own = logits_of(3, rows=4), Sampling(0.7, sampler=text)
+    parts = [log_distribution(logits, Sampling(temperature)).exp() for temperature in (0.7, 1.4)]
+    assert torch.allclose(log_distribution(logits, own).exp(), 0.75 * parts[0] + 0.25 * parts[1], atol=1e-6)

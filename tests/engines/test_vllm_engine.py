@@ -13,6 +13,7 @@ from plainly import check_reply
 
 from fake_vllm import INSTALLED, FakeRuntime, FakeRuntimeV2, install
 from stratagem.base.errors import BadParameter, MissingExtra
+from stratagem.language.engines.base import PolicyNode, Prompt, Sampling, ScoreRequest
 from stratagem.language.engines.catalogue import VLLM
 from stratagem.language.engines.open import open_engine
 from stratagem.language.engines.transformers_engine import TransformersEngine
@@ -50,6 +51,16 @@ def both(engine, requests):
 
 def test_replies_equal_those_of_the_transformers_engine(engine):
     both(engine, lambda e: [asked(e, n) for n in range(12)])
+
+
+def test_sampler_is_refused_in_replies_and_scores(engine):
+    explored = Sampling(sampler="epsilon_uniform")
+    with pytest.raises(BadParameter, match="vLLM draws without the sampler epsilon_uniform: leave it out, or take"):
+        engine.answer([ask(engine, [5], [FREE], sampling=explored)])
+    node = PolicyNode((), (7, 8), masked=True)
+    with pytest.raises(BadParameter, match="vLLM draws without the sampler epsilon_uniform: leave it out, or take"):
+        engine.score([ScoreRequest(prompt=Prompt((), (5, 6)), nodes=(node,), sampling=explored)])
+    both(engine, lambda e: [ask(e, [5], [FREE])])
 
 
 @pytest.mark.skipif(INSTALLED, reason="vLLM does not count its steps")

@@ -49,7 +49,7 @@ FAULTS = {
     "padding": {"probes": {"padding": 0.2}},
     "alike": {"counts": {"groups_without_variance": 6}},
     "silent_term": {"signal_to_noise": {"exploit": NOISE}},
-    "inert_clip": {"steps_per_batch": 1},
+    "inert_clip": {"steps_per_batch": 1, "report": report(metrics=UNMOVED)},
     "stuck_ratio": {"report": report(metrics=UNMOVED)},
     "idle_adapter": {"probes": {"adapter": 0.0}},
     "idle_reference": {"report": report(reference_gap=0.0)},

@@ -2,11 +2,15 @@
 
 import dataclasses
 import random
+import re
+from pathlib import Path
 
 import pytest
 import torch
 
 from stratagem.algorithms.shapellm.language_seat import ValueHead
+from stratagem.base.consent.table import allow
+from stratagem.base.errors import BadParameter
 from stratagem.base.settings import Settings
 from stratagem.games.key import Key
 from stratagem.language.models.adapters import adapter_names, adapter_parameters, add_adapter
@@ -19,7 +23,7 @@ from stratagem.learn.losses.policy_gradient import PolicyGradient
 from stratagem.learn.losses.ppo import PPO
 from stratagem.learn.optimizer import Optimizer, OptimizerSettings
 from stratagem.learn.policy import Policy
-from stratagem.learn.reference import REFERENCE, EMAReference, ReferenceSettings
+from stratagem.learn.reference import REFERENCE, MovingAverage, MovingReference, ReferenceSettings
 from stratagem.training.runs.checkpoint import latest, save_checkpoint
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.weights import (
@@ -207,6 +211,42 @@ def test_a_reference_may_follow_the_policy():
         torch.testing.assert_close(now, 0.75 * was + 0.25 * policy)
 
 
+RENEWED = str(Path(__file__).parents[2] / "examples" / "references.py") + ":Renewed(steps=2)"
+
+
+def test_a_reference_of_a_file_follows_by_its_own_rule():
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "how-to" / "change-the-optimizer.md").read_text("utf-8")
+    assert f"```python\n{(root / 'examples' / 'references.py').read_text('utf-8')}```\n" in page
+    allow(RENEWED.rpartition(":")[0])
+    settings = ReferenceSettings(type=RENEWED)
+    learner = made(average=lambda lm: settings.make(lm, "one"))
+    moving, start = learner.moving_reference, trained(learner)
+    assert learner.update_once(batch(1)).reference_moved is None
+    assert alike(adapter_parameters(learner.policy.lm, moving.name), start)
+    second = learner.update_once(batch(2))
+    assert second.reference_moved > 0.0 < second.reference_gap
+    assert alike(adapter_parameters(learner.policy.lm, moving.name), trained(learner))
+    third, fourth = learner.update_once(batch(3)), learner.update_once(batch(4))
+    assert third.reference_gap is None, "it is a new copy, and no fault"
+    assert fourth.reference_gap > 0.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({"type": "emma"}, "there is no reference called 'emma': did you mean ema"),
+        ({"type": f"{RENEWED[:-9]}(every=3)"}, "it has no option every; its options are steps"),
+        ({"type": RENEWED, "update_every": 3}, "`update_every` is of a moving average"),
+        ({"type": RENEWED, "dtype": "bf16"}, "`dtype` and `device` are of a copy of all weights"),
+    ],
+)
+def test_a_mistake_in_a_reference_is_one_sentence(settings, sentence):
+    allow(RENEWED.rpartition(":")[0])
+    with pytest.raises(BadParameter, match=re.escape(sentence)):
+        ReferenceSettings.read(settings)
+
+
 def test_the_base_is_the_reference_by_default():
     learner = made(average=lambda lm: ReferenceSettings().make(lm, "one"))
     assert learner.reference is None
@@ -275,7 +315,7 @@ def test_a_broken_off_run_with_a_value_head_and_a_following_reference_ends_the_s
         "loss": PPO(),
         "head": True,
         "dropout": 0.1,
-        "average": lambda lm: EMAReference(lm, "one", ema_decay=0.5),
+        "average": lambda lm: MovingReference(lm, "one", MovingAverage(0.5)),
     }
     whole, broken = made(**options), made(**options)
     for learner in (whole, broken):

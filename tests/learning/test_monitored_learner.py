@@ -17,7 +17,7 @@ from stratagem.learn.losses.policy_gradient import PolicyGradient
 from stratagem.learn.monitor import CheckFailed, TrainingMonitor, TrainingWarning, run_probes
 from stratagem.learn.optimizer import Optimizer, OptimizerSettings
 from stratagem.learn.policy import Policy
-from stratagem.learn.reference import EMAReference
+from stratagem.learn.reference import MovingAverage, MovingReference
 
 EXAMPLE = Example(
     tokens=(5, 9, 40, 7, 30), loss_positions=(2, 3, 4), columns={"advantage": (1.0, -1.0, 0.5)}, row={"half": 0.0}
@@ -93,7 +93,7 @@ def test_padding_that_is_masked_by_what_it_is_is_noticed(kind):
 
 
 def test_an_average_that_follows_is_sound_and_is_charged_against(lm):
-    one = learner(lm, reference=EMAReference(lm, "one", ema_decay=0.5))
+    one = learner(lm, reference=MovingReference(lm, "one", MovingAverage(0.5)))
     assert told(one) == set()
     report = one.update_once([EXAMPLE])
     assert report.reference_gap > 0.0
@@ -101,12 +101,12 @@ def test_an_average_that_follows_is_sound_and_is_charged_against(lm):
 
 
 def test_a_reference_that_is_the_policy_itself_is_noticed(lm):
-    assert told(learner(lm, reference=EMAReference(lm, "one", ema_decay=0.0))) == {"idle_reference"}
+    assert told(learner(lm, reference=MovingReference(lm, "one", MovingAverage(0.0)))) == {"idle_reference"}
     assert told(learner(lm, reference="one")) == {"idle_reference"}
 
 
 def test_an_average_that_does_not_move_is_noticed(lm):
-    assert told(learner(lm, reference=EMAReference(lm, "one", ema_decay=1.0))) == {"still_reference"}
+    assert told(learner(lm, reference=MovingReference(lm, "one", MovingAverage(1.0)))) == {"still_reference"}
 
 
 def test_a_policy_that_collapses_is_noticed(lm):

@@ -10,6 +10,7 @@ from types import ModuleType
 import pytest
 
 from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.named import RegistryReader
 from stratagem.base.registry import Registry
 from stratagem.base.renamed.upgrade import Upgrade
 from stratagem.base.settings import FiniteSettings
@@ -20,7 +21,6 @@ from stratagem.learn.advantages.group_mean import GroupMean
 from stratagem.learn.advantages.whitened import Whitened
 from stratagem.learn.losses.catalogue import LOSSES, NamedLoss, read_loss
 from stratagem.learn.losses.policy_gradient import PolicyGradient
-from stratagem.learn.named import RegistryReader
 from stratagem.training.runs.config_file import settings_toml
 
 

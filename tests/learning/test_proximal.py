@@ -12,7 +12,7 @@ from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
 from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.language.models.load import load
-from stratagem.learn.example import Example
+from stratagem.learn.example import OLD_LOGPROBS, Example
 from stratagem.learn.kl_controller import AdaptiveKLSettings
 from stratagem.learn.learner import Learner
 from stratagem.learn.losses.ppo import PPO
@@ -306,3 +306,15 @@ def test_coefficient_of_a_batch_is_the_one_of_its_rewards_and_not_the_next():
     learner = made(SETTINGS.model_copy(update={"adaptive_kl": settings}))
     list(learner.update(played(2, 8), Key(0)))
     assert learner.last_metrics["kl_coef"] == 0.7 != learner.controller.coefficient
+
+
+@pytest.mark.parametrize("dtype", ["fp32", "bf16"])
+def test_ratios_to_a_samplers_probabilities_begin_at_their_importance_weights(dtype):
+    learner, batch = made(dtype=dtype), played(2, 4)
+    drawn = [tuple(-0.5 for _ in one.loss_positions) for one in batch.examples]
+    explored = [one.with_columns(**{OLD_LOGPROBS: own}) for one, own in zip(batch.examples, drawn, strict=True)]
+    weights = (learner.learner.outputs(batch.examples).logprobs + 0.5).exp()
+    first, *_ = learner.update(PPOBatch(explored, batch.episodes, batch.scores), Key(0))
+    low, high = (first.metrics[f"policy/ratio_{end}"] for end in ("min", "max"))
+    assert weights.min() - 1e-3 <= low <= high <= weights.max() + 1e-3
+    assert not 0.99 < high < 1.01

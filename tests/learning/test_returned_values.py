@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.base.named import NamedObject
 from stratagem.learn.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions
 from stratagem.learn.losses.base import Loss, LossOutput, check_output
-from stratagem.learn.named import NamedObject
 from stratagem.training.provided import GRPO
 
 FOUR = Decisions(episode=[0, 1, 2, 3], terms={"payoff": [1.0, 0.0, 2.0, 1.0]})

@@ -1,7 +1,10 @@
 """Numbers that change as training goes on."""
 
+from pathlib import Path
+
 import pytest
 
+from stratagem.base.consent.table import allow
 from stratagem.base.errors import BadParameter
 from stratagem.learn.schedules import Experience, Schedule
 
@@ -12,6 +15,15 @@ from stratagem.learn.schedules import Experience, Schedule
 def test_it_goes_from_start_to_end_and_stays(curve, values):
     schedule = Schedule(start=0.7, steps=100, curve=curve)
     assert [schedule.at(step) for step in (0, 25, 50, 100, 130)] == pytest.approx(values)
+
+
+def test_a_curve_of_a_file_is_a_schedule_of_the_learning_rate():
+    file = str(Path(__file__).parents[2] / "examples" / "optimizers.py")
+    allow(file)
+    schedule = Schedule.read({"start": 1.0, "end": 3.0, "steps": 10, "curve": f"{file}:InverseRoot(speed=8)"})
+    assert [schedule.at(step) for step in (0, 10)] == pytest.approx([1.0, 3.0 - 2.0 / 3.0])
+    with pytest.raises(BadParameter, match="no learning-rate schedule called 'square'"):
+        Schedule.read({"curve": "square"})
 
 
 def test_it_may_rise_or_stand_still():

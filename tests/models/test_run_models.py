@@ -6,11 +6,11 @@ import shutil
 import pytest
 
 from stratagem.base.errors import StratagemError
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.load import load
 from stratagem.language.models.reference import AdapterRef, ModelRef, parse_model
 from stratagem.language.models.run_models import (
     FILE,
-    DecodingSettings,
     RunModel,
     RunModels,
     decoding_options,

@@ -44,7 +44,7 @@ CALL = st.builds(
     ).map(tuple),
     sampler_logprobs=st.lists(LOGPROB, max_size=6).map(tuple),
     allowed=st.lists(st.none() | TOKENS | KEPT, max_size=6).map(tuple),
-    sampling=st.builds(Sampling, st.floats(0, 1e300), COUNT, st.floats(0, 1, exclude_min=True)),
+    sampling=st.builds(Sampling, st.floats(0, 1e300), COUNT, st.floats(0, 1, exclude_min=True), sampler=TEXT),
     finish=st.sampled_from(["done", "length", "error"]),
     num_prompt=COUNT,
     num_reply=COUNT,
@@ -150,6 +150,16 @@ def test_a_record_of_version_5_has_no_reasoning(tmp_path):
         path = tmp_path / name / "000000.parquet"
         older = pq.read_table(path).replace_schema_metadata({b"stratagem_schema_version": b"5"})
         pq.write_table(older.drop_columns(["reasoning"]) if name == "calls" else older, path)
+    assert list(read_episodes(tmp_path)) == written
+
+
+def test_a_record_of_version_10_has_no_samplers(tmp_path):
+    written = talked(2)
+    write_shard(tmp_path, 0, written)
+    for name in SCHEMAS:
+        path = tmp_path / name / "000000.parquet"
+        older = pq.read_table(path).replace_schema_metadata({b"stratagem_schema_version": b"10"})
+        pq.write_table(older.drop_columns(["sampler"]) if name == "calls" else older, path)
     assert list(read_episodes(tmp_path)) == written
 
 

@@ -33,6 +33,7 @@ OPTIONS = {
     "max_new_tokens": [1, 9999],
     "mid_text": [True],
     "min_p": [0.1],
+    "sampler": ["epsilon_uniform(epsilon=0.25)"],
 }
 
 
@@ -106,6 +107,9 @@ MISTAKES = {
     "tiny(top_k=-1)": "A language model needs `top_k` of at least 0, a whole number, not -1.",
     "tiny(top_p=0)": "top_p is a probability above 0, not 0.",
     "tiny(min_p=1.1)": "A language model needs `min_p` from 0 to 1, a number, not 1.1.",
+    "tiny(sampler=epsilon)": "There is no sampler called 'epsilon': did you mean epsilon_uniform?",
+    "tiny(sampler=epsilon_uniform(epsilon=2))": "`epsilon` must be",
+    "tiny(sampler=3)": "A language model needs `sampler` as a text, not 3.",
     "tiny(top_p=1.1)": "A language model needs `top_p` from 0 to 1, a number, not 1.1.",
     "tiny(max_new_tokens=0)": "A language model needs `max_new_tokens` of at least 1, a whole number, not 0.",
     "tiny(mid_text=maybe)": "A language model needs `mid_text` as True or False, not 'maybe'.",

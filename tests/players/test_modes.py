@@ -261,6 +261,14 @@ def test_a_server_can_only_speak_freely(mode):
         player.check(make_game("kuhn"))
 
 
+def test_an_engine_that_draws_by_no_sampler_is_refused_before_it_is_asked():
+    player = player_of(Ventriloquist(["PASS"]), "direct", sampling=Sampling(sampler="epsilon_uniform"))
+    with pytest.raises(
+        BadParameter, match="dummy cannot draw by the sampler epsilon_uniform: leave it out, or take an"
+    ):
+        player.check(make_game("kuhn"))
+
+
 @pytest.mark.parametrize("style", ["plain", "shapellm-state"])
 def test_a_style_without_a_mark_cannot_be_constrained(style):
     with pytest.raises(BadParameter, match="take style=reasoned or style=gtbench-reasoned, or mode=direct"):

@@ -1,20 +1,18 @@
 """A run takes a seat: its models speak as they were trained to, from one engine, and their names stay true."""
 
+import json
+
 import pytest
 import torch
 
 from stratagem.base.errors import StratagemError
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.language.engines.base import Sampling
 from stratagem.language.models.adapters import adapter_parameters, add_adapter, save_adapter
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.load import load
-from stratagem.language.models.run_models import (
-    DecodingSettings,
-    RunModel,
-    RunModels,
-    read_run_models,
-    write_run_models,
-)
+from stratagem.language.models.run_models import FILE, RunModel, RunModels, read_run_models, write_run_models
 from stratagem.players.catalogue import make_player
 from stratagem.playing.match import Match
 from stratagem.playing.scheduler import play
@@ -59,6 +57,29 @@ def test_a_run_plays_as_its_adapter_on_its_base_does(run):
         plain = f"lm('tiny+adapter:{run}/checkpoints/step-{step:06d}/adapters/policy', {options})"
         assert played(f"run:{run}{label}", "tiny") == played(plain, "tiny")
     assert played(f"run:{run}", "tiny") != played(f"run:{run}@last", "tiny") != played(f"run:{run}@base", "tiny")
+
+
+def test_a_run_plays_by_its_sampler_and_one_of_an_earlier_release_by_none(tmp_path):
+    settings = DecodingSettings(sampler="epsilon_uniform(epsilon=0.5)")
+    write_run_models(tmp_path, RunModels(models={"best": RunModel(model="tiny")}, speaks=settings))
+    player = make_player(f"run:{tmp_path}", KUHN)
+    assert player.speaker.sampling == Sampling(sampler="epsilon_uniform(epsilon=0.5)")
+    assert make_player(player.name, KUHN) == player
+    assert make_player(f"lm(run:{tmp_path}, sampler='')", KUHN).speaker.sampling == Sampling()
+    earlier = json.loads((tmp_path / FILE).read_text())
+    del earlier["speaks"]["sampler"]
+    (tmp_path / FILE).write_text(json.dumps(earlier))
+    assert make_player(f"run:{tmp_path}", KUHN).speaker.sampling == Sampling()
+
+
+def test_the_sampler_of_a_strangers_run_is_loaded_for_play_alone(tmp_path):
+    (tmp_path / "own_sampler.py").write_text("raise SystemExit('it was loaded')")
+    settings = DecodingSettings(sampler=f"{tmp_path}/own_sampler.py:Own")
+    write_run_models(tmp_path, RunModels(models={"best": RunModel(model="tiny")}, speaks=settings))
+    assert read_run_models(tmp_path).speaks == settings
+    assert make_player(f"lm(run:{tmp_path}, sampler='')", KUHN).speaker.sampling == Sampling()
+    with pytest.raises(StratagemError, match="which you have not named"):
+        make_player(f"run:{tmp_path}", KUHN)
 
 
 def test_all_models_of_a_run_on_one_base_share_an_engine(run):

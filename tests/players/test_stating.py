@@ -67,7 +67,8 @@ def next_shares(tokens, sampling, allowed=None):
     if sampling.top_k:
         weights = dict(sorted(weights.items(), key=lambda item: -item[1])[: sampling.top_k])
     total = math.fsum(weights.values())
-    return {token: weight / total for token, weight in weights.items()}
+    epsilon = 0.5 if sampling.sampler else 0.0
+    return {token: (1 - epsilon) * weight / total + epsilon / len(weights) for token, weight in weights.items()}
 
 
 def by_hand(who, view, sampling):
@@ -91,6 +92,7 @@ def by_hand(who, view, sampling):
 
 
 SAMPLINGS = {"plain": Sampling(), "cold": Sampling(0.4), "top-k": Sampling(1.5, top_k=2), "likeliest": Sampling(0.0)}
+SAMPLINGS["explored"] = Sampling(0.8, sampler="epsilon_uniform(epsilon=0.5)")
 
 
 @pytest.mark.parametrize("sampling", SAMPLINGS.values(), ids=SAMPLINGS)

@@ -155,7 +155,7 @@ def _of_policy(recipe: PolicyRecipe) -> RunEstimate:
     if horizon := getattr(stage, "horizon_phases", None):
         work = replace(work, replies=replies * min(1.0, horizon / size.decisions))
         work = replace(work, learnt=work.replies)
-    follows = recipe.reference.type == "ema" or bool(locate_model(recipe.model).four_bit and recipe.sft_steps)
+    follows = recipe.reference.follows or bool(locate_model(recipe.model).four_bit and recipe.sft_steps)
     members = recipe.league.max_loaded_adapters if isinstance(recipe, LeagueRecipe) else 0
     copy = recipe.reference.dtype or _dtype(recipe.model)
     made = _estimate(

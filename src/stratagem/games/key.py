@@ -15,6 +15,7 @@ from typing import Protocol
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 _GAMMA = 0x9E3779B97F4A7C15
+"""Increment of splitmix64: 2^64 over the golden ratio, and odd, so that its multiples are all different."""
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 """Multipliers of the mixing function."""
 _new = object.__new__

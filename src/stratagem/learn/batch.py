@@ -9,7 +9,7 @@ from itertools import chain
 import torch
 
 from stratagem.base.errors import BadParameter
-from stratagem.learn.example import Example
+from stratagem.learn.example import OLD_LOGPROBS, Example
 from stratagem.learn.logprobs import TokenOutputs
 from stratagem.learn.losses.base import Columns, Loss, LossOutput, Outputs, Totals, check_output
 
@@ -83,10 +83,6 @@ def _shared_names(names: set[frozenset[str]]) -> list[str]:
     if stray := sorted(every.union(*names) - every.intersection(*names)):
         raise BadParameter(f"Only some examples of the batch have {stray[0]}: give it to all of them, or to none.")
     return sorted(every)
-
-
-OLD_LOGPROBS = "old_logprobs"
-"""Column of the policy's log-probabilities before the step, the denominator of ratios."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,9 @@ from stratagem.language.engines.kept_set import KeptSet, TokenSet
 Target = Mapping[int, float]
 """Target distribution over next tokens; tokens of probability 0 are left out."""
 
+OLD_LOGPROBS = "old_logprobs"
+"""Column of the denominators of ratios: the policy's log-probabilities before the step, or those of a sampler."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
@@ -55,17 +58,22 @@ class Example:
 
 
 def example_from_call(call: Call, **columns: float) -> Example:
-    """Make the training example of a sampled reply; its sampled tokens are in the loss mask, each with `columns`."""
+    """Make the training example of a sampled reply; its sampled tokens are in the loss mask, each with `columns`.
+
+    Tokens of a sampler came by another distribution than the policy's, so its log-probabilities are the old ones: the
+    ratio is then the importance weight pi / mu of off-policy learning (Sutton and Barto 2018, section 5.5).
+    """
     positions = [index for span in call.spans if span.kind == "sampled" for index in range(span.start, span.end)]
     _check_sets(call, positions)
     start = len(call.prompt.tokens)
     known = {name: (value,) * len(positions) for name, value in columns.items()}
+    drawn = tuple(call.sampler_logprobs[index] for index in positions)
     return Example(
         tokens=(*call.prompt.tokens, *call.tokens),
         loss_positions=tuple(start + index for index in positions),
         allowed=tuple(call.allowed[index] for index in positions),
         temperature=call.sampling.temperature,
-        columns={"sampler_logprobs": tuple(call.sampler_logprobs[index] for index in positions), **known},
+        columns={"sampler_logprobs": drawn, **({OLD_LOGPROBS: drawn} if call.sampling.explores else {}), **known},
     )
 
 

@@ -13,10 +13,10 @@ from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, PlainSerializer, PlainValidator, model_validator
 
+from stratagem.base.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.registry import Registry
 from stratagem.base.settings import FiniteSettings
 from stratagem.learn.advantages.base import Floats
-from stratagem.learn.named import NamedObject, RegistryReader, in_a_recipe
 
 
 class KLRule(ABC):

@@ -18,7 +18,6 @@ import torch
 from stratagem.games.key import Key
 from stratagem.language.models.adapters import active, dropout_of, dropping
 from stratagem.learn.batch import (
-    OLD_LOGPROBS,
     BackwardPass,
     TokenLayout,
     backward,
@@ -26,13 +25,13 @@ from stratagem.learn.batch import (
     loss_outputs,
     select_examples,
 )
-from stratagem.learn.example import Example
+from stratagem.learn.example import OLD_LOGPROBS, Example
 from stratagem.learn.logprobs import TokenOutputs, join_pieces
 from stratagem.learn.losses.base import Columns, Loss, LossOutput, Outputs, Totals, combine_outputs
 from stratagem.learn.optimizer import Optimizer
 from stratagem.learn.packing import Pack
 from stratagem.learn.policy import Policy
-from stratagem.learn.reference import EMAReference
+from stratagem.learn.reference import MovingReference
 from stratagem.learn.spread import PackPart, spread
 from stratagem.playing.workers.plan import current
 
@@ -74,20 +73,20 @@ class Learner:
         optimizer: Optimizer,
         *,
         adapter: str | None,
-        reference: str | EMAReference | Policy | None = None,
+        reference: str | MovingReference | Policy | None = None,
         value_head: torch.nn.Module | None = None,
         key: Key | None = None,
     ) -> None:
         """Train `adapter` (None: the base model) against `reference` (an adapter's name; None: the base model).
 
-        An `EMAReference` of the adapter is updated after every step; a `Policy` is another model, and never changes.
+        A `MovingReference` of the adapter is updated after every step; a `Policy` is another model, and never changes.
         `key` is the seed of dropout.
         """
         self.policy = policy
         self.loss = loss
         self.optimizer = optimizer
         self.adapter = adapter
-        self.ema_reference = reference if isinstance(reference, EMAReference) else None
+        self.moving_reference = reference if isinstance(reference, MovingReference) else None
         self.reference_policy = reference if isinstance(reference, Policy) else policy
         self.reference = reference if isinstance(reference, str) else getattr(reference, "name", None)
         self.value_head = value_head
@@ -132,6 +131,8 @@ class Learner:
         whole, known = combine_outputs([piece.found.output for piece in read]), self._add_old_logprobs(batch, read)
         if before_step is not None:
             before_step(known)
+        # right after the reference became a copy the two are equal, and that is no sign of shared weights
+        is_copy = self.moving_reference is not None and self.moving_reference.is_new_copy(self.optimizer.steps_taken)
         loss, rate = float(whole.loss), self.optimizer.learning_rate
         norm = self.optimizer.step(loss)
         return StepReport(
@@ -143,10 +144,10 @@ class Learner:
             num_read=sum(piece.num_read for piece in read),
             metrics={**whole.means(), **_ends(whole)},
             entropy=_entropy(read),
-            reference_gap=_gap(read),
+            reference_gap=None if is_copy else _gap(read),
             reference_moved=None
-            if self.ema_reference is None
-            else self.ema_reference.update(self.optimizer.steps_taken),
+            if self.moving_reference is None
+            else self.moving_reference.update(self.optimizer.steps_taken),
             examples=[*known, *extra],
         )
 

@@ -17,10 +17,10 @@ import torch
 from pydantic import Field, PlainSerializer, PlainValidator
 
 from stratagem.base.errors import BadParameter
+from stratagem.base.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.options import within
 from stratagem.base.registry import Registry
 from stratagem.base.settings import FiniteSettings
-from stratagem.learn.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.learn.schedules import NamedSchedule, read_schedule
 
 DecayRate = Annotated[float, Field(ge=0.0, lt=1.0)]

@@ -116,6 +116,7 @@ def _row_options(attention: Attention, batch: PrefixBatch, model: Any) -> dict[s
 def pad_rows(rows: Sequence[Ids]) -> torch.Tensor:
     """Return rows of token ids, padded on the right."""
     width = max(map(len, rows))
+    # any id would do, since no token attends to what stands behind it
     return torch.tensor([(*row, *(0,) * (width - len(row))) for row in rows])
 
 

@@ -30,8 +30,7 @@ from stratagem.learn.advantages.base import AdvantageEstimate, AdvantageEstimato
 from stratagem.learn.advantages.gae import GAE
 from stratagem.learn.advantages.scaled import ScoreScaling
 from stratagem.learn.advantages.whitened import Whitened
-from stratagem.learn.batch import OLD_LOGPROBS
-from stratagem.learn.example import Example
+from stratagem.learn.example import OLD_LOGPROBS, Example
 from stratagem.learn.kl_controller import AdaptiveKLSettings, KLController
 from stratagem.learn.learner import Learner, StepReport
 from stratagem.learn.losses.ppo import PPO
@@ -244,7 +243,7 @@ def old_outputs(learner: Learner, examples: Sequence[Example]) -> OldOutputs:
 
 
 def with_advantages(examples: Sequence[Example], old: OldOutputs, estimate: AdvantageEstimate) -> list[Example]:
-    """Add the columns that the loss reads."""
+    """Add the columns that the loss reads; those of a sampler stay the old log-probabilities of its tokens."""
     if estimate.returns is None:
         raise BadParameter("This advantage estimator has no returns to train a value head on: take gae.")
     columns = {OLD_LOGPROBS: old.policy_logprobs, "old_value": old.values}
@@ -252,7 +251,13 @@ def with_advantages(examples: Sequence[Example], old: OldOutputs, estimate: Adva
     ends = np.cumsum([len(example.loss_positions) for example in examples])[:-1]
     rows = zip(*(np.split(column, ends) for column in columns.values()), strict=True)
     return [
-        example.with_columns(**{name: tuple(part.tolist()) for name, part in zip(columns, row, strict=True)})
+        example.with_columns(
+            **{
+                name: tuple(part.tolist())
+                for name, part in zip(columns, row, strict=True)
+                if name != OLD_LOGPROBS or name not in example.columns
+            }
+        )
         for example, row in zip(examples, rows, strict=True)
     ]
 

@@ -15,10 +15,10 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field, PlainSerializer, PlainValidator
 
 from stratagem.base.errors import BadParameter
+from stratagem.base.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.options import within
 from stratagem.base.registry import Registry
 from stratagem.base.settings import Settings
-from stratagem.learn.named import NamedObject, RegistryReader, in_a_recipe
 
 
 class LearningRateSchedule(ABC):
@@ -111,8 +111,9 @@ class Schedule(Settings):
     """Number of steps from `start` to `end`, in the unit."""
     unit: ScheduleUnit = "update"
     """Unit of the steps: updates of the seat, or episodes or trials before the update."""
-    curve: Literal["linear", "cosine"] = "linear"
-    """Shape of the schedule: a straight line, or half a cosine wave."""
+    curve: NamedSchedule = read_schedule("linear")
+    """Shape of the schedule, by name as one of the learning rate: `linear` or `cosine`; its factor is the share of the
+    way that is left, 1 at `start` and 0 at `end`."""
 
     def after(self, experience: Experience) -> float:
         """Return the value after an amount of training."""
@@ -124,6 +125,4 @@ class Schedule(Settings):
     def at(self, step: int) -> float:
         """Return the value after a number of steps."""
         progress = min(1.0, max(0, step) / self.steps)
-        if self.curve == "cosine":
-            progress = 0.5 * (1.0 - math.cos(math.pi * progress))
-        return self.start + (self.end - self.start) * progress
+        return self.start + (self.end - self.start) * (1.0 - self.curve.value.factor(progress))

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
-from stratagem.learn.batch import OLD_LOGPROBS
-from stratagem.learn.example import Example
+from stratagem.learn.example import OLD_LOGPROBS, Example
 from stratagem.learn.learner import Learner, StepReport
 from stratagem.learn.losses.sharing import DIVISOR
 

@@ -117,7 +117,7 @@ def _walk_states(
     policies = Policies(game, [agent] * game.spec.seats, budget, merge=merge)
     first = [(state, probability) for probability, state in islice(starts(game), budget + 1)]
     if len(first) > budget:
-        policies.spend(len(first))
+        policies.spend(len(first))  # refuses, before a belief of so many states is made
     layer = _InformationStates(policies, responder)
     return layer.add(first), list(_layers(policies, layer, responder))
 

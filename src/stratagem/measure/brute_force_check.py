@@ -28,6 +28,7 @@ from stratagem.players.members import PlayerBase
 
 NAME = "brute-force"
 TOLERANCE = 1e-9
+"""Difference that is rounding: each way adds up the same histories in another order."""
 _ROUNDING = 1e-12
 """Difference below which figures differ by the order of additions, which processors choose."""
 _MANY = 10**9

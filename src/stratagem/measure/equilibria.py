@@ -12,6 +12,7 @@ from stratagem.games.kuhn.rules import CARDS, KuhnFacts
 from stratagem.measure.equilibrium_family import EquilibriumFamily, FamilyInformationSet
 
 _ALPHA_MAX = 1 / 3
+"""Largest probability of a bluff with the lowest card at the first turn in an equilibrium (Kuhn 1950)."""
 _LINES = {
     "": ("First to act", "bets"),
     "PB": ("Has passed, then faces a bet", "calls"),

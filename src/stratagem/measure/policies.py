@@ -19,6 +19,7 @@ from stratagem.measure.prompts import AskedOnce
 from stratagem.players.base import Mix, Player
 
 _CLOSE = 1e-9
+"""Deviation of a sum of probabilities from 1 that is rounding; a larger one would be an error of every exact figure."""
 _LINES = 10
 """Outcomes of chance that may be followed for each situation of the budget."""
 T = TypeVar("T")

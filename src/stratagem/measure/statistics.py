@@ -16,9 +16,11 @@ from stratagem.games.key import Key
 T = TypeVar("T")
 Array = NDArray[np.float64]
 _MOST_COINS = 1_000_000
+"""Signs that are held at once: 8 MB, whatever the number of patterns."""
 _ROUNDING = 1e-9
+"""Share of a sum by which the order of its terms may change it: patterns with equal sums count as equal."""
 LEAST_FLIPPED = 6
-"""Smallest number of differences whose sign flips can give a p below 5 %."""
+"""Smallest number of differences whose sign flips can give a p below 5 %: 2 / 2^5 is .0625, 2 / 2^6 is .031."""
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from stratagem.players.modes import read
 _LISTED = 1000
 """Largest number of actions that are listed where they are neither a set nor a sheet."""
 _SEED_BITS = 0x7FFF_FFFF
+"""A seed has 31 bits, so that it is positive also in a program whose whole numbers have 32 bits."""
 
 
 def question(ask: Ask) -> str:

@@ -17,6 +17,7 @@ from stratagem.games.key import Key
 from stratagem.language.engines.base import Chat, Sampling
 from stratagem.language.engines.open import engine_for
 from stratagem.language.engines.remote.protocol import check_extra
+from stratagem.language.models.decoding_settings import read_sampler
 from stratagem.language.models.reference import NAMED, parse_model
 from stratagem.language.models.run_models import decoding_options, pin_label
 from stratagem.language.models.unloaded import NotLoaded
@@ -56,9 +57,11 @@ class LanguagePlayer(PlayerBase):
     """Further fields of a request to a server, such as {'reasoning_effort': 'low'}."""
     min_p: float = 0.0
     """Min-p sampling: the tokens with at least this share of the greatest probability; 0 leaves all."""
+    sampler: str = ""
+    """Sampler by name with its parameters, such as epsilon_uniform(epsilon=0.1); empty draws from the policy itself."""
 
     def __post_init__(self) -> None:
-        for option in ("model", "mode", "style", "system"):
+        for option in ("model", "mode", "style", "system", "sampler"):
             if not isinstance(value := getattr(self, option), str):
                 raise BadParameter(f"{_WHO} needs `{option}` as a text, not {value!r}.")
         if not isinstance(self.mid_text, bool):
@@ -70,6 +73,7 @@ class LanguagePlayer(PlayerBase):
         whole(_WHO, "max_new_tokens", self.max_new_tokens, 1)
         _ = self._usual
         object.__setattr__(self, "extra_body", self._extra())
+        object.__setattr__(self, "sampler", str(read_sampler(self.sampler)) if self.sampler else "")
         make_style(self.style)
         if self.mode and self.mode not in MODES:
             raise UnknownName("mode", self.mode, MODES)
@@ -134,7 +138,7 @@ class LanguagePlayer(PlayerBase):
 
     @cached_property
     def _sampling(self) -> Sampling:
-        return Sampling(self.temperature, self.top_k, self.top_p, self.min_p)
+        return Sampling(self.temperature, self.top_k, self.top_p, self.min_p, self.sampler)
 
     def model_use(self) -> ModelUse:
         """Return the model with its style and mode; it is loaded on first use."""

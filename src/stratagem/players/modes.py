@@ -143,6 +143,11 @@ def check_mode(name: str, speaker: Speaker, view: View[Any]) -> None:
     engine = speaker.engine
     if MODES[name].masks and not engine.capabilities.masks:
         raise BadParameter(f"{engine.name} tells texts only, which the mode {name} cannot use: take mode=free.")
+    if speaker.sampling.explores and not engine.capabilities.samplers:
+        raise BadParameter(
+            f"{engine.name} cannot draw by the sampler {speaker.sampling.sampler}: leave it out, or take an engine "
+            "that can, such as transformers."
+        )
     check_style(name, speaker.style, view)
     if name == "prefix":
         check_prefix(speaker, view)

@@ -32,9 +32,10 @@ def scored_policies(speaker: Speaker, views: Sequence[View[Any]], ask: Asking | 
     eight.
     """
     sampling = speaker.sampling
-    if sampling.temperature != 1.0 or sampling.truncates:
+    if sampling.temperature != 1.0 or sampling.truncates or sampling.explores:
         raise CannotCompute(
-            "A server tells probabilities at temperature=1 and without top_p or min_p, so only such a player is scored."
+            "A server tells probabilities at temperature=1 and without top_p, min_p or a sampler, so only such a "
+            "player is scored."
         )
     openings = [Openings(view.choices) for view in views]
     trees = [ReplyTree(opening) for opening in openings]

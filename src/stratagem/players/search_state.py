@@ -74,6 +74,7 @@ class DecisionSearch:
         self._menus: dict[SearchNode, Sequence[str]] = {}
         seats = range(view.game.spec.seats)
         others = [seat for seat in seats if seat != view.seat] if reply is None else []
+        # where several seats choose at once one explores; every second time it is the seat whose action is searched
         self._explorers = [seat for other in others for seat in (view.seat, other)] or [view.seat]
         draws = np.random.RandomState(key.at("search").integer(1 << 32))
         exploration = EXPLORATION * spread(view.game, one_round=one_round)
@@ -287,7 +288,7 @@ def spread(game: Game[Any], *, one_round: bool = False) -> float:
 def _spread(game: Game[Any], one_round: bool) -> float:
     episodes = [SearchState(game.start(key), key, None, one_round=one_round) for key in map(Key, range(_EPISODES))]
     returns = [value for episode in episodes for value in episode.returns()]
-    return (max(returns) - min(returns)) or 1.0
+    return (max(returns) - min(returns)) or 1.0  # 0 would leave the search without exploration
 
 
 _known_spread = lru_cache(maxsize=64)(_spread)

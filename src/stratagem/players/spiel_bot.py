@@ -24,6 +24,7 @@ Bot = Any
 MakeBot = Callable[[Any, int, int], Bot]
 """Function from a `pyspiel.Game`, the number of its player and a seed to a bot."""
 _SEEDS = 2**31 - 1
+"""A seed is a parameter of OpenSpiel, whose whole numbers are those of C++, signed and of 32 bits."""
 _PARAMETERS: dict[str, tuple[str, type]] = {
     "fixed_action_preference": ("actions", str),
     "uniform_random": ("seed", int),

@@ -16,6 +16,7 @@ from stratagem.players.members import PlayerBase
 from stratagem.players.search_state import DecisionSearch, list_all_actions
 
 _EXPLORATION = 2.0
+"""Constant of UCT in OpenSpiel's own example (`uct_c`)."""
 _MEMORY_MB = 1000
 
 

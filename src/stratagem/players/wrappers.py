@@ -32,6 +32,7 @@ from stratagem.players.members import WrapperPlayer
 from stratagem.players.uniform import uniform
 
 _MOST_DRAWS = 64
+"""Draws of another action: of two that are equally likely, none differs once in 2^64 times."""
 
 
 @runtime_checkable

@@ -117,6 +117,7 @@ def digest(request: Request) -> str:
         request.key.value,
         request.max_new_tokens,
         sampling.values(),
+        *([sampling.sampler] if sampling.sampler else []),
         *([request.extra_body] if request.extra_body else []),
         *([request.alternatives] if request.alternatives else []),
     ]

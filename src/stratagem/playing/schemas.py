@@ -7,19 +7,19 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 10
-READABLE = (2, 3, 4, 5, 6, 7, 8, 9, 10)
+SCHEMA_VERSION = 11
+READABLE = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 """Readable versions of the format.
 
 Version 2 had no pasts: its episodes carried nothing over. Version 3 had no clock but turns.
 Version 4 had no kept sets. Version 5 had no reasoning. Version 6 had signals
 as a map, which `datasets` cannot open. Version 7 had no advantages. Version 8 had
-the times of calls among the calls. Version 9 had no min-p.
+the times of calls among the calls. Version 9 had no min-p. Version 10 had no samplers.
 """
 LATER = {
     "episodes": {"pasts": 3},
     "decisions": {"clock": 4, "advantage": 8},
-    "calls": {"kept": 5, "reasoning": 6, "min_p": 10},
+    "calls": {"kept": 5, "reasoning": 6, "min_p": 10, "sampler": 11},
 }
 """Columns that the first version did not have, by the version that brought them."""
 EARLIER_TYPES = {"episodes": {"signals": pa.map_(pa.string(), pa.list_(pa.list_(pa.float64())))}}
@@ -103,6 +103,7 @@ CALLS = pa.schema(
         ("top_k", pa.int64()),
         ("top_p", pa.float64()),
         ("min_p", pa.float64()),
+        ("sampler", pa.string()),
         ("finish", pa.string()),
         ("num_prompt", pa.int64()),
         ("num_reply", pa.int64()),

@@ -67,6 +67,7 @@ class Table:
         self.state = setup.begin()
         self.episode = setup.episode(self.state)
         self._rows = DecisionRows(len(setup.slots)) if detail else None
+        # a chain of comparisons, which is false where one of the three is set
         self._limited = not setup.rounds is setup.turns is setup.until is None
         self._turn = setup.forked_at
         self._moves: dict[Seat, str | None] = {}

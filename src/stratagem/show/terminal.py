@@ -14,6 +14,7 @@ from stratagem.show.console import VisibleText
 from stratagem.show.table import Column, ResultTable, TableRow, Value, heading_of, is_numeric
 
 _ENDLESS = 1000
+"""Width at which no cell is wrapped, so that the columns can be measured before they are put into parts."""
 _STYLES = {"null": "dim"}
 
 

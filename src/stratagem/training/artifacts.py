@@ -12,19 +12,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from stratagem.language.models.adapters import adapter_names, load_adapter, save_adapter
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.load import load
 from stratagem.language.models.merging import merge_adapter
 from stratagem.language.models.reference import parse_model
-from stratagem.language.models.run_models import (
-    DecodingSettings,
-    RunModel,
-    RunModels,
-    outside,
-    own_text,
-    resolve_model,
-    write_run_models,
-)
+from stratagem.language.models.run_models import RunModel, RunModels, outside, own_text, resolve_model, write_run_models
 from stratagem.players.language import language_player
 from stratagem.training.runs.checkpoint import checkpoint_folders
 from stratagem.training.runs.files import new_folder

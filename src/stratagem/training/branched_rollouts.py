@@ -302,6 +302,7 @@ class BranchedRollouts:
     def _group(self, number: int, iteration: int, parent: Episode, key: Key) -> Group:
         """Return a group at the last state of a prefix in which the agent's seat acts."""
         seats, at = self.game.spec.seats, key.at("group", number)
+        # counted over all iterations, so that with fewer groups than seats each seat has its turn
         turn = iteration * self.settings.groups_per_batch + number
         own = turn % seats if self.settings.stratified else at.at("seat").integer(seats)
         slots = tuple((seat - own) % seats for seat in range(seats))

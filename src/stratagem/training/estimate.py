@@ -38,7 +38,8 @@ _EPISODES = 8
 _WORDS = 500
 """Number of different tokens of a prompt; those of a reply are others."""
 _READ = 3.0
-"""Speed of a forward pass over many tokens, relative to that of forward and backward pass together."""
+"""Speed of a forward pass over many tokens, relative to that of forward and backward pass together: the backward pass
+has twice the operations of the forward pass."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class ProcessMemory:
             "weights": shape.weight_bytes(self.dtype, four_bit=self.four_bit),
             "reference": shape.weight_bytes(self.reference) if self.reference else 0.0,
             "adapters": adapters,
+            # AdamW's two numbers a weight, and the master copy, of 4 bytes each
             "optimizer": (1 if self.adapter is None else self.learners) * each * (12.0 if short else 8.0),
             "gradients": each * trained_width,
             **self.step.parts(self.packs),

@@ -21,7 +21,8 @@ from stratagem.games.key import Key
 from stratagem.language.engines.caches import reset_caches
 from stratagem.language.engines.open import serving_base
 from stratagem.language.engines.outcomes import counting_outcomes
-from stratagem.language.models.run_models import DecodingSettings, own_name, own_text
+from stratagem.language.models.decoding_settings import DecodingSettings
+from stratagem.language.models.run_models import own_name, own_text
 from stratagem.learn.monitor import TrainingWarning
 from stratagem.measure.agreement import disagreements
 from stratagem.measure.evaluate import EvaluationRow, GameResult, evaluate, measure_player

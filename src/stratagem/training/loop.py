@@ -111,7 +111,7 @@ class RunPosition:
 def train(algorithm: RunnableAlgorithm, progress: Progress = no_progress) -> None:
     """Begin a run, or continue it from its newest checkpoint."""
     with algorithm.run.at_work(lambda: resume(algorithm.run, algorithm.recipe)) as start:
-        keep(algorithm.run, last=NUM_CHECKPOINTS)
+        keep(algorithm.run, last=NUM_CHECKPOINTS)  # a kill after a save may have left one too many
         with MetricLog(algorithm.run) as log:
             loop = _Loop(algorithm, progress, log)
             stage = loop.train(start)
@@ -147,7 +147,7 @@ class _Loop:
             self._run(stage)
             if last:
                 return stage
-            del stage
+            del stage  # its model, before the next stage loads another one
 
     @property
     def _last(self) -> int:
@@ -172,6 +172,7 @@ class _Loop:
         for step in steps:
             metrics = self._step(stage)
             self.return_memory()
+            # the last step is saved below, after `finish`, as the beginning of the next stage
             if step + 1 < stage.num_steps and (stage.saves(at.step) or self._is_overdue()):
                 self._save(stage)
             self.progress(at.total, self.num_steps, metrics)

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from stratagem.base.errors import BadParameter
+from stratagem.base.named import NamedObject
 from stratagem.games.abilities import silence_at
 from stratagem.games.base import Game, Seat, State, View
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.learn.advantages.base import AdvantageEstimator
-from stratagem.learn.named import NamedObject
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
 from stratagem.playing.forks import steps
 from stratagem.playing.match import Match, Setup

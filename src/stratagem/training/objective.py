@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
 
+from stratagem.base.named import NamedObject
 from stratagem.base.settings import FiniteSettings
 from stratagem.learn.advantages.catalogue import NamedAdvantage
 from stratagem.learn.losses.catalogue import NamedLoss
-from stratagem.learn.named import NamedObject
 from stratagem.training.provided import CollectedInputs
 
 

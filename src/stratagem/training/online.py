@@ -17,11 +17,11 @@ from stratagem.language.engines.base import TrainableEngine
 from stratagem.language.engines.caches import reset_caches
 from stratagem.language.engines.open import open_engine
 from stratagem.language.models.adapters import average_adapter, copy_adapter
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.language_model import LanguageModel
-from stratagem.language.models.run_models import DecodingSettings
-from stratagem.learn.batch import OLD_LOGPROBS
+from stratagem.learn.example import OLD_LOGPROBS
 from stratagem.learn.policy import Policy
-from stratagem.learn.reference import EMAReference
+from stratagem.learn.reference import MovingReference
 from stratagem.players.model_player import ModelPlayer
 from stratagem.playing.records import Episode
 from stratagem.playing.workers.plan import current
@@ -143,7 +143,7 @@ def policy_of(
         strict=strict,
     )
     policy.optimizer_steps, policy.signal_every = stage.optimizer_steps, recipe.signal_every
-    reference: EMAReference | Policy | None = recipe.reference.make(lm, name)
+    reference: MovingReference | Policy | None = recipe.reference.make(lm, name)
     if start is not None and recipe.reference.type == "copy":
         copy = start(**recipe.reference.options(lm))
         reference = Policy(copy, max_tokens_per_microbatch=recipe.max_tokens_per_microbatch)

@@ -15,8 +15,8 @@ from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.language.engines.base import Engine, TrainableEngine
 from stratagem.language.models.adapters import adapter_names
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.language_model import LanguageModel
-from stratagem.language.models.run_models import DecodingSettings
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.checks import ADVANTAGES, ADVANTAGES_CLIPPED
 from stratagem.learn.example import Example
@@ -26,7 +26,7 @@ from stratagem.learn.losses.base import Loss
 from stratagem.learn.monitor import TrainingMonitor
 from stratagem.learn.optimizer import Optimizer, OptimizerSettings
 from stratagem.learn.policy import Policy
-from stratagem.learn.reference import EMAReference
+from stratagem.learn.reference import MovingReference
 from stratagem.learn.steps import take_steps
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
@@ -114,7 +114,7 @@ class TrainablePolicy:
         num_steps: int,
         *,
         key: Key,
-        reference: str | EMAReference | Policy | None = None,
+        reference: str | MovingReference | Policy | None = None,
         value_head: torch.nn.Module | None = None,
     ) -> None:
         """Set the loss, a new optimizer for `num_steps` steps, and the reference; `key` seeds dropout.
@@ -198,8 +198,8 @@ class TrainablePolicy:
     def reset(self, weights: Iterable[torch.Tensor]) -> None:
         """Reset the policy to these weights of its adapter, with a new optimizer and average."""
         self.learner.optimizer.reset(weights)
-        if self.learner.ema_reference is not None:
-            self.learner.ema_reference.reset()
+        if self.learner.moving_reference is not None:
+            self.learner.moving_reference.reset()
         self.monitor.reset(self.learner.optimizer.steps_taken)
         self.publish()
 
@@ -233,7 +233,7 @@ class TrainablePolicy:
     @property
     def adapters(self) -> list[str]:
         """Names of its adapters: its own, that of an averaged reference, and its followers."""
-        average = self.learner.ema_reference
+        average = self.learner.moving_reference
         return [self.name, *([] if average is None else [average.name]), *self.followers]
 
     @property

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.base.named import NamedObject
 from stratagem.learn.advantages.base import AdvantageEstimator
 from stratagem.learn.losses.base import Loss
-from stratagem.learn.named import NamedObject
 
 Needs = frozenset[str]
 """Columns and outputs in words, as they stand in a sentence."""

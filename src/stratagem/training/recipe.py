@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
 
+from stratagem.base.named import NamedObject
 from stratagem.base.renamed.metrics import MetricName
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.safety.base import Pools
+from stratagem.language.models.decoding_settings import SamplingSettings
 from stratagem.language.models.reference import parse_model
-from stratagem.language.models.run_models import SamplingSettings
 from stratagem.learn.losses.base import Loss
-from stratagem.learn.named import NamedObject
 from stratagem.learn.optimizer import OptimizerSettings
 from stratagem.learn.reference import ReferenceSettings
 from stratagem.measure.best_response import BUDGET
@@ -118,8 +118,10 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
     @model_validator(mode="after")
     def _base(self) -> Self:
         needs_reference, loss = "reference_logprobs" in self.stage.loss.value.extras, f"`{self.stage_name}.loss`"
-        if self.train == "all" and self.reference.type == "ema":
-            raise ValueError('a `reference` of type `ema` is the mean of an adapter: leave `train` at "adapter"')
+        if self.train == "all" and self.reference.follows:
+            raise ValueError(
+                f'a `reference` of type `{self.reference.type}` is made of an adapter: leave `train` at "adapter"'
+            )
         if self.train == "all" and needs_reference and self.reference.type == "base":
             raise ValueError(
                 f'with `train = "all"` nothing is left as a reference, which {loss} reads: keep a copy of the weights, '

@@ -16,10 +16,10 @@ from stratagem.base.consent.table import check_read, note_named, settle
 from stratagem.base.consent.trusted import is_trusted
 from stratagem.base.errors import BadParameter
 from stratagem.base.files import read_small, reason
+from stratagem.base.named import TYPE, NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.settings import FiniteSettings
 from stratagem.language.engines.catalogue import engines
 from stratagem.language.engines.spec import EngineSpec, TrainableEngineSpec
-from stratagem.learn.named import TYPE, NamedObject, RegistryReader, in_a_recipe
 from stratagem.players.modes import MODES
 from stratagem.playing.workers.plan import TABLES
 from stratagem.training.runs.folder import is_run

@@ -19,8 +19,8 @@ from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.language.engines.base import Engine
 from stratagem.language.engines.open import open_engine
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.load import load
-from stratagem.language.models.run_models import DecodingSettings
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.demonstrations.imitation import ImitatedPlayer, TeacherDecision, teacher_decisions
 from stratagem.learn.demonstrations.scripted import Cast, cast_of, demonstrations, shuffle_items

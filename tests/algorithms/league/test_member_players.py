@@ -108,7 +108,7 @@ def test_the_reference_of_who_begins_anew_begins_anew(tmp_path):
     learner = state.learners["main"].learner
     for weight in learner.optimizer.weights:
         weight.data.add_(0.1)
-    learner.ema_reference.update(learner.ema_reference.update_every)
+    learner.moving_reference.update(learner.moving_reference.rule.update_every)
     state.reset("main")
-    pairs = zip(adapter_parameters(state.lm, learner.ema_reference.name), learner.optimizer.weights, strict=True)
+    pairs = zip(adapter_parameters(state.lm, learner.moving_reference.name), learner.optimizer.weights, strict=True)
     assert all(torch.equal(reference, weight) for reference, weight in pairs)

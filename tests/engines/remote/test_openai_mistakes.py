@@ -152,6 +152,9 @@ def test_what_the_protocol_cannot_say_is_refused(serve):
         ask(engine, sampling=Sampling(top_k=5))
     with pytest.raises(BadParameter, match="takes no adapters: leave 'best' out"):
         ask(engine, adapter="best")
+    explored = Sampling(sampler="epsilon_uniform")
+    with pytest.raises(BadParameter, match="draws its tokens itself, without the sampler epsilon_uniform: leave it"):
+        ask(engine, sampling=explored)
     assert server.asked == []
 
 

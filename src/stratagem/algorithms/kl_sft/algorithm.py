@@ -21,9 +21,9 @@ from stratagem.algorithms.kl_sft.target_policies import TargetPolicy, make_examp
 from stratagem.games.key import Key
 from stratagem.language.engines.base import Engine
 from stratagem.language.engines.open import open_engine
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.load import load
 from stratagem.language.models.reference import parse_model
-from stratagem.language.models.run_models import DecodingSettings
 from stratagem.learn.example import Example
 from stratagem.learn.losses.kl_targets import KLTargets
 from stratagem.learn.optimizer import OptimizerSettings

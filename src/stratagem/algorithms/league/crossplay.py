@@ -293,6 +293,7 @@ def game_scores(names: Sequence[str], pair: tuple[int, int], matchup: Matchup) -
         own_seat = episode.seat_of(0)
         others = [payoff for seat, payoff in enumerate(episode.payoffs) if seat != own_seat]
         own = episode.payoffs[own_seat]
+        # payoffs are sums, so equal ones may differ in the last digit
         points = sum(0.5 if abs(own - payoff) < 1e-9 else float(own > payoff) for payoff in others) / len(others)
         yield Score(names[pair[0]], names[pair[1]], points, deal=episode.group)
 

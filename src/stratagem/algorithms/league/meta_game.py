@@ -15,6 +15,7 @@ from stratagem.base.errors import BadParameter
 
 Floats = NDArray[np.float64]
 _ALIKE = 1e-9
+"""Gain below which two count as equals, where the formula of fixation is 0 / 0; its limit is 1 / crowd."""
 
 
 def skew(rates: Floats) -> Floats:
@@ -77,7 +78,7 @@ def _stationary(chain: Floats) -> Floats:
     size = len(chain)
     equations = np.vstack([chain.T - np.eye(size), np.ones(size)])
     shares, *_ = np.linalg.lstsq(equations, np.array([*np.zeros(size), 1.0]), rcond=None)
-    shares = np.maximum(shares, 0.0)
+    shares = np.maximum(shares, 0.0)  # least squares may leave rounding below 0
     share: Floats = shares / shares.sum()
     return share
 

@@ -17,12 +17,17 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 MEAN = 1500.0
+"""Mean rating of a population, which the model leaves free."""
 _SCALE = 400.0 / np.log(10.0)
 """Rating points for a unit of log-odds."""
 _PRIOR = 0.5
 """Number of virtual draws of each member with the mean."""
 _Z = 1.959964
+"""Quantile of the normal distribution at .975, for 95 % intervals."""
 _STEPS, _CLOSE = 100, 1e-10
+"""Limits of Newton's method: steps, and the log-odds of a step that counts as none."""
+_LARGEST_STEP = 2.0
+"""Log-odds of one step at most: the slope is flat for a member that won all games, and a whole step would overshoot."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ def elo_among(points: Floats, games: Floats, others: Floats) -> float:
     for _ in range(_STEPS):
         won = _logistic(own - theirs)
         step = float((points - games * won).sum() / (games * won * (1.0 - won)).sum())
-        own += min(2.0, max(-2.0, step))
+        own += min(_LARGEST_STEP, max(-_LARGEST_STEP, step))
         if abs(step) < _CLOSE:
             break
     return MEAN + float(_SCALE) * own
@@ -132,7 +137,7 @@ def _fit_strengths(games: Floats, points: Floats) -> Floats:
         own = _logistic(strength)
         slope = (points - games * won).sum(axis=1) + _PRIOR * (0.5 - own)
         step = np.linalg.solve(_information(games, won, own), slope)
-        strength = strength + np.clip(step, -2.0, 2.0)
+        strength = strength + np.clip(step, -_LARGEST_STEP, _LARGEST_STEP)
         if np.abs(step).max() < _CLOSE:
             break
     return strength

@@ -10,9 +10,9 @@ from typing import Annotated
 from pydantic import PlainSerializer, PlainValidator
 
 from stratagem.base.errors import CannotCompute
+from stratagem.base.named import TYPE, NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.registry import Registry
 from stratagem.games.key import Key
-from stratagem.learn.named import TYPE, NamedObject, RegistryReader, in_a_recipe
 from stratagem.training.opponents.matchmakers import GROUP, MATCHMAKERS
 from stratagem.training.opponents.matchmaking import Matchmaker, Odds, Situation, history, mix_odds, shares, spread
 from stratagem.training.opponents.member import Member
@@ -137,6 +137,7 @@ _USUAL: Mapping[str, object] = {
     "width": 100.0,
     "opponent": "",
 }
+"""Their defaults then: a value that the rule does not read is meant only where it differs."""
 
 
 class LeagueMatchReader(RegistryReader[Matchmaker]):

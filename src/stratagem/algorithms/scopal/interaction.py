@@ -18,7 +18,7 @@ from stratagem.games.base import Game, View
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.language.engines.caches import reset_caches
-from stratagem.language.models.run_models import SamplingSettings
+from stratagem.language.models.decoding_settings import SamplingSettings
 from stratagem.language.prompting.base import ChatMessage
 from stratagem.players.base import Ask, Mix, Player, Turn
 from stratagem.players.catalogue import make_player

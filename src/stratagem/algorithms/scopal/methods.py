@@ -318,6 +318,7 @@ def _group_advantage(samples: Samples) -> Floats:
     total = np.bincount(group, weights=count)
     centred = reward - (np.bincount(group, weights=count * reward) / total)[group]
     std = np.sqrt(np.bincount(group, weights=count * centred**2) / total)[group]
+    # equal rewards may differ in the last digit, and a division by that would make advantages of them
     return np.where(std > 1e-9, centred / np.maximum(std, 1e-9), 0.0)
 
 

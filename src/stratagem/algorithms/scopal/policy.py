@@ -23,8 +23,8 @@ from stratagem.games.key import Key
 from stratagem.language.decoding.sampling import Sampling
 from stratagem.language.engines.open import open_engine
 from stratagem.language.models.adapters import adapter_names, average_adapter, copy_adapter, save_adapter
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.load import load
-from stratagem.language.models.run_models import DecodingSettings
 from stratagem.learn.advantages.base import Floats, Ints
 from stratagem.learn.monitor import TrainingMonitor
 from stratagem.learn.policy import Policy

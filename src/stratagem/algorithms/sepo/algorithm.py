@@ -267,6 +267,7 @@ class SEPOCollector:
             num_probes = sum(other.kind == probe.kind for other in probes)
             weight = self.weights[probe.kind] / num_probes
             term = scaled_payoffs if probe.kind == "exploit" else signal_term("collusion")
+            # a shortfall is made good by payoff, and collusion is left off
             sign = 1.0 if probe.kind == "exploit" else -1.0
             if self._is_active(probe):
                 yield self._examples(probe, {probe.kind: term}, {probe.kind: sign}, weight)
@@ -299,6 +300,7 @@ class SEPOCollector:
         estimate = self.settings.advantage.value(decisions, self._estimator_states.get(against, FRESH))
         self._estimator_states[against] = dict(estimate.state)
         self._counts.update(estimate.counts)
+        # not before the estimate, where a division by the standard deviation would cancel the weight of a probe
         weighted = replace(
             estimate,
             advantage=estimate.advantage * advantage_weight,

@@ -103,6 +103,7 @@ class SEPOSettings(ObjectiveSettings, SnapshotSettings):
     matchmaker: NamedMatchmaker | None = None
     """Rule that draws an opponent of the pool `train` for each group, by name with its parameters. Without one every
     opponent of the pool plays all groups."""
+    # Four switches of one collector and no kind of object: each says which episodes are played and trained on.
     penalty_credit: Literal["probe", "rollout", "shared", "none"] = "probe"
     """Credit assignment of penalties: `probe` (decisions of the probe itself), `rollout` (subtracted from a rollout's
     reward; the paper's), `shared` (equal for all rollouts of a group, which cancels), or `none` (payoff and externality

@@ -27,9 +27,10 @@ from stratagem.language.decoding.vocabulary import Ids
 from stratagem.language.engines.base import TrainableEngine
 from stratagem.language.engines.open import open_engine
 from stratagem.language.engines.spec import TrainableEngineSpec
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.reference import parse_model
-from stratagem.language.models.run_models import DecodingSettings, resolve_model
+from stratagem.language.models.run_models import resolve_model
 from stratagem.learn.advantages.base import encode_values
 from stratagem.learn.example import Example, example_from_call
 from stratagem.learn.learner import StepReport

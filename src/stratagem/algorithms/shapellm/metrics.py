@@ -34,7 +34,7 @@ from stratagem.training.stage import Metrics
 NULL = "null"
 """Joint action of a round in which a seat had no legal action (a null action)."""
 CERTAIN = 40.0
-"""Log-odds of an action that is taken for certain."""
+"""Log-odds of an action that is taken for certain: its probability rounds to 1 in float64."""
 
 
 def payoff_metrics(episodes: Sequence[Episode], names: Sequence[str]) -> Metrics:

@@ -40,6 +40,8 @@ AnySeat = (
     | MFOSSettings
     | AdvantageAlignmentSettings
 )
+# A union of settings and no registry: a learner has tables inside (adapter, ppo) that [defaults.KIND] lies under, and
+# an own one would be a seat with its construction, memory and checkpoint, which is an algorithm's.
 SeatSettings = Annotated[AnySeat, Field(discriminator="learner")]
 KINDS: tuple[str, ...] = tuple(str(kind.model_fields["learner"].default) for kind in get_args(AnySeat))
 """Names of the kinds of learners."""

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator, model_validator
 
 from stratagem.base.settings import FiniteSettings
 from stratagem.games.key import Key
-from stratagem.language.models.run_models import SamplingSettings
+from stratagem.language.models.decoding_settings import SamplingSettings
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.optimizer import OptimizerSettings
 from stratagem.learn.proximal import PPOSettings
@@ -34,6 +34,7 @@ Share = Annotated[float, Field(gt=0.0, lt=1.0)]
 TRL_RATE = 1.41e-6
 """Default learning rate of trl's PPO, with which ShapeLLM trains naive learners (Table 7)."""
 RANK_TWO = AdapterSettings(rank=2, targets=("q_proj", "v_proj"))
+"""Adapter of ShapeLLM's agents, with a smaller rank than the default, to save compute (its adapter configuration)."""
 
 
 class PromptSettings(FiniteSettings):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 MOVED: Mapping[str, str] = {
     "measure.tree_response": "games.sequence_form",
+    "learn.named": "base.named",
     "show.reports.league_names": "show.reports.run_data",
     "measure.figures.talk": "measure.figures.declared",
     "show.reports.headline_table": "show.reports.headline",

@@ -27,7 +27,9 @@ MOST_VALUES = 16_384
 """Largest number of values in the JSON of a request: the checks of more would take seconds."""
 _MOST_OPTIONS = 64
 _MOST_STOPS = 4
+"""Largest number of stop texts in OpenAI's protocol."""
 _SEEDS = (-(1 << 63), (1 << 64) - 1)
+"""Range of whole numbers of 64 bits, with a sign or without, since clients send both."""
 LABELS = ("user", "metadata", "safety_identifier")
 """Fields that name the caller and change no answer."""
 NEUTRAL: Mapping[str, tuple[Any, ...]] = {

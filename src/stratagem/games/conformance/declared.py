@@ -16,6 +16,7 @@ from stratagem.games.safety.catalogue import measured_by, signal_names, stakes_o
 from stratagem.games.spec import GameSpec
 
 _CLOSE = 1e-9
+"""Payoffs are sums, which rounding moves by less."""
 
 
 def spec(case: VerifiedGame) -> str:

@@ -19,6 +19,7 @@ from stratagem.games.key import Key
 _OUTCOMES = 500
 """Largest number of outcomes of a draw; one with more is left out."""
 _CLOSE = 1e-9
+"""Rounding of a sum of probabilities."""
 
 
 def enumerated_outcomes(case: VerifiedGame) -> str:

@@ -22,6 +22,7 @@ from stratagem.games.key import Key
 from stratagem.games.spec import GameSpec
 
 _FACTORS, _MOST_ADDED = (2, 3, 4, 5, 7, 10), 12
+"""Payoffs are multiplied and moved by whole numbers, so that whole ones stay whole, and never left as they are."""
 
 
 @dataclass(frozen=True)

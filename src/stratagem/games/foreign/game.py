@@ -16,6 +16,7 @@ from stratagem.games.key import Chance
 from stratagem.games.spec import GameSpec
 
 _SEEDS = 2**31 - 1
+"""Seeds of 31 bits are positive also in an environment that stores them as signed numbers of 32 bits."""
 _LONGEST = 200
 """Number of characters of a refusal, whose end says why."""
 

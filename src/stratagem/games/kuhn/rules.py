@@ -127,6 +127,7 @@ class Kuhn(Game[KuhnFacts]):
             bounds=(-2.0 * self.hands, 2.0 * self.hands),
             chance=True,
             private_information=True,
+            # hands know nothing of each other, but the opener alternates: there are two kinds of them
             independent_rounds=2 if self.hands > 1 else 0,
             symmetric=False,
             on_illegal="default",

@@ -21,6 +21,7 @@ from stratagem.players.base import Scripted, Traits
 from stratagem.players.iterated import COOPERATE, DEFECT, cooperating
 
 _HAIR = 1e-12
+"""Rounding at a bound: a `chi` or a probability may be on the bound itself."""
 Outcome = tuple[int, int]
 """Own action and the other's."""
 OUTCOMES: tuple[Outcome, ...] = (

@@ -134,7 +134,7 @@ class ResistanceState(State[ResistanceFacts]):
         self.phase, self.team, self.to_act = PROPOSE, (), (self.leader,)
 
     def _end_game(self, *, spies: bool) -> RoundResult:
-        self.round += self.phase == VOTE
+        self.round += self.phase == VOTE  # a mission has counted its round already
         self.phase = OVER
         self.end()
         return RoundResult(tuple(float((seat in self.spies) is spies) for seat in range(SEATS)))

@@ -1,6 +1,7 @@
 """Sampling distribution of a reply: how logits become the probabilities that are drawn from.
 
-Every part of the package passes these settings as one object. `language.engines.sampler` computes the distribution.
+Every part of the package passes these settings as one object. `language.engines.sampler` computes the distribution, and
+`language.models.decoding_settings` declares the settings of recipes and the samplers by name.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from stratagem.base.errors import BadParameter
 
 @dataclass(frozen=True)
 class Sampling:
-    """Sampling distribution: tempered, then cut by top-k, top-p and min-p in this order, each renormalised."""
+    """Sampling distribution: tempered, then cut by top-k, top-p and min-p in this order, each renormalised.
+
+    A sampler changes what is left.
+    """
 
     temperature: float = 1.0
     """Sampling temperature; 0 takes the most likely token."""
@@ -23,6 +27,11 @@ class Sampling:
     """Nucleus sampling: the most likely tokens that together have at least this probability."""
     min_p: float = 0.0
     """Min-p sampling (Nguyen et al. 2025): tokens of at least this share of the greatest probability; 0 leaves all."""
+    sampler: str = ""
+    """Text that names a sampler with its parameters; empty for draws from the policy itself.
+
+    A text, since a record may name the file of a stranger, which reading must not load.
+    """
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.temperature < math.inf:
@@ -38,6 +47,11 @@ class Sampling:
     def truncates(self) -> bool:
         """True if top-k, top-p or min-p may leave tokens out of a draw."""
         return self.temperature > 0.0 and (self.top_k > 0 or self.top_p < 1.0 or self.min_p > 0.0)
+
+    @property
+    def explores(self) -> bool:
+        """True if tokens are drawn from another distribution than the policy's; the arg-max knows no sampler."""
+        return self.temperature > 0.0 and bool(self.sampler)
 
     def values(self) -> list[float]:
         """Return the settings as plain numbers; min-p only where it is set, so that earlier readers know the others."""

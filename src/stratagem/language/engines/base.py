@@ -114,7 +114,7 @@ class Call:
     spans: tuple[Span, ...] = ()
     """Origin of the tokens; the spans cover all of them."""
     sampler_logprobs: tuple[float, ...] = ()
-    """Log-probability of each token under its sampling distribution; 0 for forced tokens."""
+    """Log-probability of each token under its sampling distribution, that of a sampler included; 0 if forced."""
     allowed: tuple[TokenSet | None, ...] = ()
     """Allowed set of each token, where one applied: that of the guide, or with top-k or top-p the set that was kept."""
     sampling: Sampling = PLAIN
@@ -176,6 +176,8 @@ class Capabilities:
     """True if the same request gets the same reply again at no price; replies of other engines are logged."""
     copies: bool = False
     """True if it answers by a copy of the learner's weights; a run compares the two before it trains."""
+    samplers: bool = False
+    """True if it draws by the sampler that a request names."""
 
 
 class RequestAnswer(NamedTuple):

@@ -16,6 +16,10 @@ from stratagem.games.key import Key
 
 _GOLDEN = 0x9E3779B9 - (1 << 32)
 _FIRST, _SECOND = 0x7FEB352D, 0x846CA68B - (1 << 32)
+"""2^32 over the golden ratio, which spreads neighbouring ids, and lowbias32's multipliers.
+
+They are negative from 2^31 on, since torch multiplies signed numbers only.
+"""
 _WORD = 0xFFFFFFFF
 _LARGEST = 22.0
 """Upper bound of an exponential variate; one in three billion draws exceeds it."""

@@ -31,6 +31,7 @@ def stages(texts: Sequence[Ids], group: Sequence[int], start: int) -> list[Readi
     result = list[ReadingStage]()
     waiting = [(list(group), start, result)] if len(group) > 1 else []
     for some, begun, among in waiting:
+        # the last token of each text is left for the last pass, whose logits are asked for
         shared = min(_shared_length(texts, some), min(len(texts[number]) for number in some) - 1)
         if (len(some) - 1) * (shared - begun) >= WORTH:
             made = ReadingStage(some, begun, shared)

@@ -1,8 +1,8 @@
 """From logits to tokens: the distribution of a reply, the same for sampling and for scoring.
 
-First the allowed set, then the temperature, then top-k, then top-p, then min-p, each renormalised; what is left is
-drawn from by Gumbel noise. A log-probability that is stored is always one of this distribution, and with top-k, top-p
-or min-p the set that is left comes with it.
+First the allowed set, then the temperature, then top-k, then top-p, then min-p, each renormalised, and last the sampler
+where there is one; what is left is drawn from by Gumbel noise. A log-probability that is stored is always one of this
+distribution, and with top-k, top-p or min-p the set that is left comes with it.
 """
 
 from __future__ import annotations
@@ -13,15 +13,19 @@ from typing import NamedTuple
 
 import torch
 
+from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
 from stratagem.language.decoding.sampling import Sampling
 from stratagem.language.decoding.vocabulary import Ids
 from stratagem.language.engines.kept_set import KeptSet, TokenSet, compact, pack
 from stratagem.language.engines.noise import gumbel, seeds
+from stratagem.language.models.decoding_settings import read_sampler
 
 _NONE = float("-inf")
 _COLDEST = 1e-30
 """Smallest temperature that low precision can hold."""
+_SUM_TOLERANCE = 1e-4
+"""Logarithm of a sum of probabilities that counts as rounding; 262,144 numbers in fp32 are 1e-6 off."""
 _ENTRIES = 1 << 22
 """Number of probabilities whose kept tokens are listed at once."""
 
@@ -41,7 +45,7 @@ def log_distribution(logits: torch.Tensor, sampling: Sampling) -> torch.Tensor:
         logprobs = _nucleus(logprobs, sampling.top_p)
     if sampling.min_p > 0.0:
         logprobs = _above(logprobs, sampling.min_p)
-    return logprobs
+    return _explore(logprobs, sampling.sampler) if sampling.sampler else logprobs
 
 
 def _apply_temperature(logits: torch.Tensor, temperature: float) -> torch.Tensor:
@@ -71,6 +75,22 @@ def _above(logprobs: torch.Tensor, share: float) -> torch.Tensor:
     """Keep the tokens with at least this share of the greatest probability, renormalised."""
     least = logprobs.amax(-1, keepdim=True) + math.log(share)
     return torch.log_softmax(logprobs.masked_fill(logprobs < least, _NONE), -1)
+
+
+def _explore(logprobs: torch.Tensor, sampler: str) -> torch.Tensor:
+    """Return the distribution of a sampler.
+
+    Refused where a token becomes possible or impossible: the recorded set would not be the support of the draw, and a
+    ratio to a probability of 0 would have no value.
+    """
+    changed = read_sampler(sampler).value.behaviour_logprobs(logprobs)
+    if not isinstance(changed, torch.Tensor) or changed.shape != logprobs.shape:
+        raise BadParameter(f"The sampler {sampler} must return a log-probability for each that it gets.")
+    if not torch.equal(changed > _NONE, logprobs > _NONE):
+        raise BadParameter(f"The sampler {sampler} must leave the tokens that can come as they are: none more or less.")
+    if not bool((changed.logsumexp(-1).abs() <= _SUM_TOLERANCE).all()):
+        raise BadParameter(f"The sampler {sampler} must return log-probabilities whose probabilities sum to 1.")
+    return changed
 
 
 class Draw(NamedTuple):

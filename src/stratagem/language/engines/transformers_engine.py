@@ -34,7 +34,7 @@ _DEFAULTS = TransformersSettings()
 class TransformersEngine(LocalEngine):
     """Engine of one base model and the adapters on it; a reply that is over makes room for the next request."""
 
-    capabilities = Capabilities(masks=True, scores=True)
+    capabilities = Capabilities(masks=True, scores=True, samplers=True)
 
     def __init__(self, lm: LanguageModel, settings: TransformersSettings = _DEFAULTS) -> None:
         super().__init__(lm)
@@ -113,6 +113,7 @@ class TransformersEngine(LocalEngine):
     def _begin(self, calls: dict[int, Call]) -> list[Reply]:
         """Take waiting requests, those that begin alike together; the calls of some need no model."""
         room = self.rows - len(self._live)
+        # few prompts at a time would cost a pass each; rows of one length cannot be joined at all
         if self._live and (not self.reader.ragged or 2 * room < self.rows):
             return []
         order = sorted(self._waiting, key=lambda t: (self._waiting[t].adapter, self._waiting[t].prompt.tokens))
@@ -158,7 +159,7 @@ class TransformersEngine(LocalEngine):
 
     def _ahead_of(self, replies: Sequence[Reply], texts: Sequence[AdapterText]) -> list[Branches]:
         """Return what to read ahead after each distinct text; nothing where several replies begin with it."""
-        saved = PASS / len(replies)
+        saved = PASS / len(replies)  # a row's share, since a pass serves all of them
         if not self.reader.ragged:
             return []
         by_text: dict[AdapterText, list[Reply]] = {}

@@ -16,6 +16,7 @@ VERSION = 1
 SIZES = {"base": Size(256, 4, 8), "base-10m": Size(320, 8, 10), "base-25m": Size(512, 8, 8)}
 """Sizes by name: 3.8, 11.2 and 28.1 million weights."""
 _SEED = 20
+"""Any number would do; with another one each result of these models would be another model's."""
 
 
 def base_folder(name: str) -> Path:

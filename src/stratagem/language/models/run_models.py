@@ -7,10 +7,10 @@ what lies outside of it is not opened at its word, and nobody is asked over a ne
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, Self
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import Field
 
@@ -18,7 +18,7 @@ from stratagem import __version__
 from stratagem.base.errors import BadParameter
 from stratagem.base.files import write_file
 from stratagem.base.settings import Settings
-from stratagem.language.decoding.sampling import Sampling
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.folder import read_json
 from stratagem.language.models.reference import LABEL, AdapterRef, BadModel, ModelRef, adapter_at, parse_model
 
@@ -58,38 +58,6 @@ _TEMPLATE = "template:"
 _MOVING = (BEST, "last")
 _ON_DISK = ("dir", "gguf")
 _CLOSED = ("run", "zoo", "api")
-
-
-class SamplingSettings(Settings):
-    """Sampling settings, which recipes, players and the list of a run's models share."""
-
-    temperature: float = Field(default=1.0, gt=0.0)
-    """Sampling temperature."""
-    top_k: int = Field(default=0, ge=0)
-    """Number of most likely tokens to sample from; 0 leaves all. The learner renormalises over the kept tokens."""
-    top_p: float = Field(default=1.0, gt=0.0, le=1.0)
-    """Nucleus sampling: the most likely tokens that together have at least this probability; 1 leaves all."""
-    min_p: float = Field(default=0.0, ge=0.0, le=1.0)
-    """Min-p sampling: the tokens with at least this share of the greatest probability; 0 leaves all."""
-
-    @property
-    def sampling(self) -> Sampling:
-        """Sampling distribution."""
-        return Sampling(**{name: getattr(self, name) for name in SamplingSettings.model_fields})
-
-
-class DecodingSettings(SamplingSettings):
-    """Decoding mode, prompt style and sampling settings of a run's models; defaults of the players made from them."""
-
-    temperature: float = 1.0
-    mode: str = "direct"
-    style: str = "plain"
-    max_new_tokens: int = 256
-
-    @classmethod
-    def of(cls, sampling: Sampling, mode: str, style: str, max_new_tokens: int) -> Self:
-        """Make the settings of a sampling distribution."""
-        return cls(**asdict(sampling), mode=mode, style=style, max_new_tokens=max_new_tokens)
 
 
 class RunModel(Settings):

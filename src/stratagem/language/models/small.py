@@ -23,6 +23,7 @@ VERSION = 1
 VOCABULARY = 1024
 SIZE = Size(width=256, layers=4, heads=8)
 _SEED = 20
+"""Any number would do; with another one each result of this model would be another model's."""
 _GAMES = ("diplomacy(judged=False)", "diplomacy(judged=False, only=[FRANCE, GERMANY])")
 _PIECES = r"\n|\p{N}| ?[A-Z]{3}/[NSEW]C| ?\p{L}+| ?[^\s\p{L}\p{N}]+|[^\S\n]+"
 _WEIGHT = 500

@@ -19,6 +19,7 @@ VERSION = 1
 WINDOW = 32
 """Window of the sliding layers of tiny-gemma in tokens: any prompt of a game is longer."""
 _SEED = 20
+"""Any number would do; with another one each result of these models would be another model's."""
 _WIDTH: dict[str, Any] = {"hidden_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32}
 _SHARED: dict[str, Any] = {
     **_WIDTH,

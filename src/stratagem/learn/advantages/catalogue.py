@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import PlainSerializer, PlainValidator
 
+from stratagem.base.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.registry import Registry
 from stratagem.learn.advantages.base import AdvantageEstimator
 from stratagem.learn.advantages.beta import Beta
@@ -22,7 +23,6 @@ from stratagem.learn.advantages.scaled import Scaled
 from stratagem.learn.advantages.spag import SPAGReward
 from stratagem.learn.advantages.step_win_rate import StepWinRate
 from stratagem.learn.advantages.whitened import Whitened
-from stratagem.learn.named import NamedObject, RegistryReader, in_a_recipe
 
 ESTIMATORS: dict[str, Callable[..., AdvantageEstimator]] = {
     "group_mean": GroupMean,

@@ -50,6 +50,7 @@ class Whitened(AdvantageEstimator):
             return estimate
         rounds = decisions.codes("round") if self.mean_over == "round" else np.zeros(len(decisions), dtype=np.int64)
         advantage = _centre_values(estimate.advantage, rounds)
+        # trl's `whiten` adds 1e-8 to the variance, too, and divides by n - 1
         factor = 1.0 / np.sqrt(max(advantage.var(ddof=1), self.advantage_std_floor**2) + 1e-8)
         centred = {name: _centre_values(share, rounds) for name, share in estimate.term_advantages.items()}
         shares = {name: share * factor for name, share in centred.items()}

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from pydantic import PlainSerializer, PlainValidator
 
+from stratagem.base.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.registry import Registry
 from stratagem.learn.losses.base import Loss
 from stratagem.learn.losses.cross_entropy import CrossEntropy
@@ -18,7 +19,6 @@ from stratagem.learn.losses.policy_gradient import PolicyGradient
 from stratagem.learn.losses.ppo import PPO
 from stratagem.learn.losses.spag import SPAG
 from stratagem.learn.losses.value import Value
-from stratagem.learn.named import NamedObject, RegistryReader, in_a_recipe
 
 LOSSES: dict[str, Callable[..., Loss]] = {
     "cross_entropy": CrossEntropy,

@@ -65,6 +65,7 @@ class KTO(Loss):
         weight = self._weight(columns)[mismatched]
         log_ratios = _log_ratios(outputs, columns).detach()[mismatched] * weight
         divergence = log_ratios.sum().item() / (weight.sum().item() or 1.0)
+        # a divergence is at least 0, though the estimate of one batch may be below (Ethayarajh 2024, eq. 8)
         return {"examples": float(columns.num_examples - number), "kl": max(0.0, divergence)}
 
     def _weight(self, columns: Columns) -> torch.Tensor:

@@ -37,10 +37,14 @@ Z = 1.645
 FEW = 8.0
 """Mean number of replies a question under which no point is given."""
 _PILOT, _EVEN = 0.25, 0.1
+"""Share of the pilot among all replies, and of the second stage that is spread evenly (steps 1 and 2)."""
 _KNOWN = 0.1
 """Share of the second stage's replies that a cache may have taken from the pilot; with more the lower limit is 0."""
 _DRAWS = 16
+"""Draws of the policy over which step 2 averages: by the frequencies alone, a question with equal replies in the pilot
+would have no variance, and get its even share only."""
 _ROUNDING = 1e-9
+"""Gain of a certain policy that counts as none."""
 Asked = Callable[[Ints], ReplyTally]
 """Source of replies: takes the number of replies that each question is to get."""
 

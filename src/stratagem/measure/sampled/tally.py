@@ -59,7 +59,7 @@ def frequencies(questions: TreeQuestions, counts: Floats, *, prior: float = 0.0)
 def variances(questions: TreeQuestions, rows: Floats, slopes: Floats) -> Floats:
     """Return by question the variance of one reply's value, where an action's value is the derivative by its share."""
     first, second = questions.sums(rows * slopes), questions.sums(rows * slopes**2)
-    result: Floats = np.maximum(second - first**2, 0.0)
+    result: Floats = np.maximum(second - first**2, 0.0)  # the difference of equal numbers may be below 0 by rounding
     return result
 
 
@@ -78,5 +78,6 @@ def deal_halves(actions: Sequence[Sequence[int]], questions: TreeQuestions, afte
     for number, replies in enumerate(actions):
         first = questions.slots[number]
         for place, action in enumerate(replies, after[number]):
+            # every second question begins with the other half, which would be empty after one reply to each
             halves[(place + number) % 2, first + action] += 1.0
     return halves

@@ -42,7 +42,7 @@ def mutual_information(joint: Mapping[tuple[X, Y], float]) -> float:
         first[x] = first.get(x, 0.0) + p
         second[y] = second.get(y, 0.0) + p
     terms = (p * math.log(p / (first[x] * second[y])) for (x, y), p in joint.items() if p > 0.0)
-    return max(0.0, math.fsum(terms))
+    return max(0.0, math.fsum(terms))  # of independent ones the terms cancel but for rounding
 
 
 def information_on_action(talk: Signalling) -> float:
@@ -99,6 +99,7 @@ def sampled_information(rows: Sequence[Row], key: Key, permutations: int = 1000)
     null = [
         _conditional(_shuffle_columns(groups.values(), key.at("shuffle", n)), len(rows)) for n in range(permutations)
     ]
+    # a permutation with the same counts counts as reaching it, though its terms are added in another order
     reached = sum(value >= found - 1e-12 for value in null)
     mean = math.fsum(null) / permutations if permutations else math.nan
     return SampledInformation(found, mean, (reached + 1) / (permutations + 1), len(rows))

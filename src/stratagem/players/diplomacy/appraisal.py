@@ -36,6 +36,7 @@ class AppraisalWeights:
 SPRING = AppraisalWeights(700, 300, (100, 1000, 30, 10, 6, 5, 4, 3, 2, 1))
 FALL = AppraisalWeights(600, 400, (1000, 100, 30, 10, 6, 5, 4, 3, 2, 1))
 WINTER = AppraisalWeights(700, 300, FALL.proximity, strength=0, competition=0, guard=1000)
+# centres change hands after fall: in spring the places one move ahead count most, in fall the place itself
 SEASONS: Mapping[str, AppraisalWeights] = {"S": SPRING, "F": FALL, "W": WINTER}
 
 

@@ -60,6 +60,7 @@ def _call(call: Call, decode: Decode | None) -> Json:
         "top_k": call.sampling.top_k,
         "top_p": call.sampling.top_p,
         **({"min_p": call.sampling.min_p} if call.sampling.min_p else {}),
+        **({"sampler": call.sampling.sampler} if call.sampling.sampler else {}),
         "num_prompt": call.num_prompt,
         "num_reply": call.num_reply,
         "ms": call.ms,

@@ -18,6 +18,7 @@ from stratagem.training.opponents.results import Results
 
 MatchScore = Literal["gain", "payoff"]
 _TIE = 1e-9
+"""Payoffs are sums, so equal ones may differ in the last digit."""
 
 
 class MatchedGroup(Protocol):

@@ -11,9 +11,9 @@ from typing import Annotated
 from pydantic import PlainSerializer, PlainValidator
 
 from stratagem.base.errors import BadParameter, CannotCompute
+from stratagem.base.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.options import whole, within
 from stratagem.base.registry import Registry
-from stratagem.learn.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.training.opponents.matchmaking import (
     PFSP,
     FixedOpponent,

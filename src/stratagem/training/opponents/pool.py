@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, Self, cast
 from pydantic import Field, model_validator
 
 from stratagem.base.errors import BadParameter
+from stratagem.base.named import NamedObject
 from stratagem.base.settings import FiniteSettings
 from stratagem.games.base import Game, Seat
 from stratagem.games.key import Key
 from stratagem.language.engines.base import TrainableEngine
 from stratagem.language.models.adapters import save_adapter
-from stratagem.learn.named import NamedObject
 from stratagem.players.base import Player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.pools import make_bot

@@ -44,6 +44,7 @@ from stratagem.training.stage import Metrics, Stage, State, TrainingBatch
 _INITIAL_STD, _INITIAL_SCALE = 1.0, 0.3
 """Standard deviations of the policies at the start of a meta-episode, and of the network's first weights."""
 _DECAY, _SQUARED_DECAY = 0.9, 0.99
+"""Decay rates of Adam; squares are averaged over 100 generations, not over 1,000 as usual: there are 60 by default."""
 
 
 class MFOSSettings(MemoryOneSettings):

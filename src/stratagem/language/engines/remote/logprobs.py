@@ -13,6 +13,7 @@ from stratagem.language.engines.base import Alternative
 
 _MOST_TOKENS = 1 << 12
 _MOST_ALTERNATIVES = 1 << 10
+"""Largest numbers of tokens, and of others in the place of one, that are read: a server is not trusted to stop."""
 _ROUNDING = 1e-3
 """Tolerance of a log-probability above 0."""
 _LEAST = -1e300

@@ -23,7 +23,9 @@ OWN = frozenset({"model", "messages", "stream", "n", "temperature", "max_tokens"
 FEWER = "fewer top_logprobs"
 """Servers that tell fewer likeliest tokens than others."""
 _FEW = 5
+"""Number that OpenAI's older interface, of completions, tells at most."""
 _SEED_BITS = 0x7FFF_FFFF
+"""A seed has 31 bits, so that it is positive also where a server stores it as a signed number of 32 bits."""
 
 
 def check(request: Request) -> None:
@@ -35,6 +37,11 @@ def check(request: Request) -> None:
     if request.sampling.min_p:
         raise BadParameter(
             "A server takes no min_p: leave it at 0, and set top_p where unlikely words are to be cut off."
+        )
+    if request.sampling.explores:
+        raise BadParameter(
+            f"A server draws its tokens itself, without the sampler {request.sampling.sampler}: leave it out, or take "
+            "the engine transformers."
         )
     if request.adapter:
         raise BadParameter(

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from stratagem.base.errors import CannotCompute
-from stratagem.language.engines.base import Call, Request, ScoreRequest, Scores
+from stratagem.base.errors import BadParameter, CannotCompute
+from stratagem.language.engines.base import Call, Request, Sampling, ScoreRequest, Scores
 from stratagem.language.engines.local_engine import LocalEngine, loaded_name
 from stratagem.language.engines.reader import AdapterText
 from stratagem.language.engines.reply import Reply
@@ -102,6 +102,7 @@ class CopyEngine(LocalEngine):
         calls: dict[int, Call] = {}
         for request in requests.values():
             self.adapters.check(request.adapter)
+            _check_sampling(request.sampling)
         for ticket, request in requests.items():
             reply = Reply(request, ticket)
             reply.take_forced()
@@ -152,3 +153,12 @@ class CopyEngine(LocalEngine):
         if not request.prompt.tokens or most >= self.batch.runtime.longest:
             raise CannotCompute(self._too_long(request.prompt, self.batch.runtime.longest))
         self.adapters.check(request.adapter)
+        _check_sampling(request.sampling)
+
+
+def _check_sampling(sampling: Sampling) -> None:
+    """Refuse a sampler: the process of vLLM knows neither its file nor its package."""
+    if sampling.explores:
+        raise BadParameter(
+            f"vLLM draws without the sampler {sampling.sampler}: leave it out, or take the engine transformers."
+        )

@@ -235,4 +235,4 @@ class Holder:
 
 def _sampling(data: Mapping[str, Any]) -> Sampling:
     temperature, top_k, top_p, *min_p = data["sampling"]
-    return Sampling(float(temperature), int(top_k), float(top_p), *map(float, min_p))
+    return Sampling(float(temperature), int(top_k), float(top_p), float(min_p[0]) if min_p else 0.0)

@@ -25,6 +25,7 @@ from stratagem.players.tree_search import searchable
 from stratagem.playing.records import Episode
 
 SIMULATIONS = 100
+"""Simulations a decision of the exploiter; `eval --exploitability search` has as many by default."""
 LEAST_DEALS = 5
 """Smallest number of deals: of fewer no p is at most 5 %, even if each is won and the others might be lost."""
 

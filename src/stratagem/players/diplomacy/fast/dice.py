@@ -11,6 +11,7 @@ Words = NDArray[np.uint64]
 """A key and the number of its draws so far."""
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+"""Constants of `games.key`: the kernels must give the same numbers."""
 _LOW = np.uint64(0xFFFFFFFF)
 _30, _27, _31, _32 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(32)
 

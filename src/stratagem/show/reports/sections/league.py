@@ -16,6 +16,7 @@ from stratagem.show.reports.run_data import RunData, finite
 from stratagem.show.reports.section import Section, fold_element, missing, table
 
 _Z = 1.959964
+"""Quantile of the normal distribution at .975, for 95 % intervals."""
 _UNITS = {
     "Win rate": SHARE,
     "Effective number of opponents": "opponents",

@@ -55,7 +55,8 @@ function Legend() {
 
 function Call({ call, index, total, row }) {
   const settings = `${visible(call.base)}${call.adapter ? `, adapter ${visible(call.adapter)}` : ''}${call.version ? `, update ${call.version}` : ''}, temperature ${call.temperature}${
-    call.top_p < 1 ? `, top_p ${call.top_p}` : ''}${call.top_k ? `, top_k ${call.top_k}` : ''}`;
+    call.top_p < 1 ? `, top_p ${call.top_p}` : ''}${call.top_k ? `, top_k ${call.top_k}` : ''}${call.min_p ? `, min_p ${call.min_p}` : ''}${
+    call.sampler ? `, sampler ${visible(call.sampler)}` : ''}`;
   const joint = call.tokens.reduce((product, token) => (token.p == null ? product : product * token.p), 1);
   return html`<article class="call">
     ${total > 1 && html`<h3>Call ${index + 1} of ${total}</h3>`}

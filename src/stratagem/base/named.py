@@ -1,4 +1,4 @@
-"""Losses and advantage estimators named in a recipe: by a text, or by a table with parameters.
+"""Objects of registries, such as losses, named in a recipe: by a text, or by a table with parameters.
 
     loss = "dapo"
     loss = "dapo(clip_range_high=0.3)"
