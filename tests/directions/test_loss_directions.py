@@ -116,7 +116,7 @@ CASES = {
     "dpo": paired,
     "spag": ended,
 }
-"""From what each reply is worth to a batch; the value loss, which moves no reply, has a test of its own."""
+"""From the value of each reply to a batch; the value loss, which moves no reply, has a test of its own."""
 
 
 def test_every_loss_has_a_direction_case():

@@ -47,7 +47,7 @@ def test_payoff_raises_the_action_that_pays_in_two_steps():
     assert moved(DILEMMA, optimizer_steps=2) > 1e-4
 
 
-def test_what_is_paid_alike_teaches_nothing():
+def test_equal_rewards_have_no_gradient():
     """Against the mean of the batch; a moving average first has to learn what is usual."""
     assert moved(FLAT, advantage="group_mean") == 0.0
 

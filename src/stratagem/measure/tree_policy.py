@@ -151,7 +151,7 @@ class Oracle:
 
     @cached_property
     def advantages(self) -> Any:
-        """The same, where each seat is paid its advantage over the mean of the others."""
+        """The same, with the advantage over the mean of the others as the payoff of each seat."""
         return spiel_game(self.tree, self._advantages)
 
     @cached_property

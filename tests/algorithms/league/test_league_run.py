@@ -176,7 +176,7 @@ def test_killed_within_a_step_it_goes_on_with_the_same_opponents_and_ratings(who
 
 
 def said(episode):
-    """Return the players, and every reply with its probabilities, to the bit."""
+    """Return the players, and every reply with its exact probabilities."""
     calls = [(call.tokens, call.sampler_logprobs) for row in episode.decisions for call in row.calls]
     return episode.id, episode.players, calls
 

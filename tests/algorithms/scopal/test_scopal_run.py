@@ -1,4 +1,4 @@
-"""Runs of SCO-PAL: what they leave behind, that they resume to the bit, and what they refuse."""
+"""Runs of SCO-PAL: what they leave behind, that they are bit-identical when resumed, and what they refuse."""
 
 import json
 import re
