@@ -26,7 +26,7 @@ WAYS = {
 RECIPE_NAMES = {"smollm2": "kuhn-smollm2"}
 """Names of the recipes of games that are not those of the games."""
 WAY_CHANGES: Mapping[str, Mapping[str, str]] = {
-    "fixed": {"learners.main.match": '{ rule = "fixed", opponent = "base" }'},
+    "fixed": {"learners.main.matchmaker": '{ rule = "fixed", opponent = "base" }'},
 }
 """Ways that are settings of a game's recipe; the others are recipes of their own."""
 POPULATIONS: Mapping[str, Mapping[str, str]] = {
