@@ -47,7 +47,7 @@ REPLACED = {
     r"teaches": "is a training example, or is in the loss mask",
     r"untaught": "not trained on",
     r"uncharged": "inactive",
-    r"charged|charges|charge for": "penalised, penalty",
+    r"charge[sd]?": "penalty, penalised",
     r"worth more than": "advantage",
     r"(?:position|state|action|decision|episode|round|step|reply|order)s? (?:is|are) worth": "value",
     r"(?:is|are|was|were) paid(?! twice| here| for)": "reward, return or payoff",
@@ -77,7 +77,6 @@ They are no phrases, since each is also a plain word, a symbol of mathematics, o
 """
 
 SPARED = {
-    "charge": "a server charges money for its replies",
     "pay": "a game pays its seats, and `payoff` is the term where a game theorist speaks; requests are paid for",
     "worth": "an item of an auction or of a negotiation is worth points, in the words of the game",
     "taught": "the name of a file of corrected decisions, `taught.jsonl`, which a recipe reads",
@@ -109,13 +108,13 @@ PHRASES = {re.compile(rf"(?<![A-Za-z]){phrase}(?![a-z])", re.IGNORECASE): term f
 
 
 KEPT = re.compile(
-    r"""\.at\("[^"]*"|"warm_start": "sft"|both are paid\.|the higher bid wins and is paid|You are paid \{"""
-    r"""|each power is paid its centres"""
+    r"""\.at\("[^"]*"|"warm_start": "sft"|servers charge|both are paid\.|You are paid \{"""
+    r"""|the higher bid wins and is paid|each power is paid its centres"""
 )
 """Texts that keep an old phrase.
 
-These are parts of a key, from which random draws follow, a replaced setting, and what a model reads in a game: a change
-of a text would make another game.
+These are parts of a key, from which random draws follow, a replaced setting, what a server costs, and what a model
+reads in a game: a change of a text would make another game.
 """
 
 

@@ -52,11 +52,11 @@ def test_equal_rewards_have_no_gradient():
     assert moved(FLAT, advantage="group_mean") == 0.0
 
 
-def test_the_charge_leads_back_to_the_reference():
+def test_the_penalty_leads_back_to_the_reference():
     recipe, _ = collector(FLAT)
     home = defects(policy_of(recipe, load("tiny")).player, make_game(FLAT))
-    charge = {"kl_estimator": "k3", "kl_coef": 1.0}
-    _, before, change = step(*collector(FLAT, loss=charge, advantage="group_mean"), shake=True)
+    penalty = {"kl_estimator": "k3", "kl_coef": 1.0}
+    _, before, change = step(*collector(FLAT, loss=penalty, advantage="group_mean"), shake=True)
     assert (home - before) * change > 0.0
 
 

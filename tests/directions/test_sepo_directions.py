@@ -114,8 +114,8 @@ def penalties(episodes, kind):
         if f"/{kind}/" in episode.id:
             seat = episode.seat_of(0)
             defected = next(row.action for row in episode.decisions if row.seat == seat) == "DEFECT"
-            charge = max(0.0, 3.0 - episode.payoffs[seat]) if kind == "exploit" else float(defected)
-            each.setdefault(int(episode.id.rpartition(".")[2]), []).append(charge)
+            penalty = max(0.0, 3.0 - episode.payoffs[seat]) if kind == "exploit" else float(defected)
+            each.setdefault(int(episode.id.rpartition(".")[2]), []).append(penalty)
     return {number: sum(some) / len(some) for number, some in each.items()}
 
 
@@ -198,7 +198,7 @@ def test_every_way_to_credit_a_penalty_has_a_direction_case():
     assert set(weights) == {"exploit", "collusion", "externality", "deception"}
 
 
-def test_the_charge_leads_back_to_the_reference():
+def test_the_penalty_leads_back_to_the_reference():
     """All payoffs are equal, so nothing else moves a policy that has left its base."""
     home = defects(policy_of(recipe_of(FLAT), load("tiny")).player, make_game(FLAT))
     _, before, moved = sepo(FLAT, penalty_credit="none", loss={"kl_coef": 1.0}, shake=True)

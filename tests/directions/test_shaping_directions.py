@@ -130,7 +130,7 @@ def test_a_naive_learner_is_not(seated):
 
 
 @pytest.mark.parametrize("kind", LEARNING)
-def test_the_charge_leads_back_to_the_reference(seated, kind):
+def test_the_penalty_leads_back_to_the_reference(seated, kind):
     seat, game = seated(kind, FLAT, ppo={"adaptive_kl": {"initial_kl_coef": 5.0}, "scale_scores": False})
     home = defects(seat, game)
     torch.manual_seed(3)

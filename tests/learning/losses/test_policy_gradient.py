@@ -102,7 +102,7 @@ def test_sepo_penalises_only_what_became_likelier_than_in_the_reference():
     assert output.means()["kl"] == pytest.approx(1.5 / 5)
 
 
-def test_a_charge_of_nothing_is_only_measured():
+def test_a_penalty_of_nothing_is_only_measured():
     said, columns = batch()
     reference = said.detach() - 1.0
     output = run(
