@@ -69,7 +69,7 @@ KEYS = (
     *("forks", "rollouts", "groups", "updates", "rate", "decay", "clip", "clip_low", "clip_high", "warm_up"),
     *("warm_start", "kl", "beta", "alpha", "gamma", "lam", "centre", "least_spread", "farthest", "pace", "dice"),
     *("terms", "credit", "orders", "budget", "max_new", "recompute", "horizon", "source", "judge", "select", "aims"),
-    *("clock", "better", "at", "instead"),
+    *("clock", "better", "at", "instead", "match", "block"),
 )
 """Replaced keys of settings: `tests/test_setting_keys.py` keeps them out of recipes, classes of settings and pages.
 
@@ -89,6 +89,7 @@ SPARED = {
     "open": "a file, a text and a server are open; of a policy it is exploitable",
     "signal": "safety signals of a game; the figure is the gradient signal-to-noise ratio",
     "said, told, found, place, one": "local names, which a reader of one function meets with their value",
+    "stages": "the stages of a training; `final_evaluation.stages` selects them",
     "enriched": "the term of the ShapeLLM paper for a seat whose prompt has counts (A.4)",
 }
 """Private words that no pattern can tell from plain ones, each with the meaning that is right."""
