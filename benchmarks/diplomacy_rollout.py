@@ -1,4 +1,4 @@
-"""Where the time of a rollout goes: one policy against six DumbBots, and what its games then teach.
+"""Where the time of a rollout goes: one policy against six DumbBots, and the gradient of its games.
 
 Every stretch of time belongs to the innermost part that is at work: the engine of the rules, the judging of orders, the
 bots, the prompt, the trie of the orders, the model, the credit, and the rest (tables, records). What is measured itself

@@ -31,7 +31,7 @@ ROWS = 16
 
 
 def demonstrations(path: Path, size: Size) -> Iterator[Row]:
-    """Measure a step on texts whose every token but the first teaches, by this learner and by trl."""
+    """Measure a step on texts with all tokens but the first in the loss mask, by this learner and by trl."""
     texts = prompts(size._replace(rows=min(ROWS, size.rows), prompt=size.prompt + size.new, shared=1))
     name = f"step on {len(texts)} texts of {len(texts[0])} tokens"
     yield from _sides(name, lambda: _ours(path, size, texts), lambda: _theirs(path, size, texts))

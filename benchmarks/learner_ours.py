@@ -92,7 +92,7 @@ def _judged(calls: Sequence[Call]) -> list[Example]:
 
 
 def sft(lm: LanguageModel, *, gradient_checkpointing: bool) -> Step:
-    """Whole texts, of which every token but the first teaches."""
+    """Whole texts, of which every token but the first is in the loss mask."""
     trained = learner(lm, CrossEntropy(), gradient_checkpointing=gradient_checkpointing)
     rows = [tuple(lm.encode(text)) for text in texts(lm.tokenizer, ROWS, LENGTH, 1)]
     examples = [example_from_demonstration(row[:1], row[1:]) for row in rows]

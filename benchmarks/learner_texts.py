@@ -39,5 +39,5 @@ def _words(tokenizer: Any) -> list[str]:
 
 
 def reward(reply: list[int]) -> float:
-    """A figure that differs from reply to reply, so that every group teaches something."""
+    """A figure that differs from reply to reply, so that every group has a gradient."""
     return sum(token % 7 for token in reply) / len(reply)

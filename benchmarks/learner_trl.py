@@ -34,7 +34,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-class Held(transformers.TrainerCallback):
+class StepGate(transformers.TrainerCallback):
     """Every step waits for the word, and is reported when it is done."""
 
     def __init__(self, line: Line) -> None:
@@ -77,8 +77,8 @@ def grpo(
     return GRPOTrainer(reward_funcs=judge, args=config, train_dataset=datasets.Dataset.from_dict(rows), **common)
 
 
-def sft(lm: LanguageModel, held: Held, common: dict[str, Any], args: dict[str, Any]) -> Any:
-    """Whole texts, of which every token but the first teaches."""
+def sft(lm: LanguageModel, held: StepGate, common: dict[str, Any], args: dict[str, Any]) -> Any:
+    """Whole texts, of which every token but the first is in the loss mask."""
     rows = [lm.encode(text) for text in texts(lm.tokenizer, ROWS, LENGTH, 1)]
     held.facts["tokens"] = ROWS * (LENGTH - 1)
     data = datasets.Dataset.from_dict({"input_ids": rows * _COPIES})
@@ -86,7 +86,7 @@ def sft(lm: LanguageModel, held: Held, common: dict[str, Any], args: dict[str, A
     return SFTTrainer(args=config, train_dataset=data, **common)
 
 
-def kto(lm: LanguageModel, held: Held, common: dict[str, Any], args: dict[str, Any]) -> Any:
+def kto(lm: LanguageModel, held: StepGate, common: dict[str, Any], args: dict[str, Any]) -> Any:
     """Judged replies; the trainer makes the mismatched ones itself."""
     rows = {
         "prompt": texts(lm.tokenizer, ROWS, STEM, 2) * _COPIES,
@@ -110,7 +110,7 @@ def main() -> None:
     task, *flags = sys.argv[1:]
     lm = load("smollm2", dtype=dtype_of(flags))
     lora = LoraConfig(r=RANK, lora_alpha=ALPHA, target_modules="all-linear", task_type="CAUSAL_LM")
-    held = Held(line)
+    held = StepGate(line)
     common = {"model": lm.model, "processing_class": lm.tokenizer, "peft_config": lora, "callbacks": [held]}
     with tempfile.TemporaryDirectory() as folder:
         args = {**_SETTINGS, "output_dir": folder, "gradient_checkpointing": "gradient_checkpointing" in flags}

@@ -2,7 +2,7 @@
 
 Each number of workers does the same work, after a first round in which processes start and load their models. A figure
 of `in process` is the work without workers. `python benchmarks/scale.py --workers 1 2 4` prints the table; each case
-also prints whether the results are equal to the bit.
+also prints whether the results are bit-identical.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from stratagem.learn.advantages.segments import cells
 
 @dataclass(frozen=True, kw_only=True)
 class GroupMedian(AdvantageEstimator):
-    """An episode is worth what it brought more than the median of its group, which one lucky rollout does not move."""
+    """Return of an episode less the median of its group, which one lucky rollout does not move."""
 
     @property
     def columns(self) -> frozenset[str]:

@@ -45,12 +45,12 @@ CHANGES: Mapping[str, Mapping[str, str]] = {
         "league.loss.kl_coef": "0.3",
     },
     "frozen": {
-        "learners.main.match": '{ rule = "pfsp", weighting = "uniform", self_play = 0.5 }',
+        "learners.main.matchmaker": '{ rule = "pfsp", weighting = "uniform", self_play = 0.5 }',
         "league.max_snapshots": "1",
     },
     "pfsp": {
         "with_base": "true",
-        "learners.main.match": '{ rule = "pfsp", weighting = "squared", self_play = 0.5 }',
+        "learners.main.matchmaker": '{ rule = "pfsp", weighting = "squared", self_play = 0.5 }',
     },
     "entropy": {"league.loss.entropy_coef": "0.1"},
 }

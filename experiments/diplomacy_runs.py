@@ -38,7 +38,7 @@ VARIANTS: Mapping[str, Mapping[str, str]] = {
 _PFSP = '{ rule = "pfsp", weighting = "squared", self_play = 0.2, reserved = 0.2 }'
 MATCHES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "pfsp": ("pfsp", {}),
-    "reserved": ("pfsp", {"learners.main.match": _PFSP}),
+    "reserved": ("pfsp", {"learners.main.matchmaker": _PFSP}),
     "rating-near": ("near", {}),
 }
 

@@ -136,7 +136,7 @@ def main() -> None:
         raise SystemExit("At least one situation and turn, and two replies and draws, are needed to tell them apart.")
     game, key = make_game(options.game), Key(options.seed)
     if game.start(Key(0)).standing() is None:
-        raise SystemExit(f"{game.spec.name} does not say what a position is worth.")
+        raise SystemExit(f"{game.spec.name} states no value of a position.")
     agent, other = make_player(options.player, game), make_player(options.opponents, game)
     found = list(situations(game, other, options.situations, options.turns, key))
     said = replies((agent, other), found, options.replies, key)

@@ -3,8 +3,8 @@
 Ways to train in kuhn and leduc: pure self-play, self-play held near to its own average, one fixed opponent, and a
 league of three roles; in kuhn also against one's past, by how often one loses to it, or by ratings that are near.
 All have the same SFT by seed and as many games of the main learner. And populations of three learners in the
-repeated dilemma, paid alone, or charged as SEPO charges. `smollm2` is kuhn with SmolLM2-135M. To be called from the
-project's root. A run that is finished is passed over, one that was broken off goes on.
+repeated dilemma, with the payoff alone, or with SEPO's penalties. `smollm2` is kuhn with SmolLM2-135M. Call it from
+the project's root. A run that is finished is passed over, one that was broken off goes on.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WAYS = {
 RECIPE_NAMES = {"smollm2": "kuhn-smollm2"}
 """Names of the recipes of games that are not those of the games."""
 WAY_CHANGES: Mapping[str, Mapping[str, str]] = {
-    "fixed": {"learners.main.match": '{ rule = "fixed", opponent = "base" }'},
+    "fixed": {"learners.main.matchmaker": '{ rule = "fixed", opponent = "base" }'},
 }
 """Ways that are settings of a game's recipe; the others are recipes of their own."""
 POPULATIONS: Mapping[str, Mapping[str, str]] = {

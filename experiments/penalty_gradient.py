@@ -89,7 +89,7 @@ def _value(game: Game[Any], agent: Player, other: Player) -> float:
 
 
 def exact_examples(batches: Iterable[RolloutBatch], worths: Mapping[tuple[str, str], float]) -> list[Example]:
-    """Each decision once, as it was said, with what it is worth."""
+    """Each decision once, as it was said, with its value."""
     found: dict[tuple[str, str], Example] = {}
     for batch in batches:
         for episode in batch.episodes:

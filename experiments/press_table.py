@@ -108,7 +108,7 @@ def figures(run: FinishedRun) -> Row:
 
 
 def shaping_figures(run: FinishedRun) -> Row:
-    """Return what each seat was paid in the final games, and the difference."""
+    """Return the payoff of each seat in the final games, and the difference."""
     (row,) = run.read("outcome.json")["rows"]
     first, second = (row["figures"][f"{seat}/payoff"] for seat in ("shaper", "naive"))
     return {"shaper's payoff": first, "naive payoff": second, GAP: first - second}

@@ -4,7 +4,7 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 
 `main`     Base, SFT and SEPO in five games, by the recipes as they are.
 `control`  The same without the penalties for exploitability and collusion, from the SFT model of the main run.
-`arms`     Who the penalty is credited to x what a round is worth, in ipd and kuhn, from one SFT model a seed.
+`arms`     Who the penalty is credited to x the value of a round, in ipd and kuhn, from one SFT model a seed.
 `pool`     Four of these arms in kuhn with many seeds: does the pool's figure see exploitability?
 `leduc`    Two of them in Leduc poker: the control, and the penalty by the best response.
 `dice`     The same two in liar's dice, with one die of four faces each.

@@ -2,8 +2,8 @@
 
 `python experiments/shapellm_loss.py docs/results/shapellm.json` reads the runs that experiments/shapellm_table.py put
 there from the study `loss-tiny`, beside the shapers of the paper's table, and prints the table of the page in Markdown.
-One trial in five is recorded. The shaper has the lead in a trial in which it is paid at least 1 a step more than the
-second seat, and has lost it once it is paid less than .5 more. Trials times the learning rate, as a share of the full
+One trial in five is recorded. The shaper has the lead in a trial in which its payoff is at least 1 a step above that of
+the second seat, and has lost it once that is less than .5. Trials times the learning rate, as a share of the full
 one, are given beside the trials: were the number and size of updates all that counts, these would agree.
 """
 

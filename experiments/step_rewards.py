@@ -1,7 +1,7 @@
-"""Do step rewards tell what a step is worth? SCO-PAL's Table 5, for any player and any small game.
+"""Do step rewards tell the value of a step? SCO-PAL's Table 5, for any player and any small game.
 
 `python experiments/step_rewards.py cfr:2000 random --out docs/results/step-rewards.json` lets each player play itself,
-estimates what its steps are worth, and compares that with the values of the same actions between equilibrium players,
+estimates the values of its steps, and compares them with the values of the same actions between equilibrium players,
 which OpenSpiel's CFR+ finds. Every situation and action counts once, however often it was met; the paper pools those of
 one card, so both are printed. The seed is that of the games.
 """

@@ -30,7 +30,7 @@ from stratagem.playing.seating import rotate_seats
 WAYS = ("cloned", "best")
 
 
-class Seen(NamedTuple):
+class ActionCount(NamedTuple):
     """An action of a situation: how often it was played, and how often it won, a tie being half a win."""
 
     count: int
@@ -42,7 +42,7 @@ class Seen(NamedTuple):
         return (self.won + 1.0) / (self.count + 2.0)
 
 
-Table = Mapping[str, Mapping[str, Seen]]
+Table = Mapping[str, Mapping[str, ActionCount]]
 """By situation, the actions that were played there."""
 
 
@@ -73,11 +73,11 @@ class Looked:
 def tables(path: Path) -> dict[str, Table]:
     """The actions of every game of a table of steps."""
     rows = read_steps(path).rows.select(["game", "state_key", "action", "count", "outcome"]).to_pydict()
-    found: dict[str, dict[str, dict[str, Seen]]] = defaultdict(lambda: defaultdict(dict))
+    found: dict[str, dict[str, dict[str, ActionCount]]] = defaultdict(lambda: defaultdict(dict))
     for game, state, action, count, outcome in zip(*rows.values(), strict=True):
         if action is not None:
-            seen = found[game][state].get(action, Seen(0, 0.0))
-            found[game][state][action] = Seen(seen.count + count, seen.won + outcome)
+            seen = found[game][state].get(action, ActionCount(0, 0.0))
+            found[game][state][action] = ActionCount(seen.count + count, seen.won + outcome)
     return dict(found)
 
 

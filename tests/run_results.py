@@ -1,4 +1,4 @@
-"""Results of work in a folder, by part: two works are equal only if every part is, to the bit."""
+"""Results of work in a folder, by part: two works are equal only if every part is bit-identical."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from stratagem.training.runs.metrics import FILE
 
 
 def end_of(path):
-    """Return the results of work, by part: the same only if it is to the bit."""
+    """Return the results of work, by part: the same only if it is bit-identical."""
     if (path / "episodes").is_dir():
         return {"record": record_of(path)}
     runs = sorted(found.parent for found in path.rglob("run.json") if "set-aside" not in found.parts)

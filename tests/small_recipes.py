@@ -32,7 +32,7 @@ RECIPES = {
     "scopal": {
         "games": ["kuhn(hands=1)"],
         "style": "brief",
-        "interaction": {"episodes": 16, "block": 8},
+        "interaction": {"episodes": 16, "episodes_per_step": 8},
         "samples": {"max_samples": 16},
         "final_evaluation": {"episodes": 2, "opponents": ["random"]},
         "checkpoint_every": 1,

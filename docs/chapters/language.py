@@ -71,7 +71,8 @@ def language() -> str:
         table(("mode", "definition"), ((code(n), definition(type(m))) for n, m in MODES.items())),
         "## Prompt styles",
         "`stratagem prompt GAME --style NAME` shows the exact text. Options follow in brackets, as in "
-        "`shapellm-state(payoffs=table)`.",
+        "`shapellm-state(payoffs=table)`. `plain`, `reasoned` and `brief` have versions of their system message, as "
+        "in `plain(version=2)`; without one they are version 1.",
         table(("style", "prompt"), ((code(name), _style(name)) for name in STYLES)),
         "A style can also be [a text file](../how-to/write-a-prompt.md), `template:FILE.txt`.",
         "## Facts of templates",

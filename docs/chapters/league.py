@@ -25,7 +25,7 @@ def league() -> str:
         table(HEADS, rows(LeagueRecipe, LINKS)),
         "## Roles",
         table(("role", "opponents"), ((code(name), definition(rule)) for name, rule in ROLES.items())),
-        "[Matchmakers](matchmakers.md) lists the values of `match`; `role` is the rule of the role.",
+        "[Matchmakers](matchmakers.md) lists the values of `matchmaker`; `role` is the rule of the role.",
         *(_table(name, settings) for name, settings in OWN.items()),
     )
 

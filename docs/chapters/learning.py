@@ -110,7 +110,7 @@ def matchmakers() -> str:
     return page(
         "Matchmakers",
         "All matchmakers by name: rules that give the opponents of a policy their probabilities. Recipes name one with "
-        "the key `matchmaker` of `[grpo]`, `[reinforce]` or `[sepo]`, and with `match` of a league's learner, as a "
+        "the key `matchmaker` of `[grpo]`, `[reinforce]`, `[sepo]` or of a league's learner, as a "
         'text or as a table: `{ type = "pfsp", weighting = "linear" }`. One of your own is named as `FILE.py:CLASS`, '
         "or by the entry-point group `stratagem.matchmakers`: see [Choose opponents](../how-to/choose-opponents.md).",
         *_entries(MATCHMAKERS, lambda _: ""),

@@ -183,17 +183,17 @@ OLD = {"weighting": "squared", "self_play": 0.0, "reserved": 0.0, "beaten": 0.7,
     ],
 )
 def test_matchmaker_of_a_league_is_read_by_its_old_key(old, new):
-    recipes = [LeagueRecipe.read({"learners": {"main": {"match": match}}}) for match in (old, new)]
+    recipes = [LeagueRecipe.read({"learners": {"main": {"matchmaker": match}}}) for match in (old, new)]
     assert recipes[0] == recipes[1]
     assert (
-        recipes[0].model_dump(mode="json")["learners"]["main"]["match"]["type"]
-        == recipes[0].learners["main"].match.type
+        recipes[0].model_dump(mode="json")["learners"]["main"]["matchmaker"]["type"]
+        == recipes[0].learners["main"].matchmaker.type
     )
 
 
 def test_old_key_with_a_parameter_that_the_rule_does_not_read_is_refused():
-    with pytest.raises(StratagemError, match=r"learners\.main\.match.*no option width"):
-        LeagueRecipe.read({"learners": {"main": {"match": {"rule": "pfsp", "width": 3.0}}}})
+    with pytest.raises(StratagemError, match=r"learners\.main\.matchmaker.*no option width"):
+        LeagueRecipe.read({"learners": {"main": {"matchmaker": {"rule": "pfsp", "width": 3.0}}}})
 
 
 MATCHED = {

@@ -69,7 +69,7 @@ def test_a_round_of_several_decisions_is_paid_once():
         assert decisions.terms["payoff"][number] == wanted
 
 
-def test_a_discarded_decision_teaches_nothing():
+def test_a_discarded_decision_is_no_training_example():
     game = make_game("kuhn(hands=1)")
     match = Match(game, [policy_of(SEPORecipe(), load("tiny")).player, make_player("random", game)])
     rows = select_decisions(list(play(group_setups(match, groups=1, size=2, key=Key(0), name="kept"))))

@@ -38,7 +38,7 @@ class Shy:
         return Move("DEFECT") if self.asked % 2 else Move(None, "illegal")
 
 
-def test_an_episode_in_which_nothing_could_be_told_has_no_rate_and_charges_nothing():
+def test_an_episode_in_which_nothing_could_be_told_has_no_rate_and_no_penalty():
     shy, kind = Shy(), make_player("AlwaysCooperate", GAME)
     setups = [Setup(id=str(n), match=Match(GAME, [shy, kind]), slots=(0, 1), key=Key(n)) for n in range(2)]
     told, untold = play_setups(setups)

@@ -224,7 +224,7 @@ def test_a_best_response_that_is_not_due_again_outlives_a_stop(tmp_path):
 
 @dataclass(frozen=True)
 class Paid:
-    """As much as is known of an episode in which the agent was paid so in every round."""
+    """As much as is known of an episode in which the agent had this payoff in every round."""
 
     rounds: tuple[tuple[float, ...], ...]
     stakes: tuple[Stakes, ...] = (Stakes(cooperative=1.0, passive=0.0), Stakes(cooperative=1.0, passive=0.0))
@@ -234,25 +234,25 @@ class Paid:
         return slot
 
 
-@pytest.mark.parametrize(("source", "charged"), [("pool", False), ("best_response", True)])
-def test_only_an_adversary_of_the_pool_may_gain_nothing(source, charged):
+@pytest.mark.parametrize(("source", "penalised"), [("pool", False), ("best_response", True)])
+def test_only_an_adversary_of_the_pool_may_gain_nothing(source, penalised):
     recipe = SEPORecipe.read({"games": ["kuhn(hands=1)"], "sepo": {"penalty_source": source}})
     sepo = SEPOCollector(recipe.sepo, make_game("kuhn(hands=1)"), make_player("random", make_game("kuhn")), Key(0))
     lucky = OpponentEpisodes("exploit", "worst", [], [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
     unlucky = OpponentEpisodes("exploit", "other", [], [Paid(((-2.0, 2.0),))])
-    assert [sepo._is_active(lucky), sepo._is_active(unlucky)] == [charged, True]
-    assert sepo._inactive([lucky]) == (set() if charged else {"exploit"})
+    assert [sepo._is_active(lucky), sepo._is_active(unlucky)] == [penalised, True]
+    assert sepo._inactive([lucky]) == (set() if penalised else {"exploit"})
     assert sepo._inactive([lucky, unlucky]) == set()
 
 
-def test_a_term_that_nobody_was_charged_for_is_not_taken_for_one_that_is_shared():
+def test_an_inactive_term_is_not_taken_for_one_that_is_shared():
     terms, quiet = frozenset({"payoff", "exploit"}), frozenset({"exploit"})
     one, other = (RolloutBatch([], {}, [], {}, terms, inactive) for inactive in (quiet, frozenset()))
     assert merge([one]).inactive == quiet
     assert merge([one, other]).inactive == set()
 
 
-def test_a_policy_that_always_does_the_same_is_told_of_though_it_teaches_nothing(tmp_path):
+def test_a_policy_that_always_does_the_same_is_told_of_though_it_has_no_gradient(tmp_path):
     small = {
         "group_size": 2,
         "groups_per_batch": 1,

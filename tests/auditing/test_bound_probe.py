@@ -57,7 +57,7 @@ def test_an_agent_that_is_asked_plays_itself_on_the_same_deals(monkeypatch):
     ids=["zero-sum", "general-sum", "of varying length"],
 )
 def test_floor_is_the_smallest_gain_that_the_rules_allow(monkeypatch, game, floor):
-    """In a dilemma the exploiter is paid -1 a round for illegal moves, and the agent itself 5; a zero sum pays 0."""
+    """In a dilemma the exploiter's payoff is -1 a round for illegal moves, and the agent's own 5; a zero sum pays 0."""
     limits, floors = bound.lower_mean, []
     monkeypatch.setattr(bound, "lower_mean", lambda gains, own, key: floors.append(own) or limits(gains, own, key))
     monkeypatch.setattr(bound, "SIMULATIONS", 2)

@@ -6,7 +6,7 @@ import pytest
 
 from stratagem.base.consent.table import consent
 from stratagem.cli.main import main, spread
-from stratagem.language.engines import open as open_models
+from stratagem.language.engines.open import serving
 from stratagem.language.engines.remote import terms
 from stratagem.language.engines.remote.budget import current_budget
 
@@ -34,7 +34,7 @@ def test_a_refused_argument_ends_what_the_ones_before_it_set(option, monkeypatch
     monkeypatch.setattr("stratagem.playing.workers.ray_cluster.find_spec", lambda name: None)
 
     def now():
-        return consent().allowed, terms.current(), current_budget(), open_models._specs[-1]
+        return consent().allowed, terms.current(), current_budget(), serving()
 
     before, gives = now(), "eval"
     with pytest.raises(SystemExit) as ended:

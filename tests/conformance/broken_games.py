@@ -4,7 +4,7 @@ import random
 from dataclasses import dataclass
 
 import pytest
-from cards import SAID, Cards, CardsState, Seen, declares
+from cards import SAID, CardFacts, Cards, CardsState, declares
 
 from stratagem.base.errors import IllegalAction
 from stratagem.games import Flat, Key, ParsedReply, State, View
@@ -165,7 +165,7 @@ def view_of_the_table(self, seat):
     return View(self.game, seat, Peeking(self, *view.facts))
 
 
-class Peeking(Seen):
+class Peeking(CardFacts):
     """Facts that go on looking at the table."""
 
     def __new__(cls, table, *facts):
@@ -190,7 +190,7 @@ def view_with_the_others_card(self, seat):
     return View(self.game, seat, Leaking(self.cards[1 - seat], *facts))
 
 
-class Leaking(Seen):
+class Leaking(CardFacts):
     def __new__(cls, other, *facts):
         self = super().__new__(cls, *facts)
         self.other = other

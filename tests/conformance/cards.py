@@ -9,14 +9,14 @@ from stratagem.games import Flat, Game, GameSpec, RoundResult, Seat, State, View
 SAID = ("RAISE", "PASS")
 
 
-class Seen(NamedTuple):
+class CardFacts(NamedTuple):
     seat: Seat
     round: int
     card: int
     past: tuple[str, ...]
 
 
-class CardsState(State[Seen]):
+class CardsState(State[CardFacts]):
     """Each round two seats get a card of four and say RAISE or PASS; the higher card wins 1, or 2 if both raise."""
 
     __slots__ = ("cards", "past")
@@ -30,9 +30,9 @@ class CardsState(State[Seen]):
     def deal(self) -> None:
         self.cards = tuple(self.chance.at("card", self.round, seat).integer(4) for seat in (0, 1))
 
-    def view(self, seat: Seat) -> View[Seen]:
+    def view(self, seat: Seat) -> View[CardFacts]:
         past = tuple(f"{moves[seat]}-{moves[1 - seat]}" for moves in self.past)
-        return View(self.game, seat, Seen(seat, self.round, self.cards[seat], past))
+        return View(self.game, seat, CardFacts(seat, self.round, self.cards[seat], past))
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         if self.over or set(actions) != set(self.to_act) or not set(actions.values()) <= {*SAID, None}:
@@ -76,20 +76,20 @@ DECLARED: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Cards(Game[Seen]):
+class Cards(Game[CardFacts]):
     state = CardsState
     spec = GameSpec(**DECLARED)
 
-    def choices(self, facts: Seen) -> Flat:
+    def choices(self, facts: CardFacts) -> Flat:
         return Flat(SAID)
 
     def rules(self, seat: Seat) -> str:
         return "The higher card wins 1 point, or 2 if both RAISE."
 
-    def situation(self, facts: Seen) -> str:
+    def situation(self, facts: CardFacts) -> str:
         return f"Round {facts.round}, your card is {facts.card}; so far: {' '.join(facts.past) or 'nothing'}."
 
-    def state_key(self, facts: Seen) -> str:
+    def state_key(self, facts: CardFacts) -> str:
         return str(facts.card)
 
 

@@ -134,12 +134,12 @@ def two_rounds(reward):
 
 
 def late(first, second):
-    """The first action is paid for in the second round."""
+    """The first action is rewarded in the second round."""
     return 5.0, 6.0 if first == RIGHT else 5.0
 
 
 def early(first, second):
-    """The first action is paid for at once, and the second pays the other way."""
+    """The first action is rewarded at once, and the second the other way."""
     return 6.0 if first == RIGHT else 5.0, 5.0 if first == RIGHT else 9.0
 
 
@@ -168,7 +168,7 @@ def test_credit_reaches_the_action_that_was_paid_for_later(text):
 
 
 def test_a_round_of_its_own_is_not_credited_with_what_comes_later():
-    """Under `horizon=round` the better action is the one that is paid at once."""
+    """Under `horizon=round` the better action is the one that is rewarded at once."""
     own = read_advantage("per_round(return_to_go=False)").value(two_rounds(early)).advantage.reshape(4, 2)
     returns_to_go = read_advantage("per_round").value(two_rounds(early)).advantage.reshape(4, 2)
     assert step(TWICE[:, 0], own[:, 0]) > 0.1
@@ -187,7 +187,7 @@ def test_gae_prefers_the_action_that_leads_to_the_greater_value():
 
 @pytest.mark.parametrize("text", ["group_mean", "rloo", "per_round"])
 def test_a_penalty_with_a_negative_weight_lowers_the_action_that_costs(text):
-    """The right action is paid less and costs nothing; the weight of the penalty decides."""
+    """The right action has a lower payoff and no penalty; the weight of the penalty decides."""
     terms = {"payoff": -REWARD, "exploit": np.where(ONCE == RIGHT, 0.0, 1.0)}
     decisions = once(group=NO_GROUP, round=NO_GROUP, terms=terms)
     estimator = ESTIMATORS[text]

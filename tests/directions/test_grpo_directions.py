@@ -65,7 +65,7 @@ def test_a_round_is_credited_with_what_comes_later(advantage):
     assert grpo(LONG, advantage=advantage, group_size=32, opponents={"GrimTrigger": 1.0})[2] < -1e-4
 
 
-def test_the_charge_leads_back_to_the_reference():
+def test_the_penalty_leads_back_to_the_reference():
     recipe = GRPORecipe.read({"games": [FLAT], "temperature": 1.0})
     home = defects(policy_of(recipe, load("tiny")).player, make_game(FLAT))
     _, before, moved = grpo(FLAT, loss={"kl_estimator": "k3", "kl_coef": 1.0, "entropy_coef": 0.0}, shake=True)

@@ -46,7 +46,7 @@ def moved(tmp_path):
 
 
 def fixed(opponent):
-    return {"match": {"rule": "fixed", "opponent": opponent}}
+    return {"matchmaker": {"rule": "fixed", "opponent": opponent}}
 
 
 def test_each_learner_moves_towards_what_pays_against_its_own_opponent(moved):
@@ -57,7 +57,7 @@ def test_each_learner_moves_towards_what_pays_against_its_own_opponent(moved):
 
 @pytest.mark.parametrize("rule", ["self", "pfsp", "role"])
 def test_payoff_raises_the_action_that_pays_under_every_rule(moved, rule):
-    _, found = moved(DILEMMA, {"main": {"match": {"rule": rule}}})
+    _, found = moved(DILEMMA, {"main": {"matchmaker": {"rule": rule}}})
     assert found["main"] > 1e-4
 
 

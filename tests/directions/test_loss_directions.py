@@ -116,7 +116,7 @@ CASES = {
     "dpo": paired,
     "spag": ended,
 }
-"""From what each reply is worth to a batch; the value loss, which moves no reply, has a test of its own."""
+"""From the value of each reply to a batch; the value loss, which moves no reply, has a test of its own."""
 
 
 def test_every_loss_has_a_direction_case():
@@ -167,15 +167,15 @@ def on_policy(learner):
 
 TOWARDS = {("one_sided", False): True, ("k1", False): False, ("k2", False): True, ("k3", False): True}
 TOWARDS |= {(kind, True): True for kind in ("one_sided", "k1", "k2", "k3")}
-"""By kind of charge and whether it is multiplied by the ratio; as a loss k1 alone holds nothing back on average."""
+"""By kind of penalty and whether it is multiplied by the ratio; as a loss k1 alone holds nothing back on average."""
 
 
-def test_every_charge_has_a_direction_case():
+def test_every_penalty_has_a_direction_case():
     assert {kind for kind, _ in TOWARDS} == set(KL_ESTIMATORS)
 
 
 @pytest.mark.parametrize(("kind", "corrected"), TOWARDS)
-def test_the_charge_for_leaving_the_reference_leads_back_to_it(kind, corrected):
+def test_the_penalty_for_leaving_the_reference_leads_back_to_it(kind, corrected):
     learner = learner_of(
         PolicyGradient(kl_estimator=kind, kl_coef=1.0, importance_corrected_kl=corrected, weighted=True)
     )
@@ -188,7 +188,7 @@ def test_the_charge_for_leaving_the_reference_leads_back_to_it(kind, corrected):
         assert abs(step) < 1e-3
 
 
-def test_the_one_sided_charge_holds_back_what_became_likelier_and_nothing_else():
+def test_the_one_sided_penalty_holds_back_what_became_likelier_and_nothing_else():
     """In a batch of one reply: the likelier is made rarer, and the rarer, which is below the reference, stays."""
     learner = learner_of(PolicyGradient(kl_estimator="one_sided", kl_coef=1.0))
     likelier = chance(learner) > chance(learner, None)
@@ -197,7 +197,7 @@ def test_the_one_sided_charge_holds_back_what_became_likelier_and_nothing_else()
     assert (moved(learner, [reply(first, advantage=0.0)]) < 0.0) == likelier
 
 
-def test_the_charge_of_spag_leads_back_to_the_policy_that_played():
+def test_the_penalty_of_spag_leads_back_to_the_policy_that_played():
     learner = learner_of(read_loss("spag(kl_coef=100)").value)
     home, before = chance(learner, None), chance(learner)
     batch = [replace(one, row={"advantage": 0.0, "weight": one.columns["weight"][0]}) for one in on_policy(learner)]

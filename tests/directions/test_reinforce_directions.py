@@ -47,16 +47,16 @@ def test_payoff_raises_the_action_that_pays_in_two_steps():
     assert moved(DILEMMA, optimizer_steps=2) > 1e-4
 
 
-def test_what_is_paid_alike_teaches_nothing():
+def test_equal_rewards_have_no_gradient():
     """Against the mean of the batch; a moving average first has to learn what is usual."""
     assert moved(FLAT, advantage="group_mean") == 0.0
 
 
-def test_the_charge_leads_back_to_the_reference():
+def test_the_penalty_leads_back_to_the_reference():
     recipe, _ = collector(FLAT)
     home = defects(policy_of(recipe, load("tiny")).player, make_game(FLAT))
-    charge = {"kl_estimator": "k3", "kl_coef": 1.0}
-    _, before, change = step(*collector(FLAT, loss=charge, advantage="group_mean"), shake=True)
+    penalty = {"kl_estimator": "k3", "kl_coef": 1.0}
+    _, before, change = step(*collector(FLAT, loss=penalty, advantage="group_mean"), shake=True)
     assert (home - before) * change > 0.0
 
 

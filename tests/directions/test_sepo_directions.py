@@ -107,27 +107,27 @@ def test_a_best_response_is_worked_out_again_when_it_is_due(monkeypatch):
     assert due == [0, 2, 4]
 
 
-def charges(episodes, kind):
+def penalties(episodes, kind):
     """Compute the mean penalty of each probe's i-th episode: 3 less its payoff, or 1 where it defected."""
     each = {}
     for episode in episodes:
         if f"/{kind}/" in episode.id:
             seat = episode.seat_of(0)
             defected = next(row.action for row in episode.decisions if row.seat == seat) == "DEFECT"
-            charge = max(0.0, 3.0 - episode.payoffs[seat]) if kind == "exploit" else float(defected)
-            each.setdefault(int(episode.id.rpartition(".")[2]), []).append(charge)
+            penalty = max(0.0, 3.0 - episode.payoffs[seat]) if kind == "exploit" else float(defected)
+            each.setdefault(int(episode.id.rpartition(".")[2]), []).append(penalty)
     return {number: sum(some) / len(some) for number, some in each.items()}
 
 
 def pull(episodes, kind):
-    """Towards DEFECT if it was the rollouts whose probes were charged less that took it."""
-    charged = charges(episodes, kind)
-    mean = sum(charged.values()) / len(charged)
+    """Towards DEFECT if it was the rollouts whose probes were penalised less that took it."""
+    found = penalties(episodes, kind)
+    mean = sum(found.values()) / len(found)
     total = 0.0
     for episode in episodes:
         if "/train/" in episode.id:
             action = next(row.action for row in episode.decisions if row.seat == episode.seat_of(0))
-            total += (mean - charged[int(episode.id.rpartition(".")[2])]) * (action == "DEFECT")
+            total += (mean - found[int(episode.id.rpartition(".")[2])]) * (action == "DEFECT")
     return total
 
 
@@ -137,13 +137,13 @@ def agent():
 
 
 def dice(agent, kind, sign, **settings):
-    """The first key under which the charges are tied to an action, DEFECT's or COOPERATE's."""
+    """The first key under which the penalties are tied to an action, DEFECT's or COOPERATE's."""
     recipe, game = recipe_of(**settings), make_game(DILEMMA)
     for key in range(60):
         pulled = pull(SEPOCollector(recipe.sepo, game, agent, Key(key)).collect(0).episodes, kind)
         if sign * pulled > 1.0:
             return key
-    raise AssertionError("no dice tie the charges to this action")
+    raise AssertionError("no dice tie the penalties to this action")
 
 
 @pytest.mark.parametrize("sign", [UP, DOWN], ids=["it cooperated", "it defected"])
@@ -198,8 +198,8 @@ def test_every_way_to_credit_a_penalty_has_a_direction_case():
     assert set(weights) == {"exploit", "collusion", "externality", "deception"}
 
 
-def test_the_charge_leads_back_to_the_reference():
-    """All is paid alike, so nothing else moves a policy that has left its base."""
+def test_the_penalty_leads_back_to_the_reference():
+    """All payoffs are equal, so nothing else moves a policy that has left its base."""
     home = defects(policy_of(recipe_of(FLAT), load("tiny")).player, make_game(FLAT))
     _, before, moved = sepo(FLAT, penalty_credit="none", loss={"kl_coef": 1.0}, shake=True)
     assert abs(home - before) > 1e-3

@@ -1,4 +1,4 @@
-"""One update of each learning seat of ShapeLLM: it raises what was paid, within an episode or over a whole trial."""
+"""One update of each learning seat of ShapeLLM: what was rewarded, within an episode or a trial, becomes likelier."""
 
 from typing import get_args
 
@@ -100,7 +100,7 @@ def test_the_sum_of_payoffs_raises_what_pays_both_together(seated, kind, centre)
 
 
 def trial(seat, game):
-    """Two episodes in four environments: all joint ways to play them, and the second alone is paid, for the first."""
+    """Two episodes in four environments: all joint ways to play them; the second alone has a reward, for the first."""
     pool = games(seat, game, "ipd/AlwaysCooperate", 60)
     by_action = {a: [e for e in pool if own(e).action == a] for a in "CD"}
     first = [by_action[action].pop() for action in "CCDD"]
@@ -123,14 +123,14 @@ def test_a_table_is_paid_for_what_comes_of_an_action_in_a_later_episode(seated):
 
 
 def test_a_naive_learner_is_not(seated):
-    """It learns from the first episode alone, in which nothing was paid; what moves it is nobody's reward."""
+    """It learns from the first episode alone, in which nothing was rewarded; what moves it is nobody's reward."""
     seat, game = seated("naive")
     first, _ = trial(seat, game)
     assert moved(seat, game, [first]) == 0.0
 
 
 @pytest.mark.parametrize("kind", LEARNING)
-def test_the_charge_leads_back_to_the_reference(seated, kind):
+def test_the_penalty_leads_back_to_the_reference(seated, kind):
     seat, game = seated(kind, FLAT, ppo={"adaptive_kl": {"initial_kl_coef": 5.0}, "scale_scores": False})
     home = defects(seat, game)
     torch.manual_seed(3)

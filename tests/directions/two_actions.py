@@ -11,7 +11,7 @@ from stratagem.training.online import policy_of
 DILEMMA = "ipd(rounds=1)"
 """DEFECT pays more whatever the other does, COOPERATE pays more to both together."""
 FLAT = "matrix(payoffs=[[(2, 2), (2, 2)], [(2, 2), (2, 2)]], labels=(COOPERATE, DEFECT), rounds=1, cooperative=True)"
-"""All is paid alike, so no advantage is left beside what a setting adds."""
+"""All payoffs are equal, so no advantage is left beside what a setting adds."""
 OPTIMIZER = {"learning_rate": 1e-4}
 """One step of AdamW then goes along the sign of the gradient, far enough to be seen and near enough to be straight."""
 SHAKE = 0.02

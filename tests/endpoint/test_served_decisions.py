@@ -192,3 +192,10 @@ def test_styles_with_options_are_recognised_where_they_are_named(serve, kuhn, cl
     )
     with pytest.raises(openai.BadRequestError):
         client(kuhn).chat.completions.create(model="AlwaysBet", messages=messages)
+
+
+def test_later_versions_of_styles_are_recognised_without_being_named(kuhn, client):
+    view = sg.game("kuhn").start(Key(1)).view(0)
+    messages = [message._asdict() for message in make_style("plain(version=2)").messages(view)]
+    (choice,) = client(kuhn).chat.completions.create(model="AlwaysBet", messages=messages).choices
+    assert choice.message.content == "BET"

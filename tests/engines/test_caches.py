@@ -1,4 +1,4 @@
-"""A unit of work comes out the same to the bit, whatever was computed before it."""
+"""A unit of work has bit-identical results, whatever was computed before it."""
 
 import gc
 

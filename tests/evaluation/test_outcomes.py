@@ -98,6 +98,8 @@ def test_refusals_and_filters_are_data_and_counted_apart():
     assert outer.models == {"m": Outcomes(requests=6, failed=2, refused=1, filtered=1)}
     assert OutcomesByModel({"m": Outcomes(requests=4, refused=4)}).too_many(0.0) == ""
     assert inner.to_json()["m"]["refused_share"] == 0.2
+    count_outcomes([call("timeout")])
+    assert outer.models["m"].requests == 6, "what comes later is counted by nobody"
 
 
 def test_an_evaluation_with_failures_prints_and_writes_its_figures_and_ends_with_status_1(dies, tmp_path, capsys):

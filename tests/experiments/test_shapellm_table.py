@@ -39,7 +39,7 @@ def outcome(first, second, cooperation=0.95):
 
 
 def pays(num):
-    """The first seat is paid most in the trials from the fourth on."""
+    """The first seat has the highest payoff in the trials from the fourth on."""
     return [{"one/payoff": 4.0 if 3 <= step < 8 else 1.0, "two/payoff": 0.5, "one/loss": 9.0} for step in range(num)]
 
 

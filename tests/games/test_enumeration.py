@@ -55,7 +55,7 @@ def test_draws_within_a_move_are_divided_by_their_sum():
 
 
 def test_starts_that_are_one_situation_add_up():
-    """Both draws of JQ are one situation. Who passes always is paid 1 with the higher card: 6 of 9, against 3 of 9."""
+    """Both draws of JQ are one situation. Who passes always wins 1 with the higher card: 6 of 9, against 3 of 9."""
     game = Weighed(hands=1)
     found = expected_payoffs(game, [make_player("first-legal", game) for _ in range(2)])
     assert found.rounds == pytest.approx(1.0, abs=1e-12)

@@ -152,6 +152,28 @@ def test_seats_of_liars_dice_tell_their_die_or_another():
     assert len(make_player("liar(random)", talk).policy(view)) == 5
 
 
+def test_die_is_the_first_thing_that_a_seat_knows():
+    """Bids follow in its information."""
+    language, state = make_game("talk(liars-dice)").spoken_language, make_game("liars-dice").start(Key(0))
+    state.play({0: "bid 1x3"})
+    view = state.view(1)
+    die = int(view.facts.information.split()[0])
+    assert len(view.facts.information.split()) > 1
+    assert [language.read(f"My die is {side}").truth(view) for side in range(1, 7)] == [
+        side == die for side in range(1, 7)
+    ]
+
+
+def test_inverter_says_of_each_seat_what_it_is_not():
+    talk = make_game("talk(resistance, before=round, intents=[state])")
+    views = [talk.start(Key(n)).view(0) for n in range(20)]
+    view = next(one for one in views if one.facts.inner.spies)
+    spies = view.facts.inner.spies
+    said = {f"Player {seat} is {'loyal' if seat in spies else 'a spy'}": pytest.approx(0.2) for seat in range(5)}
+    mix = make_player("inverter(random)", talk).policy(view)
+    assert {line.removeprefix("TO ALL: "): p for line, p in mix.items()} == said
+
+
 @pytest.mark.parametrize("options", ["missions=2", "missions=7", "attempts=0", "seats=6"])
 def test_what_is_no_game_is_refused(options):
     with pytest.raises(BadParameter):

@@ -94,7 +94,7 @@ def test_tensors_are_those_of_openspiel(text):
 
 
 def payoffs_in_turns(env, players, deal):
-    """Play a deal in an AEC environment, and return what each agent was paid."""
+    """Play a deal in an AEC environment, and return the payoff of each agent."""
     env.reset(seed=5, options={"deal": deal})
     paid = dict.fromkeys(env.possible_agents, 0.0)
     for agent in env.agent_iter():
@@ -105,7 +105,7 @@ def payoffs_in_turns(env, players, deal):
 
 
 def payoffs_together(env, players, deal):
-    """Play a deal in a parallel environment, and return what each agent was paid."""
+    """Play a deal in a parallel environment, and return the payoff of each agent."""
     _, infos = env.reset(seed=5, options={"deal": deal})
     paid = dict.fromkeys(env.possible_agents, 0.0)
     while env.agents:

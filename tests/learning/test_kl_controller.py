@@ -39,13 +39,13 @@ def test_below_its_target_the_paper_s_setting_falls_by_a_fifth_of_a_percent_a_ba
     assert controller.coefficient == pytest.approx(0.2 * 0.998**1500)
 
 
-def test_a_batch_of_many_horizons_does_not_turn_the_charge_into_a_reward():
+def test_a_batch_of_many_horizons_does_not_turn_the_penalty_into_a_reward():
     controller = KLController(AdaptiveKLSettings(num_decisions=100))
     controller.update(0.1, 1000)
     assert controller.coefficient == 0.1
 
 
-def test_the_charge_is_what_the_policy_says_more_often_than_the_reference():
+def test_the_penalty_is_what_the_policy_says_more_often_than_the_reference():
     controller = KLController(AdaptiveKLSettings(initial_kl_coef=0.5))
     found = controller.penalty(np.array([-1.0, -3.0]), np.array([-2.0, -2.0]))
     assert found.tolist() == [-0.5, 0.5]

@@ -92,7 +92,7 @@ def test_padding_that_is_masked_by_what_it_is_is_noticed(kind):
     assert told(faulty, count=1) == {"padding"}
 
 
-def test_an_average_that_follows_is_sound_and_is_charged_against(lm):
+def test_an_average_that_follows_is_sound_and_penalises_divergence(lm):
     one = learner(lm, reference=MovingReference(lm, "one", MovingAverage(0.5)))
     assert told(one) == set()
     report = one.update_once([EXAMPLE])

@@ -247,7 +247,7 @@ def test_the_kl_of_a_batch_is_from_the_policy_to_its_reference():
     assert ours.last_metrics["kl"] == pytest.approx(kl)
 
 
-def test_scores_and_charges_can_be_left_as_they_are():
+def test_scores_and_penalties_can_be_left_as_they_are():
     ours = made(PPOSettings(scale_scores=False, adaptive_kl=AdaptiveKLSettings(target_kl=None)))
     list(ours.update(played(1, 8), Key(1)))
     assert (ours.state()["scores"]["count"], ours.state()["kl"]) == (0.0, {"coefficient": 0.2})

@@ -1,4 +1,4 @@
-"""Answers may come in any order and a few at a time: every table's episode is the same, to the bit."""
+"""Answers may come in any order and a few at a time: every table's episode is bit-identical."""
 
 import random
 from dataclasses import asdict

@@ -7,6 +7,7 @@ from stratagem.games import Key, make_game
 from stratagem.games.negotiation_v2 import write_bundle
 from stratagem.games.resistance.players import CABALS
 from stratagem.games.talk import SILENT, Statement
+from stratagem.players.base import Ask
 from stratagem.players.catalogue import make_player, patterns
 from stratagem.players.hearers import SPEAKERS
 from stratagem.players.rings import RINGS
@@ -255,3 +256,29 @@ def test_a_liar_says_nothing_that_may_be_true():
         for text in make_player("liar(random)", game).policy(view):
             assert not text or game.spoken_language.read(text).truth(inner) is False
     assert unknown
+
+
+def test_honest_player_moves_as_it_has_promised():
+    player = make_player("honest(Mixed(p=0.3))", IPD)
+    state = said(IPD, C, SILENT)
+    moves = {player.turn(Ask(state.view(0), Key(seed), 0, 1, 0, state)).action for seed in range(20)}
+    assert moves == {"COOPERATE"}
+
+
+def test_promise_whose_condition_does_not_hold_binds_nobody():
+    """A call is promised for a bet of the other, and nobody has bet."""
+    game = make_game("talk(kuhn(hands=1), rounds=2, before=round)")
+    state = said(game, "I will CALL", SILENT)
+    state.play({0: "I will BET", 1: SILENT})
+    assert make_player("honest(random)", game).policy(state.view(0)) == {"BET": 1.0}
+
+
+def test_truth_is_the_promise_that_fewest_other_actions_keep():
+    assert talking("honest(first-legal)", "talk(auction(rounds=1), intents=[move])")[0] == {
+        "I will bid at most LOW": 1.0
+    }
+
+
+def test_who_states_no_moves_speaks_of_its_card_where_it_could_promise_too():
+    spoken, _ = talking("honest(ismcts:2)", "talk(kuhn(hands=1), before=round)")
+    assert [text[:10] for text in spoken] == ["My card is"]

@@ -10,7 +10,7 @@ from stratagem.games import Key, make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.matrix import MatrixGame
-from stratagem.language.prompting.catalogue import PAPERS, make_style, style_names
+from stratagem.language.prompting.catalogue import LATER_VERSIONS, PAPERS, another_style, make_style, style_names
 
 PLAYABLE = [make_game(name) for name in GAMES if name != "matrix"]
 
@@ -109,3 +109,46 @@ def test_prompts_of_diplomacy_know_every_phase():
         make_style("diplomacy-minimal").messages(next(views(make_game("kuhn").start(Key(0)), Key(0), 1)))
     with pytest.raises(BadParameter, match="diplomacy-surroundings tells of diplomacy, not of kuhn"):
         make_style("diplomacy-surroundings").messages(next(views(make_game("kuhn").start(Key(0)), Key(0), 1)))
+
+
+FIRST_GOAL = "You play a game and want to be paid as much as you can over the whole of it."
+SECOND_GOAL = "Your goal is to maximise your total payoff over the game."
+
+
+@pytest.mark.parametrize("style", ["plain", "reasoned", "brief", "plain(listed=False)"])
+def test_style_without_version_keeps_the_goal_of_stored_results(style):
+    view = seen(make_game("kuhn"), turns=1)[0]
+    later = f"{style[:-1]}, version=2)" if style.endswith(")") else f"{style}(version=2)"
+    goal, *rest = make_style(style).messages(view)
+    newer, *others = make_style(later).messages(view)
+    assert goal == ("system", FIRST_GOAL)
+    assert newer == ("system", SECOND_GOAL)
+    assert rest == others, "a version changes the system message alone"
+
+
+def test_later_versions_are_those_of_the_styles_with_a_goal():
+    view = seen(make_game("kuhn"), turns=1)[0]
+    with_goal = {name for name in ("plain", "reasoned", "brief", "bare", "gtbench") if FIRST_GOAL in str(
+        make_style(name).messages(view))}  # fmt: skip
+    assert {text.partition("(")[0] for text in LATER_VERSIONS} == with_goal == {"plain", "reasoned", "brief"}
+
+
+@pytest.mark.parametrize("version", [0, 3, True, "'2'"])
+def test_unknown_version_of_a_style_is_refused(version):
+    with pytest.raises(BadParameter, match="`version` as 1 or 2, not"):
+        make_style(f"plain(version={version})")
+
+
+@pytest.mark.parametrize(
+    ("style", "other"),
+    [
+        ("plain", "brief"),
+        ("reasoned", "brief"),
+        ("gtbench", "brief"),
+        ("brief", "plain"),
+        ("plain(version=2)", "brief(version=2)"),
+        ("brief(version=2)", "plain(version=2)"),
+    ],
+)
+def test_another_style_has_other_prompts_and_the_same_goal(style, other):
+    assert another_style(style) == other

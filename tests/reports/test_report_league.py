@@ -69,7 +69,7 @@ def test_the_frozen_pool_stands_on_top(league):
 
 
 def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
-    learners = {"hunter": {"match": {"rule": "fixed", "opponent": "prey"}}}
+    learners = {"hunter": {"matchmaker": {"rule": "fixed", "opponent": "prey"}}}
     recipe = LeagueRecipe.read(
         {**SMALL, "learners": learners, "members": {"prey": "AlwaysBet"}, "league": {**STEPS, "crossplay_games": 2}}
     )
@@ -101,7 +101,10 @@ def test_a_learner_that_meets_one_member_alone_is_a_lower_bound(tmp_path):
 
 def test_what_is_taken_from_another_learner_is_no_bound(tmp_path):
     """That one changes, so nothing is learnt of it."""
-    learners = {"hunter": {"match": {"rule": "fixed", "opponent": "other"}}, "other": {"match": {"rule": "self"}}}
+    learners = {
+        "hunter": {"matchmaker": {"rule": "fixed", "opponent": "other"}},
+        "other": {"matchmaker": {"rule": "self"}},
+    }
     recipe = LeagueRecipe.read({**SMALL, "learners": learners, "league": {**STEPS, "crossplay_games": 2}})
     assert "best_response" not in Page(report_html(trained(tmp_path / "run", recipe, LeagueAlgorithm))).sections
 

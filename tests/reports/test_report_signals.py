@@ -44,7 +44,7 @@ def test_the_verdict_is_the_trainings_own(tmp_path, verdict):
     assert len(page.traces_of("signals")) == (0 if verdict == "constant" else 3)
 
 
-def test_the_page_names_the_term_that_teaches_and_the_one_that_does_not(tmp_path):
+def test_the_page_names_the_term_with_a_gradient_and_the_one_without(tmp_path):
     page = Page(report_html(whole(tmp_path / "run")))
     (rows,) = page.tables_of("signals")
     assert [row[0] for row in rows[1:]] == sorted(TERMS)

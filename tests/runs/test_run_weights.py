@@ -1,4 +1,4 @@
-"""Trained weights in a checkpoint: to the bit, into the weights that are there, and of use elsewhere."""
+"""Trained weights in a checkpoint: bit-identical, into the weights that are there, and of use elsewhere."""
 
 import pytest
 import torch

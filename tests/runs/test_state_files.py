@@ -1,4 +1,4 @@
-"""A state on disk: what is read is what was written, to the bit, and nothing that runs code is written."""
+"""A state on disk: what is read is bit-identical to what was written, and nothing that runs code is written."""
 
 import json
 import math
@@ -18,7 +18,7 @@ DTYPES += [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch
 
 
 def bits(value):
-    """A value such that two are equal only if the states are, to the bit and to the type."""
+    """A value such that two are equal only if the states are bit-identical and of the same types."""
     if isinstance(value, torch.Tensor):
         flat = value.detach().contiguous().reshape(-1)
         raw = bytes(flat.view(torch.uint8).tolist()) if flat.numel() else b""

@@ -73,7 +73,7 @@ def played(seed, step):
 
 
 def end_of(run):
-    """Return the results of a run: equal only if two runs are, to the bit."""
+    """Return the results of a run: equal only if two runs are bit-identical."""
     last = latest(run)
     state = last.state()
     return {

@@ -156,7 +156,7 @@ def test_branches_replay_from_the_record():
 
 
 def test_silence_has_no_effect_in_any_round():
-    """Its own branch is itself from its round on; what was paid before the round is no effect of it."""
+    """Its own branch is itself from its round on; the payoff before the round is no effect of it."""
     game = make_game("talk(ish(rounds=3), who=[0], intents=[move])")
     _, move = game.game.start(Key(0)).view(0).choices
     setup = setup_of(game, Says(SILENT, SILENT, Key(5), move), Trusts())
@@ -167,7 +167,7 @@ def test_silence_has_no_effect_in_any_round():
     columns = decision_columns(rows, [episode], {"payoff": round_payoffs}, branches)
     silent = np.array([row.decision.action == SILENT for row in rows])
     assert silent.sum() == 3
-    assert np.all(columns.terms["payoff"][silent] != 0.0), "what was paid in each round would show"
+    assert np.all(columns.terms["payoff"][silent] != 0.0), "the payoff of each round would show"
     assert estimator(columns).advantage[silent].tolist() == [0.0] * 3
 
 

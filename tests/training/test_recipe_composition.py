@@ -15,7 +15,7 @@ def files(tmp_path):
     texts = {
         "game": GAME,
         "model": MODEL,
-        "league": 'algorithm = "league"\n[learners.main]\nmatch = { rule = "self" }\n',
+        "league": 'algorithm = "league"\n[learners.main]\nmatchmaker = { rule = "self" }\n',
         "scopal": 'algorithm = "scopal"\n',
         "child": 'extends = ["model.toml"]\n',
         "sweep": 'hypothesis = "It learns."\nmetric = "loss"\n',

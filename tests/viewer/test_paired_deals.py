@@ -1,5 +1,6 @@
 """Paired deals: the same deals of two players, and where their play and their prompts part."""
 
+import pickle
 from dataclasses import replace
 
 import pytest
@@ -32,6 +33,37 @@ def record(tmp_path_factory):
     return root
 
 
+@pytest.fixture(scope="module")
+def longer(tmp_path_factory):
+    """Two hands of equal play and prompts up to a later turn; beside them copies that do not count."""
+    root = tmp_path_factory.mktemp("longer")
+    (first, *_) = episodes_of("kuhn(hands=2)", ["NashApprox", "TightPassive"], 1, name="deal")
+    first.id, seat = "a", first.players.index(FIRST)
+    for row in first.decisions:
+        row.calls = (call_of(row),)
+    second = copied(first, "b", {row.seat: SECOND for row in first.decisions if row.seat == seat})
+    for row in second.decisions:
+        if row.seat != seat:
+            row.calls = (told(row.calls[0], bold=True),)
+    own = [row for row in second.decisions if row.seat == seat]
+    own[-1].action = {"PASS": "BET", "BET": "PASS", "CALL": "FOLD", "FOLD": "CALL"}[own[-1].action]
+    second.payoffs = [payoff + 2.0 for payoff in second.payoffs]
+    left_out = [copied(second, name, {}) for name in ("probe", "unfinished", "again")]
+    for episode in left_out:
+        episode.payoffs = [payoff + 100.0 for payoff in episode.payoffs]
+    left_out[0].purpose, left_out[1].finished = "probe", False
+    write_shard(root / "evals", 0, [*left_out[:2], first, second])
+    write_shard(root / "evals", 1, [left_out[2]])
+    return root, seat, own[-1].turn
+
+
+def copied(episode, name, players):
+    """The same episode under another name, with other players at some seats."""
+    other = pickle.loads(pickle.dumps(episode))
+    other.id, other.players = name, tuple(players.get(seat, own) for seat, own in enumerate(episode.players))
+    return other
+
+
 def told(call, *, bold):
     system, user = call.prompt.messages
     return replace(call, prompt=Prompt((system, (user[0], user[1] + ("\nBe bold." if bold else "")))))
@@ -39,7 +71,11 @@ def told(call, *, bold):
 
 @pytest.fixture
 def ask(record):
-    client = TestClient(Viewer(Studio(record)).application(), base_url="http://127.0.0.1:8150")
+    return asking(record)
+
+
+def asking(root):
+    client = TestClient(Viewer(Studio(root)).application(), base_url="http://127.0.0.1:8150")
 
     def get(page, status=200, **query):
         answer = client.get(f"/api/{page}", params=query)
@@ -78,6 +114,20 @@ def test_pair_tells_where_play_parts_and_what_prompts_differ_in(ask):
     assert not data["prompt"]["same"]
     assert [line["text"] for line in data["prompt"]["lines"] if line["in"] == "second"] == ["Be bold."]
     assert [line["text"] for line in data["prompt"]["lines"] if line["in"] == "first"] == []
+
+
+def test_gain_is_a_round_and_of_the_first_finished_game_of_each_player(longer):
+    root, seat, _ = longer
+    data = asking(root)("pairs", record="evals", first=FIRST, second=SECOND)
+    assert [(row["first"], row["second"], row["seat"]) for row in data["pairs"]] == [("a", "b", seat)]
+    assert data["gain"]["mean"] == 1.0, "2 points more in two hands"
+
+
+def test_equal_prompts_are_those_of_the_own_seat_where_play_parts(longer):
+    root, seat, parted = longer
+    data = asking(root)("pair", record="evals", first="a", second="b", seat=seat)
+    assert data["parted"] == data["prompt"]["turn"] == parted > 0
+    assert data["prompt"]["same"]
 
 
 def test_pairs_of_strangers_are_none(ask):

@@ -2,11 +2,13 @@
 
 import json
 import math
+import re
 from collections import defaultdict
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from planted import DEFECTS, LEAK, changed, healthy, own_rows, write_planted
+from planted import DEFECTS, GROUP, LEAK, STEPS, changed, healthy, own_rows, write_planted
 from starlette.testclient import TestClient
 
 from stratagem.base.manifest import FILE
@@ -75,6 +77,29 @@ def test_most_steps_are_wrong_though_the_whole_is_not(tmp_path):
     found = checks(tmp_path)["advantage"]
     assert found["state"] == "fault"
     assert {place["step"] for place in found["places"]} <= {1, 2, 3}
+
+
+@pytest.mark.parametrize("by", ["group", "seat"])
+def test_returns_are_compared_within_a_group_and_a_seat(tmp_path, by):
+    """A deal or a seat may be worse than another, though its advantages are larger."""
+
+    def tilted(number, episodes):
+        for place, episode in enumerate(episodes):
+            high = 40.0 * (place // GROUP % 2 if by == "group" else episode.seat_of(0))
+            episode.group = f"step-{number}/{place // GROUP if by == 'group' else place % GROUP}"
+            episode.payoffs = [payoff + high for payoff in episode.payoffs]
+            for row in own_rows([episode]):
+                row.advantage -= high
+
+    write_planted(tmp_path, tilted)
+    assert checks(tmp_path)["advantage"]["state"] == "passed"
+
+
+def test_first_places_are_the_decisions_most_at_odds(tmp_path):
+    write_planted(tmp_path, DEFECTS["advantage"])
+    found = [re.findall(r"[+-]\d+\.\d+", place["sentence"]) for place in checks(tmp_path)["advantage"]["places"]]
+    odds = [float(better) * float(advantage) for better, advantage in found]
+    assert odds[0] == min(odds) < max(odds)
 
 
 def test_one_wrong_step_is_chance(tmp_path):
@@ -154,25 +179,70 @@ def test_prompt_of_which_the_engine_read_a_part_is_cut(tmp_path):
     assert [place["sentence"] for place in found["places"]] == ["The engine read 39 of 40 prompt tokens."]
 
 
-def test_four_prompts_that_go_with_what_is_hidden_are_chance(tmp_path):
-    """Dealt at random, two and two of them tell the hidden cards apart in a third of all cases."""
+def told_cards(num_sets, *, blurred=False):
+    """Plant prompts that tell the hidden card in so many information sets, each with two decisions by card.
 
-    def rarely(number, episodes):
-        met = defaultdict(list)
-        for episode in episodes if number == 0 else ():
+    With `blurred` one more set has two prompts that go with both cards.
+    """
+    left = [*[True] * num_sets, *[False] * blurred]
+
+    def plant(number, episodes):
+        met = defaultdict(lambda: defaultdict(list))
+        for episode in episodes:
             for state, rows in steps(episode):
                 for row in (row for row in rows if row.slot == 0):
-                    met[row.seat, row.info_key].append((state.cards[1 - row.seat], row))
-        seen = defaultdict(int)
-        for card, row in max(met.values(), key=len, default=()):
-            seen[card] += 1
-            system, (role, said) = row.calls[0].prompt.messages
-            changed(row, prompt=Prompt((system, (role, f"{LEAK} {card}.\n{said}"))))
-            row.calls = row.calls if seen[card] <= 2 else ()
+                    met[row.seat, row.info_key][state.cards[1 - row.seat]].append(row)
+        for by_card in met.values():
+            if left and len(by_card) == 2 and min(map(len, by_card.values())) >= 2:
+                tells = left.pop(0)
+                for card, own in by_card.items():
+                    for place, row in enumerate(own):
+                        system, (role, said) = row.calls[0].prompt.messages
+                        told = card if tells else place
+                        changed(row, prompt=Prompt((system, (role, f"{LEAK} {told}.\n{said}"))))
+                        row.calls = row.calls if place < 2 else ()
+        assert number < STEPS - 1 or not left
 
-    write_planted(tmp_path, rarely)
+    return plant
+
+
+@pytest.mark.parametrize("num_sets", [1, 4])
+def test_few_prompts_that_go_with_what_is_hidden_are_chance(tmp_path, num_sets):
+    """Dealt at random, two and two of them tell the cards apart in a third of all cases; in four sets, in 1 of 81."""
+    write_planted(tmp_path, told_cards(num_sets))
     found = checks(tmp_path)["hidden"]
-    assert (found["state"], found["sentence"][:31]) == ("passed", "1 information sets had several ")
+    assert (found["state"], found["sentence"][:31]) == ("passed", f"{num_sets} information sets had several ")
+
+
+@pytest.mark.parametrize(("blurred", "state"), [(False, "fault"), (True, "passed")])
+def test_sets_count_together_only_where_all_of_them_tell(tmp_path, blurred, state):
+    write_planted(tmp_path, told_cards(7, blurred=blurred))
+    assert checks(tmp_path)["hidden"]["state"] == state
+
+
+def test_prompts_of_two_players_are_not_compared(tmp_path):
+    def two_models(number, episodes):
+        for episode in episodes[::2]:
+            episode.players = tuple("other@1" if name == "model@1" else name for name in episode.players)
+            for row in own_rows([episode]):
+                system, (role, said) = row.calls[0].prompt.messages
+                changed(row, prompt=Prompt((system, (role, f"You are bold.\n{said}"))))
+
+    write_planted(tmp_path, two_models)
+    assert checks(tmp_path)["hidden"]["sentence"] == "Seats with equal information read equal prompts."
+
+
+def test_prompts_of_further_attempts_are_not_compared(tmp_path):
+    def reminded(number, episodes):
+        for episode in episodes[::2]:
+            for row in own_rows([episode]):
+                system, (role, said) = row.calls[0].prompt.messages
+                again = replace(row.calls[0], prompt=Prompt((system, (role, f"That was no action.\n{said}"))))
+                place = episode.decisions.index(row)
+                episode.decisions.insert(place + 1, replace(row, attempt=1, calls=(again,)))
+
+    write_planted(tmp_path, reminded)
+    assert checks(tmp_path)["hidden"]["sentence"] == "Seats with equal information read equal prompts."
 
 
 def test_places_name_the_decision(tmp_path):

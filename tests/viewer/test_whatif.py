@@ -10,8 +10,11 @@ from shown_folder import Parrot, episodes_of
 from stratagem.base.consent.table import commanding
 from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
+from stratagem.language.engines.base import Call, PolicyId, Prompt
 from stratagem.language.engines.remote.tally import Prices
+from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Move, Traits
+from stratagem.players.speaker import with_system
 from stratagem.playing.records import Episode
 from stratagem.playing.store import read_episodes, write_shard
 from stratagem.show.viewer import whatif
@@ -20,7 +23,7 @@ from stratagem.show.viewer.asked import AskedWhatIf
 from stratagem.show.viewer.jobs import JobPrice, Progress, limits_of
 from stratagem.show.viewer.links import Link
 from stratagem.show.viewer.outcomes import histogram, outcomes
-from stratagem.show.viewer.positions import read_position
+from stratagem.show.viewer.positions import read_position, style_of
 from stratagem.show.viewer.pricing import price_of
 from stratagem.show.viewer.studio import Visit
 from stratagem.show.viewer.whatif import WhatIf, ask_what_if, partial_of
@@ -62,6 +65,17 @@ def test_certain_games_have_exact_outcomes(root):
     assert [row["changed"]["mean"] for row in result["seats"]] == [10.0, 10.0]
     assert all(row["difference"]["mean"] == -2.0 and row["difference"]["exact"] for row in result["seats"])
     assert wire.sent == [Progress(1, 2), Progress(2, 2)]
+
+
+@pytest.mark.parametrize("style", ["plain", "plain(version=2)", "reasoned(version=2)", "bare"])
+@pytest.mark.parametrize("system", ["", "You are careful."])
+def test_style_of_a_recorded_prompt_is_found_with_its_version(root, style, system):
+    turn = read_position(root / "games", "hands/0.0", 0)
+    seat, decision = next(iter(turn.decisions.items()))
+    messages = tuple(map(tuple, make_style(style).messages(turn.view(seat))))
+    prompt = Prompt(with_system(system, messages) if system else messages)
+    call = Call(policy=PolicyId("m"), prompt=prompt, text="BET")
+    assert style_of(turn.view(seat), replace(decision, calls=(call,))) == style
 
 
 def test_original_branches_repeat_the_record(root):

@@ -5,6 +5,7 @@ import sys
 import time
 
 from stratagem.base.errors import BadParameter
+from stratagem.base.file_modules import handed_files
 
 
 def answer(item, connection):
@@ -34,3 +35,8 @@ def fill(item, connection):
     held = bytearray(item)
     held[:] = b"x" * item
     time.sleep(60)
+
+
+def read_consent(item, connection):
+    """Return whether files that were not allowed are refused without a question."""
+    return handed_files().consent.strict

@@ -5,8 +5,9 @@ import time
 from pathlib import Path
 
 import pytest
-from limited_work import answer, break_off, fill, refuse, sleep
+from limited_work import answer, break_off, fill, read_consent, refuse, sleep
 
+from stratagem.base.file_modules import handed_files
 from stratagem.base.process_memory import resident_memory
 from stratagem.playing.workers.limited import LimitedProcess, ProcessLimits, WorkEnded
 
@@ -18,6 +19,12 @@ def test_messages_go_both_ways_and_the_result_is_last():
     for number in (4, 5, 0):
         process.send(number)
     assert list(process.messages()) == [8, 10, 10]
+
+
+def test_work_of_a_page_allows_no_further_file():
+    """Nobody is at a terminal to be asked."""
+    assert not handed_files().consent.strict
+    assert list(LimitedProcess(read_consent, None, ROOMY).messages()) == [True]
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,24 @@
 """Copies of models in workers: weights are read again only if they have changed, and idle adapters go."""
 
+import os
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from working import setups
 
 from stratagem.base.errors import CannotCompute
 from stratagem.language.engines.caches import register
-from stratagem.language.engines.open import open_engine
+from stratagem.language.engines.catalogue import Transformers
+from stratagem.language.engines.open import open_engine, served_by, serving
 from stratagem.language.models.adapters import adapter_names, adapter_parameters, add_adapter
 from stratagem.language.models.load import load
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
+from stratagem.players.uniform import Random
+from stratagem.playing.workers import copies
 from stratagem.playing.workers.base import InProcess
 from stratagem.playing.workers.copies import ShardCarrier, play_shard, played_alone
 from stratagem.playing.workers.models import CarriedWeights, ModelCarrier, ModelCopy, copy_of
@@ -61,6 +67,86 @@ def test_adapters_that_were_not_used_for_long_are_dropped():
     copy.drop_idle(["a0", "a18"])
     assert adapter_names(lm) == ["a0", *(f"a{number}" for number in range(2, 19))]
     assert [*copy.digests] == adapter_names(lm)
+
+
+def test_few_idle_adapters_are_all_kept():
+    lm = load("tiny")
+    copy = ModelCopy(lm)
+    for number in range(11):
+        add_adapter(lm, f"a{number}", 1, 1.0, ["q_proj"])
+        copy.take(CarriedWeights(f"a{number}", is_trained=False))
+    copy.drop_idle(["a10"])
+    assert len(adapter_names(lm)) == 11
+
+
+def test_weights_are_written_once_for_each_model_and_adapter(plan):
+    """Two models may have an adapter of the same name."""
+    models = [load("tiny"), load("tiny")]
+    for value, lm in enumerate(models, 1):
+        add_adapter(lm, "policy", rank=2, alpha=4)
+        adapter_parameters(lm, "policy")[0].data.fill_(value)
+    with ModelCarrier(plan) as carrier:
+        carried = [carrier.model(lm, ["policy"], is_base_trained=False) for lm in (*models, models[0])]
+        folders = [model.weights[1].parcel.folder for model in carried]
+        assert folders[0] != folders[1]
+        assert folders[0] == folders[2]
+        copies = [copy_of(model) for model in carried[:2]]
+    assert [adapter_parameters(copy.lm, "policy")[0].unique().tolist() for copy in copies] == [[1.0], [2.0]]
+
+
+@pytest.mark.parametrize("is_trained", [True, False])
+def test_copy_is_trained_where_the_model_is(plan, is_trained):
+    """Torch multiplies by weights under training in another order of additions."""
+    lm = load("tiny")
+    add_adapter(lm, "policy", rank=2, alpha=4)
+    for weight in adapter_parameters(lm, "policy"):
+        weight.requires_grad_(is_trained)
+    with ModelCarrier(plan) as carrier:
+        copy = copy_of(carrier.model(lm, ["policy"], is_base_trained=False))
+    assert {weight.requires_grad for weight in adapter_parameters(copy.lm, "policy")} == {is_trained}
+
+
+def test_copy_has_the_number_format_of_the_model(plan):
+    lm = load("tiny", dtype="bf16")
+    with ModelCarrier(plan) as carrier:
+        copy = copy_of(carrier.model(lm, [], is_base_trained=False))
+    assert copy.lm.dtype == lm.dtype
+    assert next(copy.lm.model.parameters()).dtype == next(lm.model.parameters()).dtype
+
+
+class Watching(Random):
+    """A player that notes the engine that serves models, and the number of threads, at each turn."""
+
+    seen: ClassVar[list] = []
+
+    def turn(self, ask):
+        self.seen.append((serving(), os.environ["OMP_NUM_THREADS"]))
+        return super().turn(ask)
+
+
+def test_shard_is_played_with_the_engine_and_the_threads_of_its_sender(plan, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr(copies, "use_threads", lambda number: monkeypatch.setenv("OMP_NUM_THREADS", str(number)))
+    other = Transformers(rows=3)
+    with served_by(other), ShardCarrier(replace(plan, num_threads=2)) as carrier:
+        shard = carrier.pack(setups("kuhn(hands=1)", [Watching(), "random"], 1))
+    Watching.seen.clear()
+    play_shard(shard)
+    assert set(Watching.seen) == {(other, "2")}
+    assert serving() != other
+
+
+class Speaking(Random):
+    """A player with a model."""
+
+    def __init__(self, speaker):
+        self.speaker = speaker
+
+
+def test_engine_that_cannot_be_opened_again_is_refused(plan):
+    speaker = Speaker(engine=SimpleNamespace(name="theirs"), style=make_style("plain"))
+    with pytest.raises(CannotCompute, match="The engine of theirs cannot be copied to a worker"):
+        ShardCarrier(plan).pack(setups("kuhn(hands=1)", [Speaking(speaker), "random"], 1))
 
 
 def test_a_model_that_no_text_loads_is_refused():

@@ -1,5 +1,7 @@
 """Gradients of packs by workers: the same bits as in one process, and the same steps of a run."""
 
+from contextlib import closing
+
 import pytest
 import torch
 from working import trained
@@ -15,6 +17,7 @@ from stratagem.learn.policy import Policy
 from stratagem.learn.spread import add_gradients
 from stratagem.playing.workers.base import InProcess
 from stratagem.playing.workers.plan import change_plan
+from stratagem.playing.workers.processes import Processes
 
 pytestmark = pytest.mark.runs
 
@@ -74,6 +77,22 @@ def test_gradients_of_workers_equal_those_of_one_process(two, kl_coef):
     assert all(torch.equal(one, other) for one, other in zip(alone, shared, strict=True))
     assert same == report
     assert report.grad_norm > 0.0
+
+
+class Backwards(Counting):
+    """Work in this process, of which the last unit is ready first."""
+
+    def run(self, work, items):
+        return reversed(list(InProcess.run(self, work, items)))
+
+
+def test_gradients_are_added_in_the_order_of_the_packs():
+    """The order in which packs are ready differs from run to run, and floating-point sums depend on their order."""
+    alone, report = stepped(InProcess(), 0.1)
+    with closing(Processes(1)) as unused:  # no process begins: it keeps the files
+        shared, same = stepped(Backwards(unused), 0.1)
+    assert all(torch.equal(one, other) for one, other in zip(alone, shared, strict=True))
+    assert same == report
 
 
 def test_workers_compute_the_head_in_the_format_of_the_policy(two):

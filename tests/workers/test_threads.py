@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from stratagem.playing.workers.threads import spin_briefly, use_threads
+from stratagem.playing.workers.threads import available_threads, spin_briefly, threads, use_threads
 
 SPINNING = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
 NAMES_THEM = """
@@ -44,3 +44,23 @@ def test_what_the_user_said_stands(name, value, monkeypatch):
 def test_a_command_says_it_before_torch_is_imported():
     ended = subprocess.run([sys.executable, "-c", NAMES_THEM], capture_output=True, text=True, check=False)
     assert json.loads(ended.stdout.splitlines()[-1]) == ["1000", False]
+
+
+@pytest.mark.parametrize("stated", ["", "0", "many"])
+def test_cores_are_counted_where_no_number_is_stated(stated, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", stated)
+    monkeypatch.setattr("stratagem.playing.workers.threads._count_cores", lambda: 6)
+    assert available_threads() == 6
+
+
+def test_number_of_threads_holds_within_alone(monkeypatch):
+    """The last bits of a forward pass depend on it."""
+    torch = pytest.importorskip("torch")
+    monkeypatch.delenv("MKL_NUM_THREADS")
+    before = torch.get_num_threads()
+    with threads(before + 2):
+        assert torch.get_num_threads() == before + 2
+        assert os.environ["OMP_NUM_THREADS"] == os.environ["MKL_NUM_THREADS"] == str(before + 2)
+    assert torch.get_num_threads() == 1, "that of OMP_NUM_THREADS"
+    assert os.environ["OMP_NUM_THREADS"] == "1"
+    assert "MKL_NUM_THREADS" not in os.environ

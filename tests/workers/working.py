@@ -1,4 +1,4 @@
-"""Runs by workers and their results to the bit, and setups of matches."""
+"""Runs by workers and their exact results, and setups of matches."""
 
 import warnings
 

@@ -13,7 +13,7 @@ from stratagem.api.serving import serving
 from stratagem.base.errors import BadParameter
 from stratagem.base.hosts import Host, is_loopback
 from stratagem.base.options import whole, within
-from stratagem.language.prompting.catalogue import STYLES, make_style
+from stratagem.language.prompting.catalogue import LATER_VERSIONS, STYLES, make_style
 from stratagem.players.agents import each_once
 from stratagem.players.given import GameLike, as_game
 
@@ -64,7 +64,7 @@ def serve(
     with serving(engine):
         seats = [(one, as_player(one, made)) for one in players_of(players)]
     each_once(player for _, player in seats)
-    known = {name: make_style(name) for name in (*names_of(styles, "prompt style"), *STYLES)}
+    known = {name: make_style(name) for name in (*names_of(styles, "prompt style"), *STYLES, *LATER_VERSIONS)}
     from stratagem.connect.endpoint.app import Endpoint, EndpointLimits
     from stratagem.connect.endpoint.desk import Desk
     from stratagem.connect.endpoint.served import ServedPlayer

@@ -184,7 +184,7 @@ class PPOLearner:
     ) -> list[Example]:
         """Replace the old log-probabilities by those of the mini-batches, for a model in a short format.
 
-        Its rounding depends on what is read together. So a ratio is 1 to the bit while the weights are the same.
+        Its rounding depends on what is read together. So a ratio is exactly 1 while the weights are the same.
         """
         read: dict[int, Example] = {}
         for indices in steps:

@@ -1,7 +1,7 @@
 """Gradients of packs by workers: each has a copy of the model, and computes the gradient of one pack at a time.
 
 The divisor of the loss is computed before the first pack, and the gradients are added in the order of the packs. So the
-sum is that of one process, to the bit, whatever the number of workers.
+sum is bit-identical to that of one process, whatever the number of workers.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Disagreement(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.player} is paid {self.exact:.3f} a round against {self.opponent} by the probabilities that "
+            f"{self.player} has a payoff of {self.exact:.3f} a round against {self.opponent} by the probabilities that "
             f"both state, and {self.played} in {self.played.n} deals of play "
             f"(p = {self.p:.1g}): the exact figures and play differ."
         )

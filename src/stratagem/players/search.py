@@ -120,7 +120,7 @@ class RolloutSearch(PlayerBase):
         state = game.start(Key(0))
         if self.horizon_phases and standing_of(state) is None:
             raise BadParameter(
-                f"{game.spec.name} does not say what a position is worth before the end: leave `horizon_phases` at 0."
+                f"{game.spec.name} states no value of a position before the end: leave `horizon_phases` at 0."
             )
         for player in self.simulated:
             Rollouts(self, state.view(state.to_act[0])).move(player, state, state.to_act[0], Key(0), 0)

@@ -93,8 +93,8 @@ def forks(
     Later chance draws of the game are the parent's, or each branch's own. The players' draws are each branch's own,
     except for the slots in `alike`, whose players draw the same in every branch: they act alike as long as they see
     the same. Memories of earlier episodes are the parent's. A second group from the same turn needs a `name` of its
-    own. When the game's clock, or its turns, have advanced by `horizon`, a branch stops and is paid the value of
-    its position; so all branches stop at one time.
+    own. When the game's clock, or its turns, have advanced by `horizon`, a branch stops with the value of its
+    position as its payoff; so all branches stop at one time.
     """
     end = 1 + max((row.turn for row in parent.decisions), default=parent.forked_at - 1)
     turn = end if at is None else at

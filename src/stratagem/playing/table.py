@@ -226,7 +226,7 @@ class Table:
         """Pay the value of the position where the game is stopped."""
         payoffs = standing_of(self.state)
         if payoffs is None:
-            raise BadParameter(f"{self.state.game.spec.name} does not say what a position is worth before the end.")
+            raise BadParameter(f"{self.state.game.spec.name} states no value of a position before the end.")
         try:
             self._round = add_payoffs(self._round, payoffs)
         except WRONG as error:

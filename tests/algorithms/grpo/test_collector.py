@@ -1,4 +1,4 @@
-"""Groups fork one situation, each seat is compared with itself, and tokens get what their pieces are worth."""
+"""Groups fork one situation, each seat is compared with itself, and tokens get the values of their pieces."""
 
 import numpy as np
 import pytest
@@ -199,7 +199,7 @@ def test_behind_the_horizon_the_position_is_paid():
         assert sum(paid) == paid[-1] == episode.payoffs[agent]
 
 
-def test_signals_are_charged_to_the_round_that_they_speak_of():
+def test_signals_penalise_the_round_that_they_speak_of():
     """Also in forks that begin in the middle: a seat's pieces have, round by round, what the record says of it."""
     terms = {"payoff": 1.0, "externality": -2.0, "collusion": -1.0}
     found = collected(

@@ -1,4 +1,4 @@
-"""A run of GRPO learns, resumes to the bit, and refuses what cannot be."""
+"""A run of GRPO learns, is bit-identical when resumed, and refuses what cannot be."""
 
 import json
 import signal

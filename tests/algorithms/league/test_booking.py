@@ -23,7 +23,7 @@ STEPS = ("0", "1", "2")
 
 
 class RaceState(TimedState):
-    """Position of each seat in a race; the share of the way is paid at the end."""
+    """Position of each seat in a race; the share of the way is the payoff at the end."""
 
     state_fields = ("way", "turn")
 

@@ -69,7 +69,7 @@ def test_only_the_seat_that_asked_learns(tmp_path, monkeypatch):
 
     monkeypatch.setattr(TrainablePolicy, "update_weights", seen)
     league = {**DATA["league"], "iterations": 3, "snapshot_every": 3}
-    run = trained(tmp_path / "run", learners={"main": {"match": {"rule": "self"}}}, league=league)
+    run = trained(tmp_path / "run", learners={"main": {"matchmaker": {"rule": "self"}}}, league=league)
     said = [Counter(), Counter()]
     for episode in read_episodes(run.record):
         for row in episode.decisions if episode.purpose == "train" else ():
@@ -83,7 +83,7 @@ def test_a_group_is_one_result_of_each_pair(tmp_path):
     """Two groups of four rollouts an iteration, all of one learner against one member."""
     league = {**DATA["league"], "iterations": 2, "snapshot_every": 2, "results_decay": 1.0}
     run = trained(
-        tmp_path / "run", learners={"main": {"match": {"rule": "fixed", "opponent": "bettor"}}}, league=league
+        tmp_path / "run", learners={"main": {"matchmaker": {"rule": "fixed", "opponent": "bettor"}}}, league=league
     )
     results = Results.of(latest(run).state()["stage"]["results"])
     assert results.games("main", "bettor") == 2 * 2
@@ -176,7 +176,7 @@ def test_killed_within_a_step_it_goes_on_with_the_same_opponents_and_ratings(who
 
 
 def said(episode):
-    """Return the players, and every reply with its probabilities, to the bit."""
+    """Return the players, and every reply with its exact probabilities."""
     calls = [(call.tokens, call.sampler_logprobs) for row in episode.decisions for call in row.calls]
     return episode.id, episode.players, calls
 
@@ -224,7 +224,7 @@ def test_broken_off_before_the_models_are_told_it_tells_them_when_it_goes_on(who
 def test_every_rule_trains(tmp_path, match):
     """Every day `self` and `fixed` train in the tests of who learns and of what a group is."""
     league = {**DATA["league"], "iterations": 2, "max_snapshots": 1, "snapshot_every": 1}
-    run = trained(tmp_path / "run", learners={"main": {"match": match}}, league=league)
+    run = trained(tmp_path / "run", learners={"main": {"matchmaker": match}}, league=league)
     met = {
         name.partition("@")[0]
         for episode in read_episodes(run.record)
@@ -247,7 +247,7 @@ def test_searches_are_members_too(tmp_path):
         games=["tic-tac-toe"],
         members={"search": "mcts:3"},
         with_base=False,
-        learners={"main": {"match": match}},
+        learners={"main": {"matchmaker": match}},
         league=league,
     )
     assert json.loads((run.path / "league/results.json").read_text())["win rates"]["search"].keys() == {
@@ -261,7 +261,7 @@ def test_searches_are_members_too(tmp_path):
 def test_who_is_matched_by_ratings_goes_on_with_the_same_ratings(tmp_path):
     """Broken off two iterations after the others were rated last."""
     league = {**DATA["league"], "iterations": 6, "snapshot_every": 3}
-    near = {"learners": {"main": {"match": {"rule": "rating_near", "width": 20.0}}}, "league": league}
+    near = {"learners": {"main": {"matchmaker": {"rule": "rating_near", "width": 20.0}}}, "league": league}
     whole = trained(tmp_path / "whole", **near, checkpoint_every=1)
     recipe, run = broken_off(tmp_path / "run", at=5, **near, checkpoint_every=1)
     rated = latest(run).state()["stage"]["ratings"]
@@ -344,7 +344,7 @@ def test_more_than_two_seats_have_opponents_of_their_own_and_copies_are_watched(
         opponents=["hold"],
         validation_episodes=1,
         test_episodes=1,
-        learners={"main": {"match": {"rule": "pfsp", "weighting": "uniform"}}},
+        learners={"main": {"matchmaker": {"rule": "pfsp", "weighting": "uniform"}}},
         league={
             **DATA["league"],
             "iterations": 1,

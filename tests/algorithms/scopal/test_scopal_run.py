@@ -1,4 +1,4 @@
-"""Runs of SCO-PAL: what they leave behind, that they resume to the bit, and what they refuse."""
+"""Runs of SCO-PAL: what they leave behind, that they are bit-identical when resumed, and what they refuse."""
 
 import json
 import re
@@ -36,7 +36,7 @@ SMALL = {
     "algorithm": "scopal",
     "games": ["kuhn(hands=1)", "spiel:nim(pile_sizes=1;2)"],
     "style": "brief",
-    "interaction": {"episodes": 24, "block": 12},
+    "interaction": {"episodes": 24, "episodes_per_step": 12},
     "samples": {"max_samples": 24},
     "final_evaluation": {"episodes": 2, "opponents": ["random"]},
     "checkpoint_every": 1,
@@ -191,7 +191,7 @@ DAILY = ("dpo", "grpo", "spag")
     "method", [name if name in DAILY else pytest.param(name, marks=pytest.mark.long) for name in sorted(METHODS)]
 )
 def test_every_refinement_method_trains(tmp_path, method):
-    made = recipe(refine=[method], games=["kuhn(hands=1)"], interaction={"episodes": 40, "block": 40})
+    made = recipe(refine=[method], games=["kuhn(hands=1)"], interaction={"episodes": 40, "episodes_per_step": 40})
     run = trained(tmp_path / "run", made)
     losses = figures(run)[f"{method}/loss"][1]
     assert losses
@@ -201,7 +201,9 @@ def test_every_refinement_method_trains(tmp_path, method):
 
 
 def test_interaction_draws_opponents_and_teachers(tmp_path):
-    made = recipe(refine=[], interaction={"opponents": {"random": 1, "mcts:2": 3}, "episodes": 40, "block": 40})
+    made = recipe(
+        refine=[], interaction={"opponents": {"random": 1, "mcts:2": 3}, "episodes": 40, "episodes_per_step": 40}
+    )
     seen = [sorted(episode.players) for episode in read_episodes(trained(tmp_path / "mixed", made).record)]
     shares = sum(players[0].startswith("mcts") for players in seen) / len(seen)
     assert 0.5 < shares < 0.95

@@ -1,4 +1,4 @@
-"""Whole runs: two models that learn by different clocks, broken off within a trial and resumed to the bit."""
+"""Whole runs: two models that learn by different clocks, broken off within a trial, and bit-identical when resumed."""
 
 import json
 
@@ -232,7 +232,7 @@ def test_model_with_an_adapter_is_rejected_as_a_base(tmp_path, whole):
 
 
 def test_frozen_seat_with_its_own_model_has_no_kl_sft(tmp_path):
-    """Both name tiny; only the learner begins with the policy that the start teaches."""
+    """Both name tiny; only the learner begins with the policy that the start trains."""
     seats = {"naive": {"learner": "naive"}, "still": {"learner": "frozen", "model": "tiny"}}
     changes = {"trials": 1, "episodes": 1, "seats": seats, "final_evaluation": {"episodes": 1}}
     recipe = ShapeLLMRecipe.read({**RECIPE.model_dump(), **changes})

@@ -10,7 +10,7 @@ from stratagem.base.hosts import check_encrypted, read_host
 from stratagem.cli.main import main
 from stratagem.language.engines.open import engine_of
 from stratagem.language.engines.openai_engine import OpenAIEngine
-from stratagem.language.engines.remote.secret import key_for
+from stratagem.language.engines.remote.secret import Secret, key_for
 
 OURS = "https://api.ours.example/v1"
 
@@ -91,6 +91,14 @@ def test_keys_file_of_the_home_is_read_where_no_other_is_named(tmp_path, monkeyp
     with pytest.raises(BadParameter) as caught:
         key_for(OURS)
     assert str(caught.value) == f"{tmp_path} is a folder: STRATAGEM_KEYS_FILE takes a file of keys, one a line."
+
+
+def test_key_of_the_environment_counts_before_that_of_the_file(tmp_path, monkeypatch):
+    path = tmp_path / "keys"
+    path.write_text("sk-file-9876@api.ours.example\n")
+    path.chmod(0o600)
+    monkeypatch.setenv("STRATAGEM_KEYS_FILE", str(path))
+    assert sent(monkeypatch, "sk-ours-123@api.ours.example", OURS) == "sk-ours-123"
 
 
 @pytest.mark.parametrize(
@@ -230,3 +238,11 @@ def test_training_asks_a_server_on_the_terms_of_its_options(tmp_path, capsys, co
             main([*words, "--tries", "0"])
         assert ended.value.code == 2
     assert "--tries must be at least 1, a whole number, not 0." in " ".join(capsys.readouterr().err.split())
+
+
+def test_long_values_of_headers_are_as_secret_as_the_key():
+    """A short one, such as a name, may be a word of any reply."""
+    secret = Secret("long-enough-key", headers=(("x-token", "a-token-of-20-letters"), ("x-team", "lions")))
+    told = secret.hide("lions sent long-enough-key and a-token-of-20-letters")
+    assert told == "lions sent … and …"
+    assert "long-enough-key" not in repr(secret)

@@ -116,6 +116,11 @@ def test_tokens_that_repeat_a_secret_are_not_kept(tokens):
     assert read_reply(body, Secret("sk-other").hide).alternatives
 
 
+def test_log_probability_above_zero_is_no_log_probability():
+    body = answer({"content": "BET"}, logprobs={"content": [{"token": "BET", "logprob": 0.25}]})
+    assert not any(read_reply(body, shown).alternatives)
+
+
 @pytest.mark.parametrize(
     ("written", "logprob"), [("-1" + "0" * 400, -math.inf), ("-1e999", -math.inf), ("-0.5", -0.5), ("0.0001", 0.0)]
 )

@@ -27,6 +27,12 @@ def test_a_wait_follows_from_the_request():
     assert pause(PATIENCE, 2, Key(1), 0.0) != pause(PATIENCE, 2, Key(2), 0.0)
 
 
+def test_waits_of_one_request_are_drawn_apart():
+    """Requests that have met once would otherwise meet at every further try."""
+    first, second = (pause(PATIENCE, turn, Key(1), 0.0) for turn in (1, 2))
+    assert second != 2.0 * first
+
+
 def test_what_a_server_asks_for_is_the_least_up_to_the_longest_wait():
     assert 3.5 <= pause(PATIENCE, 1, Key(1), 3.0) <= 4.0
     assert 10.5 <= pause(PATIENCE, 1, Key(1), 3600.0) <= 11.0

@@ -3,7 +3,7 @@
 import pytest
 
 from stratagem.base.errors import BadParameter
-from stratagem.language.engines.remote.tally import EngineTally, Prices, prices_from_environment
+from stratagem.language.engines.remote.tally import EngineTally, Prices, prices_from_environment, prices_of, use_prices
 
 
 def test_counts_add_up_at_the_prices_of_the_first():
@@ -39,3 +39,12 @@ def test_prices_that_are_none_are_refused(monkeypatch, text):
     monkeypatch.setenv("STRATAGEM_PRICE", text)
     with pytest.raises(BadParameter, match=r"STRATAGEM_PRICE is prices of a million tokens"):
         prices_from_environment("m")
+
+
+def test_list_of_the_command_counts_before_the_environment_and_its_longest_pattern_before_others(monkeypatch):
+    monkeypatch.setenv("STRATAGEM_PRICE", "9/9")
+    cheap, dear, own = (Prices(prompt=price, reply=price) for price in (1.0, 2.0, 3.0))
+    with use_prices({"gpt-*": cheap, "gpt-large-*": dear, "gpt-large-1": own}):
+        assert [prices_of(name) for name in ("gpt-small", "gpt-large-2", "gpt-large-1")] == [cheap, dear, own]
+        assert prices_of("other") == Prices(prompt=9.0, reply=9.0)
+    assert prices_of("gpt-small") == Prices(prompt=9.0, reply=9.0)

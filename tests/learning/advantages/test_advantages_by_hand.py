@@ -116,8 +116,8 @@ def test_a_penalty_that_is_the_same_for_all_contributes_nothing_to_the_bit(name,
     payoff = rng.normal(size=21)
     estimator = replace(made(name), weights={"payoff": 1.0})
     plain = estimator(Decisions(**columns, terms={"payoff": payoff}))
-    charged = replace(estimator, weights={"payoff": 1.0, "shared": -2.4})
-    both = charged(Decisions(**columns, terms={"payoff": payoff, "shared": np.full(21, shared)}))
+    penalised = replace(estimator, weights={"payoff": 1.0, "shared": -2.4})
+    both = penalised(Decisions(**columns, terms={"payoff": payoff, "shared": np.full(21, shared)}))
     assert both.advantage.tobytes() == plain.advantage.tobytes()
     assert both.term_advantages["shared"].tobytes() == np.zeros(21).tobytes()
     assert both.term_advantages["payoff"].tobytes() == plain.term_advantages["payoff"].tobytes()
@@ -192,7 +192,7 @@ def test_a_round_is_whitened_about_the_mean_of_the_same_round():
         Whitened(of=GAE(), mean_over="round")(Decisions(episode=[0, 0], terms=terms | {"payoff": [1, 2]}, value=[0, 0]))
 
 
-def test_scores_are_scaled_by_the_spread_of_all_so_far_and_charges_are_not():
+def test_scores_are_scaled_by_the_spread_of_all_so_far_and_penalties_are_not():
     estimator = Scaled(of=GAE(gae_lambda=1.0))
     state, seen = {}, []
     for scores in ([1.0, 2.0, 4.0], [10.0, 0.0], [3.0]):

@@ -112,7 +112,7 @@ def test_a_model_that_has_the_target_loses_nothing():
     ("per", "wanted"),
     [("token", (0.5 + 2 * 1.0 + 0.5 * 2.0) / 3.5), ("example", ((0.5 + 2 * 1.0) / 3 + 2.0) / 2)],
 )
-def test_what_weighs_nothing_teaches_nothing_and_counts_for_nothing(per, wanted):
+def test_weight_zero_has_no_gradient_and_does_not_count(per, wanted):
     outputs, example = replies()
     weight = torch.tensor([1.0, 2.0, 0.0, 0.5, 0.0, 0.0])
     columns = Columns(example=example, num_examples=3, tokens={"weight": weight})

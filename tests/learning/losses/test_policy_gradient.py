@@ -94,7 +94,7 @@ def test_the_entropy_bonus_is_a_mean_over_tokens_whatever_the_rest_is_divided_by
     assert torch.autograd.grad(output.loss, entropies)[0].tolist() == pytest.approx([-0.02] * 5)
 
 
-def test_sepo_charges_only_what_became_likelier_than_in_the_reference():
+def test_sepo_penalises_only_what_became_likelier_than_in_the_reference():
     said, columns = batch(divisor=[4.0, 4.0])
     reference = said.detach() - torch.tensor([0.5, -0.5, 0.0, 1.0, -2.0])
     output = run("sepo", Outputs(policy_logprobs=said, reference_logprobs=reference), columns)
@@ -102,7 +102,7 @@ def test_sepo_charges_only_what_became_likelier_than_in_the_reference():
     assert output.means()["kl"] == pytest.approx(1.5 / 5)
 
 
-def test_a_charge_of_nothing_is_only_measured():
+def test_a_penalty_of_nothing_is_only_measured():
     said, columns = batch()
     reference = said.detach() - 1.0
     output = run(

@@ -14,10 +14,10 @@ def policy():
     return weights, torch.log_softmax(weights, 0)
 
 
-def mean_gradient(charge):
-    """The gradient that a charge brings on average over the policy's own samples."""
+def mean_gradient(penalty):
+    """The gradient of a penalty on average over the policy's own samples."""
     weights, said = policy()
-    return torch.autograd.grad((said.exp().detach() * charge(said)).sum(), weights)[0]
+    return torch.autograd.grad((said.exp().detach() * penalty(said)).sum(), weights)[0]
 
 
 def gradient_of(divergence):
@@ -42,7 +42,7 @@ def forward(said):
         ("one_sided", lambda said: (said.exp() * (said > REFERENCE)).sum()),
     ],
 )
-def test_the_gradient_of_a_charge_is_what_its_docstring_says(name, divergence):
+def test_the_gradient_of_a_penalty_is_what_its_docstring_says(name, divergence):
     found = mean_gradient(lambda said: KL_ESTIMATORS[name](said, REFERENCE))
     assert torch.allclose(found, gradient_of(divergence), atol=1e-12)
 
@@ -59,11 +59,11 @@ def test_the_value_on_average_is_the_divergence(name):
     assert (said.exp() * KL_ESTIMATORS[name](said, REFERENCE)).sum().item() == pytest.approx(reverse(said).item())
 
 
-def test_the_one_sided_charge_leaves_what_became_less_likely_and_what_did_not_move():
+def test_the_one_sided_penalty_leaves_what_became_less_likely_and_what_did_not_move():
     said = torch.tensor([-1.0, -1.0, -1.0], requires_grad=True)
-    charge = one_sided(said, torch.tensor([-2.0, -0.5, -1.0]))
-    assert charge.tolist() == [1.0, 0.0, 0.0]
-    assert torch.autograd.grad(charge.sum(), said)[0].tolist() == [1.0, 0.0, 0.0]
+    penalty = one_sided(said, torch.tensor([-2.0, -0.5, -1.0]))
+    assert penalty.tolist() == [1.0, 0.0, 0.0]
+    assert torch.autograd.grad(penalty.sum(), said)[0].tolist() == [1.0, 0.0, 0.0]
 
 
 def test_near_one_k3_keeps_its_digits():

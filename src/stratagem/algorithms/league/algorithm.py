@@ -70,7 +70,7 @@ class Round:
         self.league = league
         self.players = players
         self.game = game
-        self.rules = {name: one.match.value for name, one in recipe.learners.items()}
+        self.rules = {name: one.matchmaker.value for name, one in recipe.learners.items()}
 
     def batches(self, number: int) -> Iterator[TrainingBatch]:
         """Play an iteration; yield a batch for each learner."""

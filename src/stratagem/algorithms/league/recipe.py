@@ -24,7 +24,7 @@ class LearnerSettings(FiniteSettings):
     role: Literal["main", "main_exploiter", "league_exploiter"] = "main"
     """Role (AlphaStar): a main agent plays all members; a main exploiter the main agents; a league exploiter the whole
     league. Exploiters are reset at times."""
-    match: NamedLeagueMatch = read_league_match("role")
+    matchmaker: NamedLeagueMatch = read_league_match("role")
     """Matchmaker, by name with its parameters. `role` is AlphaStar's rule of the role; the others are those of all
     algorithms, such as `pfsp`, which draws by win rates."""
 
@@ -102,7 +102,7 @@ class LeagueRecipe(OpponentsRecipe):
     @property
     def rated(self) -> list[str]:
         """Learners with a matchmaking rule by ratings."""
-        return [name for name, one in self.learners.items() if one.match.value.reads_ratings]
+        return [name for name, one in self.learners.items() if one.matchmaker.value.reads_ratings]
 
     @model_validator(mode="after")
     def _start(self) -> Self:
@@ -124,9 +124,9 @@ class LeagueRecipe(OpponentsRecipe):
             raise ValueError(f"two members would be called {twice[0]}: give each a name of its own")
         known = {*self.members, *self.learners} | ({BASE} if self.with_base else set())
         for learner in self.learners.values():
-            if unknown := [name for name in learner.match.value.named_members if name not in known]:
+            if unknown := [name for name in learner.matchmaker.value.named_members if name not in known]:
                 raise ValueError(f"nobody is called {unknown[0]!r}: members are {', '.join(sorted(known))}")
-            if learner.match.type == "shares":
+            if learner.matchmaker.type == "shares":
                 raise ValueError("`shares` is for the `opponents` of other algorithms: take `curriculum`, or `pfsp`")
         if any(one.role == "main_exploiter" for one in self.learners.values()) and not any(
             one.role == "main" for one in self.learners.values()

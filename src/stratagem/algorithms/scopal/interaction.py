@@ -44,8 +44,8 @@ class InteractionSettings(SamplingSettings, FiniteSettings):
     `self` inside a name is the policy, as in `search(self)`. Without any the policy plays."""
     temperature: float = Field(default=0.7, gt=0.0)
     """Sampling temperature of the policy in these games."""
-    block: int = Field(default=250, ge=1)
-    """Number of games that are played in parallel and saved together."""
+    episodes_per_step: int = Field(default=250, ge=1)
+    """Number of episodes of a step: they are played in parallel, and a checkpoint follows."""
     records: tuple[str, ...] = ()
     """Folders of records of games that were played before; with any, no game is played."""
 
@@ -110,9 +110,9 @@ class Interaction:
         self.key = key
         self.name = name
         self.blocks = [
-            Block(number, game, range(start, min(start + settings.block, settings.episodes)))
+            Block(number, game, range(start, min(start + settings.episodes_per_step, settings.episodes)))
             for number, (game, start) in enumerate(
-                (game, start) for game in games for start in range(0, settings.episodes, settings.block)
+                (game, start) for game in games for start in range(0, settings.episodes, settings.episodes_per_step)
             )
         ]
         self._matches = {describe(game): self._matches_of(game) for game in games}

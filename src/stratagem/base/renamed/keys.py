@@ -278,6 +278,8 @@ RELEASES = (
                 "at": "aggregate",
             },
             "MessageEffect": {"instead": "counterfactual"},
+            "LearnerSettings": {"match": "matchmaker"},
+            "InteractionSettings": {"block": "episodes_per_step"},
         },
     ),
 )

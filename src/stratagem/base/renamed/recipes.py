@@ -45,7 +45,7 @@ _BIASED = {
 """Another start in matching pennies: both seats play heads in about 70 %."""
 _TABLE = '{ learner = "tabular", learning_rate = 30.0, initial_probability = 0.85 }'
 """A table in place of the naive learner."""
-_FIXED = {"learners.main.match": '{ rule = "fixed", opponent = "base" }'}
+_FIXED = {"learners.main.matchmaker": '{ rule = "fixed", opponent = "base" }'}
 """One fixed opponent, the base after SFT, in place of a league."""
 
 
@@ -95,13 +95,13 @@ SUCCESSORS: Mapping[str, Successor] = {
     "collapse/frozen": Successor(
         ("collapse/self",),
         {
-            "learners.main.match": '{ rule = "pfsp", weighting = "uniform", self_play = 0.5 }',
+            "learners.main.matchmaker": '{ rule = "pfsp", weighting = "uniform", self_play = 0.5 }',
             "league.max_snapshots": "1",
         },
     ),
     "collapse/pfsp": Successor(
         ("collapse/self",),
-        {"with_base": "true", "learners.main.match": '{ rule = "pfsp", weighting = "squared", self_play = 0.5 }'},
+        {"with_base": "true", "learners.main.matchmaker": '{ rule = "pfsp", weighting = "squared", self_play = 0.5 }'},
     ),
     "collapse/role-baseline": Successor(("collapse/self",), {"league.advantage.ema_decay": "0.95"}),
     "league/diplomacy-14b": Successor(("papers/diplomacy/league",)),

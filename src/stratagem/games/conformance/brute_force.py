@@ -98,7 +98,7 @@ def explore(game: Game[Any], most: int) -> GameSize:
 
 
 def values(game: Game[Any], policy: Policy) -> EpisodeExpectation:
-    """Return what each seat is paid, and the number of rounds, where all seats play a policy."""
+    """Return the payoff of each seat, and the number of rounds, where all seats play a policy."""
     returns, rounds, waiting = [0.0] * game.spec.seats, 0.0, [*_starts(game)]
     while waiting:
         reached, state = waiting.pop()

@@ -47,7 +47,7 @@ class ForeignState(State[ForeignFacts]):
 
     @property
     def running(self) -> Environment:
-        """The environment in this position, begun anew by a fork."""
+        """The environment in this position, reset by a fork."""
         if self._running is None:
             self._running = self.game.make_environment()
             self._running.reset(self.seed)

@@ -1,6 +1,7 @@
 """Negotiation over a pie (SEPO's negotiation-v1).
 
-Both seats name a demand at the same time; demands that fit the pie together are paid, others leave both with nothing.
+Both seats name a demand at the same time; those that fit the pie together are the payoffs, and
+others leave both with nothing.
 """
 
 from __future__ import annotations

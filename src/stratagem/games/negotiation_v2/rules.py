@@ -1,7 +1,7 @@
 """Negotiation over books, hats and balls with private values (SEPO's negotiation-v2, after GTBench's negotiation).
 
 The pool and the values are drawn once an episode; each round both seats demand items at the same time, and demands that
-fit the pool on every item are paid at one's own values.
+fit the pool on every item pay one's own values.
 """
 
 from __future__ import annotations

@@ -56,9 +56,9 @@ class StopRule:
         self._known = frozenset(self._spellings)
         self.room = max(map(len, self._spellings)) + (_ARGUED if self.mid_text else _MARGIN)
 
-    def watch(self, thinking: bool = False) -> Watch:
+    def watch(self, thinking: bool = False) -> GrowingReply:
         """Begin a reply; `thinking` where the prompt ends with an open `<think>`."""
-        return Watch(self, thinking)
+        return GrowingReply(self, thinking)
 
     def action(self, lines: list[LineEnd], ended: bool) -> str | None:
         """Return the action of the last lines, if the reply is complete; `ended` when a line break follows them."""
@@ -92,7 +92,7 @@ def _strip_opening(text: str) -> str:
     return text[max(text.find(unwrap_line(text)), 0) :]
 
 
-class Watch:
+class GrowingReply:
     """One growing reply: the lines that could make the action, and the one being written."""
 
     def __init__(self, rule: StopRule, thinking: bool = False) -> None:

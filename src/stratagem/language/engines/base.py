@@ -242,7 +242,7 @@ class Engine(Protocol):
 class TrainableEngine(Engine, Protocol):
     """Engine that answers by weights which change while it lives.
 
-    The base has the empty name, each adapter a name of its own. Equality of results to the bit is promised from one
+    The base has the empty name, each adapter a name of its own. Bit-identical results are promised from one
     `reset_cache` to the next, for the same requests in the same order.
     """
 

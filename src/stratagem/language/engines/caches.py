@@ -1,4 +1,4 @@
-"""Caches of engines, which are reset before each unit of work, so that its result is the same to the bit.
+"""Caches of engines, which are reset before each unit of work, so that its result is bit-identical.
 
 The rounding of a forward pass depends on its shape, and cached texts make a pass smaller. So the last digits of a
 log-probability depend on what the engine cached in earlier batches; a resumed process has cached nothing. Every unit of

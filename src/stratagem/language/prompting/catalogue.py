@@ -9,7 +9,7 @@ from stratagem.base.registry import Registry, parse_call
 from stratagem.language.prompting.base import Style
 from stratagem.language.prompting.diplomacy import OrderSheets
 from stratagem.language.prompting.gtbench import GTBench
-from stratagem.language.prompting.plain import Bare, Brief, Plain, ReasonedStyle
+from stratagem.language.prompting.plain import GOALS, Bare, Brief, GoalStyle, Plain, ReasonedStyle
 from stratagem.language.prompting.shapellm import ShapeLLM
 from stratagem.language.prompting.surroundings import Surroundings
 from stratagem.language.prompting.templates.lookup import PREFIX
@@ -43,6 +43,15 @@ STYLES: dict[str, Callable[..., Style]] = {
 }
 """Styles by name; options follow in brackets: `shapellm-state(payoffs=table, switched=True)`."""
 
+LATER_VERSIONS = tuple(
+    f"{name}(version={version})"
+    for name, factory in STYLES.items()
+    if isinstance(factory, type) and issubclass(factory, GoalStyle)
+    for version in GOALS
+    if version > 1
+)
+"""Styles in the versions after the first, which a name alone does not mean."""
+
 _registry: Registry[Style] = Registry("prompt style", STYLES, "stratagem.styles", Style, forms=(f"{PREFIX}FILE.txt",))
 
 
@@ -56,3 +65,16 @@ def make_style(text: str) -> Style:
 def style_names() -> list[str]:
     """Return every name that `make_style` knows."""
     return _registry.names()
+
+
+def style_versions() -> list[str]:
+    """Return every name that `make_style` knows, and after them the later versions of the styles that have several."""
+    return [*style_names(), *LATER_VERSIONS]
+
+
+def another_style(text: str) -> str:
+    """Return a style that writes other prompts than this one, with the same system message where it has a version."""
+    style = make_style(text)
+    version = style.version if isinstance(style, GoalStyle) else 1
+    name = "plain" if isinstance(style, Brief) else "brief"
+    return name if version == 1 else f"{name}(version={version})"

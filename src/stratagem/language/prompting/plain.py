@@ -1,4 +1,8 @@
-"""The plain style, for any game: a system message, the rules, the situation, the question."""
+"""The plain style, for any game: a system message, the rules, the situation, the question.
+
+A change of the system message is a new version, so that stored results keep the prompts that they were measured with. A
+style without `version` has version 1: `plain` is `plain(version=1)`, and new recipes name `plain(version=2)`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,11 @@ from stratagem.games.base import View
 from stratagem.language.prompting.base import ChatMessage, Style
 from stratagem.language.prompting.past import NOTHING, Past
 
-_SYSTEM = "You play a game and want to be paid as much as you can over the whole of it."
+GOALS = {
+    1: "You play a game and want to be paid as much as you can over the whole of it.",
+    2: "Your goal is to maximise your total payoff over the game.",
+}
+"""System message by version of the styles `plain`, `reasoned` and `brief`."""
 _LISTED = 12
 """Number of choices beyond which only the first are listed."""
 
@@ -20,21 +28,38 @@ def question(view: View[Any]) -> str:
     return f"You may play: {view.choices.summary(_LISTED)}."
 
 
+@dataclass(frozen=True, kw_only=True)
+class GoalStyle(Style):
+    """Style that begins with the goal of the player, as the system message."""
+
+    version: int = 1
+    """Version of the system message."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.version, bool) or self.version not in GOALS:
+            raise BadParameter(f"A style needs `version` as {' or '.join(map(str, GOALS))}, not {self.version!r}.")
+
+    def goal(self) -> ChatMessage:
+        """Return the system message."""
+        return ChatMessage("system", GOALS[self.version])
+
+
 @dataclass(frozen=True)
-class Plain(Style):
+class Plain(GoalStyle):
     """Asks for the action alone."""
 
     listed: bool = True
     """True to list the choices. Without that the situation comes last, and all before it is shared."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not isinstance(self.listed, bool):
             raise BadParameter(f"A style needs `listed` as True or False, not {self.listed!r}.")
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[ChatMessage]:
         situation, asked = self.situation(view), "Answer with the action alone."
         parts = (view.rules, situation, f"{question(view)}\n{asked}") if self.listed else (view.rules, asked, situation)
-        return [ChatMessage("system", _SYSTEM), ChatMessage("user", "\n\n".join(parts))]
+        return [self.goal(), ChatMessage("user", "\n\n".join(parts))]
 
     def situation(self, view: View[Any]) -> str:
         """Write the history and the present position."""
@@ -42,7 +67,7 @@ class Plain(Style):
 
 
 @dataclass(frozen=True)
-class ReasonedStyle(Style):
+class ReasonedStyle(GoalStyle):
     """Asks for a few sentences of reasoning, and then the action on a line of its own."""
 
     mark = "Action:"
@@ -50,7 +75,7 @@ class ReasonedStyle(Style):
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[ChatMessage]:
         asked = f"{question(view)}\nReason in a few sentences; then write, as the last line, Action: and your action."
-        return [ChatMessage("system", _SYSTEM), ChatMessage("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
+        return [self.goal(), ChatMessage("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
 
 
 class Brief(Plain):

@@ -30,7 +30,7 @@ def ratio(policy: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 def one_sided(policy: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     """Compute `max(0, log pi - log ref)`, a penalty of tokens likelier than in the reference (SEPO, eq. 6).
 
-    Where the two agree to the bit, as in a first step, it has no gradient; a clamp would have.
+    Where the two are bit-identical, as in a first step, it has no gradient; a clamp would have.
     """
     return torch.relu(policy - other)
 

@@ -1,6 +1,6 @@
 """Comparison of two cards: the change of each figure, with limits that cover.
 
-Where both agents were paid on the same deals, the differences of the deals are paired: they have an interval by
+Where both agents have payoffs on the same deals, the differences of the deals are paired: they have an interval by
 Student's t, a p by sign flips, and Holm's correction over all of them.
 
 Elsewhere the true change lies in [L2 - U1, U2 - L1], where L and U are the limits of both cards: it is outside with at

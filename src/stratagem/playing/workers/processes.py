@@ -1,4 +1,4 @@
-"""Processes on this machine as workers: the standard library's pool, begun anew when a process is lost."""
+"""Processes on this machine as workers: the standard library's pool, made again when a process is lost."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def _shard(folder: Path, number: int, modified: int, size: int) -> tuple[tuple[s
 
 
 def _read_episode(row: dict[str, Any]) -> CrossplayEpisode | None:
-    """Read an episode; the players of several seats are paid the mean of their seats."""
+    """Read an episode; a player of several seats has the mean payoff of its seats."""
     names = list(dict.fromkeys(row["players"]))
     if len(names) > 2 or len(row["players"]) < 2:
         return None

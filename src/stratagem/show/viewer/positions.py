@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -11,8 +12,9 @@ from stratagem.base.consent.table import note_named
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games.base import Game, Json, Seat, State, View
 from stratagem.games.choices import Choices, Flat, Sheet
-from stratagem.language.prompting.base import Style
-from stratagem.language.prompting.catalogue import make_style, style_names
+from stratagem.language.engines.base import Chat
+from stratagem.language.prompting.base import Role, Style
+from stratagem.language.prompting.catalogue import make_style, style_versions
 from stratagem.players.catalogue import patterns, player_names
 from stratagem.playing.forks import replay
 from stratagem.playing.records import Decision, Episode
@@ -118,7 +120,7 @@ def position_json(library: Library, folder: Path, name: str, turn: int) -> Json:
         "seats": [_seat(position, seat, decisions[seat]) for seat in position.state.to_act if seat in decisions],
         "players": [maker(name, run.path if run else None) for name in position.episode.players],
         "known": known_players(library, position.state.game),
-        "styles": style_names(),
+        "styles": style_versions(),
     }
 
 
@@ -150,19 +152,27 @@ def _seat(position: RecordedTurn, seat: Seat, decision: Decision) -> Json:
 
 def style_of(view: View[Any], decision: Decision) -> str:
     """Return the prompt style that a model was asked in; empty where no model was asked, or its style is not known."""
-    asked = [content for role, content in decision.calls[0].prompt.messages if role == "user"] if decision.calls else []
-    for name in style_names() if asked else ():
+    asked = decision.calls[0].prompt.messages if decision.calls else ()
+    for name in style_versions() if asked else ():
         if _asks(name, view, asked):
             return name
     return ""
 
 
-def _asks(name: str, view: View[Any], asked: list[str]) -> bool:
+def _asks(name: str, view: View[Any], asked: Chat) -> bool:
+    """Return whether a style writes these messages; the system message may begin with a text of the player."""
     try:
         style: Style = make_style(name)
-        return [message.content for message in style.messages(view) if message.role == "user"] == asked
+        written = style.messages(view)
     except StratagemError:
         return False
+    same = _contents("user", asked) == _contents("user", written)
+    system = zip(_contents("system", asked), _contents("system", written), strict=False)
+    return same and all(text.endswith(goal) for text, goal in system)
+
+
+def _contents(role: Role, messages: Iterable[tuple[str, str]]) -> list[str]:
+    return [content for other, content in messages if other == role]
 
 
 def _asked_seat(state: State[Any]) -> str:

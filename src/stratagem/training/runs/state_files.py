@@ -1,4 +1,4 @@
-"""A state as files, to the bit: dicts, lists, tuples, texts, numbers and tensors; never a pickle, which can run code.
+"""A state as bit-identical files: dicts, lists, tuples, texts, numbers and tensors; never a pickle, which can run code.
 
 The tensors are one safetensors file; all else is one JSON file that says which tensor stands where. A dict whose keys
 are texts is an object there; whatever JSON has no word for is an object of one key: `{"tensor": 3}`,

@@ -135,7 +135,7 @@ def _losses(deals: Sequence[float], estimate: Estimate, most: float, key: Key, g
 
 
 def equal_share(game: Game[Any], episodes: Sequence[Episode]) -> float:
-    """Return half of what both seats are paid together in a round; refused where there is no such constant."""
+    """Return half of the sum of both seats' payoffs in a round; refused where there is no such constant."""
     spec = game.spec
     if spec.seats != 2:
         raise CannotCompute(

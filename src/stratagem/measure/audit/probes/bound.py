@@ -97,7 +97,7 @@ class BoundProbe:
 def _gains(game: Game[Any], itself: Matchup, against: Matchup) -> Sequence[float]:
     """Return the gain of the exploiter over the agent itself by number of the deal.
 
-    Where the payoffs of the seats add up to zero, the agent itself is paid zero on average over the seats.
+    Where the payoffs of the seats add up to zero, the agent's own payoff is zero on average over the seats.
     """
     own, won = (_by_deal(one) for one in (itself, against))
     known = dict.fromkeys(won, 0.0) if game.spec.utility == "zero-sum" else own

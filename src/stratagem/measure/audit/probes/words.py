@@ -10,6 +10,7 @@ from typing import ClassVar, cast
 import numpy as np
 
 from stratagem.base.errors import StratagemError
+from stratagem.language.prompting.catalogue import another_style
 from stratagem.measure.audit.measurement import Measurement, fill_figure
 from stratagem.measure.audit.permutation import Replies, differ
 from stratagem.measure.audit.probes.base import FIRST, ProbeFindings, Task, why_refused
@@ -93,7 +94,7 @@ class StyleProbe(AskedOtherwise):
     def other(self, task: Task) -> Player:
         if not isinstance(task.agent, LanguagePlayer):
             raise StratagemError("It has no prompt style.")
-        other = replace(task.agent, style="brief" if task.agent.style != "brief" else "plain")
+        other = replace(task.agent, style=another_style(task.agent.style))
         check_player(other, task.game)
         return other
 

@@ -54,7 +54,7 @@ def _learners(data: RunData) -> Mapping[str, Any]:
 
 def best_response(data: RunData) -> Section | None:
     """Make the section of approximate best responses: learners with one fixed opponent."""
-    matches = {name: row.get("match", {}) for name, row in _learners(data).items() if isinstance(row, dict)}
+    matches = {name: _matchmaker(row) for name, row in _learners(data).items() if isinstance(row, dict)}
     fixed = {name: str(match.get("opponent")) for name, match in matches.items() if _is_fixed(match)}
     shown = {
         name: target for name, target in fixed.items() if target not in matches and f"{name}/payoff" in data.curves
@@ -68,6 +68,12 @@ def best_response(data: RunData) -> Section | None:
         "its checkpoints, on separate deals, is a lower bound on the exploitability of that member.",
         body=join(*(_response(data, name, target) for name, target in shown.items())),
     )
+
+
+def _matchmaker(learner: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the matchmaker in the settings of a learner; runs before 0.3 call it `match`."""
+    found = learner.get("matchmaker", learner.get("match"))
+    return found if isinstance(found, dict) else {}
 
 
 def _is_fixed(match: Mapping[str, object]) -> bool:
