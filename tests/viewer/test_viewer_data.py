@@ -77,6 +77,21 @@ def test_pages_of_a_list_are_its_parts(client):
     assert [row["id"] for row in newest] == every[::-1][:2]
 
 
+def test_shared_beginnings_are_folded_under_their_branches(tmp_path):
+    begun, branch = branch_of("kuhn(hands=2)", 2)
+    alone, ended = episodes_of("kuhn(hands=2)", ["random", "random"], 1, name="other")
+    begun.purpose = alone.purpose = "warm_up"
+    write_shard(tmp_path / "games", 0, [begun, alone, ended, branch])
+    client = TestClient(Viewer(Studio(tmp_path), token="").application(), base_url="http://127.0.0.1:8150")
+    told = ask(client, "episodes", record="games")
+    assert [row["id"] for row in told["episodes"]] == [alone.id, ended.id, branch.id], "a beginning without branches stays"
+    assert told["episodes"][-1]["parent"] == begun.id
+    assert (told["total"], told["found"], told["folded"]) == (3, 3, 1)
+    found = [ask(client, "episodes", record="games", **query) for query in ({"purpose": "warm_up"}, {"text": begun.id})]
+    assert [[row["id"] for row in one["episodes"]] for one in found] == [[begun.id, alone.id], [begun.id, branch.id]]
+    assert [(one["total"], one["folded"]) for one in found] == [(4, 0)] * 2
+
+
 @pytest.mark.parametrize(
     ("page", "query", "status", "sentence"),
     [
