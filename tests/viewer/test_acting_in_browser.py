@@ -215,6 +215,23 @@ def test_end_shows_what_was_hidden(page, address):
     assert {card, other} < set("JQK")
 
 
+def test_score_adds_up_the_games_of_a_table(page, address):
+    sit(page, address, "kuhn(hands=1)")
+    scores, total = [], 0
+    for number in (1, 2, 3):
+        play_to_the_end(page)
+        rows = page.locator(".over .players li")
+        total += int(rows.first.locator("b").inner_text().replace("−", "-"))
+        if number > 1:
+            page.get_by_text(f"Score of {number} games").wait_for()
+            told = page.get_by_text(f"Score of {number} games").locator("b").all_inner_texts()
+            scores.append([int(text.replace("−", "-")) for text in told] == [total, -total])
+        page.get_by_role("button", name="Play again").click()
+        page.get_by_role("heading", name="What you see").wait_for()
+        page.get_by_text(f"Score of {number} game").wait_for()
+    assert scores == [True, True]
+
+
 def test_board_is_drawn_where_nothing_is_hidden(page, address):
     sit(page, address, "tic-tac-toe", "random", "Three in a row")
     page.get_by_role("img", name="Board.").wait_for()

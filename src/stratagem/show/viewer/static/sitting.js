@@ -43,7 +43,7 @@ export function useTable(id = '') {
   return state;
 }
 
-/** The events up to now, of which what others do comes one after another; a call of the second skips the pauses up to the next question. */
+/** The events up to now, of which what others do comes one after another; a call of the second skips the pauses. */
 function usePaced(events) {
   const [seen, setSeen] = useState(0);
   const [skipped, setSkipped] = useState(-1);
