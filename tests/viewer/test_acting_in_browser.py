@@ -221,11 +221,11 @@ def test_score_adds_up_the_games_of_a_table(page, address):
     for number in (1, 2, 3):
         play_to_the_end(page)
         rows = page.locator(".over .players li")
-        total += int(rows.first.locator("b").inner_text().replace("−", "-"))
+        total += int(rows.first.locator("b").inner_text().replace("\u2212", "-"))
         if number > 1:
             page.get_by_text(f"Score of {number} games").wait_for()
             told = page.get_by_text(f"Score of {number} games").locator("b").all_inner_texts()
-            scores.append([int(text.replace("−", "-")) for text in told] == [total, -total])
+            scores.append([int(text.replace("\u2212", "-")) for text in told] == [total, -total])
         page.get_by_role("button", name="Play again").click()
         page.get_by_role("heading", name="What you see").wait_for()
         page.get_by_text(f"Score of {number} game").wait_for()
