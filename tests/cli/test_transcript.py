@@ -1,6 +1,9 @@
 """A played episode as a person reads it: each order with what became of it, and no whole board."""
 
+import io
 import math
+import re
+import sys
 
 from stratagem.cli.show import calls_json, print_words
 from stratagem.cli.transcript import print_episode
@@ -32,6 +35,23 @@ def test_a_short_state_is_told(capsys):
     (episode,) = play([Setup(id="e", match=match, slots=(0, 1), key=Key(0))])
     print_episode(episode)
     assert f"seat 0 ({episode.decisions[0].state_key}): {episode.decisions[0].action}" in capsys.readouterr().out
+
+
+def test_regrets_of_the_moves_of_a_person_are_told(run, monkeypatch):
+    """To fold a King to a bet loses 1 chip, where a call wins 2."""
+    told = {}
+    for seed in (6, 7):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("fold\n"))
+        status, text, _ = run("play", "kuhn(hands=1)", "--players", "AlwaysBet", "human", "--seed", seed)
+        assert status == 0
+        card, regret = re.search(r"\((\w):B\): FOLD \(free\)\n      regret (\S+)\n", text).groups()
+        told[card] = regret
+    assert told == {"K": "3.000", "J": "0"}
+    _, text, _ = run("play", "kuhn(hands=1)", "--players", "AlwaysBet", "random")
+    assert "regret" not in text.lower(), "no person has played"
+    monkeypatch.setattr(sys, "stdin", io.StringIO("keep\n"))
+    status, text, _ = run("play", "public-goods(rounds=1)", "--players", "human", "random", "random")
+    assert (status, "No regrets: " in text) == (0, True)
 
 
 def test_words_stand_behind_a_bar_so_that_no_reply_passes_for_a_line(capsys):

@@ -77,6 +77,13 @@ def test_watch_of_a_finished_run_prints_it_and_ends(run, folder):
     assert "fault alike, 2 times, first at step 1: No variance." in printed
 
 
+def test_watch_says_when_no_checkpoint_was_better_than_the_start(run, folder):
+    log(folder, exact(0.1, 0.5, 0.3))
+    with folder.at_work():
+        pass
+    assert "step 2, best step 2, no better than the start, since" in run("watch", folder.path)[1]
+
+
 def test_watch_counts_both_steps_after_those_of_sft(run, folder):
     log(folder, [{}, {"sft/loss": 2.0}, {"sft/loss": 1.0, **exact(0.5)[0]}, *exact(0.1)])
     with folder.at_work():

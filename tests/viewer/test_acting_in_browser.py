@@ -137,6 +137,101 @@ def test_game_is_played_to_its_replay(page, address):
     assert f"Seat 0 has {card}, seat 1 has" in page.get_by_role("img", name="Hand 1").get_attribute("aria-label")
 
 
+RESISTANCE = "resistance(missions=1)"
+
+
+def sit_at_five(page, address, game, seat):
+    page.goto(f"{address}/#/play")
+    page.get_by_label("Game", exact=True).fill(game)
+    page.get_by_label("Player of seat 4").wait_for()
+    page.get_by_role("radio").nth(seat).check()
+    for field in page.locator("input[list=players]").all():
+        field.fill("first-legal")
+    page.get_by_role("button", name="Sit down").click()
+
+
+def run_clock(page):
+    """Answer a question, and let time run only as far as the steps of this go: no pause is measured."""
+    page.get_by_role("button", name="REJECT").wait_for()
+    page.clock.pause_at(page.evaluate("Date.now()") + 1000)
+    page.get_by_role("button", name="REJECT").click()
+    while not page.locator(".over").count():
+        page.clock.run_for(200)
+        page.wait_for_timeout(30)  # the answers of the server come by a clock of their own
+        yield page.locator(".sight").inner_text(), page.get_by_role("button", name="Skip").count()
+
+
+def test_moves_of_others_come_one_after_another(page, address):
+    page.clock.install()
+    sit_at_five(page, address, RESISTANCE, 4)
+    page.clock.run_for(2000)
+    told = list(run_clock(page))
+    mission, rest = (next(text for text, _ in told if line in text) for line in ("on the mission is", "is over"))
+    waits = [text for text, can_be_skipped in told if can_be_skipped]
+    assert waits.count(mission) > 1, "the mission is shown for a while before its end"
+    assert rest.count("\n") >= 2
+    assert not told[-1][1] or page.locator(".over").count()
+
+
+@pytest.mark.parametrize("key", ["", " ", "Escape"])
+def test_pauses_are_skipped(page, address, key):
+    page.clock.install()
+    sit_at_five(page, address, RESISTANCE, 4)
+    page.clock.run_for(2000)
+    for _, can_be_skipped in run_clock(page):
+        if can_be_skipped:
+            skip = page.get_by_role("button", name="Skip")
+            page.keyboard.press(key) if key else skip.click()
+            skip.wait_for(state="hidden")  # time stands still
+    page.get_by_role("heading", name="How it ended").wait_for()
+
+
+def test_reader_who_wants_no_motion_waits_for_nothing(browser, address):
+    page = browser.new_context(reduced_motion="reduce").new_page()
+    page.clock.install()
+    sit_at_five(page, address, RESISTANCE, 4)
+    page.clock.run_for(2000)
+    assert {can_be_skipped for _, can_be_skipped in run_clock(page)} == {0}
+    page.context.close()
+
+
+def test_end_shows_what_was_hidden(page, address):
+    """Until then no answer of the server has another card, nor a letter that could stand for one."""
+    heard = []
+    page.on("response", lambda answer: heard.append(answer) if "/api/table" in answer.url else None)
+    sit(page, address, "kuhn(hands=1)")
+    card = page.get_by_text("Your card is").inner_text()[13]
+    page.get_by_role("heading", name="What you see").wait_for()
+    play_to_the_end(page)
+    page.get_by_role("heading", name="How it ended").wait_for()
+    board = page.get_by_role("img", name=re.compile(f"Seat 0 has {card}, seat 1 has [JQK]"))
+    board.wait_for()
+    (other,) = [box.text_content() for box in board.locator(".rank").all() if box.text_content() != card]
+    events = [event for answer in heard for event in answer.json()["events"]]
+    end = next(place for place, event in enumerate(events) if event["event"] == "end")
+    boards = [event["drawn"]["frames"][0]["state"]["cards"] for event in events[:end] if "drawn" in event]
+    assert len(boards) > 1
+    assert all(cards == [card, None] for cards in boards)
+    assert {card, other} < set("JQK")
+
+
+def test_score_adds_up_the_games_of_a_table(page, address):
+    sit(page, address, "kuhn(hands=1)")
+    scores, total = [], 0
+    for number in (1, 2, 3):
+        play_to_the_end(page)
+        rows = page.locator(".over .players li")
+        total += int(rows.first.locator("b").inner_text().replace("\u2212", "-"))
+        if number > 1:
+            page.get_by_text(f"Score of {number} games").wait_for()
+            told = page.get_by_text(f"Score of {number} games").locator("b").all_inner_texts()
+            scores.append([int(text.replace("\u2212", "-")) for text in told] == [total, -total])
+        page.get_by_role("button", name="Play again").click()
+        page.get_by_role("heading", name="What you see").wait_for()
+        page.get_by_text(f"Score of {number} game").wait_for()
+    assert scores == [True, True]
+
+
 def test_board_is_drawn_where_nothing_is_hidden(page, address):
     sit(page, address, "tic-tac-toe", "random", "Three in a row")
     page.get_by_role("img", name="Board.").wait_for()

@@ -197,7 +197,9 @@ def test_guest_is_told_the_own_view_and_no_names(studio):
     ask = wait_for("ask", lambda: studio.get("table", id=table)["events"])
     assert ask["drawn"]["face"] == "grid"
     studio.do("reply", id=table, number=ask["number"], text=ask["choices"]["actions"][0])
-    assert wait_for("ask", guest.events)["drawn"] is None, "nothing but the view"
+    told = wait_for("ask", guest.events)["drawn"]
+    moved = [event["drawn"] for event in studio.get("table", id=table)["events"] if event["event"] == "moved"]
+    assert told == moved[1], "this game hides nothing"
     _, links = studio.sit("public-goods", **{"2": "first-legal"})
     guest = studio.guest(links[1])
     begun = wait_for("begun", guest.events)
@@ -214,6 +216,8 @@ def test_guest_is_told_the_own_payoff_and_not_the_record(studio):
     play_to_the_end(studio, table, guest)
     over, full = wait_for("over", guest.events), wait_for("over", lambda: studio.get("table", id=table)["events"])
     assert over == {"event": "over", "finished": True, "payoff": full["payoffs"][1]}
+    ends = [wait_for("end", read) for read in (guest.events, lambda: studio.get("table", id=table)["events"])]
+    assert ends[0] == ends[1], "it shows the cards of both"
     assert wait_for("over", observer.events)["payoffs"] == full["payoffs"]
     whole = observer.get("/api/whole").json()
     assert (whole["id"], whole["previous"], whole["next"]) == (full["episode"], None, None)

@@ -12,10 +12,12 @@ from shown_folder import episodes_of
 
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games import make_game
+from stratagem.games.catalogue import GAMES
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.open_text import OpenText
+from stratagem.playing.forks import steps
 from stratagem.playing.store import read_episodes, write_shard
 from stratagem.show.viewer.faces.catalogue import face_of
 from stratagem.show.viewer.faces.frames import draw_episode, draw_view
@@ -30,7 +32,7 @@ def seated(game="kuhn(hands=1)", seat=0, key=1, **changes):
 
 def first_choice(wire):
     """Answer the question that was asked last by its first choice."""
-    seat, ask = wire.sent[-1]
+    seat, ask = next(message for message in reversed(wire.sent) if message.content["event"] == "ask")
     return TypedReply(seat, ask["number"], ask["choices"]["actions"][0])
 
 
@@ -102,21 +104,119 @@ def test_reply_counts_for_its_own_seat():
     assert (episode.decisions[0].seat, episode.decisions[0].action) == (0, "PASS")
 
 
-@pytest.mark.parametrize("game", ["kuhn(hands=2)", "kuhn-spiel", "leduc", "liars-dice"])
-def test_board_of_a_seat_is_a_function_of_its_view(game):
-    """Positions that look alike to a seat have one board; of some that look alike the hidden cards differ."""
-    made, boards, states = make_game(game), {}, {}
-    for number in range(150 if game == "leduc" else 60):
+TALK = "talk(kuhn(hands=1),before=round,intents=[state])"
+SMALL_BARGAINING = "spiel:bargaining(max_turns=3,max_num_instances=12)"
+HIDING = (
+    "kuhn(hands=2)", "kuhn-spiel", "leduc", "liars-dice", "blind-auction", SMALL_BARGAINING, "auction(rounds=2)",
+    "auction(seats=3,rounds=2,price=second)", "negotiation-v2(rounds=2,most=1)", "sender-receiver(states=3,rounds=2)",
+    "resistance(missions=1)", TALK,
+)  # fmt: skip
+
+
+def positions(game, count=60):
+    """Random games up to their last positions: each seat's view, all that its seat is told, and the state."""
+    made = make_game(game)
+    for number in range(count):
         state, draw = made.start(Key(number)), Random(number)
-        while not state.over:
-            for seat in (0, 1):
+        while True:
+            for seat in range(made.spec.seats):
                 view = state.view(seat)
-                board = json.dumps(draw_view(view)["frames"])
-                seen = (seat, view.situation, view.facts if game.startswith("kuhn(") else view.facts.information)
-                assert boards.setdefault(seen, board) == board
-                states.setdefault(seen, set()).add(json.dumps(face_of(made).frame(state)))
+                told = view.facts.information if hasattr(view.facts, "information") else view.facts
+                yield (seat, view.situation, told), view, state
+            if state.over:
+                break
             state.play({seat: draw.choice(list(state.view(seat).choices)) for seat in state.to_act})
+
+
+@pytest.mark.parametrize("game", HIDING)
+def test_board_of_a_seat_is_a_function_of_its_view(game):
+    """Positions that look alike to a seat have one board; of some that look alike what is hidden differs."""
+    boards, states = {}, {}
+    for seen, view, state in positions(game, 150 if game in ("leduc", SMALL_BARGAINING) else 60):
+        board = json.dumps(draw_view(view)["frames"])
+        assert boards.setdefault(seen, board) == board
+        states.setdefault(seen, set()).add(json.dumps(face_of(view.game).frame(state)))
     assert max(map(len, states.values())) > 1
+
+
+def hidden_parts(own, whole, path=""):
+    """Paths of the parts of a whole board that a seat's board hides as None; all else must be as it is there."""
+    if own is None:
+        return {path} if whole is not None else set()
+    if isinstance(own, dict):
+        return set().union(*(hidden_parts(own[name], whole[name], f"{path}.{name}") for name in own if name in whole))
+    if isinstance(own, (list, tuple)):
+        assert len(own) == len(whole), path
+        return set().union(*(hidden_parts(*pair, f"{path}[]") for pair in zip(own, whole, strict=True)))
+    assert own == whole, path
+    return set()
+
+
+HIDDEN = {
+    "kuhn(hands=1)": {".state.cards[]"},
+    TALK: {".state.cards[]"},
+    "kuhn-spiel": {".moves[][]"},
+    "leduc": {".moves[][]"},
+    "liars-dice": {".moves[][]"},
+    "blind-auction": {".moves[][]"},
+    SMALL_BARGAINING: {".values[]"},
+    "auction(rounds=2)": {".state.values[]", ".state.past[][][]"},
+    "negotiation-v2(rounds=2)": {".state.values[]"},
+    "sender-receiver(rounds=2)": {".state.drawn"},
+    "resistance": set(),
+}
+"""Paths of hidden parts: cards, dice, values, sealed bids, the state of a sender."""
+
+
+@pytest.mark.parametrize("game", HIDDEN)
+def test_board_of_a_seat_shows_all_that_is_not_hidden(game):
+    hidden = set()
+    for (seat, *_), view, state in positions(game, 20):
+        (own,), whole = draw_view(view)["frames"], face_of(view.game).frame(state)
+        if game == "resistance":
+            known = own["state"].pop("spies"), own["state"].pop("hidden")
+            others = [other for other in range(5) if other != seat]
+            assert known == ((state.spies, []) if seat in state.spies or state.over else ((), others))
+        if "cards" in own.get("state", {}):
+            del own["state"]["hand"], own["state"]["round"]  # a view does not tell the number of the hand
+        hidden |= hidden_parts(json.loads(json.dumps(own)), json.loads(json.dumps(whole)))
+    assert hidden == HIDDEN[game]
+
+
+def told(game, seat, players):
+    """Events of the page of a seat."""
+    wire = Wire([first_choice] * 50)
+    sit_down(seated(game, seat=seat, players=players), wire)
+    return [message.content for message in wire.sent if message.seat == seat]
+
+
+def test_turns_that_change_nothing_in_a_view_are_not_told():
+    """Two others whisper in two turns, and the seat is told once, that they have ended."""
+    whispers = "talk(public-goods(rounds=1),before=round,limit=20,channel=private,who=[1,2],order='in turn')"
+    kinds = [event["event"] for event in told(whispers, 0, dict.fromkeys((1, 2), "first-legal"))]
+    assert kinds == ["begun", "moved", "moved", "ask", "taken", "moved", "round", "end"]
+
+
+def test_moves_of_others_are_told_one_after_another():
+    events = told("resistance(missions=1)", 4, dict.fromkeys(range(4), "first-legal"))
+    kinds = [event["event"] for event in events]
+    assert kinds == ["begun", "moved", "moved", "ask", "taken", "moved", "moved", "round", "end"], (
+        "a team, votes, the mission"
+    )
+    events = told("tic-tac-toe", 0, {1: "first-legal"})
+    _, own, other, *_ = (event["drawn"] for event in events if event["event"] == "moved")
+    assert [len(one["frames"]) for one in (own, other)] == [2, 2]
+    assert own["frames"][1] == other["frames"][0]
+    assert [one["turns"][0]["decisions"][0]["seat"] for one in (own, other)] == [0, 1]
+
+
+@pytest.mark.parametrize("name", [*sorted(GAMES.keys() - {"matrix", "diplomacy"}), "diplomacy(until=1901)"])
+def test_every_game_has_a_board_for_a_person(name):
+    game = make_game(name)
+    _, events = played(seated(name, players=dict.fromkeys(range(1, game.spec.seats), "random")))
+    asked, (end,) = ([event for event in events if event["event"] == one] for one in ("ask", "end"))
+    boards = [event["drawn"]["module"] for event in (asked[0], end)]
+    assert boards == [f"/static/{face_of(game).module.name}"] * 2
 
 
 def test_board_of_a_seat_shows_its_own_card_and_hides_the_other():
@@ -132,6 +232,35 @@ def test_board_of_a_seat_shows_its_own_card_and_hides_the_other():
     ]
 
 
+TOLD = {
+    "event", "seat", "rules", "unit", "game", "players", "situation", "number", "choices", "drawn", "action", "payoff",
+    "over",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+@pytest.mark.parametrize("game", [name for name in HIDING if name != SMALL_BARGAINING])
+def test_all_that_a_person_is_told_before_the_end_follows_from_the_views(game, seat):
+    """Situations and boards are those of the seat's views, as choices are; guests are told the same."""
+    seats = range(make_game(game).spec.seats)
+    wire = Wire([first_choice] * 99)
+    players = {other: "random" if other > 1 else "person" for other in seats if other != seat}
+    episode = sit_down(seated(game, seat=seat, players=players), wire)
+    for own in (0, 1):
+        views = [state.view(own) for state, _ in steps(episode)]
+        boards = [None, *(draw_view(view) for view in views)]
+        events = [message.content for message in wire.sent if message.seat == own]
+        (end,) = (place for place, event in enumerate(events) if event["event"] == "end")
+        assert end == len(events) - 1
+        for event in events[:end]:
+            assert set(event) <= TOLD
+            assert event.get("drawn") in boards
+            assert event.get("situation", views[0].situation) in [view.situation for view in views]
+        assert sum(event["event"] == "moved" for event in events) > 1
+        assert events[end]["drawn"]["frames"][-1] not in [board["frames"][0] for board in boards[1:]]
+        assert events[end]["drawn"]["frames"] == draw_episode(list(steps(episode)))["frames"][-2:]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Strange(Kuhn):
     """Game of a user whose face is not there."""
@@ -141,7 +270,8 @@ class Strange(Kuhn):
 
 def test_person_is_asked_where_the_face_of_a_game_is_broken():
     assert draw_view(Strange().start(Key(0)).view(0)) is None
-    assert draw_view(make_game("talk(kuhn(hands=1),before=round,intents=[state])").start(Key(0)).view(0)) is None
+    whispers = make_game("talk(public-goods,before=round,limit=20,channel=private)")
+    assert draw_view(whispers.start(Key(0)).view(0)) is None
 
 
 def test_observers_get_no_board_of_a_game_that_hides_something():
@@ -160,7 +290,7 @@ def test_boards_are_shown_where_a_seat_alone_can_be_drawn():
     assert (board["face"], board["module"], len(board["frames"])) == ("grid", "/static/face_grid.js", 1)
     assert asked("ipd(rounds=1)")["drawn"]["face"] == "matrix"
     assert asked("kuhn(hands=1)")["drawn"]["face"] == "cards"
-    assert asked("negotiation-v2(rounds=1)")["drawn"] is None
+    assert asked("negotiation-v2(rounds=1)")["drawn"]["face"] == "items"
 
 
 def test_sheets_and_long_lists_are_told_as_forms():
@@ -236,8 +366,8 @@ def test_every_byte_before_the_end_is_of_the_own_seat(root):
         time.sleep(0.05)
         events = pages.get("table", id=table, seen=seen)["events"]
         over = next((event for event in events if event["event"] in ("over", "failed", "left")), None)
-        if over or any(event["event"] == "round" for event in events):
-            del pages.heard[-1]  # the end tells the payoff, from which the other card may follow
+        if over or any(event["event"] in ("round", "end") for event in events):
+            del pages.heard[-1]  # the end tells the payoff, from which the other card may follow, and then the card
         seen += len(events)
         for event in events:
             rules = event.get("rules", rules)

@@ -8,11 +8,13 @@ from itertools import chain, pairwise
 import pytest
 from page_client import ask
 from read_boards import boards_of
-from shown_folder import HOSTILE, PIECES, Parrot, add_step, branch_of, episodes_of
+from shown_folder import HOSTILE, PIECES, Parrot, add_step, branch_of, episodes_of, write_run
 from starlette.testclient import TestClient
 
+from stratagem.measure.audit.card import AuditCost, Card
+from stratagem.measure.audit.measurement import Measurement
 from stratagem.playing.store import read_episodes, write_shard
-from stratagem.show.viewer.answers import token_texts
+from stratagem.show.viewer.answers import content_of, token_texts
 from stratagem.show.viewer.app import Viewer, changes, events, state_of
 from stratagem.show.viewer.faces.spiel import GRIDS
 from stratagem.show.viewer.library import read_library
@@ -41,7 +43,33 @@ def test_library_finds_records_runs_and_pages(client):
         4,
         {"kuhn": 0.1},
     )
-    assert data["pages"] == ["audit/card.html"]
+    assert (data["pages"], [one["page"] for one in data["audits"]]) == ([], ["audit/card.html"])
+
+
+def test_audit_is_one_entry_with_its_alarms_and_records(folder):
+    alarm = Measurement(name="kuhn.dominated", group="competence", value=0.4, certain=True)
+    quiet = Measurement(name="kuhn.illegal", group="competence", value=0.0)
+    card = Card("kuhn/AlwaysBet", ("kuhn",), 10, 0, (alarm, quiet), {}, {}, AuditCost(), {})
+    (folder / "audit" / "card.json").write_text(json.dumps(card.to_json()))
+    shutil.copytree(folder / "games", folder / "audit" / "records" / "kuhn-replies")
+    (folder / "other").mkdir()
+    (folder / "other" / "card.html").write_text("")
+    (folder / "other" / "card.json").write_text('{"card": 99}')
+    told = content_of(read_library(folder), {})
+    empty = {"agent": "", "games": [], "figures": 0, "alarms": []}
+    assert told["audits"] == [
+        {
+            "page": "audit/card.html",
+            "folder": "audit",
+            "records": ["audit/records/kuhn-replies"],
+            "agent": "kuhn/AlwaysBet",
+            "games": ("kuhn",),
+            "figures": 2,
+            "alarms": ["kuhn.dominated"],
+        },
+        {"page": "other/card.html", "folder": "other", "records": [], **empty},
+    ]
+    assert told["pages"] == []
 
 
 @pytest.mark.parametrize("name", ["base", "files", "policies", "checkpoints", "prompts"])
@@ -75,6 +103,23 @@ def test_pages_of_a_list_are_its_parts(client):
     assert [row["id"] for part in parts for row in part] == every
     newest = ask(client, "episodes", record="games", order="newest", limit=2)["episodes"]
     assert [row["id"] for row in newest] == every[::-1][:2]
+
+
+def test_shared_beginnings_are_folded_under_their_branches(tmp_path):
+    begun, branch = branch_of("kuhn(hands=2)", 2)
+    alone, ended = episodes_of("kuhn(hands=2)", ["random", "random"], 1, name="other")
+    begun.purpose = alone.purpose = "warm_up"
+    write_shard(tmp_path / "games", 0, [begun, alone, ended, branch])
+    client = TestClient(Viewer(Studio(tmp_path), token="").application(), base_url="http://127.0.0.1:8150")
+    told = ask(client, "episodes", record="games")
+    assert [row["id"] for row in told["episodes"]] == [alone.id, ended.id, branch.id], (
+        "a beginning without branches stays"
+    )
+    assert told["episodes"][-1]["parent"] == begun.id
+    assert (told["total"], told["found"], told["folded"]) == (3, 3, 1)
+    found = [ask(client, "episodes", record="games", **query) for query in ({"purpose": "warm_up"}, {"text": begun.id})]
+    assert [[row["id"] for row in one["episodes"]] for one in found] == [[begun.id, alone.id], [begun.id, branch.id]]
+    assert [(one["total"], one["folded"]) for one in found] == [(4, 0)] * 2
 
 
 @pytest.mark.parametrize(
@@ -249,6 +294,18 @@ def test_page_of_a_run_has_its_curves_and_checks(client):
     assert data["findings"]["inert_clip"]["shard"] == 0, "the games of the first step are in shard 0"
     assert data["record"] == "runs/first/record"
     assert data["findings"]["inert_clip"]["first"] == f"Look {HOSTILE}"
+
+
+@pytest.mark.parametrize(
+    ("scores", "best", "is_start"),
+    [((0.5, 0.2, 0.4), 2, True), ((0.5, 0.5), 1, True), ((0.5, 0.2, 0.6), 2, False), ((None, 0.2), 1, False)],
+)
+def test_run_says_when_no_checkpoint_was_better_than_the_start(tmp_path, scores, best, is_start):
+    write_run(tmp_path / "run", steps=0)
+    rows = [{"step": step, "loss": 1.0} | {"checkpoint_metric": score} for step, score in enumerate(scores)]
+    (tmp_path / "run" / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (run,) = content_of(read_library(tmp_path), {})["runs"]
+    assert (run["best_step"], run["start_is_best"]) == (best, is_start)
 
 
 def test_damaged_run_and_record_are_one_sentence(folder):

@@ -1,17 +1,19 @@
 """Questions of what would have been: branches with a change, their record, their price, and refused questions."""
 
+import json
 import os
 from dataclasses import replace
 
 import pytest
 from page_client import ADDRESS, Pages, Wire
-from shown_folder import Parrot, episodes_of
+from shown_folder import Parrot, episodes_of, write_run
 
 from stratagem.base.consent.table import commanding
 from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
 from stratagem.language.engines.base import Call, PolicyId, Prompt
 from stratagem.language.engines.remote.tally import Prices
+from stratagem.language.models.run_models import RunModel, RunModels, write_run_models
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Move, Traits
 from stratagem.players.speaker import with_system
@@ -23,10 +25,12 @@ from stratagem.show.viewer.asked import AskedWhatIf
 from stratagem.show.viewer.jobs import JobPrice, Progress, limits_of
 from stratagem.show.viewer.links import Link
 from stratagem.show.viewer.outcomes import histogram, outcomes
-from stratagem.show.viewer.positions import read_position, style_of
+from stratagem.show.viewer.positions import IN_TRAINING, read_position, stand_ins_of, style_of
 from stratagem.show.viewer.pricing import price_of
 from stratagem.show.viewer.studio import Visit
 from stratagem.show.viewer.whatif import WhatIf, ask_what_if, partial_of
+from stratagem.training.policy import POLICY
+from stratagem.training.runs.folder import RunFolder
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +132,32 @@ def test_player_that_cannot_be_made_needs_a_stand_in(root):
     assert result["players"][0][0] == result["players"][1][0] == "kuhn/AlwaysBet@1"
     with pytest.raises(BadParameter, match="Nothing is changed"):
         asked(root, "parrot/0.0", 1, "same", players={0: "AlwaysBet"})
+
+
+@pytest.mark.parametrize(("step", "label"), [(0, "start"), (2, "start"), (3, "4"), (4, "4"), (6, "5"), (9, "5")])
+def test_nearest_checkpoint_stands_in_for_a_policy_in_training(tmp_path, step, label):
+    """Two steps of SFT come before the start; the learners of a league have checkpoints of their own."""
+    run = tmp_path / "run"
+    write_run(run, sft={"epochs": 1})
+    model = RunModel(model="tiny")
+    names = ("base", "start", "best", "last", "4", "5", "start/other", "7/other")
+    write_run_models(run, RunModels(models=dict.fromkeys(names, model)))
+    for row in ({"step": at, "sft/loss": 1.0} for at in (1, 2)):
+        with (run / "metrics.jsonl").open("a") as file:
+            file.write(json.dumps(row) + "\n")
+    episode = episodes_of("kuhn(hands=1)", ["random", "random"], 1)[0]
+    for players, expected in (
+        (("policy@1", "random@1"), {0: label}),
+        (("random@1", "policy@1"), {1: label}),
+        (("other@1", "policy@1"), {0: "7/other" if step > 4 else "start/other", 1: label}),
+        (("random@1", "kuhn/AlwaysBet@1"), {}),
+    ):
+        episode.players = players
+        told = stand_ins_of(episode, RunFolder(run), step)
+        assert told == {seat: f"run:{run}@{name}" for seat, name in expected.items()}
+    (run / "models.json").unlink()
+    assert stand_ins_of(episode, RunFolder(run), step) == {}
+    assert IN_TRAINING == POLICY
 
 
 def test_person_is_no_player_of_a_job(root):

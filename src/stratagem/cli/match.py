@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from stratagem.base.errors import BadParameter
+from collections.abc import Callable
+
+from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.cli.call import CommandCall
+from stratagem.cli.console import out
 from stratagem.cli.output import print_json
 from stratagem.cli.transcript import print_episode
 from stratagem.players.given import as_game, as_player
 from stratagem.players.human import at_keyboard
-from stratagem.playing.records import episode_json
+from stratagem.playing.records import Decision, Episode, episode_json
+from stratagem.show.cells import number
+from stratagem.show.console import VisibleText
+
+_NO_REGRET = 5e-4
+"""Regret that counts as none: an equilibrium is computed to this accuracy."""
+
+_MEANING = "Regret: what the best move would have gained where the others play an equilibrium."
 
 
 def show_match(call: CommandCall) -> None:
@@ -24,6 +34,26 @@ def show_match(call: CommandCall) -> None:
         print_json([episode_json(episode) for episode in result.episodes])
         return
     for episode in result.episodes[:shown]:
-        print_episode(episode)
+        print_episode(episode, _regret_printer(episode))
     if len(result.episodes) > 1 or not shown:
         call.show(result)
+
+
+def _regret_printer(episode: Episode) -> Callable[[Decision], None] | None:
+    """Return what prints the regret of each move of a game that a person has played; None for other games."""
+    if not any(name.startswith("human@") for name in episode.players):
+        return None
+    from stratagem.show.viewer.decision_regrets import regret_of
+
+    try:
+        regret = regret_of(episode.game)
+    except StratagemError as error:
+        out.print(VisibleText(f"No regrets: {error}", style="dim"))
+        return None
+    out.print(VisibleText(_MEANING, style="dim"))
+
+    def tell(row: Decision) -> None:
+        if (lost := regret(row)) is not None:
+            out.print(VisibleText(f"      regret {'0' if lost < _NO_REGRET else number(lost)}", style="dim"))
+
+    return tell

@@ -79,6 +79,8 @@ class RunSnapshot:
     sft_steps: int
     step: int
     best_step: int | None
+    start_is_best: bool
+    """True if no checkpoint has a greater checkpoint metric than the start."""
     figures: tuple[MainFigure, ...]
     others: tuple[tuple[str, tuple[float, ...]], ...]
     """Values of other metrics by name."""
@@ -94,7 +96,8 @@ class RunSnapshot:
         return {
             "run": self.name, "state": self.state, "sentence": self.sentence, "since": self.since,
             "algorithm": self.algorithm, "seed": self.seed, "sft_steps": self.sft_steps, "step": self.step,
-            "best_step": self.best_step, "figures": [_figure_json(figure) for figure in self.figures],
+            "best_step": self.best_step, "start_is_best": self.start_is_best,
+            "figures": [_figure_json(figure) for figure in self.figures],
             "findings": {name: finding.model_dump() for name, finding in self.findings},
             "unreadable": list(self.unreadable),
         }  # fmt: skip
@@ -106,7 +109,8 @@ def snapshot(run: RunFolder) -> RunSnapshot:
     figures = tuple(main_figures(data))
     return RunSnapshot(
         run.name, status.state, status.sentence, status.since, data.algorithm, data.info.seed, data.sft_steps,
-        data.last_step or 0, data.chosen_step, figures, tuple(_others(data, {one.metric for one in figures})),
+        data.last_step or 0, data.chosen_step, data.start_is_best, figures,
+        tuple(_others(data, {one.metric for one in figures})),
         tuple((data.findings or {}).items()), tuple(data.broken.values()),
     )  # fmt: skip
 
@@ -149,6 +153,7 @@ def panel(now: RunSnapshot) -> RenderableType:
 def _head(now: RunSnapshot) -> VisibleText:
     head = VisibleText(now.name, style="bold").append(f" {now.state}", style=_STYLES.get(now.state, ""))
     best = "" if now.best_step is None else f", best step {now.step_text(now.best_step)}"
+    best += ", no better than the start" * now.start_is_best
     told = (
         f"  {now.algorithm or 'run'}, seed {now.seed}, step {now.step_text(now.step)}{best}, since {now.since or '–'}"
     )

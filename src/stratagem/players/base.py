@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.base.file_modules import file_name_of
 from stratagem.base.registry import parse_call
-from stratagem.games.base import Seat, View
+from stratagem.games.base import Seat, State, View
 from stratagem.games.key import Key
 from stratagem.language.engines.base import Chat
 from stratagem.players.members import ANY_FAMILY, PlayerBase, family_of, members_of
@@ -42,6 +42,15 @@ class Listener(Protocol):
 
     def hear(self, view: View[Any], payoff: float, *, over: bool) -> None:
         """Receive the end of a round; the view is the position now."""
+        ...
+
+
+@runtime_checkable
+class Onlooker(Protocol):
+    """Player that is shown the position after each turn, as a person at a page is; it must not play by it."""
+
+    def look(self, view: View[Any], state: State[Any] | None, actions: Mapping[Seat, str | None] | None) -> None:
+        """Receive the position after a turn; the state and the actions are for players that see what is hidden."""
         ...
 
 
@@ -118,6 +127,7 @@ __all__ = [
     "How",
     "Mix",
     "Move",
+    "Onlooker",
     "Player",
     "ScoredActions",
     "Scripted",

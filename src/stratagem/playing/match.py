@@ -14,7 +14,7 @@ from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import measured_by, safety_of
 from stratagem.games.safety.checks import checked_stakes
 from stratagem.language.prompting.past import NOTHING, Past
-from stratagem.players.base import Listener, Player
+from stratagem.players.base import Listener, Onlooker, Player
 from stratagem.playing.records import Episode, Purpose
 
 
@@ -26,6 +26,7 @@ class Match:
         "listeners",
         "most_rounds",
         "names",
+        "onlookers",
         "players",
         "recalls",
         "repeats",
@@ -45,6 +46,7 @@ class Match:
         self.players = tuple(players)
         seated = [(slot, player) for slot, player in enumerate(players) if player is not None]
         self.listeners = [(slot, player) for slot, player in seated if isinstance(player, Listener)]
+        self.onlookers = [(slot, player) for slot, player in seated if isinstance(player, Onlooker)]
         self.yardsticks = safety_of(game)
         self.safety = measured_by(game)
         """Safety that measures signals after each round; None where there is none."""

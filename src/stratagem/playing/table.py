@@ -6,7 +6,7 @@ A seat that answers nothing legal, or whose player raises, is a recorded event; 
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from typing import Any, NamedTuple
 
 from stratagem.base.errors import BadParameter
@@ -210,6 +210,8 @@ class Table:
             raise wrong_result(self.state.game, result) from error
         if self._rows is not None:
             self._rows.close_turn(result)
+        if self.setup.match.onlookers:
+            self._show(moves)
         self._moves = {}
         self._turn += 1
         self._round_turns += 1
@@ -221,6 +223,12 @@ class Table:
                 raise beyond_its_rounds(self.state.game)
         elif self._round_turns >= LONGEST_ROUND:
             raise endless_round(self.state.game)
+
+    def _show(self, moves: Mapping[Seat, str | None]) -> None:
+        """Show the position after a turn to those who look on."""
+        for slot, player in self.setup.match.onlookers:
+            open_state = (self.state, moves) if player.traits.sees_hidden else (None, None)
+            player.look(self.state.view(self.episode.seat_of(slot)), *open_state)
 
     def _count(self) -> None:
         """Pay the value of the position where the game is stopped."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stratagem.games.base import Json
-from stratagem.games.negotiation_v2.rules import ITEMS, Division
+from stratagem.games.base import Json, View
+from stratagem.games.negotiation_v2.rules import ITEMS, Division, DivisionFacts
 from stratagem.show.viewer.faces.base import STATIC
 from stratagem.show.viewer.faces.states import StateFace
 
@@ -17,3 +17,9 @@ class DivisionFace(StateFace):
 
     def board(self) -> Json:
         return {**super().board(), "items": ITEMS}
+
+    def frame_of(self, view: View[DivisionFacts]) -> Json:
+        facts = view.facts
+        values, demands = (facts.values, None), (facts.mine, facts.theirs)
+        order = 1 if facts.seat == 0 else -1
+        return {"state": {"pool": facts.pool, "values": values[::order], "demands": demands[::order]}}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stratagem.games.sender_receiver.rules import SenderReceiver
+from stratagem.games.base import Json, View
+from stratagem.games.sender_receiver.rules import SenderReceiver, SenderReceiverFacts
 from stratagem.show.viewer.faces.base import STATIC
 from stratagem.show.viewer.faces.states import StateFace
 
@@ -13,3 +14,8 @@ class SenderReceiverFace(StateFace):
     module = STATIC / "face_sender_receiver.js"
     rules = SenderReceiver
     parameters = ("states", "bias", "rounds")
+
+    def frame_of(self, view: View[SenderReceiverFacts]) -> Json:
+        facts = view.facts
+        known = {"drawn": facts.state, "message": facts.message, "past": facts.past, "round": facts.round}
+        return {"state": known}

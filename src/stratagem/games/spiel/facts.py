@@ -86,7 +86,8 @@ class SpielFacts:
         node, known = self._game.engine.spiel.new_initial_state(), list[tuple[Seat, int | None]]()
         for move in self._node.full_history():
             told = {str(node.child(one).information_state_string(self.seat)) for one in node.legal_actions()}
-            known.append((move.player, move.action if len(told) == len(node.legal_actions()) else None))
+            tells = len(told) == len(node.legal_actions()) and str(node.information_state_string(self.seat)) not in told
+            known.append((move.player, move.action if tells else None))
             node.apply_action(move.action)
         return known
 

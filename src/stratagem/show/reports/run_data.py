@@ -178,6 +178,12 @@ class RunData:
         scored = {step: value for step, value in finite(self.curves.get("checkpoint_metric")).items() if step > 0}
         return max(scored, key=scored.__getitem__) if scored else None
 
+    @property
+    def start_is_best(self) -> bool:
+        """True if the chosen checkpoint has no greater `checkpoint_metric` than the start."""
+        scored, chosen = finite(self.curves.get("checkpoint_metric")), self.chosen_step
+        return 0 in scored and chosen in scored and scored[chosen] <= scored[0]
+
     @cached_property
     def _models(self) -> Models:
         return self._read("models.json", _MODELS) or Models()

@@ -13,6 +13,7 @@ from stratagem.language.engines.base import Call
 from stratagem.language.engines.kept_set import KeptSet, TokenSet
 from stratagem.language.models.load import folder_of
 from stratagem.language.models.reference import BUILT_IN, parse_model
+from stratagem.measure.audit.card import read_card
 from stratagem.playing.records import Decision, Episode
 from stratagem.show.reports.replies import Decode, decoder, read_decoder
 from stratagem.show.viewer.library import Library
@@ -159,8 +160,21 @@ def content_of(library: Library, asked: Asked) -> Json:
         "folder": library.root.name or str(library.root),
         "records": [_record(name, path) for name, path in library.records.items()],
         "runs": [run_row(name, run) for name, run in library.runs.items()],
-        "pages": list(library.pages),
+        "pages": [name for name in library.pages if name not in library.cards],
+        "audits": [_audit(library, name) for name in library.cards],
     }
+
+
+def _audit(library: Library, page: str) -> Json:
+    """Return an audit with its records; a card that cannot be read is shown as a page."""
+    folder = page.rpartition("/")[0]
+    told: Json = {"page": page, "folder": folder, "records": library.records_in(folder)}
+    try:
+        card = read_card(library.cards[page].with_name("card.json"))
+    except StratagemError:
+        return {**told, "agent": "", "games": [], "figures": 0, "alarms": []}
+    alarms = [figure.name for figure in card.alarms]
+    return {**told, "agent": card.agent, "games": card.games, "figures": len(card.figures), "alarms": alarms}
 
 
 def _record(name: str, path: Path) -> Json:

@@ -7,7 +7,7 @@ take the place of both.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from stratagem.games.bounded import make_bounded_game
 from stratagem.games.enumeration import starts, successors, walk_positions
 from stratagem.games.solver import solve
 from stratagem.measure.set_regrets import action_regrets
+from stratagem.playing.records import Decision
 from stratagem.playing.store import read_columns
 from stratagem.show.viewer.decision_index import Array, ShardIndex
 from stratagem.show.viewer.sentences import sentence_of
@@ -58,6 +59,17 @@ def regrets_of(shard: ShardIndex) -> Regrets:
         if len(rows):
             result[rows] = _looked_up(shard, rows, table)
     return Regrets(result, tuple(reasons))
+
+
+def regret_of(game: str) -> Callable[[Decision], float | None]:
+    """Return the regret of decisions of a game; None where none is known."""
+    table = _table(game)
+
+    def look_up(row: Decision) -> float | None:
+        known = (-1, row.state_key) if table.by_state else (row.seat, row.info_key)
+        return None if row.action is None else table.regrets.get((*known, row.action))
+
+    return look_up
 
 
 def _looked_up(shard: ShardIndex, rows: Array, table: _Table) -> Array:

@@ -19,7 +19,8 @@ _INNER = frozenset(
     {"episodes", "decisions", "calls", "timings", "prompts", "checkpoints", "base", "policies", "files", "wandb"}
 )
 """Folders of a run or a record that hold no other."""
-PAGES = ("card.html", "report.html")
+CARD = "card.html"
+PAGES = (CARD, "report.html")
 """Pages that other commands write into an audit or a run."""
 
 
@@ -43,6 +44,15 @@ class Library:
     def page(self, name: str) -> Path:
         """Return the file of a page."""
         return _require_known("page", name, self.pages)
+
+    @property
+    def cards(self) -> dict[str, Path]:
+        """Pages that are the cards of audits."""
+        return {name: path for name, path in self.pages.items() if path.name == CARD}
+
+    def records_in(self, folder: str) -> list[str]:
+        """Return the names of the records in a folder, but for the folder of all."""
+        return [name for name in self.records if folder and name.startswith(f"{folder}/")]
 
     def run_of(self, record: Path) -> RunFolder | None:
         """Return the run whose record this is."""

@@ -132,10 +132,12 @@ def list_episodes(folder: Path, wanted: Filter, *, offset: int, limit: int, newe
             f"A page begins at an `offset` of at least 0 and has a `limit` of 1 to {LONGEST_PAGE} episodes."
         )
     rows = rows_of(folder)
-    found = [row for row in rows if wanted.takes(row)]
+    folded = frozenset[str]() if wanted.purpose or wanted.text else _beginnings(rows)
+    found = [row for row in rows if row.id not in folded and wanted.takes(row)]
     shown = (found[::-1] if newest else found)[offset : offset + limit]
     return {
-        "total": len(rows),
+        "total": len(rows) - len(folded),
+        "folded": len(folded),
         "found": len(found),
         "offset": offset,
         "episodes": [_json(row, wanted.player) for row in shown],
@@ -153,6 +155,12 @@ def neighbours(folder: Path, row: EpisodeRow) -> tuple[str | None, str | None]:
     names = [one.id for one in rows_of(folder)]
     place = names.index(row.id)
     return (names[place - 1] if place else None), (names[place + 1] if place + 1 < len(names) else None)
+
+
+def _beginnings(rows: list[EpisodeRow]) -> frozenset[str]:
+    """Return the ids of shared beginnings, which were played for their branches: the list names them above these."""
+    parents = {row.parent for row in rows}
+    return frozenset(row.id for row in rows if row.purpose == "warm_up" and row.id in parents)
 
 
 def _first(rows: list[EpisodeRow]) -> str:

@@ -18,12 +18,18 @@ from stratagem.language.prompting.catalogue import make_style, style_versions
 from stratagem.players.catalogue import patterns, player_names
 from stratagem.playing.forks import replay
 from stratagem.playing.records import Decision, Episode
+from stratagem.show.reports.run_data import RunData
 from stratagem.show.viewer.library import Library
+from stratagem.show.viewer.listing import find_row
 from stratagem.show.viewer.replays import check_start, load_episode, parents_of
+from stratagem.training.runs.folder import RunFolder
 
 _LISTED = 300
 """Largest number of actions, or of options of a slot, that a page lists."""
 _ABSENT = "absent"
+START = "start"
+IN_TRAINING = "policy"
+"""Recorded name of the policy of a run with one learner; others have the names of their learners."""
 _OWN = "run:.@"
 
 
@@ -119,9 +125,32 @@ def position_json(library: Library, folder: Path, name: str, turn: int) -> Json:
         "unit": position.state.game.spec.unit,
         "seats": [_seat(position, seat, decisions[seat]) for seat in position.state.to_act if seat in decisions],
         "players": [maker(name, run.path if run else None) for name in position.episode.players],
+        "stand_ins": stand_ins_of(position.episode, run, find_row(folder, name).shard) if run else {},
         "known": known_players(library, position.state.game),
         "styles": style_versions(),
     }
+
+
+def stand_ins_of(episode: Episode, run: RunFolder, step: int) -> dict[Seat, str]:
+    """Return for each seat of a policy in training the checkpoint that is nearest to the step of the episode.
+
+    The record of a run has the name of such a policy alone, and its weights have gone on since.
+    """
+    labels = _labels(run.path)
+    if not labels:
+        return {}
+    start, found = RunData(run).sft_steps, dict[Seat, str]()
+    for seat, recorded in enumerate(episode.players):
+        name = recorded.rpartition("@")[0]
+        own = [label.partition("/") for label in labels]
+        steps = {
+            f"{label}{stroke}{learner}": start if label == START else int(label)
+            for label, stroke, learner in own
+            if (learner or IN_TRAINING) == name and (label == START or label.isdecimal())
+        }
+        if steps:
+            found[seat] = f"run:{run.path}@{min(steps, key=lambda label: (abs(steps[label] - step), label == START))}"
+    return found
 
 
 def known_players(library: Library, game: Game[Any]) -> list[str]:

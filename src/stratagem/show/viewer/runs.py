@@ -53,6 +53,7 @@ def _row(path: Path, stamps: Stamps, state: str) -> Json:
     return {
         **status,
         "exploitability": exact,
+        "start_is_best": data.start_is_best,
         "policy": next(({"game": game, "step": found[-1].step} for game, found in data.policies.items()), None),
         "figures": [_figure(figure) for figure in figures],
         "curve": _spark(figures[0]) if figures else None,

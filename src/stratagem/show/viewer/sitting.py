@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from stratagem.base.errors import BadParameter, StratagemError
-from stratagem.games.base import Game, Json, Seat, View
+from stratagem.games.base import Game, Json, Seat, State, View
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.language.engines.remote.budget import Budget, spending
@@ -21,7 +21,8 @@ from stratagem.playing.forks import forks
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Episode
 from stratagem.playing.scheduler import play
-from stratagem.show.viewer.faces.frames import draw_episode, draw_view
+from stratagem.show.viewer.faces.base import Actions
+from stratagem.show.viewer.faces.frames import draw_end, draw_turn, draw_view
 from stratagem.show.viewer.forced import ForcedPlayer
 from stratagem.show.viewer.jobs import JobPrice
 from stratagem.show.viewer.positions import RecordedTurn, choices_json, is_absent, legal, maker, read_position
@@ -88,14 +89,18 @@ class TypedReply(NamedTuple):
 class PageHuman(Human):
     """Person at a page: sees the view of the seat, and is asked until the reply is legal.
 
-    A guest's page gets nothing but that view. Who opens the table gets the board, too, and observers where the game
-    hides nothing. Where it hides something, the board is drawn from the view alone, if its face can do so.
+    The page is told each change of that view, so who is asked sees what the others did one after another. The board is
+    that of the replay where the game hides nothing. Where it hides something, it is drawn from the view alone, if its
+    face can do so, and observers get none.
     """
 
     def __init__(self, connection: Connection, game: Game[Any], seat: Seat, *, opens: bool) -> None:
         super().__init__()
         self._connection, self._seat, self._number, self._opens = connection, seat, 0, opens
         self._hides = game.spec.private_information
+        self._before: State[Any] | None = None
+        self._told: tuple[str, Json | None] | None = None
+        """Situation and board that the page was told last."""
 
     @property
     def traits(self) -> Traits:  # type: ignore[override]
@@ -104,10 +109,10 @@ class PageHuman(Human):
 
     def turn(self, ask: Ask) -> Move:
         self._number += 1
-        shown = self._draw_board(ask)
-        own = (draw_view(ask.view) if self._hides else shown) if self._opens else None
-        self._tell("ask", ask.view, number=self._number, choices=choices_json(ask.view.choices), drawn=own)
-        self._publish("turn", ask.view, seat=self._seat, drawn=shown)
+        assert self._told is not None
+        _, drawn = self._told
+        self._tell("ask", ask.view, number=self._number, choices=choices_json(ask.view.choices), drawn=drawn)
+        self._publish("turn", ask.view, seat=self._seat, drawn=None if self._hides else drawn)
         while True:
             typed = self._connection.recv()
             if (typed.seat, typed.number) != (self._seat, self._number):
@@ -120,12 +125,16 @@ class PageHuman(Human):
                 self._send({"event": "taken", "number": self._number, "action": action})
                 return Move(action, "free")
 
-    def _draw_board(self, ask: Ask) -> Json | None:
-        """Return the board where the game hides nothing and has a face; a board shows all seats."""
-        if self._hides:
-            return None
-        shown = draw_episode([(ask.peek(), [])])
-        return shown if shown["face"] != "text" and shown["module"].startswith("/static/") else None
+    def look(self, view: View[Any], state: State[Any] | None, actions: Actions | None) -> None:
+        """Tell the start, and what each turn changes in the view; a turn that changes nothing there is not told."""
+        drawn = draw_view(view) if state is None else draw_turn(self._before, state, actions or {})
+        self._before = None if state is None else state.fork()
+        told = view.situation, drawn
+        if told != self._told:
+            self._told = told
+            self._tell("moved", view, drawn=drawn)
+            if self._opens and not self._hides:
+                self._publish("moved", view, seat=self._seat, drawn=drawn)
 
     def hear(self, view: View[Any], payoff: float, *, over: bool) -> None:
         """Tell the payoffs of a round."""
@@ -160,9 +169,15 @@ def sit_down(seated: SeatedGame, connection: Connection) -> Episode | JobPrice:
             return JobPrice(price.to_json())
         for seat in seated.people:
             connection.send(PageMessage(seat, _first_event(setup, position, seat, opens=seat == seated.seat)))
+            person = match.players[setup.slots[seat]]
+            assert isinstance(person, PageHuman)
+            person.look(position.state.view(seat), position.state if person.traits.sees_hidden else None, {})
         connection.send(PageMessage(None, _observer_event(match.game)))
         with spending(Budget(float(_MOST_CALLS), "calls")):
             (episode,) = play([setup], live=1)
+        shown = draw_end(episode, {position.episode.id: position.episode, **position.parents})
+        for seat in seated.people:
+            connection.send(PageMessage(seat, {"event": "end", "drawn": shown}))
     return episode
 
 

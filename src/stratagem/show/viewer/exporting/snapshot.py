@@ -97,7 +97,7 @@ class RecordSnapshot:
         ))  # fmt: skip
         records[0] |= {"episodes": self.num_episodes, "games": list(games), "players": list(players)}
         runs = [one for one in content["runs"] if one["name"] in self._run_names()]
-        return {**content, "records": records, "runs": runs, "pages": []}
+        return {**content, "records": records, "runs": runs, "pages": [], "audits": []}
 
     def _run_names(self) -> list[str]:
         run = self._library.run_of(self._folder)

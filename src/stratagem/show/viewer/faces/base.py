@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from stratagem.games.base import Game, Json, Seat, State, View
-from stratagem.games.talk import moving, talk_state_of
+from stratagem.games.talk import Talk, moving, talk_state_of
 
 Actions = Mapping[Seat, str | None]
 STATIC = Path(__file__).parent.parent / "static"
@@ -58,7 +58,9 @@ def situations(state: State[Any]) -> list[str]:
 class TalkFace(GameFace):
     """Board of the game without talk, which stays as it is while the seats send messages."""
 
-    def __init__(self, game: Game[Any], within: GameFace) -> None:
+    game: Talk
+
+    def __init__(self, game: Talk, within: GameFace) -> None:
         super().__init__(game)
         self._within = within
         self.module = within.module
@@ -70,6 +72,9 @@ class TalkFace(GameFace):
         talking = talk_state_of(state)
         assert talking is not None
         return self._within.frame(talking.inner)
+
+    def frame_of(self, view: View[Any]) -> Json | None:
+        return self._within.frame_of(self.game.inner_view(view.facts))
 
     def after(self, before: State[Any], after: State[Any], actions: Actions) -> Json:
         talked, moved = talk_state_of(after), moving(before)

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from stratagem.base.errors import StratagemError, UnknownName
-from stratagem.games.base import Game, Json, State, View
-from stratagem.playing.records import Decision
-from stratagem.show.viewer.faces.base import GameFace
+from stratagem.games.base import Game, Json, Seat, State, View
+from stratagem.playing.forks import steps
+from stratagem.playing.records import Decision, Episode
+from stratagem.show.viewer.faces.base import Actions, GameFace
 from stratagem.show.viewer.faces.catalogue import BrokenFace, face_of, is_ours
 from stratagem.show.viewer.faces.states import TextFace
 from stratagem.show.viewer.sentences import sentence_of
 
-Played = Sequence[tuple[State[Any], list[Decision]]]
+
+class SeatAction(NamedTuple):
+    """Action of a seat in a turn of a game that is still played, so that no record has it."""
+
+    seat: Seat
+    action: str | None
+
+
+Played = Sequence[tuple[State[Any], Sequence[Decision | SeatAction]]]
 """The state before each turn with the decisions of the turn, and the last state."""
 NONE: Json = {
     "face": "none", "module": None, "board": {}, "frames": [], "unit": "", "seat_names": [], "trouble": "",
@@ -48,7 +57,30 @@ def draw_view(view: View[Any]) -> Json | None:
         return None
     spec = view.game.spec
     shown = {"face": name_of(face), "module": module_of(face), "board": face.board(), "frames": [frame]}
-    return {"unit": spec.unit, "seat_names": list(spec.seat_names), "trouble": "", **shown}
+    return {"unit": spec.unit, "seat_names": list(spec.seat_names), "trouble": "", "turns": [], **shown}
+
+
+def draw_turn(before: State[Any] | None, after: State[Any], actions: Actions) -> Json | None:
+    """Return the board after a turn of a game that hides nothing; None where the game has no face of ours."""
+    rows = [SeatAction(*one) for one in actions.items()]
+    shown = draw_episode([*([(before, rows)] if before is not None else []), (after, [])])
+    return _with_turn(shown, rows) if shown["face"] != "text" else None
+
+
+def draw_end(episode: Episode, parents: Mapping[str, Episode]) -> Json | None:
+    """Return the board after the last turn of a game that is over, which shows all seats."""
+    try:
+        played = list(steps(episode, parents))[-2:]
+        rows = [SeatAction(row.seat, row.action) for row in played[0][1]]
+        return _with_turn(draw_episode(played), rows, episode.rounds[-1])
+    except Exception:  # noqa: BLE001 - a game of a user may fail in any way, and what was played is recorded
+        return None
+
+
+def _with_turn(shown: Json, rows: Sequence[SeatAction], payoffs: Sequence[float] | None = None) -> Json | None:
+    """Return a drawing with the turn that led to it; None for the module of a stranger."""
+    turns = [{"decisions": [row._asdict() for row in rows], "payoffs": payoffs}] * (len(shown["frames"]) - 1)
+    return {**shown, "turns": turns} if shown["module"].startswith("/static/") else None
 
 
 def name_of(face: GameFace) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any, ClassVar
 
 from stratagem.games.base import Game, Json, State, View
@@ -11,6 +12,8 @@ from stratagem.games.spiel.state import SpielState
 from stratagem.show.viewer.faces.base import STATIC
 from stratagem.show.viewer.faces.states import StateFace
 
+_COUNTS, _VALUES = 8, 11
+"""Sizes of the engine's sets of numbers in bargaining: 0 to 7 items of a kind, and values from 0 to 10."""
 GRIDS = ("tic-tac-toe", "connect-four", "breakthrough", "breakthrough-6x6")
 """Games on a grid, by our names; other sizes have no labels."""
 
@@ -38,7 +41,7 @@ class SpielFace(StateFace):
 
 
 class DealtFace(SpielFace):
-    """Game of private cards or dice, which are seen from the moves that a seat knows."""
+    """Game of private cards, dice or bids, which are seen from the moves that a seat knows."""
 
     def frame_of(self, view: View[Any]) -> Json:
         return {"moves": [list(move) for move in view.facts.moves]}
@@ -86,7 +89,7 @@ class GoofspielFace(SpielFace):
     fixed: ClassVar[Json] = {"players": 2, "num_turns": -1}
 
 
-class BlindAuctionFace(SpielFace):
+class BlindAuctionFace(DealtFace):
     """One sealed-bid auction."""
 
     module = STATIC / "face_auction.js"
@@ -107,6 +110,16 @@ class BargainingFace(SpielFace):
         offers = [offer.quantities for offer in node.offers()]
         shown = {"pool": instance.pool, "values": instance.values, "offers": offers}
         return {**shown, "agreed": agreed, "over": state.over}
+
+    def frame_of(self, view: View[Any]) -> Json:
+        """Read the seat's tensor: if they agreed, a one at the number of offers, and numbers as one more ones."""
+        told, most = iter(view.facts.tensor), self.board()["max_turns"]
+        agreed, count = bool(next(told)), list(islice(told, most + 1)).index(1.0)
+        pool, own, *offers = [
+            [int(sum(islice(told, width))) - 1 for _ in ITEMS] for width in (_COUNTS, _VALUES, *[_COUNTS] * count)
+        ]
+        values = [own if seat == view.seat else None for seat in (0, 1)]
+        return {"pool": pool, "values": values, "offers": offers, "agreed": agreed, "over": view.facts.over}
 
 
 def _node(state: State[Any]) -> Any:

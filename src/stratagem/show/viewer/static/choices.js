@@ -1,5 +1,5 @@
 // Legal actions as a person picks them: buttons, a form with a line for each slot, or a field for a text.
-import { html, useState } from './preact-htm.js';
+import { html, useEffect, useRef, useState } from './preact-htm.js';
 import { number, visible } from './data.js';
 
 const BUTTONS = 60;
@@ -29,10 +29,14 @@ export function TextForm({ text, setText, send, label, off }) {
 export function Question({ choices, send, off, refused }) {
   const [text, setText] = useState('');
   const [lines, setLines] = useState(choices.kind === 'sheet' ? choices.slots.map(() => '') : []);
+  const box = useRef(null);
+  useEffect(() => {  // the button of the last choice is gone, and with it the place of the keyboard
+    if (document.activeElement === document.body) box.current.focus({ preventScroll: true });
+  }, []);
   const listed = choices.actions || [];
   const heads = choices.heads || [];
   const ready = choices.kind === 'sheet' && lines.filter(Boolean).length === choices.fill;
-  return html`<div class="question">
+  return html`<div class="question" tabindex="-1" ref=${box}>
     ${listed.length > 0 && listed.length <= BUTTONS && html`<div class="answers" role="group" aria-label="Your choices">${listed.map((action) =>
       html`<button type="button" key=${action} disabled=${off} onClick=${() => send(action)}>${visible(action)}</button>`)}</div>`}
     ${listed.length > BUTTONS && html`<label class="many"><span>Your choice, of ${number(choices.count ?? listed.length)}</span><select disabled=${off} onChange=${(event) => setText(event.target.value)}>

@@ -27,9 +27,10 @@ function Bars({ result, played }) {
 
 export function Alternatives({ position, query, episode }) {
   const [seat, setSeat] = useState(position.seats[0].seat);
-  const [player, setPlayer] = useState('');
+  const [typed, setPlayer] = useState(null);
   const state = useJob();
   const row = position.seats.find((one) => one.seat === seat);
+  const player = typed ?? position.stand_ins[seat] ?? '';
   const ask = (accepted = 0) => state.start('alternatives', { record: query.record, episode: episode.id, turn: position.turn, seat, player, accepted });
   const pick = (other) => {
     setSeat(other);
@@ -79,7 +80,7 @@ export function Teach({ position, query, episode }) {
 
 export function PlayOn({ position, query, episode }) {
   const [seat, setSeat] = useState(position.seats[0].seat);
-  const [players, setPlayers] = useState({});
+  const [players, setPlayers] = useState(position.stand_ins);
   const [error, setError] = useState('');
   const others = episode.players.map((name, other) => other).filter((other) => other !== seat);
   const sit = (event) => {

@@ -16,8 +16,9 @@ function Stock({ item, pool, taken }) {
   })}</span>`;
 }
 
+/** What a bundle is worth to a seat; its values may be hidden. */
 function worth(bundle, values) {
-  return bundle.reduce((sum, count, item) => sum + count * values[item], 0);
+  return !values ? '?' : bundle.reduce((sum, count, item) => sum + count * values[item], 0);
 }
 
 function outcome(row) {
@@ -31,7 +32,7 @@ function ItemsFace({ frame, episode }) {
   return html`<div class="items"><div class="scroll" tabindex="0"><table><caption>${last && last.by != null ? html`Offer of seat ${last.by}` : 'Demands'}: number of items, and what one of each is worth to the seat</caption>
     <thead><tr><th>Item</th><th class="left">Pool</th>${[0, 1].map((seat) => html`<th><${Seat} seat=${seat} /> ${short(episode.players[seat])}</th>`)}</tr></thead>
     <tbody>${items.map((item, place) => html`<tr><th>${visible(item)}</th><td class="left"><${Stock} item=${place} pool=${pool[place]} taken=${taken(place)} /></td>
-      ${[0, 1].map((seat) => html`<td>${last ? html`<b>${last.bundles[seat][place]}</b> ` : ''}<span class="dim">worth ${values[seat][place]}</span></td>`)}</tr>`)}
+      ${[0, 1].map((seat) => html`<td>${last ? html`<b>${last.bundles[seat][place]}</b> ` : ''}<span class="dim">worth ${values[seat]?.[place] ?? '?'}</span></td>`)}</tr>`)}
       <tr class="sum"><th>${last ? 'Worth' : 'All'}</th><td></td>${[0, 1].map((seat) => html`<td><b>${worth(last ? last.bundles[seat] : pool, values[seat])}</b></td>`)}</tr></tbody></table></div>
     <p class="betting">${last ? html`<b class=${last.deal ? 'good' : last.deal === false ? 'bad' : ''}>${outcome(last)}</b>` : html`<span class="dim">Nobody has demanded anything yet${rounds ? `, ${number(rounds)} rounds` : ''}.</span>`}</p>
     ${demands.length > 1 && html`<ol class="offers">${demands.map((row, place) => html`<li class=${place === demands.length - 1 ? 'now' : ''}>

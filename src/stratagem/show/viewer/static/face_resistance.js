@@ -13,14 +13,14 @@ function outcome(row) {
 }
 
 function ResistanceFace({ frame, episode }) {
-  const { spies, phase, leader, team, past, over, sizes } = frame;
+  const { spies, hidden = [], phase, leader, team, past, over, sizes } = frame;
   const seats = episode.players.map((name, seat) => [seat, short(name)]);
   const went = past.filter((row) => row.fails != null);
   const failed = went.filter((row) => row.fails > 0).length;
   const now = over ? 'The game is over.' : phase === 'propose' ? `Seat ${leader} ${PHASES.propose}.` : PHASES[phase];
   return html`<div class="auction"><div class="scroll" tabindex="0"><table><caption>Teams: + is on the team, A approves, R rejects, L leads</caption>
     <thead><tr><th>Mission</th>${seats.map(([seat, name]) => html`<th><${Seat} seat=${seat} /> ${name}
-      <span class="dim">${spies.includes(seat) ? 'spy' : 'resistance'}</span></th>`)}<th>Outcome</th></tr></thead>
+      <div class="dim">${hidden.includes(seat) ? '?' : spies.includes(seat) ? 'spy' : 'resistance'}</div></th>`)}<th>Outcome</th></tr></thead>
     <tbody>${past.map((row, place) => html`<tr class=${place === past.length - 1 ? 'now' : ''}><th>${row.round + 1}</th>
       ${seats.map(([seat]) => html`<td class=${row.team.includes(seat) ? 'best' : ''}>${row.leader === seat ? 'L ' : ''}${row.team.includes(seat) ? '+ ' : ''}${row.approved_by.includes(seat) ? 'A' : 'R'}</td>`)}
       <td>${outcome(row)}</td></tr>`)}

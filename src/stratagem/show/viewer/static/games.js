@@ -1,6 +1,6 @@
 // The episodes of a record, searched by a filter that the address holds.
 import { html } from './preact-htm.js';
-import { api, go, link, number, short, signed, useJson, useVersion, visible } from './data.js';
+import { api, count, go, link, number, short, signed, useJson, useVersion, visible } from './data.js';
 import { Export } from './export.js';
 import { Id } from './names.js';
 import { counted, Pager, Passed, Records, Seat, Select, useTyped, Waiting } from './parts.js';
@@ -34,11 +34,12 @@ function Filters({ query, data, set, library }) {
   </form>`;
 }
 
-function Row({ row, query }) {
+/** An episode; branches of one have its id above them. */
+function Row({ row, before, query }) {
   const illegal = row.num_illegal.reduce((sum, one) => sum + one, 0);
-  const address = link('/replay', { record: query.record, id: row.id });
-  return html`<tr>
-    <th><a href=${address}><${Id} id=${row.id} game=${row.game.includes('(') && row.game} /></a></th>
+  const to = (id) => html`<a href=${link('/replay', { record: query.record, id })}><${Id} id=${id} game=${row.game.includes('(') && row.game} /></a>`;
+  return html`${row.parent && !(before && before.parent === row.parent) && html`<tr><td class="left dim" colspan="6">Branches of ${to(row.parent)}</td></tr>`}<tr>
+    <th>${to(row.id)}</th>
     <td class="left seats">${row.players.map((name, seat) => html`<div><${Seat} seat=${seat} said />${short(name)}<b>${signed(row.payoffs[seat])}</b></div>`)}</td>
     <td><span class=${`outcome ${row.outcome}`}>${row.outcome}</span></td>
     <td>${number(row.num_decisions.reduce((sum, one) => sum + one, 0))}</td>
@@ -57,10 +58,11 @@ export function Games({ query, library }) {
   return html`<h1>${game.length === 1 ? visible(game[0]) : 'Games'} <small>${visible(record === '.' ? '' : record)}</small></h1>
     <${Filters} query=${query} data=${data} set=${set} library=${library} />
     <div class="head"><${Passed} data=${data} noun="episode" path="/games" record=${record} />
+      ${data.folded > 0 && html`<a href=${link('/games', { record, purpose: 'warm_up' })}>${count(data.folded, 'shared beginning')}</a>`}
       ${Object.keys(data.players).length > 2 && html`<a href=${link('/pairs', { record })}>Paired deals</a>`}
       ${live && html`<${Export} key=${record} record=${record} label="Export as one file" />`}</div>
     ${data.found === 0 ? html`<p class="empty">No episode passes this filter.</p>` : html`
     <div class="scroll"><table class="episodes"><thead><tr><th>Episode</th><th class="left">Players and returns</th><th title=${outcomeOf(query, data)}>Outcome</th><th>Decisions</th><th>Illegal</th><th class="wide">Purpose</th></tr></thead>
-      <tbody>${data.episodes.map((row) => html`<${Row} key=${row.id} row=${row} query=${query} />`)}</tbody></table></div>
+      <tbody>${data.episodes.map((row, place) => html`<${Row} key=${row.id} row=${row} before=${data.episodes[place - 1]} query=${query} />`)}</tbody></table></div>
     <${Pager} path="/games" query=${filter} offset=${offset} size=${PAGE} found=${data.found} />`}`;
 }

@@ -13,14 +13,22 @@ function Records({ records }) {
     </li>`)}</ul></section>`;
 }
 
+const page = (name) => ({ href: `/pages/${name.split('/').map(encodeURIComponent).join('/')}`, target: '_blank', rel: 'noopener' });
+const inFolder = (folder) => (folder === '' ? 'in this folder' : visible(folder));
+
+/** Each audit with its alarms and the records of its probes. */
+function Audits({ audits }) {
+  return html`<section aria-labelledby="audits"><h2 id="audits">Audits</h2>
+    <ul class="cards">${audits.map((one) => html`<li key=${one.page} class="card"><a class="title" ...${page(one.page)}>${one.agent ? `Card of ${short(one.agent)}` : 'Card of the audit'}</a>
+      ${one.figures > 0 && html`<p>${one.games.map(visible).join(', ')}</p><p class=${one.alarms.length ? 'bad' : 'good'}>${one.alarms.length ? html`${one.alarms.length} of ${count(one.figures, 'figure')} with an alarm: ${one.alarms.slice(0, 3).map(visible).join(', ')}${one.alarms.length > 3 ? ' …' : ''}` : `No alarm in ${count(one.figures, 'figure')}`}</p>`}
+      <p class="dim">${inFolder(one.folder)}</p>
+      ${one.records.length > 0 && html`<p>Games: ${one.records.map((name, place) => html`${place > 0 && ', '}<a href=${link('/games', { record: name })}>${visible(name.slice(name.lastIndexOf('/') + 1))}</a>`)}</p>`}</li>`)}</ul></section>`;
+}
+
 function Pages({ pages }) {
-  const kinds = { 'card.html': 'Card of the audit', 'report.html': 'Report of the run' };
   return html`<section aria-labelledby="pages"><h2 id="pages">Pages</h2>
-    <ul class="cards">${pages.map((name) => {
-      const [folder, file] = [name.slice(0, Math.max(0, name.lastIndexOf('/'))), name.slice(name.lastIndexOf('/') + 1)];
-      return html`<li key=${name} class="card"><a class="title" href=${`/pages/${name.split('/').map(encodeURIComponent).join('/')}`} target="_blank" rel="noopener">${kinds[file]}</a>
-        <p class="dim">${folder === '' ? 'in this folder' : visible(folder)}</p></li>`;
-    })}</ul></section>`;
+    <ul class="cards">${pages.map((name) => html`<li key=${name} class="card"><a class="title" ...${page(name)}>Report of the run</a>
+      <p class="dim">${inFolder(name.slice(0, Math.max(0, name.lastIndexOf('/'))))}</p></li>`)}</ul></section>`;
 }
 
 /** What to look at first: a run whose policy is known has a worst move, and a model to sit down against. */
@@ -36,9 +44,12 @@ function Begin({ run }) {
 
 export function Home({ library, query }) {
   const known = library.runs.find((run) => run.state === 'finished' && run.policy);
+  const audited = library.audits.flatMap((one) => one.records);
+  const records = library.records.filter((record) => !audited.includes(record.name));
   return html`<h1>Overview</h1>
     ${known && html`<${Begin} run=${known} />`}
     ${library.runs.length > 0 && html`<${Runs} runs=${library.runs} query=${query} />`}
-    ${library.records.length > 0 && html`<${Records} records=${library.records} />`}
+    ${library.audits.length > 0 && html`<${Audits} audits=${library.audits} />`}
+    ${records.length > 0 && html`<${Records} records=${records} />`}
     ${library.pages.length > 0 && html`<${Pages} pages=${library.pages} />`}`;
 }

@@ -82,9 +82,9 @@ export function goofspiel({ moves }, { num_cards, points_order }) {
 
 export function firstSealedAuction({ moves, state }, { players }) {
   const [values, winner] = [drawnBy(moves).slice(0, players), drawnBy(moves)[players]];
-  const bids = made(moves).map(([, bid]) => String(bid));
+  const bids = made(moves).map(([, bid]) => String(bid ?? '?'));
   const seats = values.map((_, seat) => seat);
-  const row = { values, bids: seats.map((seat) => bids[seat] ?? null), best: seats.map((seat) => seat === winner), payoffs: winner == null ? values.map(() => null) : state.paid };
+  const row = { values, bids: seats.map((seat) => bids[seat] ?? null), best: seats.map((seat) => seat === winner), payoffs: seats.map((seat) => (winner == null ? null : state.paid[seat])) };
   return { values: bids.length ? null : values, past: bids.length ? [row] : [], rounds: 1 };
 }
 

@@ -35,12 +35,13 @@ export function Observing({ state }) {
   if (!begun) return html`<h1>Observe</h1><p class="loading">The table is being laid …</p>`;
   const turns = events.filter((one) => one.event === 'turn');
   const turn = turns[turns.length - 1];
+  const shown = events.findLast((one) => one.drawn);
   const rounds = events.filter((one) => one.event === 'round').length;
   const latest = events.filter((one) => one.situation).pop();
   return html`<div class="head title"><h1>${visible(begun.game)} <small>you observe</small></h1></div>
     <div class="sitting"><section aria-label="What is public"><h2>What is public</h2>
       ${begun.hides && html`<p>This game hides something from each seat. Until its end you see whose turn it is, and then the whole game.</p>`}
-      ${!begun.hides && html`<${Sight} drawn=${turn && turn.drawn} mark=${turns.length} players=${begun.players} text=${latest ? `Seat ${latest.seat} is told:\n${latest.situation}` : ''} />`}</section>
+      ${!begun.hides && html`<${Sight} drawn=${shown && shown.drawn} players=${begun.players} text=${latest ? `Seat ${latest.seat} is told:\n${latest.situation}` : ''} />`}</section>
       <section class="turn" aria-label="Course"><h2>Course</h2>
         <ul class="players">${begun.players.map((name, seat) => html`<li key=${seat}><${Seat} seat=${seat} /><span class="name">${visible(name)}</span>${turn && turn.seat === seat ? ' was asked last' : ''}</li>`)}</ul>
         <p class="dim" role="status">Rounds that are over: ${rounds}.</p><${Gone} events=${events} /></section></div>`;

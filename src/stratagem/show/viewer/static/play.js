@@ -1,14 +1,14 @@
 // Play: the operator sits down at a game, and hands on the links of the table.
 import { html, useEffect, useRef, useState } from './preact-htm.js';
-import { api, go, link, useJson, visible } from './data.js';
+import { api, count, go, link, signed, useJson, visible } from './data.js';
 import { post, priceText } from './jobs.js';
 import { Sitting, useTable } from './sitting.js';
 import { Seat } from './parts.js';
 
-/** Open a table, remember what it was opened with, and go there. */
-export async function sitDown(body) {
+/** Open a table, remember what it was opened with and the payoffs of the games before, and go there. */
+export async function sitDown(body, before = []) {
   const table = await post('sit', body);
-  sessionStorage.setItem(`table:${table.id}`, JSON.stringify(body));
+  sessionStorage.setItem(`table:${table.id}`, JSON.stringify({ body, before }));
   go(link('/play', { table: table.id }));
 }
 
@@ -33,20 +33,27 @@ function Links({ links, guests }) {
     <ul>${links.map((one) => html`<${Link} key=${`${one.role} ${one.seat}`} one=${one} />`)}</ul></section>`;
 }
 
+/** Payoffs of several games. */
+function Score({ games }) {
+  return games.length > 0 && html`<p role="status">Score of ${count(games.length, 'game')}: ${games[0].map((_, seat) =>
+    html`<${Seat} seat=${seat} said /> <b>${signed(games.reduce((sum, payoffs) => sum + payoffs[seat], 0))}</b> `)}</p>`;
+}
+
 function Table({ id }) {
   const state = useTable(id);
   const [failed, setFailed] = useState('');
   const { price } = state.events.find((one) => one.event === 'priced') || {};
-  const body = JSON.parse(sessionStorage.getItem(`table:${id}`) || 'null');
-  const again = (accepted) => sitDown({ ...body, accepted }).catch((failure) => setFailed(failure.message));
+  const { body, before } = JSON.parse(sessionStorage.getItem(`table:${id}`) || '{}');
+  const games = [...(before || []), ...state.events.filter((one) => one.event === 'over').map((one) => one.payoffs)];
+  const again = (accepted) => sitDown({ ...body, accepted }, games).catch((failure) => setFailed(failure.message));
   const problem = failed && html`<p class="problem" role="alert">${visible(failed)}</p>`;
   if (price) return html`<h1>Play</h1><div class="job price"><p><b>Each decision of ${price.players.map(visible).join(' and ')}</b> takes ${priceText(price)}.</p>
     ${body && html`<button class="main" onClick=${() => again(true)}>Sit down at this price</button>`}</div>${problem}`;
   const guests = (state.links || []).some((one) => one.role === 'seat');
   return html`<${Sitting} id=${id} state=${state} leave=${guests ? 'End the game' : 'Leave'} left=${() => go(link('/play'))}
-    invitations=${state.open && state.links && html`<${Links} links=${state.links} guests=${guests} />`}
+    invitations=${html`<${Score} games=${before || []} />${state.open && state.links && html`<${Links} links=${state.links} guests=${guests} />`}`}
     other=${html`<p><a href=${link('/play')}>Another game</a></p>`}
-    after=${html`${body && html`<p><button onClick=${() => again(body.accepted || false)}>Play again</button> <a href=${link('/play')}>Another game</a></p>`}${problem}`} />`;
+    after=${html`${games.length > 1 && html`<${Score} games=${games} />`}${body && html`<p><button onClick=${() => again(body.accepted || false)}>Play again</button> <a href=${link('/play')}>Another game</a></p>`}${problem}`} />`;
 }
 
 function Seats({ game, seat, setSeat, players, setPlayers }) {

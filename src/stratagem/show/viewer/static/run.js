@@ -17,7 +17,7 @@ function rank(name) {
   return place < 0 ? FIRST.length : place;
 }
 
-function Curves({ curves, best, noted }) {
+function Curves({ curves, best, worse, noted }) {
   const [text, setText] = useState('');
   const [all, setAll] = useState(false);
   if (!Object.keys(curves).length) return html`<section aria-labelledby="curves"><h2 id="curves">Metrics</h2><p class="dim">No metrics have been logged yet.</p></section>`;
@@ -27,7 +27,7 @@ function Curves({ curves, best, noted }) {
   return html`<section aria-labelledby="curves">
     <div class="head"><h2 id="curves">Metrics</h2>
       <input type="search" placeholder="Filter, such as payoff" aria-label="Part of a metric's name" value=${text} onInput=${(event) => setText(event.target.value)} /></div>
-    <p class="dim">Value by step${best != null ? html`; the dashed green line is the best checkpoint, step ${best}` : ''}${noted.length > 0 && '; red lines are the first findings of checks'}. Drag over steps to see them larger.</p>
+    <p class="dim">Value by step${best != null ? html`; the dashed green line is the best checkpoint, step ${best}${worse}` : ''}${noted.length > 0 && '; red lines are the first findings of checks'}. Drag over steps to see them larger.</p>
     <div class="plots">${shown.map((name) => html`<${Chart} key=${name} name=${name} curve=${curves[name]} best=${name.startsWith('sft/') ? null : best} noted=${name.startsWith('sft/') ? [] : noted} />`)}</div>
     ${found.length === 0 && html`<p class="dim">No metric has this in its name.</p>`}
     ${shown.length < found.length && html`<button class="more" onClick=${() => setAll(true)}>Show all ${found.length} metrics</button>`}
@@ -56,8 +56,9 @@ export function Run({ query }) {
   const { data: run, error, address } = useJson(api('run', { name }), useVersion(`run:${name}`));
   if (error || !run || address !== api('run', { name })) return html`<${Waiting} error=${error} />`;
   if (run.state === 'damaged') return html`<h1>${visible(name)}</h1><p class="problem">${visible(run.sentence)}</p>`;
+  const worse = run.start_is_best ? ', no better than the start' : '';
   const tiles = [['Algorithm', run.algorithm], ['Seed', run.seed], ...(run.sft_steps ? [['Steps of SFT', run.sft_steps], ['Step after SFT', run.step]] : [['Step', run.step]]),
-    ['Best step', run.best_step != null && run.sft_steps ? `${number(run.best_step)}, @${run.sft_steps + run.best_step}` : number(run.best_step)], ['Checkpoint metric', number(run.score)],
+    ['Best step', `${number(run.best_step)}${run.best_step != null && run.sft_steps ? `, @${run.sft_steps + run.best_step}` : ''}${worse}`], ['Checkpoint metric', number(run.score)],
     ...Object.entries(run.exploitability).map(([game, value]) => [`Exploitability, ${game}`, number(value)])];
   const findings = Object.entries(run.findings);
   const noted = [...new Set(findings.filter(([, finding]) => finding.level === 'fault' && finding.step != null).map(([, finding]) => finding.step))];
@@ -70,7 +71,7 @@ export function Run({ query }) {
       <a href=${pageOf(name)}>Its report</a></p>
     ${findings.length > 0 && html`<section aria-labelledby="checks"><h2 id="checks">Checks</h2><ul class="plain">${findings.map(([check, finding]) =>
       html`<li><span class=${`badge ${finding.level === 'fault' ? 'bad' : ''}`}>${visible(finding.level)}</span> <b>${visible(check)}</b>, ${count(finding.count, 'time')}${finding.step == null ? '' : ', first at '}${finding.step == null ? '' : run.record == null || finding.shard == null ? `step ${finding.step}` : html`<a href=${link('/decisions', { record: run.record, step: finding.shard })}>step ${finding.step}</a>`}: ${visible(finding.first)}</li>`)}</ul></section>`}
-    <${Curves} curves=${run.curves} best=${run.best_step} noted=${noted} />
+    <${Curves} curves=${run.curves} best=${run.best_step} worse=${worse} noted=${noted} />
     <${Notes} key=${`note ${name}`} run=${run} />
     <${Report} key=${`report ${name}`} name=${name} />
     ${live && run.record != null && html`<${Export} key=${`export ${name}`} record=${run.record} label="Export the run as one file" />`}

@@ -51,7 +51,7 @@ function Row({ row, chosen, choose, query }) {
     ${row.state === 'damaged' ? html`<td class="left" colspan="6">${visible(row.sentence)}</td>` : html`
     <td class="wide" title=${visible(row.since)}>${ago(row.changed)}</td>
     <td title=${row.sft_steps ? `${row.sft_steps} steps of SFT, then ${row.step}` : null}>${stepText(row, row.step)}</td>
-    <td class="wide">${stepText(row, row.best_step)}</td>
+    <td class="wide" title=${row.start_is_best ? `No checkpoint was better; step ${row.best_step} comes next` : null}>${row.start_is_best ? 'start' : stepText(row, row.best_step)}</td>
     <td>${row.figures.slice(0, 2).map((figure) => html`<${Figure} key=${figure.metric} figure=${figure} />`)}</td>
     <td class="wide">${row.faults > 0 && html`<a class="badge bad" href=${link('/run', { name: row.name })}>${count(row.faults, 'fault')}</a> `}${row.notes > 0 && html`<a class="badge" href=${link('/run', { name: row.name })}>${count(row.notes, 'note')}</a>`}${!row.faults && !row.notes && '–'}</td>
     <td class="wide">${row.curve && html`<${Sparkline} curve=${row.curve} name=${row.curve.metric} />`}</td>`}

@@ -1,5 +1,6 @@
 // A seat at a table: what its person sees, the questions, and how the game ended. Pages of the operator and of guests.
 import { html, useEffect, useMemo, useState } from './preact-htm.js';
+import { useKeys } from './keys.js';
 import { Board } from './board.js';
 import { Question } from './choices.js';
 import { api, grouped, link, number, short, signed, useJson, visible } from './data.js';
@@ -8,6 +9,7 @@ import { ask } from './source.js';
 import { Seat } from './parts.js';
 
 const PAUSE = 350;
+const BETWEEN = 600;
 
 /** All that a place at a table was told; the state of the page follows from it. A link of a table needs no `id`. */
 export function useTable(id = '') {
@@ -41,10 +43,28 @@ export function useTable(id = '') {
   return state;
 }
 
-/** A situation in words, and the board of a game that hides nothing. */
-export function Sight({ drawn, mark, players, text }) {
-  const episode = useMemo(() => drawn && { ...drawn, players, turns: [], rounds: [] }, [mark]);
-  return html`${episode && html`<${Board} episode=${episode} position=${0} />`}
+/** The events up to now, of which what others do comes one after another; a call of the second skips the pauses. */
+function usePaced(events) {
+  const [seen, setSeen] = useState(0);
+  const [skipped, setSkipped] = useState(-1);
+  const waits = seen < events.length;
+  const turn = events.filter((one) => one.event === 'taken').length;
+  const is_quick = skipped === turn || matchMedia('(prefers-reduced-motion: reduce)').matches;
+  useEffect(() => {
+    if (!waits) return undefined;
+    const next = events.findIndex(({ event }, place) => place >= seen && (event === 'end' || (event === 'moved' && events[place - 1].event !== 'taken')));
+    if (!seen || next < 0 || is_quick) return setSeen(events.length);
+    if (next > seen) return setSeen(next);
+    const timer = setTimeout(() => setSeen(seen + 1), BETWEEN);
+    return () => clearTimeout(timer);
+  }, [seen, waits, is_quick]);
+  return [events.slice(0, seen), waits && !is_quick && (() => setSkipped(turn))];
+}
+
+/** A board, and a situation in words. */
+export function Sight({ drawn, players, text }) {
+  const episode = useMemo(() => drawn && { ...drawn, players, rounds: [] }, [drawn]);
+  return html`${episode && html`<${Board} key=${episode.module} episode=${episode} position=${episode.turns.length} />`}
     <pre class="sight" aria-live="polite">${visible(text)}</pre>`;
 }
 
@@ -88,7 +108,9 @@ export function Gone({ events }) {
 
 /** The page of a seat; `leave` is the name of its button, and `left` is called afterwards. */
 export function Sitting({ id = '', state, leave, left, invitations = null, other = null, after = null }) {
-  const { events, open, error } = state;
+  const { open, error } = state;
+  const [events, skip] = usePaced(state.events);
+  useKeys({ ' ': skip, Escape: skip });
   const [sending, setSending] = useState(0);
   const [failed, setFailed] = useState('');
   const find = (name) => events.filter((one) => one.event === name).pop();
@@ -112,7 +134,7 @@ export function Sitting({ id = '', state, leave, left, invitations = null, other
     act('reply', { number: ask.number, text }).catch(() => {});
   };
   const go = () => act('leave', {}).then(left, () => {});
-  const latest = events.filter((one) => one.situation).pop();
+  const [latest, shown] = ['situation', 'drawn'].map((part) => events.findLast((one) => part in one) || {});
   const problem = error || (broken && broken.sentence);
   if (problem) return html`<h1>Play</h1><p class="problem" role="alert">${visible(problem)}</p>${other}`;
   if (!begun) return html`<h1>Play</h1><p class="loading">${open ? 'The table is being laid …' : 'This game was left.'}</p>`;
@@ -120,10 +142,11 @@ export function Sitting({ id = '', state, leave, left, invitations = null, other
   return html`<div class="head title"><h1>${visible(begun.game)} <small>seat ${begun.seat}, against ${grouped(begun.players.filter((_, seat) => seat !== begun.seat))}</small></h1>
       ${!end && open && html`<button onClick=${go}>${leave}</button>`}</div>
     <div class="sitting">
-      <section aria-label="What you see"><h2>What you see</h2><${Sight} drawn=${!end && ask && ask.drawn} mark=${end ? 0 : mark} players=${begun.players} text=${latest ? latest.situation : ''} />
+      <section aria-label="What you see"><h2>${find('end') ? 'How it ended' : 'What you see'}</h2><${Sight} drawn=${shown.drawn} players=${begun.players} text=${latest.situation} />
         <details><summary>Rules</summary><pre>${visible(begun.rules)}</pre></details></section>
       <div>${end ? html`<${Over} end=${end} begun=${begun} />${after}`
         : html`<section class="turn" aria-label="Your turn"><h2>${thinking ? 'The others decide …' : 'Your turn'}</h2>
+          ${skip && html`<button onClick=${skip}>Skip</button>`}
           ${!thinking && html`<${Question} key=${ask.number} choices=${ask.choices} send=${send} off=${sending === mark} refused=${refusals.length ? refusals[refusals.length - 1].sentence : ''} />`}
           ${failed && html`<p class="problem" role="alert">${visible(failed)}</p>`}<${Gone} events=${events} /></section>`}
         ${!end && invitations}

@@ -16,12 +16,14 @@ function listed({ player = '', opponent = '', game = '', purpose = '', outcome =
   const part = text.toLowerCase();
   const meets = (row) => row.players.filter((name) => name === opponent).length >= (opponent === player ? 2 : 1);
   const wrong = (row) => row.num_illegal.some((count) => count > 0);
-  const found = held.rows.filter((row) => (!game || row.game === game) && (!purpose || row.purpose === purpose)
+  const parents = new Set(purpose || text ? [] : held.rows.map((row) => row.parent));
+  const rows = held.rows.filter((row) => row.purpose !== 'warm_up' || !parents.has(row.id));
+  const found = rows.filter((row) => (!game || row.game === game) && (!purpose || row.purpose === purpose)
     && (!player || row.players.includes(player)) && (!opponent || meets(row)) && (illegal !== '1' || wrong(row)) && (!outcome || told(row) === outcome)
     && (!part || [row.id, ...row.players].some((name) => name.toLowerCase().includes(part))));
   const shown = order === 'newest' ? [...found].reverse() : found;
   return {
-    total: held.rows.length, found: found.length, offset: Number(offset),
+    total: rows.length, folded: held.rows.length - rows.length, found: found.length, offset: Number(offset),
     episodes: shown.slice(Number(offset), Number(offset) + Number(limit)).map((row) => ({ ...row, outcome: told(row) })),
     games: counted(held.rows.map((row) => row.game)), players: counted(held.rows.flatMap((row) => row.players)),
     purposes: counted(held.rows.map((row) => row.purpose)), illegal: held.rows.filter(wrong).length,

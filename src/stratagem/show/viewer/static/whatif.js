@@ -74,14 +74,15 @@ function sent(actions) {
 }
 
 function Form({ episode, query, position, set, form, state }) {
-  const players = Object.fromEntries(Object.entries(form.players).filter(([, name]) => name.trim()));
+  const named = { ...position.stand_ins, ...form.players };
+  const players = Object.fromEntries(Object.entries(named).filter(([, name]) => name.trim()));
   const ask = (accepted = 0) => state.start('whatif', { record: query.record, episode: episode.id, turn: position.turn, actions: sent(form.actions), players,
     dice: form.dice, seed: Number(form.seed) || 0, count: Number(form.count) || 1, accepted });
   const deciding = Object.fromEntries(position.seats.map((row) => [row.seat, row]));
   return html`<form class="ask" onSubmit=${(event) => { event.preventDefault(); ask(); }}>
     <div class="rows">${episode.players.map((name, seat) => html`<div class="row" key=${seat}><span class="who"><${Seat} seat=${seat} />${sitter(episode.seat_names, seat, name)}</span>
       ${deciding[seat] ? html`<${ActionPicker} row=${deciding[seat]} value=${form.actions[seat]} change=${(text) => set({ actions: { ...form.actions, [seat]: text } })} />` : html`<span class="dim">does not act</span>`}
-      <label>Player from here on<input type="text" list="known" aria-label=${`Player of seat ${seat} from here on`} value=${form.players[seat] || ''} placeholder=${visible(position.players[seat])}
+      <label>Player from here on<input type="text" list="known" aria-label=${`Player of seat ${seat} from here on`} value=${named[seat] || ''} placeholder=${visible(position.players[seat])}
         onInput=${(event) => set({ players: { ...form.players, [seat]: event.target.value } })} /></label></div>`)}</div>
     <datalist id="known">${position.known.map((name) => html`<option value=${name} />`)}</datalist>
     <div class="settings">
