@@ -211,7 +211,7 @@ Ends = tuple[SeatEnds, ...]
 
 
 def _sort_ends(last: Ints, seat: Seat) -> SeatEnds:
-    """Sort ends by the sequence of a seat, for the sequences of all seats by end; nothing is paid yet."""
+    """Sort ends by the sequence of a seat, for the sequences of all seats by end; their payoffs are still 0."""
     order = np.argsort(last[:, seat], kind="stable")
     sequences, starts = np.unique(last[order, seat], return_index=True)
     others = {other: last[order, other] for other in range(last.shape[1]) if other != seat}

@@ -147,7 +147,7 @@ class Oracle:
 
     @cached_property
     def _advantages(self) -> Ends:
-        """Ends of the game, where each seat is paid its advantage over the mean of the others."""
+        """Ends of the game, with the advantage over the mean of the others as the payoff of each seat."""
         return self._form.ends_of(advantages(self.tree))
 
     def best_response(self, policy: Floats, seat: Seat, *, advantage: bool = False) -> BestResponse:
