@@ -135,8 +135,8 @@ def copy(run: Path, folder: Path, seat: str = "") -> None:
     (folder / "config.toml").write_text(_placeless(run, (run / "config.toml").read_text("utf-8")), "utf-8")
     for source, target in {part for model in kept.values() for part in _parts(model)}:
         shutil.copytree(run / source, folder / target)
-    for path in folder.rglob("*.json"):
-        path.write_text(_placeless(run, path.read_text("utf-8")), "utf-8")
+    for path in folder.rglob("*.json"):  # on one line each: a tokenizer has seven thousand
+        path.write_text(json.dumps(json.loads(_placeless(run, path.read_text("utf-8")))) + "\n", "utf-8")
 
 
 def _placeless(run: Path, text: str) -> str:
