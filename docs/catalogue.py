@@ -20,7 +20,7 @@ from chapters.homes import homes
 from chapters.language import language
 from chapters.league import league
 from chapters.learning import advantages, checks, losses, matchmakers, optimizers, samplers
-from chapters.manual import manual
+from chapters.manual import help_texts, manual
 from chapters.players import players
 from chapters.python import python
 from chapters.records import records
@@ -30,6 +30,8 @@ from chapters.scopal import scopal
 from chapters.shaping import shaping
 from chapters.shown import refreshed
 from chapters.training import recipes
+
+from stratagem.cli.loading import HELP
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
@@ -83,6 +85,7 @@ def main(*, only_reference: bool) -> None:
     if only_reference:
         return
     _update(MANUAL, manual())
+    _update(HELP, help_texts())
     for path in written_by_hand():
         _update(path, refreshed(path.read_text("utf-8")))
 

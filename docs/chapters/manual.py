@@ -1,16 +1,29 @@
-"""The manual page of the command line, `man stratagem`, in the form of man(7)."""
+"""The manual page of the command line, `man stratagem`, in the form of man(7), and the help of each command."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from typer.main import get_command
 
 from stratagem import __version__
-from stratagem.cli.main import app
+from stratagem.cli.loading import WIDTH
+from stratagem.cli.main import PROGRAM, app
 
 NOTE = '.\\" Written by `make docs` from the code; edit the code, not this page.'
+
+
+def help_texts() -> str:
+    """Help of every command as JSON, which the command line prints without an import of its functions."""
+    command: Any = get_command(app)
+    above = command.context_class(command, info_name=PROGRAM)
+    texts = {
+        name: one.loaded.get_help(one.loaded.context_class(one.loaded, above, name, terminal_width=WIDTH))
+        for name, one in command.commands.items()
+    }
+    return json.dumps(texts, indent=1) + "\n"
 
 
 def manual() -> str:

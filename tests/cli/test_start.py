@@ -42,6 +42,13 @@ def test_help_lists_every_command_and_imports_no_library_of_models_or_tables():
     assert loaded & HEAVY == set()
 
 
+@pytest.mark.parametrize("command", ["eval", "train", "view"])
+def test_help_of_a_command_imports_no_function_of_it(command):
+    printed, loaded = started(command, "--help", COLUMNS="100")
+    assert printed.startswith(f"Usage: stratagem {command} ")
+    assert loaded & HEAVY == set()
+
+
 def test_the_package_runs_as_a_module():
     command = [sys.executable, "-m", "stratagem", "--version"]
     run = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import cached_property
@@ -152,6 +154,19 @@ def load_command(command: Command, name: str) -> Any:
     return loaded
 
 
+HELP = Path(__file__).with_name("help.json")
+"""Help of every command as the parser writes it; `make docs` writes the file, and a test holds it."""
+WIDTH = 78
+"""Width of the help on every terminal of 80 columns or more."""
+
+
+def stored_help(name: str) -> str | None:
+    """Return the help of a command without an import of its function; None where a narrow terminal breaks its lines."""
+    if shutil.get_terminal_size().columns < WIDTH + 2:
+        return None
+    return str(json.loads(HELP.read_text("utf-8"))[name])
+
+
 class LazyCommand(TyperCommand):
     """Command known by its summary until it runs."""
 
@@ -165,7 +180,10 @@ class LazyCommand(TyperCommand):
         return load_command(self._command, str(self.name))
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Read the options of the command itself; the parser goes on from there."""
+        """Read the options of the command itself; the parser goes on from there. Help alone imports nothing."""
+        if args == ["--help"] and (text := stored_help(str(self.name))) is not None:
+            typer.echo(text)
+            raise typer.Exit
         return self.loaded.make_context(info_name, args, parent=parent, **extra)
 
 
