@@ -9,8 +9,9 @@ import pytest
 from stratagem.games import make_game
 from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn
+from stratagem.games.kuhn.face import KuhnFace
 from stratagem.show.viewer.faces.catalogue import face_of
-from stratagem.show.viewer.faces.frames import draw_episode, draw_view
+from stratagem.show.viewer.faces.frames import draw_episode, draw_turn, draw_view
 
 TALK = "talk(kuhn(hands=1),before=round,intents=[state])"
 SMALL_BARGAINING = "spiel:bargaining(max_turns=3,max_num_instances=12)"
@@ -109,6 +110,20 @@ class Strange(Kuhn):
     """Game of a user whose face is not there."""
 
     drawn_by = "missing.js"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Own(Kuhn):
+    """Game of a user."""
+
+
+def test_board_of_a_game_of_a_user_that_fails_is_left_out(monkeypatch):
+    state = Own().start(Key(0))
+    assert draw_turn(None, state, {})["face"] == "cards"
+    monkeypatch.setattr(KuhnFace, "frame", lambda self, state: 1 / 0)
+    assert draw_turn(None, state, {}) is None
+    with pytest.raises(ZeroDivisionError):
+        draw_turn(None, Kuhn().start(Key(0)), {})
 
 
 def test_person_is_asked_where_the_face_of_a_game_is_broken():
