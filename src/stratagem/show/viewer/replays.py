@@ -112,7 +112,7 @@ def _draw_frames(episode: Episode, parents: Callable[[], dict[str, Episode]]) ->
     except StratagemError as error:
         return {**_UNDRAWN, "unplayable": sentence_of(error)}
     except Exception as error:
-        if not is_strange(episode.game):
+        if not is_strange(make_bounded_game(episode.game)):
             raise  # a defect of ours keeps its traceback
         return {**_UNDRAWN, "unplayable": f"{episode.game} cannot be shown: {reason_of(error)}."}
 

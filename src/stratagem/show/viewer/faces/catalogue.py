@@ -9,7 +9,6 @@ from typing import Any
 from stratagem.base.errors import StratagemError
 from stratagem.base.registry import NamedCall, Registry
 from stratagem.games.base import Game
-from stratagem.games.bounded import make_bounded_game
 from stratagem.games.catalogue import installed_part
 from stratagem.games.installed import DECLARE
 from stratagem.games.packages import PACKAGES
@@ -61,9 +60,8 @@ def is_ours(face: GameFace) -> bool:
     return face.module.parent == STATIC
 
 
-def is_strange(text: str) -> bool:
-    """Return whether the game of a text is made by another package or file, which may fail in any way."""
-    game: Game[Any] = make_bounded_game(text)
+def is_strange(game: Game[Any]) -> bool:
+    """Return whether a game is made by another package or file, which may fail in any way."""
     rules = type(without_talk(game)).__module__
     return not rules.startswith(f"{_PACKAGE}.")
 

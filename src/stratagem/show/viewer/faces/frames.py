@@ -13,7 +13,7 @@ from stratagem.games.base import Game, Json, Seat, State, View
 from stratagem.playing.forks import steps
 from stratagem.playing.records import Decision, Episode
 from stratagem.show.viewer.faces.base import Actions, GameFace
-from stratagem.show.viewer.faces.catalogue import BrokenFace, face_of, is_ours
+from stratagem.show.viewer.faces.catalogue import BrokenFace, face_of, is_ours, is_strange
 from stratagem.show.viewer.faces.states import TextFace
 from stratagem.show.viewer.sentences import sentence_of
 
@@ -63,7 +63,12 @@ def draw_view(view: View[Any]) -> Json | None:
 def draw_turn(before: State[Any] | None, after: State[Any], actions: Actions) -> Json | None:
     """Return the board after a turn of a game that hides nothing; None where the game has no face of ours."""
     rows = [SeatAction(*one) for one in actions.items()]
-    shown = draw_episode([*([(before, rows)] if before is not None else []), (after, [])])
+    try:
+        shown = draw_episode([*([(before, rows)] if before is not None else []), (after, [])])
+    except Exception:
+        if not is_strange(after.game):
+            raise  # a defect of ours keeps its traceback
+        return None
     return _with_turn(shown, rows) if shown["face"] != "text" else None
 
 

@@ -98,7 +98,7 @@ function Over({ end, begun }) {
     <ul class="players">${begun.players.map((name, seat) => html`<li key=${seat}><${Seat} seat=${seat} /><span class="name">${short(name)}${seat === begun.seat ? ' (you)' : ''}</span><b>${signed(end.payoffs[seat])}</b></li>`)}</ul>
     <p><a class="button main" href=${link('/replay', { record: end.record, id: end.episode })}>Look at the whole game</a></p>
     <${Moves} end=${end} unit=${begun.unit} />
-    <p class="dim">The replay shows all hidden cards, and what the models thought and said. It is recorded in ${visible(end.record)}.</p></section>`;
+    <p class="dim">The replay shows every turn, and what the models thought and said. It is recorded in ${visible(end.record)}.</p></section>`;
 }
 
 /** Seats whose people have left. */
