@@ -33,7 +33,6 @@ function Links({ links, guests }) {
     <ul>${links.map((one) => html`<${Link} key=${`${one.role} ${one.seat}`} one=${one} />`)}</ul></section>`;
 }
 
-/** Payoffs of several games. */
 function Score({ games }) {
   return games.length > 0 && html`<p role="status">Score of ${count(games.length, 'game')}: ${games[0].map((_, seat) =>
     html`<${Seat} seat=${seat} said /> <b>${signed(games.reduce((sum, payoffs) => sum + payoffs[seat], 0))}</b> `)}</p>`;

@@ -43,7 +43,7 @@ export function useTable(id = '') {
   return state;
 }
 
-/** The events up to now, of which what others do comes one after another; a call of the second skips the pauses. */
+/** The events so far: what others do comes one after another, and the second skips the pauses. */
 function usePaced(events) {
   const [seen, setSeen] = useState(0);
   const [skipped, setSkipped] = useState(-1);
@@ -75,10 +75,10 @@ function Course({ events }) {
     ? html`<li>You played <b class="action">${visible(one.action)}</b></li>` : html`<li class="dim">The round paid you ${signed(one.payoff)}</li>`))}</ol></section>`;
 }
 
-/** What each move lost against the best one, where an equilibrium or a solver tells it; the link leads to the turn. */
+/** What each move lost against the best one; the link leads to the turn. */
 function Moves({ end, unit }) {
   const { data } = useJson(api('decisions', { record: end.record, episode: end.episode, order: 'regret', limit: 200 }));
-  if (!data) return html`<p class="loading">Computing the regret of each move …</p>`;
+  if (!data) return html`<p class="loading">Computing regrets …</p>`;
   if (!data.decisions.length) return data.why_no_regret ? html`<p class="dim">No regrets: ${visible(data.why_no_regret)}</p>` : null;
   const rows = [...data.decisions].sort((one, other) => one.place - other.place || one.seat - other.seat);
   return html`<table class="moves"><caption>Regret of each move</caption><thead><tr><th class="left">Turn</th><th class="left">Player</th><th class="left">Move</th><th>Regret</th></tr></thead>
@@ -101,7 +101,6 @@ function Over({ end, begun }) {
     <p class="dim">The replay shows every turn, and what the models thought and said. It is recorded in ${visible(end.record)}.</p></section>`;
 }
 
-/** Seats whose people have left. */
 export function Gone({ events }) {
   return events.filter((one) => one.event === 'gone').map((one) => html`<p class="problem" role="status">Seat ${one.seat} has left. The game waits when it is that seat's turn.</p>`);
 }
