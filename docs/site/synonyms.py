@@ -44,7 +44,10 @@ def index_entries(document: str) -> str:
 def main(folder: str) -> int:
     """Print the words that do not lead to their page; return 1 if there is one."""
     wrong = 0
-    for built in sorted(Path(folder).glob("*/searchindex.js")):
+    if not (indexes := sorted(Path(folder).glob("*/searchindex.js"))):
+        print(f"{folder} has no index of a search")
+        return 1
+    for built in indexes:
         text = built.read_text("utf-8")
         index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
         entries = {

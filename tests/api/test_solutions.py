@@ -40,8 +40,19 @@ def test_no_equilibrium_is_claimed_of_other_games():
         assert "As a player" not in said
 
 
+def test_keys_that_name_several_sets_give_no_policy_and_no_player(monkeypatch, tmp_path):
+    monkeypatch.setattr("stratagem.api.solutions.has_distinct_keys", lambda tree: False)
+    found = sg.solve("kuhn", iterations=3, progress=False)
+    assert found.policy is None
+    assert not any("As a player" in line for line in found.remarks())
+    found.save(tmp_path / "kuhn.json")
+    assert "policy" not in json.loads((tmp_path / "kuhn.json").read_text("utf-8"))
+
+
 def test_a_solution_is_saved_with_its_policy(tmp_path):
     found = sg.solve("kuhn", iterations=3, out=tmp_path / "kuhn.json", progress=False)
+    with pytest.raises(sg.StratagemError, match="is there already: name another file"):
+        sg.solve("kuhn", iterations=3, out=tmp_path / "kuhn.json", progress=False)
     stored = json.loads((tmp_path / "kuhn.json").read_text("utf-8"))
     assert stored["policy"] == found.policy
     assert stored["points"] == found.rows()

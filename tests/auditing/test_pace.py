@@ -93,6 +93,21 @@ def test_an_interrupted_audit_knows_its_pace_and_what_is_recorded(tmp_path, monk
     assert "unknown" not in said
 
 
+def test_a_finished_audit_has_no_rest_and_another_audit_nothing_recorded(tmp_path):
+    out = tmp_path / "audit"
+    sg.audit("random", games="kuhn", decisions=400, out=out, progress=False)
+    planned = sg.plan_audit("random", games="kuhn", decisions=400, out=out)
+    assert planned.recorded == sum(step.decisions for step in planned.plan.steps if not step.why_not)
+    assert planned.seconds == 0.0
+    for other in ({"seed": 3}, {"decisions": 300}, {"player": "AlwaysBet"}):
+        asked = {"player": "random", "games": "kuhn", "decisions": 400} | other
+        assert sg.plan_audit(asked.pop("player"), **asked, out=out).recorded == 0
+    (out / "card.json").unlink()
+    last = next(step for step in reversed(planned.plan.steps) if not step.why_not)
+    before = sg.plan_audit("random", games="kuhn", decisions=400, out=out).recorded
+    assert planned.recorded - last.decisions <= before <= planned.recorded
+
+
 def test_a_step_that_goes_on_writes_its_pace(tmp_path, monkeypatch):
     monkeypatch.setattr("stratagem.measure.audit.pace.KEPT_AFTER", 0.0)
     out, seen = tmp_path / "audit", []

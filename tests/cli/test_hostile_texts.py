@@ -137,6 +137,7 @@ CASES = {
     "compare": [("compare", HOSTILE, HOSTILE)],
     "leaderboard": [("leaderboard", HOSTILE, HOSTILE), ("leaderboard", HOSTILE, "--figure", HOSTILE)],
     "verify-game": [("verify-game", HOSTILE)],
+    "solve": [("solve", HOSTILE)],
     "new": [
         ("new", HOSTILE, "coin"),
         ("new", "game", HOSTILE),

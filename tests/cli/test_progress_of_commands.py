@@ -1,6 +1,9 @@
 """Long commands speak: each that may take over two seconds shows how far it is, as a bar or in lines."""
 
 import inspect
+import os
+import subprocess
+import sys
 from itertools import count
 
 import pytest
@@ -89,6 +92,24 @@ def test_a_call_tells_how_far_it_is(name, shown, tmp_path):
     assert shown
     assert all(0 <= done <= total for done, total, _ in shown)
     assert all(text for *_, text in shown)
+
+
+@pytest.mark.linux
+@pytest.mark.parametrize("where", ["a closed pipe", "/dev/full"])
+def test_a_stream_that_takes_no_line_ends_no_call(where):
+    """A call of hours outlives the log that it writes to."""
+    program = (
+        "import stratagem as sg; from stratagem.api import progress; progress.FIRST_LINE = 0.0;"
+        "print(len(sg.play('kuhn', 'random', episodes=40).episodes))"
+    )
+    if where == "/dev/full":
+        errors = os.open(where, os.O_WRONLY)
+    else:
+        reader, errors = os.pipe()
+        os.close(reader)
+    run = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=errors, text=True, check=False)
+    os.close(errors)
+    assert (run.returncode, run.stdout) == (0, "40\n")
 
 
 def test_lines_become_rarer_and_short_calls_write_none(capsys, monkeypatch):

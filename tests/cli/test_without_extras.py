@@ -49,6 +49,7 @@ WORKS = {
     "tournament": "tournament ipd --players TitForTat Pavlov --episodes 2",
     "audit": "audit random --games kuhn --decisions 300 --out audit",
     "verify-game": "verify-game kuhn --episodes 5",
+    "solve": "solve kuhn --iterations 5",
     "prompt": "prompt kuhn",
     "data": "data sepo --set kuhn --scale 0.001 --out data",
     "recipes": "recipes",

@@ -15,7 +15,7 @@ PLANNED = {planned.name: planned for planned in preset_tiny([2])}
 RAMP = "seats.shaper.learning_rate_scale"
 STARTS = {"target_policies"}
 LENGTH = {"trials", "checkpoint_every", "record_every", f"{RAMP}.steps"}
-FROZEN = {f"{RAMP}.{key}" for key in ("start", "end", "steps", "curve")}
+FROZEN = {f"{RAMP}.{key}" for key in ("start", "end", "steps", "curve.type")}
 
 
 def settings(recipe):

@@ -23,7 +23,13 @@ from stratagem.learn.losses.policy_gradient import PolicyGradient
 from stratagem.learn.losses.ppo import PPO
 from stratagem.learn.optimizer import Optimizer, OptimizerSettings
 from stratagem.learn.policy import Policy
-from stratagem.learn.reference import REFERENCE, MovingAverage, MovingReference, ReferenceSettings
+from stratagem.learn.reference import (
+    REFERENCE,
+    MovingAverage,
+    MovingReference,
+    ReferenceRule,
+    ReferenceSettings,
+)
 from stratagem.training.runs.checkpoint import latest, save_checkpoint
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.weights import (
@@ -307,6 +313,24 @@ def test_a_value_head_takes_no_random_numbers():
     lm, before = load("tiny"), torch.random.get_rng_state()
     ValueHead(lm)
     assert torch.equal(torch.random.get_rng_state(), before)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [({"update_every": 0}, "update_every"), ({"ema_decay": 5.0}, "ema_decay")]
+)
+def test_a_moving_average_refuses_what_it_cannot_follow(options, said):
+    with pytest.raises(BadParameter, match=said):
+        MovingAverage(**options)
+
+
+def test_a_decay_outside_its_range_is_refused_when_it_is_used():
+    class Doubling(ReferenceRule):
+        def decay_after(self, steps_taken):
+            return 2.0
+
+    learner = made(average=lambda lm: MovingReference(lm, "one", Doubling()))
+    with pytest.raises(BadParameter, match=r"decay from 0 to 1, and its rule gave 2\.0 after step 1"):
+        learner.update_once(batch(1))
 
 
 def test_a_broken_off_run_with_a_value_head_and_a_following_reference_ends_the_same(tmp_path):

@@ -11,6 +11,7 @@ from stratagem.games.key import Key
 from stratagem.language.prompting.past import NOTHING, Past
 from stratagem.players.base import Ask, Move
 from stratagem.players.catalogue import make_player
+from stratagem.players.uniform import Random
 from stratagem.playing.forks import replay
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.rows import FIELDS, DecisionRows
@@ -263,3 +264,15 @@ def test_key_memory_and_payoffs_are_those_of_the_player_and_not_of_its_seat():
     setup = Setup(id="one", match=match, slots=(1, 0), key=Key(1), draw_keys=(Key(5), Key(6)), pasts=memories)
     next(iter(play([setup])))
     assert told == {0: (True, memories[0]), 1: (True, memories[1]), "heard": (1, 5.0)}
+
+
+def test_a_method_called_look_makes_no_onlooker():
+    """The name is a common word: a player looks on by its base class alone."""
+
+    class Looking(Random):
+        def look(self, cards):
+            raise AssertionError("nobody asked")
+
+    match = Match(make_game("kuhn(hands=1)"), [Looking(), Random()])
+    assert match.onlookers == []
+    assert len(list(play(setups("kuhn(hands=1)", [Looking(), Random()], 2)))) == 2

@@ -126,7 +126,7 @@ def test_regret_agrees_with_the_solver_and_with_known_values(client, root):
     jack = ask(client, "decisions", record="games", game="kuhn", regret="0.9", limit=500)
     assert jack["decisions"]
     assert all(row["action"] in ("CALL", "FOLD") for row in jack["decisions"]), "a call with J, a fold with K"
-    assert "cfr:1000 solves" in jack["why_no_regret"]
+    assert "constant-sum games" in jack["why_no_regret"]
 
 
 def test_regrets_in_a_game_of_dice_are_those_that_the_moves_left_do_not_change():
@@ -315,11 +315,10 @@ def test_weights_that_stay_are_told(tmp_path):
     assert _equal_weights(tmp_path) == []
 
 
-def test_large_tree_is_not_solved_while_a_page_waits(client, monkeypatch):
-    monkeypatch.setattr("stratagem.show.viewer.trees._SOLVED", 50)
-    page = ask(client, "regrets", game="kuhn-spiel", player="random")
+def test_a_game_without_constant_sum_has_no_equilibrium_and_says_so(client):
+    page = ask(client, "regrets", game="ipd(rounds=2)", player="random")
     assert page["equilibrium"] is None
-    assert "too many to be solved while a page waits" in page["why_no_equilibrium"]
+    assert "cfr finds equilibria of two-player constant-sum games" in page["why_no_equilibrium"]
     assert page["exploitability"] > 0.0
     assert page["sets"][0]["leak"] is None
 

@@ -7,7 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from stratagem.base.errors import BadParameter, WrongKind
+from stratagem.base.errors import BadParameter, StratagemError, WrongKind
 from stratagem.base.files import check_writable
 from stratagem.players.given import allow_given
 
@@ -44,6 +44,14 @@ def as_path(given: object, kind: str) -> Path:
     if given == "":  # as a path it would be the working folder
         raise BadParameter(f"The path of the {kind} is empty: name one.")
     return Path(given)
+
+
+def new_file(given: object) -> Path:
+    """Return the path of a file that is to be written; one that is there is refused."""
+    file = as_path(given, "file")
+    if file.exists():
+        raise StratagemError(f"{file} is there already: name another file.")
+    return file
 
 
 def as_folder(given: object) -> Path | None:

@@ -1,7 +1,7 @@
 """Progress of long calls: a bar in a terminal or in a notebook, and elsewhere a line now and then.
 
-A line is written after `FIRST_LINE` seconds, and then each time the call has taken twice as long, but at least every
-`LONGEST_GAP` seconds. So a log shows that a call works and how far it is, and a short call writes nothing.
+A line is written at the first step after `FIRST_LINE` seconds, and then when the call has taken twice as long, or
+`LONGEST_GAP` seconds more. So a log shows that a call works and how far it is, and a short call writes nothing.
 """
 
 from __future__ import annotations
@@ -53,14 +53,21 @@ def bar(name: str, total: int | None = None, *, shown: bool = True, remaining: b
         with _in_notebook(name, total) as show:
             yield show
     elif not console.is_terminal:
-        yield _in_lines(console)
+        yield _in_lines(_QuietConsole(stderr=True))
     else:
         with _in_terminal(console, name, total, remaining) as show:
             yield show
 
 
+class _QuietConsole(VisibleConsole):
+    """Console that is silent once nobody reads it, where its base class ends the program."""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+
+
 def _in_lines(console: VisibleConsole) -> Show:
-    """Return what writes a line of the error stream where one is due."""
+    """Return what writes a line of the error stream where one is due; a stream that takes none ends no call."""
     begun = time.monotonic()
     due = FIRST_LINE
 
@@ -70,7 +77,10 @@ def _in_lines(console: VisibleConsole) -> Show:
         if seconds >= due:
             due = seconds + min(seconds, LONGEST_GAP)
             how_far = f"{done:,} of {steps:,}" if steps else f"{done:,}"
-            console.print(f"{text}: {how_far} after {seconds:.0f} s", markup=False, highlight=False, soft_wrap=True)
+            try:
+                console.print(f"{text}: {how_far} after {seconds:.0f} s", markup=False, highlight=False, soft_wrap=True)
+            except OSError:  # such as a full disk
+                console.quiet = True
 
     return show
 

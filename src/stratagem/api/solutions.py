@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from stratagem.api.arguments import new_file
 from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import bar
@@ -15,8 +16,8 @@ from stratagem.base.errors import BadParameter
 from stratagem.base.options import is_number, whole
 from stratagem.games.base import Json
 from stratagem.games.catalogue import describe
-from stratagem.games.tree_walk import BUDGET
-from stratagem.players.equilibrium import CFR_PLUS, Table, policy_table
+from stratagem.games.tree_walk import BUDGET, walk
+from stratagem.players.equilibrium import CFR_PLUS, Table, has_distinct_keys, is_solvable, policy_table
 from stratagem.players.given import GameLike, as_game
 from stratagem.show.table import ResultTable, text_table
 
@@ -53,8 +54,8 @@ class Solution(Result):
     is_equilibrium: bool
     """True if the method converges to an equilibrium here: two seats with constant sum."""
     points: tuple[SolvePoint, ...]
-    policy: Table
-    """Probabilities of the actions by information set."""
+    policy: Table | None
+    """Probabilities of the actions by the key of the information set; None where a key names several sets."""
 
     def __float__(self) -> float:
         return self.points[-1].exploitability
@@ -91,11 +92,15 @@ class Solution(Result):
             return [*lines, "No equilibrium is claimed: the method has one in games of two seats with constant sum."]
         if (seconds := self.seconds_to_near) is not None:
             lines.append(f"At most {NEAR} after {seconds:.2f} s.")
-        player = f"cfr:{self.points[-1].iterations}" + (f":{self.method}" if self.method != CFR_PLUS else "")
-        return [*lines, f"As a player: {player}."]
+        if self.policy is not None and self.nodes <= BUDGET:
+            method = f":{self.method}" if self.method != CFR_PLUS else ""
+            lines.append(f"As a player: cfr:{self.points[-1].iterations}{method}.")
+        return lines
 
     def forms(self) -> Mapping[str, Callable[[Path], object]]:
         """Return the writer of the policy as JSON: actions and probabilities by information set."""
+        if self.policy is None:
+            return {}
         return {".json": lambda path: write_json({**self.to_json(), "policy": self.policy}, path)}
 
 
@@ -118,7 +123,7 @@ def solve(
     Args:
         game: Game whose tree can be walked.
         method: cfr+, dcfr or cfr.
-        iterations: Largest number of iterations.
+        iterations: Largest number of iterations, each of which updates every seat.
         until: Exploitability at which it stops, in the unit of the game.
         exact_budget: Largest number of nodes of the game's tree, if it is above 500,000.
         out: New JSON file for the policy and the figures.
@@ -130,15 +135,17 @@ def solve(
         raise BadParameter(f"solve stops at an exploitability above 0: `until={until}` is none.")
     from stratagem.games.regret_solver import TreeSolver, check_method  # loads numpy
     from stratagem.measure.exploitability.exact import of_policy
-    from stratagem.measure.tree_policy import oracle_of
+    from stratagem.measure.tree_policy import Oracle
 
     check_method(method)
-    made = as_game(game)
-    oracle = oracle_of(made, exact_budget)
-    solver = TreeSolver(oracle.tree, method)
+    made, file = as_game(game), None if out is None else new_file(out)
     points: list[SolvePoint] = []
     seconds = 0.0
     with bar("", iterations, shown=progress) as show:
+        tree = walk(
+            made, max(exact_budget, BUDGET), lambda nodes: show(0, iterations, f"{nodes:,} nodes"), one_round=True
+        )
+        oracle, solver = Oracle(tree), TreeSolver(tree, method)
         for stop in _stops(iterations):
             before = time.perf_counter()
             solver.iterate(stop - solver.iterations)
@@ -148,19 +155,18 @@ def solve(
             show(stop, iterations, f"exploitability {found.exploitability:.6f}")
             if until is not None and found.exploitability <= until:
                 break
-    spec = made.spec
     solution = Solution(
         game=describe(made),
         method=method,
-        unit=spec.unit,
-        nodes=len(oracle.tree),
-        information_sets=len(oracle.tree.information_sets),
-        is_equilibrium=spec.seats == 2 and spec.utility in ("zero-sum", "constant-sum"),
+        unit=made.spec.unit,
+        nodes=len(tree),
+        information_sets=len(tree.information_sets),
+        is_equilibrium=is_solvable(made),
         points=tuple(points),
-        policy=policy_table(oracle.tree, solver.average().tolist()),
+        policy=policy_table(tree, solver.average().tolist()) if has_distinct_keys(tree) else None,
     )
-    if out is not None:
-        solution.save(out)
+    if file is not None:
+        solution.save(file)
     return solution
 
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stratagem.api.arguments import as_path, as_text, names_of, several
+from stratagem.api.arguments import as_path, as_text, names_of, new_file, several
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import show_progress
 from stratagem.api.records import Record
 from stratagem.api.result import Result
-from stratagem.base.errors import StratagemError
 from stratagem.games.base import Json
 from stratagem.measure.figures.catalogue import figures_of
 from stratagem.show.table import ResultTable, text_table
@@ -77,7 +76,7 @@ def steps(
         progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     folders = [one.folder if isinstance(one, Record) else as_path(one, "record") for one in several(records, "record")]
-    file = None if out is None else _new_file(as_path(out, "file"))
+    file = None if out is None else new_file(out)
     named = as_text(step_reward, "advantage estimator")
     from stratagem.algorithms.scopal.decision_table import read_decisions
     from stratagem.algorithms.scopal.steps import make_steps, summarize
@@ -93,9 +92,3 @@ def steps(
     if file is not None:
         table.save(file)
     return table
-
-
-def _new_file(file: Path) -> Path:
-    if file.exists():
-        raise StratagemError(f"{file} is there already: name another file.")
-    return file

@@ -20,7 +20,7 @@ from stratagem.base.consent.table import ALLOWING
 from stratagem.base.errors import BadParameter
 from stratagem.base.renamed.arguments import REPLACED_COMMANDS, refuse_replaced
 from stratagem.cli.commands import COMMANDS, GROUPS, PLURAL, Command
-from stratagem.cli.console import errors
+from stratagem.cli.console import errors, out
 from stratagem.cli.parameters import as_options
 
 
@@ -182,7 +182,7 @@ class LazyCommand(TyperCommand):
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Read the options of the command itself; the parser goes on from there. Help alone imports nothing."""
         if args == ["--help"] and (text := stored_help(str(self.name))) is not None:
-            typer.echo(text)
+            out.print(text, markup=False, highlight=False, soft_wrap=True)
             raise typer.Exit
         return self.loaded.make_context(info_name, args, parent=parent, **extra)
 

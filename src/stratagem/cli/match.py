@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from stratagem.api.progress import show_progress
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.cli.call import CommandCall
 from stratagem.cli.console import out
@@ -46,7 +47,9 @@ def _regret_printer(episode: Episode) -> Callable[[Decision], None] | None:
     from stratagem.show.viewer.decision_regrets import regret_of
 
     try:
-        regret = regret_of(episode.game)
+        with show_progress(1) as step:
+            step("computes the regret of each move")
+            regret = regret_of(episode.game)
     except StratagemError as error:
         out.print(VisibleText(f"No regrets: {error}", style="dim"))
         return None

@@ -13,6 +13,7 @@ from pydantic import Field, field_validator, model_validator
 
 from stratagem.base.errors import BadParameter
 from stratagem.base.named import RegistryReader, in_a_recipe
+from stratagem.base.options import whole, within
 from stratagem.base.registry import Registry
 from stratagem.base.settings import FiniteSettings
 from stratagem.language.models.adapters import adapter_parameters, average_adapter, copy_adapter
@@ -44,6 +45,10 @@ class MovingAverage(ReferenceRule):
     update_every: int = 1
     """Optimizer steps between two updates."""
 
+    def __post_init__(self) -> None:
+        within("ema", "ema_decay", self.ema_decay, 0.0, 1.0)
+        whole("ema", "update_every", self.update_every, 1)
+
     def decay_after(self, steps_taken: int) -> float | None:
         return None if steps_taken % self.update_every else self.ema_decay
 
@@ -69,6 +74,10 @@ class MovingReference:
         """Update the reference if it is due after this step; return the largest change of a weight."""
         if (decay := self.rule.decay_after(taken)) is None:
             return None
+        if not 0.0 <= decay <= 1.0:
+            raise BadParameter(
+                f"A reference follows by a decay from 0 to 1, and its rule gave {decay} after step {taken}."
+            )
         before = [weight.detach().clone() for weight in adapter_parameters(self.lm, self.name)]
         average_adapter(self.lm, self.name, self.source, decay)
         after = adapter_parameters(self.lm, self.name)

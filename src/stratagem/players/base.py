@@ -45,13 +45,12 @@ class Listener(Protocol):
         ...
 
 
-@runtime_checkable
-class Onlooker(Protocol):
-    """Player that is shown the position after each turn, as a person at a page is; it must not play by it."""
+class Onlooker(ABC):
+    """Base of a player that is shown the position after each turn, as a person at a page is; it must not play by it."""
 
+    @abstractmethod
     def look(self, view: View[Any], state: State[Any] | None, actions: Mapping[Seat, str | None] | None) -> None:
         """Receive the position after a turn; the state and the actions are for players that see what is hidden."""
-        ...
 
 
 class Scripted(PlayerBase, ABC, Generic[F]):

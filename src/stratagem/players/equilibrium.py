@@ -22,8 +22,8 @@ from stratagem.games.catalogue import describe
 from stratagem.games.tree import GameTree
 from stratagem.games.tree_walk import walk
 
-FORMAT = 2
-"""Version of the cached format; raised when an old table would be read wrongly."""
+FORMAT = 3
+"""Version of the cached format; raised when an old table would be read wrongly, or another solver finds another."""
 
 CFR_PLUS = "cfr+"
 """Method of the solver, unless another is named."""
@@ -34,7 +34,7 @@ Table = dict[str, dict[str, float]]
 @lru_cache(maxsize=16)
 def average_policy(game: Game[Any], iterations: int, method: str = CFR_PLUS) -> Mapping[str, Mapping[str, float]]:
     """Return the average strategy after so many iterations, from the cache where it was solved before."""
-    game = _solvable(game)
+    check_solvable(game)
     path = cache_path(game, iterations, method)
     table = _read(path, path.stem)
     if table is None:
@@ -49,7 +49,7 @@ def refuse_untabled(game: Game[Any], iterations: int, method: str = CFR_PLUS) ->
 
     A cached table is proof enough.
     """
-    game = _solvable(game)
+    check_solvable(game)
     path = cache_path(game, iterations, method)
     if _read(path, path.stem) is None:
         _tree(game)
@@ -69,22 +69,29 @@ def cache_path(game: Game[Any], iterations: int, method: str = CFR_PLUS) -> Path
     return cache_folder() / f"{kind}-{readable}-{digest}-{iterations}-format{FORMAT}.json"
 
 
-def _solvable(game: Game[Any]) -> Game[Any]:
-    """Return the game; refused where no equilibrium is found by self-play."""
-    spec = game.spec
-    if spec.seats != 2 or spec.utility not in ("zero-sum", "constant-sum"):
-        raise CannotCompute(f"cfr finds equilibria of two-player constant-sum games, and {spec.name} is none.")
-    return game
+def is_solvable(game: Game[Any]) -> bool:
+    """Return whether self-play finds an equilibrium of a game: of two seats, with constant sum."""
+    return game.spec.seats == 2 and game.spec.utility in ("zero-sum", "constant-sum")
+
+
+def check_solvable(game: Game[Any]) -> None:
+    """Refuse a game in which self-play finds no equilibrium."""
+    if not is_solvable(game):
+        raise CannotCompute(f"cfr finds equilibria of two-player constant-sum games, and {game.spec.name} is none.")
 
 
 @lru_cache(maxsize=4)
 def _tree(game: Game[Any]) -> GameTree:
     """Return the tree of a game; refused where its keys do not tell its information sets apart."""
     tree = walk(game, one_round=True)
-    keys = {known.view.info_key for known in tree.information_sets}
-    if len(keys) < len(tree.information_sets):
+    if not has_distinct_keys(tree):
         raise CannotCompute(f"cfr cannot play {game.spec.name}: its keys do not tell its information sets apart.")
     return tree
+
+
+def has_distinct_keys(tree: GameTree) -> bool:
+    """Return whether the keys of the views tell the information sets of a tree apart."""
+    return len({known.view.info_key for known in tree.information_sets}) == len(tree.information_sets)
 
 
 def _solve_tree(tree: GameTree, iterations: int, method: str) -> Table:

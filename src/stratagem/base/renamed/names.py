@@ -15,6 +15,7 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "games.negotiation_v2": {"written": "write_bundle"},
     "games.resistance": {"proposed": "write_proposal"},
     "games.sender_receiver": {"PastRound": "PastExchange", "written": "write_action"},
+    "language.decoding.stopping": {"Watch": "GrowingReply"},
     "language.engines.base": {"Answered": "RequestAnswer"},
     "language.prompting.base": {"Message": "ChatMessage"},
     "learn.losses.base": {"combined": "combine_outputs"},

@@ -92,13 +92,28 @@ def run_audit(
 
 
 def count_recorded(plan: AuditPlan, out: Path) -> int:
-    """Count the decisions of the agent and of the baseline that stand in the folder of an audit."""
+    """Count the planned decisions that need no more answers, by what stands in the folder of this audit.
+
+    A step that another follows is over, and so is every step beside a card, also where fewer decisions came than were
+    planned. A folder of another audit has none.
+    """
     from stratagem.playing.store import read_episodes, shards  # loads pyarrow, so only with a folder
 
-    agent = make_player(plan.agent, make_bounded_game(plan.games[0])).name
-    folders = (out / RECORDS / step.folder for step in plan.steps if not step.why_not)
-    counts = (cost_of(read_episodes(folder), agent).decisions for folder in folders if shards(folder))
-    return sum(counts) + (count_recorded(plan.baseline, out / BASELINE) if plan.baseline else 0)
+    if not (out / PLAN).is_file():
+        return 0
+    try:
+        check_plan(out, with_files(plan.to_json()))
+    except StratagemError:
+        return 0
+    steps = [step for step in plan.steps if not step.why_not]
+    begun = [step for step in steps if shards(out / RECORDS / step.folder)]
+    over = steps if (out / FILE).is_file() else begun[:-1]
+    count = sum(step.decisions for step in over)
+    if begun and len(over) < len(steps):
+        agent = make_player(plan.agent, make_bounded_game(plan.games[0])).name
+        recorded = cost_of(read_episodes(out / RECORDS / begun[-1].folder), agent).decisions
+        count += min(recorded, begun[-1].decisions)
+    return count + (count_recorded(plan.baseline, out / BASELINE) if plan.baseline else 0)
 
 
 def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], progress: Show) -> Card:

@@ -100,9 +100,10 @@ def _table(text: str) -> _Table:
 
 
 def _on_tree(game: Game[Any]) -> _Table:
+    equilibrium = equilibrium_of_game(game)
     oracle, by_state = oracle_of_game(game), game.spec.independent_rounds > 0
     tree = oracle.tree
-    regrets = action_regrets(oracle, equilibrium_of_game(game))
+    regrets = action_regrets(oracle, equilibrium)
     table = {}
     for number, known in enumerate(tree.information_sets):
         seat, key = (-1, known.view.state_key) if by_state else (known.seat, known.view.info_key)

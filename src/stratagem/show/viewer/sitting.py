@@ -14,7 +14,7 @@ from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.language.engines.remote.budget import Budget, spending
 from stratagem.language.engines.remote.tally import PriceList, use_prices
-from stratagem.players.base import Ask, Move, Player, Traits
+from stratagem.players.base import Ask, Move, Onlooker, Player, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.players.human import Human, at_keyboard
 from stratagem.playing.forks import forks
@@ -86,7 +86,7 @@ class TypedReply(NamedTuple):
     text: str
 
 
-class PageHuman(Human):
+class PageHuman(Human, Onlooker):
     """Person at a page: sees the view of the seat, and is asked until the reply is legal.
 
     The page is told each change of that view, so who is asked sees what the others did one after another. The board is

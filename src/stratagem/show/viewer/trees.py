@@ -7,13 +7,14 @@ from typing import Any
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game
-from stratagem.measure.tree_policy import Floats, Oracle, oracle_of, policy_on
-from stratagem.players.catalogue import make_player
+from stratagem.games.regret_solver import Floats, TreeSolver
+from stratagem.measure.tree_policy import Oracle, oracle_of
+from stratagem.players.equilibrium import check_solvable
 
 EQUILIBRIUM = "cfr:1000"
 """Player of an equilibrium."""
-_SOLVED = 30_000
-"""Largest number of nodes of a tree that is solved while a page waits: some seconds."""
+_ITERATIONS = 1000
+"""Iterations of CFR+: 1.3 s in liar's dice, the largest tree of a game of ours."""
 
 
 def oracle_of_game(game: Game[Any]) -> Oracle:
@@ -26,10 +27,7 @@ def oracle_of_game(game: Game[Any]) -> Oracle:
 @lru_cache(maxsize=8)
 def equilibrium_of_game(game: Game[Any]) -> Floats:
     """Return an equilibrium of a two-player constant-sum game on its tree."""
-    tree = oracle_of_game(game).tree
-    player = make_player(EQUILIBRIUM, tree.game)
-    if len(tree) > _SOLVED:
-        raise CannotCompute(
-            f"The tree of {tree.game.spec.name} has {len(tree):,} nodes, too many to be solved while a page waits."
-        )
-    return policy_on(tree, player)
+    check_solvable(game)
+    solver = TreeSolver(oracle_of_game(game).tree)
+    solver.iterate(_ITERATIONS)
+    return solver.average()
