@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
@@ -19,7 +20,7 @@ from stratagem.language.decoding.sampling import Sampling
 from stratagem.language.decoding.vocabulary import Ids
 from stratagem.language.engines.kept_set import KeptSet, TokenSet, compact, pack
 from stratagem.language.engines.noise import gumbel, seeds
-from stratagem.language.models.decoding_settings import read_sampler
+from stratagem.language.models.decoding_settings import Sampler, read_sampler
 
 _NONE = float("-inf")
 _COLDEST = 1e-30
@@ -77,13 +78,19 @@ def _above(logprobs: torch.Tensor, share: float) -> torch.Tensor:
     return torch.log_softmax(logprobs.masked_fill(logprobs < least, _NONE), -1)
 
 
+@lru_cache(maxsize=64)
+def _sampler_of(text: str) -> Sampler:
+    """Return a sampler; a text is read once, and not for every token."""
+    return read_sampler(text).value
+
+
 def _explore(logprobs: torch.Tensor, sampler: str) -> torch.Tensor:
     """Return the distribution of a sampler.
 
     Refused where a token becomes possible or impossible: the recorded set would not be the support of the draw, and a
     ratio to a probability of 0 would have no value.
     """
-    changed = read_sampler(sampler).value.behaviour_logprobs(logprobs)
+    changed = _sampler_of(sampler).behaviour_logprobs(logprobs)
     if not isinstance(changed, torch.Tensor) or changed.shape != logprobs.shape:
         raise BadParameter(f"The sampler {sampler} must return a log-probability for each that it gets.")
     if not torch.equal(changed > _NONE, logprobs > _NONE):

@@ -36,7 +36,7 @@ class GoalStyle(Style):
     """Version of the system message."""
 
     def __post_init__(self) -> None:
-        if isinstance(self.version, bool) or self.version not in GOALS:
+        if type(self.version) is not int or self.version not in GOALS:  # a truth value and 2.0 are equal to one
             raise BadParameter(f"A style needs `version` as {' or '.join(map(str, GOALS))}, not {self.version!r}.")
 
     def goal(self) -> ChatMessage:
