@@ -13,12 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from fakes import Engine, Fake, asking, setups
 
+import stratagem as sg
 from stratagem.base.errors import BadRecord, StratagemError
 from stratagem.games.base import ActionPart
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.players.base import Move
 from stratagem.playing.scheduler import play
-from stratagem.playing.store import prepare, read_columns, read_episodes, record, shards, write_shard
+from stratagem.playing.store import count_episodes, prepare, read_columns, read_episodes, record, shards, write_shard
 
 MATRIX = "matrix(payoffs=[[(1, 2), (0, 0)], [(3, -1), (2, 2)]])"
 GAMES = [MATRIX if name == "matrix" else name for name in game_names()]
@@ -303,3 +304,10 @@ def test_a_prepared_folder_holds_nothing_yet(tmp_path):
     prepare(tmp_path / "deep" / "down")
     assert shards(tmp_path / "deep" / "down") == []
     prepare(tmp_path / "deep" / "down")
+
+
+def test_episodes_without_decisions_have_all_else_and_are_counted_from_one_column(tmp_path):
+    written = sg.play("kuhn(hands=1)", "random", episodes=7, record=tmp_path, progress=False).episodes
+    light = list(read_episodes(tmp_path, decisions=False))
+    assert light == [replace(episode, decisions=[]) for episode in written]
+    assert count_episodes(tmp_path) == 7

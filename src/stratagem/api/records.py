@@ -54,13 +54,13 @@ class Record(Episodes):
             tuple(results), self.folder.name, seed, outcomes=outcomes, requested=tuple(map(METRICS.present_name, names))
         )
 
-    def listed(self, first: int = _LISTED) -> ResultTable:
-        """Return the table of the first episodes."""
+    def listed(self, first: int = _LISTED, total: int | None = None) -> ResultTable:
+        """Return the table of the first episodes; `total` is the number of all where not all were read."""
         rows = [
             (str(place), e.id, ", ".join(e.players), str(len(e.rounds)), " ".join(number(pay, 2) for pay in e.payoffs))
             for place, e in enumerate(self.episodes[:first], 1)
         ]
-        title = f"{self.folder}: {len(self.episodes)} episodes"
+        title = f"{self.folder}: {len(self.episodes) if total is None else total} episodes"
         return text_table(title, ("number", "id", "players", "rounds", "payoffs"), rows)
 
     def tables(self) -> list[ResultTable]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from stratagem.api.records import read_record
+from stratagem.api.records import Record, read_record
 from stratagem.base.errors import StratagemError
 from stratagem.base.visible import visible
 from stratagem.cli.console import out
@@ -96,17 +97,28 @@ def show(
     if episode is None and (files is not None or words):
         option, what = ("--files", "writes the files") if files is not None else ("--words", "prints the words")
         raise StratagemError(f"{option} {what} of one episode: name it with --episode.")
+    if episode is None:
+        _list_episodes(folder, first, json=json)
+        return
     record = read_record(folder, calls=words)
-    if episode is not None and files is not None:
+    if files is not None:
         out.print(f"{len(record.write_files(files, episode))} files in {files}", markup=False)
-    elif episode is not None:
-        _print(record.episode(episode), words=words, json=json)
-    elif json:
-        print_json([episode_json(e) for e in record.episodes[:first]])
     else:
-        print_table(record.listed(first))
-        if (more := len(record.episodes) - first) > 0:
-            out.print(f"and {more} more: --first N lists more, --episode NUMBER prints one", markup=False)
+        _print(record.episode(episode), words=words, json=json)
+
+
+def _list_episodes(folder: Path, first: int, *, json: bool) -> None:
+    """List the first episodes; no later shard is read, and of a table no decision."""
+    from stratagem.playing.store import count_episodes, read_episodes  # loads pyarrow
+
+    episodes = tuple(islice(read_episodes(folder, calls=False, decisions=json), first))
+    if json:
+        print_json([episode_json(one) for one in episodes])
+        return
+    total = count_episodes(folder)
+    print_table(Record(episodes, folder).listed(first, total))
+    if (more := total - first) > 0:
+        out.print(f"and {more} more: --first N lists more, --episode NUMBER prints one", markup=False)
 
 
 def _print(episode: Episode, *, words: bool, json: bool) -> None:

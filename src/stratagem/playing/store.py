@@ -143,19 +143,31 @@ def no_episodes(folder: Path) -> BadRecord:
     return BadRecord(f"There are no recorded episodes in {folder}{inside}.")
 
 
-def read_episodes(folder: Path, numbers: Iterable[int] | None = None, *, calls: bool = True) -> Iterator[Episode]:
+def read_episodes(
+    folder: Path, numbers: Iterable[int] | None = None, *, calls: bool = True, decisions: bool = True
+) -> Iterator[Episode]:
     """Yield the episodes of these shards (by default all), with their decisions, as they were written.
 
-    Without `calls` the decisions come without the calls behind them, which are by far the most to read.
+    Without `calls` the decisions come without the calls behind them, which are by far the most to read; without
+    `decisions` the episodes come with their payoffs alone.
     """
     present = shards(folder)
     if numbers is None and not present:
         raise no_episodes(folder)
     for number in present if numbers is None else numbers:
-        behind = calls_by_decision(_read_calls(folder, number), _read(folder, "prompts", number)) if calls else {}
-        decisions = _decisions(_read(folder, "decisions", number), behind)
+        behind = (
+            calls_by_decision(_read_calls(folder, number), _read(folder, "prompts", number))
+            if calls and decisions
+            else {}
+        )
+        taken = _decisions(_read(folder, "decisions", number), behind) if decisions else {}
         for row in _read(folder, "episodes", number).to_pylist():
-            yield _episode(row, decisions.get(row["id"], []))
+            yield _episode(row, taken.get(row["id"], []))
+
+
+def count_episodes(folder: Path) -> int:
+    """Count the episodes of a record, by one column of its shards."""
+    return sum(len(_read(folder, "episodes", number, ("id",))) for number in shards(folder))
 
 
 def read_episode(folder: Path, number: int, name: str) -> Episode:
