@@ -29,7 +29,6 @@ from stratagem.show.viewer.positions import IN_TRAINING, read_position, stand_in
 from stratagem.show.viewer.pricing import price_of
 from stratagem.show.viewer.studio import Visit
 from stratagem.show.viewer.whatif import WhatIf, ask_what_if, partial_of
-from stratagem.training.policy import POLICY
 from stratagem.training.runs.folder import RunFolder
 
 
@@ -157,6 +156,12 @@ def test_nearest_checkpoint_stands_in_for_a_policy_in_training(tmp_path, step, l
         assert told == {seat: f"run:{run}@{name}" for seat, name in expected.items()}
     (run / "models.json").unlink()
     assert stand_ins_of(episode, RunFolder(run), step) == {}
+
+
+def test_a_policy_in_training_has_the_name_that_training_gives_it():
+    pytest.importorskip("torch")
+    from stratagem.training.policy import POLICY
+
     assert IN_TRAINING == POLICY
 
 
