@@ -38,6 +38,7 @@ def test_probability_of_actions_that_are_not_shown_is_told(folder):
 
 
 def test_model_is_asked_only_as_often_as_the_reader_has_accepted(folder):
+    pytest.importorskip("torch")
     price = ask(folder, "tiny")
     assert isinstance(price, JobPrice)
     assert price.price["calls"] == price.price["most_calls"] == 1
