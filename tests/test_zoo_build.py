@@ -9,7 +9,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 import stratagem as sg
-from stratagem.language.models.run_models import read_run_models
+from stratagem.language.models.run_models import DEMO, read_run_models
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "zoo"))
 import zoo
@@ -132,3 +132,26 @@ def test_rounded_weights_take_half_the_room_and_name_their_base(tmp_path):
     zoo.round_weights(folder)
     assert weights.stat().st_size < 0.6 * before
     assert zoo.digests(folder) == zoo.digests(zoo.PACKAGE / "kuhn-sepo")
+
+
+def test_a_check_without_the_package_says_how_to_install_it(monkeypatch):
+    """The shipped demo alone is there: it has no card."""
+    monkeypatch.setattr(zoo, "zoo_models", lambda: {"kuhn-demo": DEMO / "kuhn-demo"})
+    with pytest.raises(SystemExit, match=r"pip install \./zoo"):
+        zoo.check()
+
+
+def test_a_check_tells_a_changed_file_and_a_changed_figure(monkeypatch, tmp_path, capsys):
+    folder = tmp_path / "kuhn-sepo"
+    shutil.copytree(zoo.PACKAGE / "kuhn-sepo", folder)
+    card = json.loads((folder / zoo.CARD).read_text("utf-8"))
+    monkeypatch.setattr(zoo, "zoo_models", lambda: {"kuhn-sepo": folder, "kuhn-demo": DEMO / "kuhn-demo"})
+    measured = {label: dict(found) for label, found in card["figures"].items()}
+    monkeypatch.setattr(zoo, "figures", lambda game, player, seed: measured[player.partition("@")[2]])
+    assert zoo.check() == 0
+    (folder / "config.toml").write_text("seed = 7\n")
+    measured["best"]["exploitability"] = {"mean": 0.5, "se": 0.0, "exact": True}
+    assert zoo.check() == 1
+    told = capsys.readouterr().out
+    assert "its files are not those of its card" in told
+    assert "best, exploitability: the card says 0.02805, measured 0.5" in told

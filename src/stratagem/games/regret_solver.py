@@ -10,7 +10,7 @@ policy by policy: NashConv says what the seats could still gain.
 | `cfr+` | never below 0 | iteration t weighs t | Tammelin 2014 |
 | `dcfr` | old ones count less: 3/2, 0 | iteration t weighs (t / (t + 1))^2 | Brown and Sandholm 2019 |
 
-The seats are updated one after the other. There is no sampled form: a pass over all sequences costs about a hundredth
+The seats are updated one after the other. There is no sampled form: a pass over all sequences costs about a seventieth
 of a pass over the nodes, and a game that is too large to be walked has no tree to sample.
 """
 
