@@ -49,7 +49,9 @@ def test_wheel_holds_every_recipe_and_sentence_of_the_repository_and_the_types(w
     shipped = {path.relative_to(ROOT / "src") for path in (ROOT / "src/stratagem/demo").rglob("*") if path.is_file()}
     assert shipped <= held
     assert {path for path in held if path.suffix == ".toml"} - shipped == recipes | sentences
-    assert {Path("stratagem/py.typed"), Path("stratagem/__init__.pyi"), Path("stratagem/show/reports/page.js")} <= held
+    assert {
+        Path("stratagem") / name for name in ("py.typed", "__init__.pyi", "show/reports/page.js", "cli/help.json")
+    } <= held
     code = {path.relative_to(ROOT / "src") for path in (ROOT / "src").rglob("*.py")}
     assert {path for path in held if path.suffix == ".py"} == code
 
