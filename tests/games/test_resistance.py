@@ -77,6 +77,21 @@ def test_a_seat_of_the_resistance_has_no_fail_card():
     assert list(state.view(1).choices) == [SUCCESS, FAIL]
 
 
+def test_a_team_on_its_mission_was_not_rejected():
+    state = dealt((1, 2))
+    state.play({0: "PROPOSE 0 3"})
+    state.play({0: A, 1: R, 2: R, 3: R, 4: R})
+    state.play({1: "PROPOSE 0 1"})
+    state.play(dict.fromkeys(range(5), A))
+    facts, lines = state.view(0).facts, state.view(0).situation.split("\n")
+    assert facts.rejected == 1
+    assert lines[1].endswith("approved by 0; it was rejected.")
+    assert lines[2].endswith("approved by 0 1 2 3 4; it is on the mission.")
+    assert lines[3] == "Mission 1, 1 teams rejected so far: on the mission is the team 0 1."
+    state.play({0: SUCCESS, 1: FAIL})
+    assert state.view(0).situation.split("\n")[2].endswith("1 FAIL.")
+
+
 def test_only_spies_know_each_other():
     state = dealt((1, 2))
     assert [state.view(seat).facts.spies for seat in range(5)] == [(), (1, 2), (1, 2), (), ()]

@@ -40,6 +40,11 @@ class Proposal(NamedTuple):
     approved_by: Team
     fails: int | None
 
+    @property
+    def is_approved(self) -> bool:
+        """True if more than half of the seats voted for the team."""
+        return 2 * len(self.approved_by) > SEATS
+
 
 class ResistanceFacts(NamedTuple):
     """Knowledge of a seat: the spies, for a spy alone, and what has happened in public."""
@@ -56,7 +61,7 @@ class ResistanceFacts(NamedTuple):
     @property
     def rejected(self) -> int:
         """Number of teams that were rejected in this round."""
-        return sum(row.round == self.round and row.fails is None for row in self.past)
+        return sum(row.round == self.round and not row.is_approved for row in self.past)
 
 
 class ResistanceState(State[ResistanceFacts]):
@@ -109,9 +114,10 @@ class ResistanceState(State[ResistanceFacts]):
 
     def _vote(self, chosen: Mapping[Seat, str]) -> RoundResult:
         approved = tuple(seat for seat, vote in chosen.items() if vote == APPROVE)
-        self.past += (Proposal(self.round, self.leader, self.team, approved, None),)
+        proposal = Proposal(self.round, self.leader, self.team, approved, None)
+        self.past += (proposal,)
         self.leader = (self.leader + 1) % SEATS
-        if 2 * len(approved) > SEATS:
+        if proposal.is_approved:
             self.phase, self.to_act = MISSION, self.team
             return pending(SEATS)
         if sum(row.round == self.round for row in self.past) == self.game.attempts:
@@ -175,6 +181,7 @@ class Resistance(Game[ResistanceFacts]):
     def spec(self) -> GameSpec:
         return GameSpec(
             name="resistance",
+            version=2,
             family="resistance",
             summary="The Resistance for five seats: two hidden spies, votes on teams, and secret missions.",
             reference="The Resistance (Eskridge 2009), five players, without plot cards",
@@ -283,7 +290,13 @@ def _role(facts: ResistanceFacts) -> str:
 
 
 def _describe_proposal(row: Proposal) -> str:
-    went = "it was rejected" if row.fails is None else f"{row.fails} FAIL"
+    went = (
+        "it was rejected"
+        if not row.is_approved
+        else "it is on the mission"
+        if row.fails is None
+        else f"{row.fails} FAIL"
+    )
     voted = _list_seats(row.approved_by) or "nobody"
     team = _list_seats(row.team)
     return f"Mission {row.round + 1}: player {row.leader} proposed {team}; approved by {voted}; {went}."
