@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import new_file
 from stratagem.api.json_file import write_json
@@ -20,6 +21,10 @@ from stratagem.games.tree_walk import BUDGET, walk
 from stratagem.players.equilibrium import CFR_PLUS, Table, has_distinct_keys, is_solvable, policy_table
 from stratagem.players.given import GameLike, as_game
 from stratagem.show.table import ResultTable, text_table
+
+if TYPE_CHECKING:
+    from stratagem.games.regret_solver import TreeSolver
+    from stratagem.measure.tree_policy import Oracle
 
 NEAR = 0.001
 """Exploitability at which a solution is near enough, in the unit of the game."""
@@ -134,26 +139,19 @@ def solve(
     if until is not None and not (is_number(until) and until > 0.0):
         raise BadParameter(f"solve stops at an exploitability above 0: `until={until}` is none.")
     from stratagem.games.regret_solver import TreeSolver, check_method  # loads numpy
-    from stratagem.measure.exploitability.exact import of_policy
     from stratagem.measure.tree_policy import Oracle
 
     check_method(method)
     made, file = as_game(game), None if out is None else new_file(out)
-    points: list[SolvePoint] = []
-    seconds = 0.0
     with bar("", iterations, shown=progress) as show:
         tree = walk(
             made, max(exact_budget, BUDGET), lambda nodes: show(0, iterations, f"{nodes:,} nodes"), one_round=True
         )
-        oracle, solver = Oracle(tree), TreeSolver(tree, method)
-        for stop in _stops(iterations):
-            before = time.perf_counter()
-            solver.iterate(stop - solver.iterations)
-            seconds += time.perf_counter() - before
-            found = of_policy(oracle, solver.average())
-            points.append(SolvePoint(stop, seconds, found.exploitability, found.nash_conv))
-            show(stop, iterations, f"exploitability {found.exploitability:.6f}")
-            if until is not None and found.exploitability <= until:
+        solver, points = TreeSolver(tree, method), list[SolvePoint]()
+        for point in _improve(solver, Oracle(tree), iterations):
+            points.append(point)
+            show(point.iterations, iterations, f"exploitability {point.exploitability:.6f}")
+            if until is not None and point.exploitability <= until:
                 break
     solution = Solution(
         game=describe(made),
@@ -168,6 +166,19 @@ def solve(
     if file is not None:
         solution.save(file)
     return solution
+
+
+def _improve(solver: TreeSolver, oracle: Oracle, iterations: int) -> Iterator[SolvePoint]:
+    """Yield how exploitable the average policy is, again and again on the way to so many iterations."""
+    from stratagem.measure.exploitability.exact import of_policy  # loads numpy
+
+    seconds = 0.0
+    for stop in _stops(iterations):
+        before = time.perf_counter()
+        solver.iterate(stop - solver.iterations)
+        seconds += time.perf_counter() - before
+        found = of_policy(oracle, solver.average())
+        yield SolvePoint(stop, seconds, found.exploitability, found.nash_conv)
 
 
 def _stops(iterations: int) -> Iterator[int]:
