@@ -15,6 +15,7 @@ from stratagem.games.key import Chance
 
 if TYPE_CHECKING:
     from stratagem.games.choices import Choices
+    from stratagem.games.positions import Positions
     from stratagem.games.spec import GameSpec, OnIllegal
 
 F = TypeVar("F")
@@ -203,6 +204,10 @@ class Game(ABC, Generic[F]):
     def default_action(self, facts: F) -> str:
         """Return the action that is played for an absent seat: by default the first legal action."""
         return self.choices(facts).first
+
+    def positions(self) -> Positions | None:
+        """Return the positions of the game for a walk without views, if its engine knows them; None walks states."""
+        return None
 
     def twin(self) -> Twin | None:
         """Return the same game in OpenSpiel, if there is one: the oracle for checks and best responses."""

@@ -99,7 +99,7 @@ def outcomes(state: State[Any], actions: Mapping[Seat, str | None]) -> Iterator[
 def _outcomes(
     state: State[Any], actions: Mapping[Seat, str | None], tape: Tape, probability: float
 ) -> Iterator[tuple[float, State[Any], RoundResult]]:
-    after = _fork(state, tape)
+    after = fork_state(state, tape)
     try:
         result = after.play(actions)
     except UnsettledDraw as draw:
@@ -109,7 +109,7 @@ def _outcomes(
     yield probability, after, result
 
 
-def _fork(state: State[Any], tape: Tape) -> State[Any]:
+def fork_state(state: State[Any], tape: Tape) -> State[Any]:
     """Fork a state, whose class must draw nothing when it is made."""
     try:
         return state.fork(tape)

@@ -13,31 +13,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from stratagem.games.base import Game, Seat, State, View
+from stratagem.games.base import Game
+from stratagem.games.tree_sets import InformationSet, InformationSets
 
 if TYPE_CHECKING:
     import numpy as np
 
-    Ints = np.ndarray[Any, np.dtype[np.int64]]
+    from stratagem.games.tree_sets import Ints
+
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 CHANCE, TERMINAL = -1, -4
 """Movers that are no seat, numbered as in OpenSpiel."""
-
-
-class InformationSet(NamedTuple):
-    """Situations that a seat cannot tell apart."""
-
-    seat: Seat
-    view: View[Any]
-    """View of the seat, at the first node of the set."""
-    state: State[Any]
-    """State at that node; it is forked, never played on."""
-    actions: tuple[str, ...]
-    before: tuple[int, int] | None
-    """Index of the seat's last information set before this one, and of its action there."""
-    turn: int
-    """Number of turns before it in the game, or in its round."""
 
 
 class RoundKind(NamedTuple):
@@ -73,13 +60,9 @@ class GameTree:
     """Rounds that were closed on the way to the node."""
     depths: Ints
     """First node of each depth, and the number of nodes at the end."""
+    information_sets: InformationSets
     kinds: Sequence[RoundKind]
     """Kinds of rounds that show the seats different views; the first is that of the nodes."""
-
-    @property
-    def information_sets(self) -> Sequence[InformationSet]:
-        """Information sets of the nodes."""
-        return self.kinds[0].sets
 
     def __len__(self) -> int:
         return len(self.parent)
@@ -87,16 +70,14 @@ class GameTree:
     @cached_property
     def slots(self) -> Ints:
         """Number of the first action of each information set among the actions of all sets, and their number."""
-        import numpy as np
-
-        return np.cumsum([0, *(len(known.actions) for known in self.information_sets)])
+        return self.information_sets.slots
 
     @cached_property
     def set_of_slot(self) -> Ints:
         """Information set of each slot."""
         import numpy as np
 
-        return np.repeat(np.arange(len(self.information_sets)), np.diff(self.slots))
+        return np.repeat(np.arange(len(self.information_sets)), self.information_sets.sizes)
 
     @cached_property
     def slot(self) -> Ints:
@@ -138,9 +119,12 @@ class GameTree:
     @cached_property
     def digest(self) -> str:
         """Digest of all nodes and information sets: equal trees play alike."""
+        import numpy as np
+
         digest = hashlib.blake2b(digest_size=8)
         for column in (self.parent, self.mover, self.information_set, self.probability, self.returns):
-            digest.update(column.tobytes())
+            whole = np.int64 if column.dtype.kind == "i" else np.float64  # digests are older than narrow columns
+            digest.update(column.astype(whole).tobytes())
         for known in self.information_sets:
             digest.update(repr((known.seat, known.view.info_key, known.actions)).encode())
         return digest.hexdigest()

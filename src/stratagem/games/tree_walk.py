@@ -1,21 +1,30 @@
-"""Walk of a game: its tree, once through views, choices and enumerated chance."""
+"""Walk of a game: its tree in columns, once through positions, choices and enumerated chance.
+
+The walk goes by depth first, so that few positions are alive at a time, and writes by breadth: the children of a node
+are written together, behind all that were written before in their depth.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from stratagem.base.errors import CannotCompute
-from stratagem.games.base import Game, Seat, State
-from stratagem.games.enumeration import outcomes, starts, walk_positions
+from stratagem.games.base import Game, Seat
 from stratagem.games.key import Key
-from stratagem.games.rounds import round_outcomes, round_starts, shares_of_rounds
-from stratagem.games.tree import CHANCE, TERMINAL, GameTree, InformationSet, RoundKind
-from stratagem.games.tree_size import estimated_size, list_choices
+from stratagem.games.positions import Branch, Place, Position, SetOptions, first_place, next_place, positions_of
+from stratagem.games.rounds import shares_of_rounds
+from stratagem.games.tree import CHANCE, TERMINAL, GameTree, RoundKind
+from stratagem.games.tree_sets import InformationSet, InformationSets, SetColumns
+from stratagem.games.tree_size import estimated_size
+
+if TYPE_CHECKING:
+    from stratagem.games.tree_sets import Ints
 
 BUDGET = 500_000
 """Largest number of nodes: some ten seconds."""
@@ -23,182 +32,207 @@ _REPORT_EVERY = 10_000
 """Nodes between two reports of progress."""
 Progress = Callable[[int], None]
 """Receiver of the number of nodes so far."""
-_Recall = tuple[tuple[int, int] | None, ...]
-"""By seat: its last information set, and the action there."""
+_Recall = tuple[int, ...]
+"""By seat: slot of its last action, in the order of the walk; below 0 before its first."""
+_Pending = tuple[Place, int, _Recall, int, int]
+"""Node whose children are still to be walked: its information set or CHANCE, the recall, the turns and its depth."""
 
 
-class _WalkNode(NamedTuple):
-    """Node whose children are still to be walked."""
+class _Layer:
+    """Nodes of one depth, in columns."""
 
-    parent: int
-    choice: int
-    probability: float
-    returns: tuple[float, ...]
-    rounds: int
-    recall: _Recall
-    turn: int
-    state: State[Any] | None
-    """State before the move; None at a chance node."""
-    chosen: tuple[str, ...] = ()
-    """Actions of the seats that chose before in the same move."""
-    branches: Sequence[_Outcome] = ()
-    """Outcomes at a chance node."""
+    __slots__ = ("chance", "kind", "num_outcomes", "returns", "rounds")
+
+    def __init__(self) -> None:
+        self.kind = array("i")
+        """Information set by the order of the walk, CHANCE or TERMINAL."""
+        self.num_outcomes = array("i")
+        """Number of outcomes of each chance node."""
+        self.chance = array("d")
+        self.returns = array("d")
+        self.rounds = array("i")
 
 
-class _Outcome(NamedTuple):
-    """Outcome of a move, or a start of the game."""
+class _MetSets:
+    """Information sets in the order in which the walk meets them."""
 
-    probability: float
-    state: State[Any]
-    payoffs: tuple[float, ...]
-    closed: bool
+    def __init__(self) -> None:
+        self.number: dict[tuple[int, str], int] = {}
+        """By the slot of the seat's last action before the set, and the key of its view."""
+        self.seat = array("b")
+        self.before = array("i")
+        """Slot of the seat's last action before the set, in the order of the walk; below 0 at its first."""
+        self.depth = array("i")
+        self.place = array("i")
+        """Number of the first node among those of its depth."""
+        self.turn = array("i")
+        self.option = array("i")
+        self.slot = array("i")
+        """First slot."""
+        self.num_slots = 0
+        self.options: dict[SetOptions, int] = {}
+        self.moves: list[tuple[Any, ...]] = []
+        """Moves of each of the options."""
 
-
-class _Row(NamedTuple):
-    """Integers of a node, in the order of the tree's columns."""
-
-    parent: int
-    mover: int
-    information_set: int
-    choice: int
-    first_child: int
-    num_children: int
-    rounds: int
+    def add(self, seat: Seat, before: int, options: SetOptions, met: tuple[int, int, int]) -> None:
+        """Add a set, met at this depth, place and turn."""
+        option = self.options.setdefault(options, len(self.options))
+        if option == len(self.moves):
+            self.moves.append(options.moves)
+        self.seat.append(seat)
+        self.before.append(before)
+        self.option.append(option)
+        self.slot.append(self.num_slots)
+        self.num_slots += len(options.actions)
+        for column, value in zip((self.depth, self.place, self.turn), met, strict=True):
+            column.append(value)
 
 
 class _TreeWalk:
-    """Walk of a tree, depth by depth: of a whole game, or of one of its rounds."""
+    """Walk of a tree: of a whole game, or of one of its rounds."""
 
     def __init__(self, game: Game[Any], budget: int, progress: Progress | None, number: int | None) -> None:
         self.game = game
         self.number = number
         self.budget = budget
         self.progress = progress
-        self.sets: list[InformationSet] = []
-        self._set_numbers: dict[tuple[Seat, tuple[int, int] | None, str], int] = {}
-        self.num_nodes = 1
+        self.positions = positions_of(game, number)
+        self.sets = _MetSets()
+        self.layers: list[_Layer] = []
+        self.pending: list[_Pending] = []
+        self.num_nodes = 0
 
     def tree(self) -> GameTree:
         """Walk the game, or the round."""
-        import numpy as np
-
-        rows: list[_Row] = []
-        probabilities: list[float] = []
-        returns: list[tuple[float, ...]] = []
-        depths: list[int] = []
-
-        def follow(node: _WalkNode) -> list[_WalkNode]:
-            first = self.num_nodes
-            mover, information_set, children = self._expand_node(node, len(rows))
-            rows.append(_Row(node.parent, mover, information_set, node.choice, first, len(children), node.rounds))
-            return children
-
-        for number, (depth, node) in enumerate(walk_positions([self._root()], follow)):
-            if depth == len(depths):
-                depths.append(number)
-            probabilities.append(node.probability)
-            returns.append(node.returns)
-        depths.append(len(rows))
-        columns = dict(zip(_Row._fields, np.array(rows, dtype=np.int64).T.copy(), strict=True))
-        return GameTree(
-            game=self.game,
-            **columns,
-            probability=np.array(probabilities),
-            returns=np.array(returns),
-            depths=np.array(depths),
-            kinds=(RoundKind(1.0, (0,), tuple(self.sets)),),
-        )
-
-    def _root(self) -> _WalkNode:
-        seats = self.game.spec.seats
-        zeros = (0.0,) * seats
-        first = starts(self.game) if self.number is None else round_starts(self.game, self.number)
-        branches = [_Outcome(chance, state, zeros, False) for chance, state in first]
-        return self._reach_node(-1, 0, branches, zeros, 0, (None,) * seats, 0)
-
-    def _expand_node(self, node: _WalkNode, index: int) -> tuple[int, int, list[_WalkNode]]:
-        """Return the mover of a node, its information set and its children."""
-        if node.state is None:
-            return CHANCE, -1, list(self._outcomes(node, index))
-        if node.state.over or (self.number is not None and node.rounds > 0):
-            return TERMINAL, -1, []
-        seat = node.state.to_act[len(node.chosen)]
-        number = self._information_set(seat, node)
-        return seat, number, list(self._moves(node, index, seat, number))
-
-    def _outcomes(self, node: _WalkNode, index: int) -> Iterator[_WalkNode]:
-        for choice, branch in enumerate(node.branches):
-            self._count()
-            yield self._settle_node(
-                index, choice, branch, branch.probability, node.returns, node.rounds, node.recall, node.turn
-            )
-
-    def _moves(self, node: _WalkNode, index: int, seat: Seat, number: int) -> Iterator[_WalkNode]:
-        state = node.state
-        assert state is not None
-        for choice, action in enumerate(self.sets[number].actions):
-            self._count()
-            recall = (*node.recall[:seat], (number, choice), *node.recall[seat + 1 :])
-            chosen = (*node.chosen, action)
-            if len(chosen) < len(state.to_act):
-                yield _WalkNode(index, choice, 1.0, node.returns, node.rounds, recall, node.turn, state, chosen)
+        seats, positions, sets, pending = self.game.spec.seats, self.positions, self.sets, self.pending
+        self._write([(1.0, first_place(positions, seats))], [tuple(-1 - seat for seat in range(seats))], 0, 0)
+        while pending:
+            place, kind, recall, turn, depth = pending.pop()
+            if kind == CHANCE:
+                self._write(place.at, [recall] * len(place.at), turn, depth)
                 continue
-            actions = dict(zip(state.to_act, chosen, strict=True))
-            followed = outcomes(state, actions) if self.number is None else round_outcomes(state, actions)
-            branches = [_Outcome(chance, after, result.payoffs, result.closed) for chance, after, result in followed]
-            yield self._reach_node(index, choice, branches, node.returns, node.rounds, recall, node.turn + 1)
+            moves = sets.moves[sets.option[kind]]
+            seat, slot = sets.seat[kind], sets.slot[kind]
+            before, after = recall[:seat], recall[seat + 1 :]
+            children = [(1.0, next_place(positions, place, move)) for move in moves]
+            recalls = [(*before, one, *after) for one in range(slot, slot + len(moves))]
+            self._write(children, recalls, turn + (len(place.chosen) + 1 == len(place.to_act or ())), depth)
+        return self._assemble()
 
-    def _reach_node(
-        self,
-        parent: int,
-        choice: int,
-        branches: Sequence[_Outcome],
-        returns: tuple[float, ...],
-        rounds: int,
-        recall: _Recall,
-        turn: int,
-    ) -> _WalkNode:
-        """Return the node after a move: a chance node, unless there is one outcome."""
-        if len(branches) == 1:
-            return self._settle_node(parent, choice, branches[0], 1.0, returns, rounds, recall, turn)
-        return _WalkNode(parent, choice, 1.0, returns, rounds, recall, turn, None, (), branches)
+    def _write(self, children: Sequence[Branch], recalls: Sequence[_Recall], turn: int, depth: int) -> None:
+        """Write the children of a node in their depth, and those that have children themselves to what is pending."""
+        if depth == len(self.layers):
+            self.layers.append(_Layer())
+        layer, known, key = self.layers[depth], self.sets.number, self.positions.key
+        self._count(len(children))
+        fresh: list[_Pending] = []
+        for (chance, place), recall in zip(children, recalls, strict=True):
+            at, to_act, chosen, returns, rounds = place
+            if to_act:
+                seat = to_act[len(chosen)]
+                name = (recall[seat], key(at, seat))
+                kind = known.get(name, -1)
+                if kind < 0 or self.sets.depth[kind] > depth:
+                    kind = self._meet(seat, name, at, (depth, len(layer.kind), turn))
+                fresh.append((place, kind, recall, turn, depth + 1))
+            elif to_act is None:
+                kind = CHANCE
+                layer.num_outcomes.append(len(at))
+                fresh.append((place, kind, recall, turn, depth + 1))
+            else:
+                kind = TERMINAL
+            layer.kind.append(kind)
+            layer.chance.append(chance)
+            layer.returns.extend(returns)
+            layer.rounds.append(rounds)
+        self.pending += reversed(fresh)
 
-    def _settle_node(
-        self,
-        parent: int,
-        choice: int,
-        branch: _Outcome,
-        probability: float,
-        returns: tuple[float, ...],
-        rounds: int,
-        recall: _Recall,
-        turn: int,
-    ) -> _WalkNode:
-        """Return the node of a state that was reached."""
-        summed = tuple(before + payoff for before, payoff in zip(returns, branch.payoffs, strict=True))
-        return _WalkNode(parent, choice, probability, summed, rounds + branch.closed, recall, turn, branch.state)
-
-    def _information_set(self, seat: Seat, node: _WalkNode) -> int:
-        """Return the number of the information set of the seat to move; a new one where it was not met before."""
-        assert node.state is not None
-        view = node.state.view(seat)
-        before = node.recall[seat]
-        key = (seat, before, view.info_key)
-        number = self._set_numbers.setdefault(key, len(self.sets))
-        if number == len(self.sets):
-            if view.choices.is_open:
-                raise CannotCompute(
-                    f"{self.game.spec.name} has open text, so its tree has no end: leave out the `limit` of talk."
-                )
-            self.sets.append(InformationSet(seat, view, node.state, tuple(list_choices(view)), before, node.turn))
+    def _meet(self, seat: Seat, name: tuple[int, str], at: Position, met: tuple[int, int, int]) -> int:
+        """Return the number of a set that is new, or whose nodes until now stand deeper in the tree."""
+        sets = self.sets
+        number = sets.number.setdefault(name, len(sets.seat))
+        if number == len(sets.seat):
+            sets.add(seat, name[0], self.positions.options(at, seat), met)
+        else:
+            sets.depth[number], sets.place[number], sets.turn[number] = met
         return number
 
-    def _count(self) -> None:
-        self.num_nodes += 1
+    def _assemble(self) -> GameTree:
+        """Return the tree, its nodes and its information sets in the order of a walk by breadth."""
+        import numpy as np
+
+        sets, depths = self.sets, np.cumsum([0, *(len(layer.kind) for layer in self.layers)])
+        first_node = depths[np.asarray(sets.depth)] + np.asarray(sets.place)
+        order = np.argsort(first_node).astype(np.int32)
+        number = np.empty_like(order)
+        number[order] = np.arange(len(order), dtype=np.int32)
+        option = np.asarray(sets.option)
+        sizes = np.array([len(moves) for moves in sets.moves], dtype=np.int32)[option]
+        kind = self._column("kind")
+        acting, drawing = kind >= 0, kind == CHANCE
+        num_children = np.zeros(len(kind), dtype=np.int32)
+        num_children[acting] = sizes[kind[acting]]
+        num_children[drawing] = self._column("num_outcomes")
+        first_child = (1 + np.cumsum(num_children) - num_children).astype(np.int32)
+        parent = np.concatenate([[-1], np.repeat(np.arange(len(kind)), num_children)]).astype(np.int32)
+        choice = np.arange(len(kind), dtype=np.int32) - first_child[parent]
+        choice[0] = 0
+        information_set = np.where(acting, number[np.where(acting, kind, 0)], -1).astype(np.int32)
+        mover = kind.astype(np.int8)
+        mover[acting] = np.asarray(sets.seat)[kind[acting]]
+        columns = SetColumns(
+            seat=np.asarray(sets.seat)[order],
+            before=_renumber_slots(np.asarray(sets.before)[order], np.asarray(sets.slot), sizes, number),
+            turn=np.asarray(sets.turn)[order],
+            option=option[order],
+            node=first_node[order].astype(np.int32),
+            options=tuple(sets.options),
+        )
+        known = InformationSets(self.game, self.number, columns, parent, choice, information_set)
+        return GameTree(
+            game=self.game,
+            parent=parent,
+            mover=mover,
+            information_set=information_set,
+            choice=choice,
+            probability=self._column("chance"),
+            first_child=first_child,
+            num_children=num_children,
+            returns=self._column("returns").reshape(len(kind), -1),
+            rounds=self._column("rounds"),
+            depths=depths,
+            information_sets=known,
+            kinds=(RoundKind(1.0, (0,), known),),
+        )
+
+    def _column(self, name: str) -> Any:
+        """Return a column of all nodes; the layers lose it."""
+        import numpy as np
+
+        parts = [np.asarray(getattr(layer, name)) for layer in self.layers]
+        for layer in self.layers:
+            delattr(layer, name)
+        return np.concatenate(parts)
+
+    def _count(self, more: int) -> None:
+        before = self.num_nodes
+        self.num_nodes += more
         if self.num_nodes > self.budget:
             raise CannotCompute(_too_large(self.game, "too many", self.budget))
-        if self.progress is not None and self.num_nodes % _REPORT_EVERY == 0:
+        if self.progress is not None and self.num_nodes // _REPORT_EVERY > before // _REPORT_EVERY:
             self.progress(self.num_nodes)
+
+
+def _renumber_slots(before: Ints, starts: Ints, sizes: Ints, number: Ints) -> Ints:
+    """Return slots by the order of the walk as slots of the sets in their new order; -1 where there is none."""
+    import numpy as np
+
+    first = np.zeros(len(sizes), dtype=np.int64)
+    first[number] = sizes
+    first = np.cumsum(first) - first  # of each set in the new order
+    earlier = np.searchsorted(starts, np.maximum(before, 0), side="right") - 1
+    slots = first[number[earlier]] + before - starts[earlier]
+    return np.where(before < 0, -1, slots).astype(np.int32)
 
 
 def walk(

@@ -14,6 +14,7 @@ from stratagem.base.errors import BadRecord, CannotCompute
 from stratagem.games.base import Json, Node, State, View
 from stratagem.games.key import Chance
 from stratagem.games.spiel.facts import SpielFacts
+from stratagem.games.spiel.positions import NodePositions
 from stratagem.games.spiel.rules import SpielRules
 from stratagem.games.spiel.state import SpielState
 
@@ -81,6 +82,9 @@ class SpielGame(SpielRules):
         except (KeyError, TypeError) as error:
             raise BadRecord(f"This is no state of {self.spec.name}: {error!r}.") from error
         return state
+
+    def positions(self) -> NodePositions | None:
+        return NodePositions(self) if type(self) is SpielGame else None  # a subclass may have states of its own
 
     def twin(self) -> SpielTwin:
         return self._twin
