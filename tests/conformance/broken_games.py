@@ -9,6 +9,8 @@ from cards import SAID, CardFacts, Cards, CardsState, declares
 from stratagem.base.errors import IllegalAction
 from stratagem.games import Flat, Key, ParsedReply, State, View
 from stratagem.games.abilities import TimedState
+from stratagem.games.enumeration import starts
+from stratagem.games.positions import StatePositions
 
 
 def broken(check, **changes):
@@ -202,6 +204,28 @@ class Deaf(Flat):
         return ParsedReply(None, "silent")
 
 
+def positions(**methods):
+    """Positions of the game's states, of which one answer is another."""
+    kind = type("BrokenPositions", (StatePositions,), methods)
+    return lambda self: kind(self, None)
+
+
+def children_that_pay_twice(self, place, moves):
+    found = StatePositions.children(self, place, moves)
+    return [(*one[:3], tuple(2 * paid for paid in one[3]), one[4]) for one in found]
+
+
+def start_of_the_first_likeliest(self):
+    at, *rest = StatePositions.start(self)
+    (chance, first), (other, second), *others = at
+    return [(chance * 1.5, first), (other * 0.5, second), *others], *rest
+
+
+def options_backwards(self, at, seat):
+    options = StatePositions.options(self, at, seat)
+    return options._replace(actions=options.actions[::-1])
+
+
 BROKEN = [
     broken("spec", how="no summary", game={"spec": declares(summary="")}),
     broken("spec", how="a name with a space", game={"spec": declares(name="high card")}),
@@ -271,6 +295,15 @@ BROKEN = [
     broken("disguise", how="an action within a word", game={"rules": lambda self, seat: "RAISE or PASS; praise wins."}),
     broken("disguise", how="situations that read alike", game={"situation": tell_the_card_by_a_slip}),
     broken("texts", how="control characters", game={"rules": lambda self, seat: "High card\x1b[1m wins."}),
+    broken("positions", how="a key of their own", game={"positions": positions(key=lambda self, at, seat: "one")}),
+    broken("positions", how="payoffs twice", game={"positions": positions(children=children_that_pay_twice)}),
+    broken("positions", how="a likelier deal", game={"positions": positions(start=start_of_the_first_likeliest)}),
+    broken("positions", how="actions backwards", game={"positions": positions(options=options_backwards)}),
+    broken(
+        "positions",
+        how="the other state",
+        game={"positions": positions(state=lambda self, at: next(starts(self.game))[1])},
+    ),
 ]
 
 

@@ -28,7 +28,12 @@ from stratagem.games.spiel import SpielGame, spiel
 def test_a_sound_game_conforms():
     report = verify(Cards())
     assert report.ok
-    assert {check.name for check in report.checks if check.outcome == "skipped"} == {"chance", "rounds", "twin"}
+    assert {check.name for check in report.checks if check.outcome == "skipped"} == {
+        "chance",
+        "rounds",
+        "positions",
+        "twin",
+    }
     assert "information sets met again" in report["hidden"].detail
     assert "redrawn states" in report["hidden"].detail
 

@@ -7,7 +7,7 @@ so what the facts do not contain cannot leak.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, Self, TypeVar
 
 from stratagem.base.errors import BadParameter, BadRecord, CannotCompute, IllegalAction
@@ -15,7 +15,6 @@ from stratagem.games.key import Chance
 
 if TYPE_CHECKING:
     from stratagem.games.choices import Choices
-    from stratagem.games.positions import Positions
     from stratagem.games.spec import GameSpec, OnIllegal
 
 F = TypeVar("F")
@@ -303,6 +302,55 @@ class State(ABC, Generic[F]):
             if action is not None and action not in choices:
                 return IllegalAction(f"In {name} seat {seat} cannot play {action!r}: it may play {choices.summary()}.")
         return IllegalAction(f"In {name} these actions cannot be played together: {dict(actions)}.")
+
+
+Position = Any
+"""What an engine calls a position: a state of ours, or a node of OpenSpiel."""
+
+
+Place = tuple[Position, tuple[Seat, ...] | None, tuple[Any, ...], tuple[float, ...], int]
+"""Node of a tree; a plain tuple, since a walk makes one for every node. Its parts, in their order:
+
+- the position; at a chance node the branches of the draw;
+- the seats that choose in the position: none at the end, and None at a chance node;
+- the moves of the seats that chose before in the same position;
+- the payoffs so far, by seat;
+- the rounds that were closed so far.
+"""
+Branch = tuple[float, Place]
+"""Outcome of chance: its probability, and where it leads."""
+
+
+class SetOptions(NamedTuple):
+    """What a seat may choose in an information set."""
+
+    actions: tuple[str, ...]
+    moves: tuple[Any, ...]
+    """Names of the actions that `Positions.after` knows."""
+
+
+class Positions(Protocol):
+    """Positions of one game, or of one of its rounds."""
+
+    def start(self) -> Place:
+        """Return the root: the first position, or the draw of it."""
+        ...
+
+    def key(self, at: Position, seat: Seat) -> str:
+        """Return the `info_key` of a seat's view."""
+        ...
+
+    def options(self, at: Position, seat: Seat) -> SetOptions:
+        """Return the choices of a seat that is to act; asked once for each information set."""
+        ...
+
+    def children(self, place: Place, moves: Sequence[Any]) -> list[Place]:
+        """Return where each of these moves of the last seat to act leads: to a position, or to a draw among some."""
+        ...
+
+    def state(self, at: Position) -> State[Any]:
+        """Return the state of a position; it is forked, never played on."""
+        ...
 
 
 class Twin(Protocol):

@@ -6,68 +6,14 @@ game is walked through its states, with chance enumerated.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from operator import add
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
-from stratagem.games.base import Game, RoundResult, Seat, State
+from stratagem.games.base import Branch, Game, Place, Positions, RoundResult, Seat, SetOptions, State
 from stratagem.games.enumeration import Tape, UnsettledDraw, fork_state, outcomes, starts
 from stratagem.games.rounds import round_outcomes, round_starts
 from stratagem.games.tree_size import list_choices
-
-Position = Any
-"""What an engine calls a position: a state of ours, or a node of OpenSpiel."""
-
-
-class Place(NamedTuple):
-    """Node of a tree: a position, and what the seats have chosen in it so far."""
-
-    at: Position
-    """The position; at a chance node the branches of the draw."""
-    to_act: tuple[Seat, ...] | None
-    """Seats that choose in the position; none at the end, and None at a chance node."""
-    chosen: tuple[Any, ...]
-    """Moves of the seats that chose before in the same position."""
-    returns: tuple[float, ...]
-    """Payoffs so far, by seat."""
-    rounds: int
-    """Rounds that were closed so far."""
-
-
-Branch = tuple[float, Place]
-"""Outcome of chance: its probability, and where it leads."""
-
-
-class SetOptions(NamedTuple):
-    """What a seat may choose in an information set."""
-
-    actions: tuple[str, ...]
-    moves: tuple[Any, ...]
-    """Names of the actions that `Positions.after` knows."""
-
-
-class Positions(Protocol):
-    """Positions of one game, or of one of its rounds."""
-
-    def starts(self) -> Sequence[Branch]:
-        """Return the beginnings of the game, with their probabilities."""
-        ...
-
-    def key(self, at: Position, seat: Seat) -> str:
-        """Return the `info_key` of a seat's view."""
-        ...
-
-    def options(self, at: Position, seat: Seat) -> SetOptions:
-        """Return the choices of a seat that is to act; asked once for each information set."""
-        ...
-
-    def after(self, place: Place, moves: tuple[Any, ...]) -> Sequence[Branch]:
-        """Return where a move of every seat to act leads, with the probability of each outcome."""
-        ...
-
-    def state(self, at: Position) -> State[Any]:
-        """Return the state of a position; it is forked, never played on."""
-        ...
 
 
 class StatePositions:
@@ -78,11 +24,12 @@ class StatePositions:
         self.number = number
         """Number of the round that is walked; None for the whole game."""
 
-    def starts(self) -> list[Branch]:
+    def start(self) -> Place:
         """Return the initial states."""
         first = starts(self.game) if self.number is None else round_starts(self.game, self.number)
         nothing = (0.0,) * self.game.spec.seats
-        return [(chance, Place(state, state.to_act, (), nothing, 0)) for chance, state in first]
+        branches: list[Branch] = [(chance, (state, state.to_act, (), nothing, 0)) for chance, state in first]
+        return join_branches(branches, nothing, 0)
 
     def key(self, at: State[Any], seat: Seat) -> str:
         """Return the key of the seat's view."""
@@ -93,31 +40,30 @@ class StatePositions:
         actions = tuple(list_choices(at.view(seat)))
         return SetOptions(actions, actions)
 
-    def after(self, place: Place, moves: tuple[str, ...]) -> list[Branch]:
-        """Return the states after a joint action."""
-        actions = dict(zip(place.at.to_act, moves, strict=True))
-        return [
-            (chance, self._reach(place, after, result)) for chance, after, result in self._outcomes(place.at, actions)
-        ]
+    def children(self, place: Place, moves: Sequence[str]) -> list[Place]:
+        """Return the states after each joint action."""
+        return [self._after(place, move) for move in moves]
+
+    def _after(self, place: Place, move: str) -> Place:
+        state, to_act, chosen, returns, rounds = place
+        actions: dict[Seat, str | None] = dict(zip(to_act or (), (*chosen, move), strict=True))
+        after = fork_state(state, state.chance if isinstance(state.chance, Tape) else Tape({}))
+        try:
+            result = after.play(actions)  # most moves draw nothing
+        except UnsettledDraw:
+            found = outcomes(state, actions) if self.number is None else round_outcomes(state, actions)
+            branches = [(chance, self._reach(one, result, returns, rounds)) for chance, one, result in found]
+            return join_branches(branches, returns, rounds)
+        return self._reach(after, result, returns, rounds)
 
     def state(self, at: State[Any]) -> State[Any]:
         """Return the position itself."""
         return at
 
-    def _outcomes(
-        self, state: State[Any], actions: Mapping[Seat, str | None]
-    ) -> Iterator[tuple[float, State[Any], RoundResult]] | tuple[tuple[float, State[Any], RoundResult]]:
-        tape = state.chance if isinstance(state.chance, Tape) else Tape({})
-        after = fork_state(state, tape)
-        try:
-            return ((1.0, after, after.play(actions)),)  # most moves draw nothing
-        except UnsettledDraw:
-            return outcomes(state, actions) if self.number is None else round_outcomes(state, actions)
-
-    def _reach(self, place: Place, after: State[Any], result: RoundResult) -> Place:
-        returns = tuple(map(add, place.returns, result.payoffs))
+    def _reach(self, after: State[Any], result: RoundResult, returns: tuple[float, ...], rounds: int) -> Place:
         over = self.number is not None and result.closed  # what follows is another round
-        return Place(after, () if over else after.to_act, (), returns, place.rounds + result.closed)
+        total = tuple(map(add, returns, result.payoffs))
+        return after, () if over else after.to_act, (), total, rounds + result.closed
 
 
 def positions_of(game: Game[Any], number: int | None) -> Positions:
@@ -126,20 +72,14 @@ def positions_of(game: Game[Any], number: int | None) -> Positions:
     return StatePositions(game, number) if own is None else own
 
 
-def first_place(positions: Positions, seats: int) -> Place:
-    """Return the root of a tree."""
-    return _join_branches(positions.starts(), (0.0,) * seats, 0)
-
-
-def next_place(positions: Positions, place: Place, move: Any) -> Place:
-    """Return the node after the move of the seat that chooses next at a node."""
+def places_after(positions: Positions, place: Place, moves: Sequence[Any]) -> list[Place]:
+    """Return the nodes after each of these moves of the seat that chooses next at a node."""
     at, to_act, chosen, returns, rounds = place
-    moves = (*chosen, move)
-    if len(moves) < len(to_act):  # type: ignore[arg-type]  # a seat is to choose
-        return Place(at, to_act, moves, returns, rounds)
-    return _join_branches(positions.after(place, moves), returns, rounds)
+    if to_act is None or len(chosen) + 1 == len(to_act):
+        return positions.children(place, moves)
+    return [(at, to_act, (*chosen, move), returns, rounds) for move in moves]
 
 
-def _join_branches(branches: Sequence[Branch], returns: tuple[float, ...], rounds: int) -> Place:
-    """Return the node of a draw: a chance node, unless there is one outcome."""
-    return branches[0][1] if len(branches) == 1 else Place(branches, None, (), returns, rounds)
+def join_branches(branches: Sequence[Branch], returns: tuple[float, ...], rounds: int) -> Place:
+    """Return the node of a draw that comes after these payoffs: a chance node, unless there is one outcome."""
+    return branches[0][1] if len(branches) == 1 else (branches, None, (), returns, rounds)

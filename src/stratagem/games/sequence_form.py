@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.games.base import Seat
-from stratagem.games.tree import TERMINAL, GameTree, InformationSet
+from stratagem.games.tree import TERMINAL, GameTree
+from stratagem.games.tree_sets import InformationSet
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -128,9 +129,8 @@ class SequenceForm:
     def _last_sequences(self) -> list[Ints]:
         """Return for each seat the sequence that each node stands after."""
         tree = self.tree
-        seat_of_set = np.array([known.seat for known in tree.information_sets], dtype=np.int64)
         moved = tree.slot >= 0
-        mover = np.where(moved, seat_of_set[tree.set_of_slot[tree.slot]], -1)
+        mover = np.where(moved, tree.information_sets.columns.seat[tree.set_of_slot[tree.slot]], -1)
         found = []
         for seat in range(len(self.seats)):
             last = np.where(mover == seat, self._places[tree.slot] + 1, -1)
@@ -232,38 +232,36 @@ def sum_by_place(places: Ints, values: Floats, size: int) -> Floats:
 
 
 def _sequences_of(tree: GameTree, seat: Seat) -> SeatSequences:
-    sets = [number for number, known in enumerate(tree.information_sets) if known.seat == seat]
-    level = dict[int, int]()
-    parent = dict[int, int]()  # slot of the tree before each set, -1 at its first
-    for number in sets:  # a set stands after those before it
-        before = tree.information_sets[number].before
-        level[number] = 0 if before is None else level[before[0]] + 1
-        parent[number] = -1 if before is None else int(tree.slots[before[0]]) + before[1]
+    columns, sizes, slots = tree.information_sets.columns, tree.information_sets.sizes, tree.slots
     place = np.full(len(tree.set_of_slot) + 1, -1, dtype=np.int64)  # the last is that of slot -1
-    order: list[int] = []
+    order: list[Ints] = []
     layers: list[SetLayer] = []
-    sizes: list[int] = []
-    for depth in range(1 + max(level.values(), default=-1)):
-        here = [number for number in sets if level[number] == depth]
-        here.sort(key=lambda number: place[parent[number]])
-        counts = [len(tree.information_sets[number].actions) for number in here]
-        first = len(order)
-        for number, count in zip(here, counts, strict=True):
-            slots = range(int(tree.slots[number]), int(tree.slots[number]) + count)
-            place[slots.start : slots.stop] = np.arange(len(order), len(order) + count)
-            order += slots
-        sizes += counts
-        sequences = np.array([place[parent[number]] + 1 for number in here], dtype=np.int64)
+    counts = np.zeros(0, dtype=np.int64)
+    here = np.flatnonzero((columns.seat == seat) & (columns.before < 0))
+    later = np.flatnonzero((columns.seat == seat) & (columns.before >= 0))
+    first = 0
+    while len(here):
+        here = here[np.argsort(place[columns.before[here]], kind="stable")]
+        own = sizes[here]
+        starts = np.cumsum(own) - own
+        total = int(own.sum())
+        order.append(np.repeat(slots[here] - starts, own) + np.arange(total))
+        place[order[-1]] = np.arange(first, first + total)
+        sequences = place[columns.before[here]] + 1
         parents, first_sets = np.unique(sequences, return_index=True)
         layers.append(
             SetLayer(
-                slots=slice(first, len(order)),
-                starts=np.cumsum([0, *counts[:-1]]),
-                set_of_slot=np.repeat(np.arange(len(here)), counts),
+                slots=slice(first, first + total),
+                starts=starts,
+                set_of_slot=np.repeat(np.arange(len(here)), own),
                 parents=parents,
                 first_sets=first_sets,
-                before=np.repeat(sequences, counts),
+                before=np.repeat(sequences, own),
             )
         )
-    starts = np.cumsum([0, *sizes[:-1]]) if sizes else np.zeros(0, dtype=np.int64)
-    return SeatSequences(np.array(order, dtype=np.int64), tuple(layers), starts, np.array(sizes, dtype=np.int64))
+        counts, first = np.concatenate([counts, own]), first + total
+        reached = place[columns.before[later]] >= 0  # a set stands one layer after its seat's last one
+        here, later = later[reached], later[~reached]
+    return SeatSequences(
+        np.concatenate(order or [np.zeros(0, dtype=np.int64)]), tuple(layers), np.cumsum(counts) - counts, counts
+    )

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
-from stratagem.games.base import Game, Seat, State, View
-from stratagem.games.positions import Place, Positions, SetOptions, first_place, next_place, positions_of
+from stratagem.games.base import Game, Place, Positions, Seat, SetOptions, State, View
+from stratagem.games.positions import places_after, positions_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -141,11 +141,11 @@ class InformationSets(Sequence[InformationSet]):
 
     def _show(self, numbers: Sequence[int]) -> list[tuple[State[Any], View[Any]]]:
         """Play the moves that lead to some sets, each once."""
-        known = {0: first_place(self._positions, self.game.spec.seats)}
+        known = {0: self._positions.start()}
         shown = []
         for number in numbers:
             node = int(self.columns.node[number])
-            state = self._positions.state(self._reach_node(node, known).at)
+            state = self._positions.state(self._reach_node(node, known)[0])
             shown.append((state, state.view(int(self.columns.seat[number]))))
         return shown
 
@@ -159,9 +159,9 @@ class InformationSets(Sequence[InformationSet]):
         for child in reversed(way):
             choice, number = int(self.choice[child]), int(self.information_set[node])
             if number < 0:
-                place = place.at[choice][1]
+                place = place[0][choice][1]
             else:
                 moves = self.columns.options[self.columns.option[number]].moves
-                place = next_place(self._positions, place, moves[choice])
+                place = places_after(self._positions, place, moves[choice : choice + 1])[0]
             known[child], node = place, child
         return place

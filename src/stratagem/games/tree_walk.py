@@ -15,9 +15,9 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from stratagem.base.errors import CannotCompute
-from stratagem.games.base import Game, Seat
+from stratagem.games.base import Game, Place, Position, Seat, SetOptions
 from stratagem.games.key import Key
-from stratagem.games.positions import Branch, Place, Position, SetOptions, first_place, next_place, positions_of
+from stratagem.games.positions import places_after, positions_of
 from stratagem.games.rounds import shares_of_rounds
 from stratagem.games.tree import CHANCE, TERMINAL, GameTree, RoundKind
 from stratagem.games.tree_sets import InformationSet, InformationSets, SetColumns
@@ -38,7 +38,7 @@ _Pending = tuple[Place, int, _Recall, int, int]
 """Node whose children are still to be walked: its information set or CHANCE, the recall, the turns and its depth."""
 
 
-class _Layer:
+class _DepthColumns:
     """Nodes of one depth, in columns."""
 
     __slots__ = ("chance", "kind", "num_outcomes", "returns", "rounds")
@@ -71,14 +71,13 @@ class _MetSets:
         """First slot."""
         self.num_slots = 0
         self.options: dict[SetOptions, int] = {}
-        self.moves: list[tuple[Any, ...]] = []
-        """Moves of each of the options."""
+        self.played: list[tuple[Seat, int, tuple[Any, ...]]] = []
+        """Seat, first slot and moves of each set."""
 
     def add(self, seat: Seat, before: int, options: SetOptions, met: tuple[int, int, int]) -> None:
         """Add a set, met at this depth, place and turn."""
         option = self.options.setdefault(options, len(self.options))
-        if option == len(self.moves):
-            self.moves.append(options.moves)
+        self.played.append((seat, self.num_slots, options.moves))
         self.seat.append(seat)
         self.before.append(before)
         self.option.append(option)
@@ -98,54 +97,63 @@ class _TreeWalk:
         self.progress = progress
         self.positions = positions_of(game, number)
         self.sets = _MetSets()
-        self.layers: list[_Layer] = []
+        self.layers: list[_DepthColumns] = []
         self.pending: list[_Pending] = []
         self.num_nodes = 0
 
     def tree(self) -> GameTree:
         """Walk the game, or the round."""
-        seats, positions, sets, pending = self.game.spec.seats, self.positions, self.sets, self.pending
-        self._write([(1.0, first_place(positions, seats))], [tuple(-1 - seat for seat in range(seats))], 0, 0)
-        while pending:
-            place, kind, recall, turn, depth = pending.pop()
-            if kind == CHANCE:
-                self._write(place.at, [recall] * len(place.at), turn, depth)
-                continue
-            moves = sets.moves[sets.option[kind]]
-            seat, slot = sets.seat[kind], sets.slot[kind]
-            before, after = recall[:seat], recall[seat + 1 :]
-            children = [(1.0, next_place(positions, place, move)) for move in moves]
-            recalls = [(*before, one, *after) for one in range(slot, slot + len(moves))]
-            self._write(children, recalls, turn + (len(place.chosen) + 1 == len(place.to_act or ())), depth)
+        nobody = tuple(-1 - seat for seat in range(self.game.spec.seats))
+        root: Place = ([(1.0, self.positions.start())], None, (), (), 0)
+        self.pending.append((root, CHANCE, nobody, 0, 0))
+        while self.pending:
+            self._write_children(self.pending.pop())
         return self._assemble()
 
-    def _write(self, children: Sequence[Branch], recalls: Sequence[_Recall], turn: int, depth: int) -> None:
-        """Write the children of a node in their depth, and those that have children themselves to what is pending."""
+    def _write_children(self, node: _Pending) -> None:
+        """Write the children of a node in their depth, and keep those that have children themselves for later.
+
+        It runs once for every node with children, so what it needs is at hand in local names.
+        """
+        place, kind, recall, turn, depth = node
         if depth == len(self.layers):
-            self.layers.append(_Layer())
-        layer, known, key = self.layers[depth], self.sets.number, self.positions.key
-        self._count(len(children))
+            self.layers.append(_DepthColumns())
+        layer, known, depth_of, key = self.layers[depth], self.sets.number, self.sets.depth, self.positions.key
+        write_kind, write_returns, write_rounds = layer.kind.append, layer.returns.extend, layer.rounds.append
+        if kind == CHANCE:
+            children: Sequence[Place] = [child for _, child in place[0]]
+            chances = [chance for chance, _ in place[0]]
+            mover, slot = -1, 0
+        else:
+            mover, slot, moves = self.sets.played[kind]
+            children = places_after(self.positions, place, moves)
+            chances = [1.0] * len(moves)
+            turn += len(place[2]) + 1 == len(place[1] or ())
+        before, after = recall[:mover], recall[mover + 1 :]
         fresh: list[_Pending] = []
-        for (chance, place), recall in zip(children, recalls, strict=True):
-            at, to_act, chosen, returns, rounds = place
-            if to_act:
-                seat = to_act[len(chosen)]
-                name = (recall[seat], key(at, seat))
-                kind = known.get(name, -1)
-                if kind < 0 or self.sets.depth[kind] > depth:
-                    kind = self._meet(seat, name, at, (depth, len(layer.kind), turn))
-                fresh.append((place, kind, recall, turn, depth + 1))
-            elif to_act is None:
-                kind = CHANCE
-                layer.num_outcomes.append(len(at))
-                fresh.append((place, kind, recall, turn, depth + 1))
-            else:
-                kind = TERMINAL
-            layer.kind.append(kind)
-            layer.chance.append(chance)
-            layer.returns.extend(returns)
-            layer.rounds.append(rounds)
-        self.pending += reversed(fresh)
+        for child in children:
+            at, to_act, chosen, returns, rounds = child
+            kind = TERMINAL
+            if to_act or to_act is None:
+                own = (*before, slot, *after) if mover >= 0 else recall
+                if to_act:
+                    seat = to_act[len(chosen)]
+                    name = (own[seat], key(at, seat))
+                    kind = known.get(name, -1)
+                    if kind < 0 or depth_of[kind] > depth:
+                        kind = self._meet(seat, name, at, (depth, len(layer.kind), turn))
+                else:
+                    kind = CHANCE
+                    layer.num_outcomes.append(len(at))
+                fresh.append((child, kind, own, turn, depth + 1))
+            write_kind(kind)
+            write_returns(returns)
+            write_rounds(rounds)
+            slot += 1
+        layer.chance.extend(chances)
+        fresh.reverse()
+        self.pending += fresh
+        self._count(len(children))
 
     def _meet(self, seat: Seat, name: tuple[int, str], at: Position, met: tuple[int, int, int]) -> int:
         """Return the number of a set that is new, or whose nodes until now stand deeper in the tree."""
@@ -167,7 +175,7 @@ class _TreeWalk:
         number = np.empty_like(order)
         number[order] = np.arange(len(order), dtype=np.int32)
         option = np.asarray(sets.option)
-        sizes = np.array([len(moves) for moves in sets.moves], dtype=np.int32)[option]
+        sizes = np.array([len(one.moves) for one in sets.options], dtype=np.int32)[option]
         kind = self._column("kind")
         acting, drawing = kind >= 0, kind == CHANCE
         num_children = np.zeros(len(kind), dtype=np.int32)

@@ -14,6 +14,7 @@ from stratagem.games.conformance import (
     hiding,
     keys,
     outcomes,
+    positions,
     rounds,
     symmetry,
     texts,
@@ -57,6 +58,7 @@ RULES: tuple[ConformanceRule, ...] = (
     ConformanceRule("rounds", rounds.independent_rounds, ("outcomes",)),
     ConformanceRule("texts", texts.texts, ("legal",)),
     ConformanceRule("disguise", disguising.disguise, ("texts", "choices", "outcomes")),
+    ConformanceRule("positions", positions.check_positions, ("outcomes",)),
     ConformanceRule("twin", twins.twin, ("forks", "outcomes")),
 )
 """Every check by name, foundations first."""

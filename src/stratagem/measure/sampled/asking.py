@@ -14,7 +14,7 @@ import numpy as np
 from stratagem.base.errors import CannotCompute
 from stratagem.games.key import Key
 from stratagem.games.rounds import turns_before
-from stratagem.games.tree import InformationSet
+from stratagem.games.tree_sets import InformationSet
 from stratagem.measure.resumable import ResumableRecord
 from stratagem.measure.sampled.questions import Ints, TreeQuestions
 from stratagem.measure.sampled.tally import ReplyTally, deal_halves

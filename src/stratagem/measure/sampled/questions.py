@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from stratagem.games.tree import GameTree, InformationSet
+from stratagem.games.tree import GameTree
+from stratagem.games.tree_sets import InformationSet
 from stratagem.measure.policies import merges
 from stratagem.players.base import Player
 

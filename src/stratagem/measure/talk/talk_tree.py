@@ -15,7 +15,8 @@ from stratagem.base.errors import BadParameter
 from stratagem.games.abilities import silence_at
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.talk import Intent, Statement
-from stratagem.games.tree import TERMINAL, GameTree, InformationSet
+from stratagem.games.tree import TERMINAL, GameTree
+from stratagem.games.tree_sets import InformationSet
 from stratagem.games.tree_walk import BUDGET
 from stratagem.measure.exploitability.exact import check_stated
 from stratagem.measure.prompts import prompts_of
