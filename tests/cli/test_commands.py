@@ -211,7 +211,7 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("tournament ipd --players TitForTat Pavlov --record /dev/null/nowhere", "/dev/null/nowhere cannot be written"),
         ("eval ipd --player TitForTat --out /", "/ cannot be written: Is a directory."),
         ("tournament ipd --players TitForTat Pavlov --out .", ". cannot be written: Is a directory."),
-        ("eval tic-tac-toe --player cfr:5", "beyond the budget"),
+        ("eval connect-four --player cfr:5", "beyond the budget"),
         ("verify-game nope", "There is no game called 'nope'"),
     ],
 )

@@ -1,11 +1,15 @@
 """Game trees: sizes from the literature, perfect recall, payoffs along the way, budgets and bad games."""
 
+import tracemalloc
+from dataclasses import dataclass
+
 import numpy as np
 import pyspiel
 import pytest
 
 from stratagem.base.errors import CannotCompute
-from stratagem.games import tree_walk
+from stratagem.games import Flat, Game, GameSpec, RoundResult, State, View, tree_sets, tree_walk
+from stratagem.games.base import pending
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.spiel.tree_game import set_names, spiel_game
@@ -123,3 +127,115 @@ def test_digest_follows_the_payoffs():
     )
     assert one.parent.tolist() == other.parent.tolist()
     assert one.digest == again.digest != other.digest
+
+
+class HiddenCountState(State):
+    """Seat 1 moves twice or once, as a hidden draw says, and then seat 0, which sees nothing of that."""
+
+    __slots__ = ("left", "said")
+    state_fields = ("left", "said")
+
+    def begin(self):
+        self.left, self.said = 2 - self.chance.at("count").integer(2), ()
+        self.to_act = (1,)
+
+    def view(self, seat):
+        return View(self.game, seat, (seat, self.said if seat else ()))
+
+    def play(self, actions):
+        ((seat, action),) = actions.items()
+        self.said = (*self.said, action)
+        if seat == 0:
+            self.end()
+            return RoundResult((float(action == self.said[0]), 0.0))
+        self.left -= 1
+        self.to_act = (1,) if self.left else (0,)
+        return pending(2)
+
+
+@dataclass(frozen=True)
+class HiddenCount(Game):
+    state = HiddenCountState
+
+    @property
+    def spec(self):
+        return GameSpec(
+            name="hidden-count",
+            family="hidden-count",
+            summary="A hidden number of moves.",
+            simultaneous=False,
+            utility="general-sum",
+            rounds=1,
+            bounds=(0.0, 1.0),
+            chance=True,
+            private_information=True,
+            symmetric=False,
+            on_illegal="default",
+        )
+
+    def choices(self, facts):
+        return Flat(("left", "right"))
+
+    def rules(self, seat):
+        return "Say left or right."
+
+    def situation(self, facts):
+        return "Your turn."
+
+
+def first_nodes(tree):
+    """Return the first node of each information set, found without the walk."""
+    numbers, nodes = np.unique(tree.information_set, return_index=True)
+    return nodes[numbers >= 0].tolist()
+
+
+@pytest.mark.parametrize("game", [HiddenCount(), *map(make_game, ("leduc", "ipd(rounds=3)", "auction(rounds=2)"))])
+def test_sets_are_numbered_by_breadth(game):
+    nodes = first_nodes(walk(game))
+    assert nodes == sorted(nodes)
+    assert walk(game).information_sets.columns.node.tolist() == nodes
+
+
+def test_a_set_is_shown_at_its_first_node_though_a_deeper_one_is_met_before():
+    tree = walk(HiddenCount())
+    ((number, known),) = ((number, one) for number, one in enumerate(tree.information_sets) if one.seat == 0)
+    nodes = np.flatnonzero(tree.information_set == number)
+    assert (np.searchsorted(tree.depths, nodes, side="right") - 1).tolist() == [2, 2, 3, 3, 3, 3]
+    assert (known.turn, known.state.said, known.before) == (1, ("left",), None)
+
+
+@pytest.mark.parametrize(
+    "text", ["kuhn(hands=2)", "leduc", "ipd(rounds=3)", "spiel:goofspiel(num_cards=3,imp_info=true)"]
+)
+def test_views_are_made_again_by_replay(monkeypatch, text):
+    """Each view is that of the seat to move at the first node of its set, though few are kept at a time."""
+    monkeypatch.setattr(tree_sets, "_TOGETHER", 3)
+    monkeypatch.setattr(tree_sets, "_KEPT", 2)
+    game = make_game(text)
+    tree = walk(game)
+    for number in (*range(len(tree.information_sets)), 0, -1):
+        known = tree.information_sets[number]
+        assert known.state.view(known.seat).facts == known.view.facts
+        assert tuple(known.view.choices) == known.actions
+        assert known.seat in known.state.to_act
+        if known.before is not None:
+            earlier = tree.information_sets[known.before[0]]
+            assert earlier.seat == known.seat
+    keys = {(known.seat, known.before, known.view.info_key) for known in tree.information_sets}
+    assert len(keys) == len(tree.information_sets)
+    with pytest.raises(IndexError, match="and no number"):
+        tree.information_sets[len(tree.information_sets)]
+
+
+def test_a_tree_takes_few_bytes_a_node():
+    """A node takes 49 bytes in columns, and what its walk needs beside them stays below two times as much."""
+    game = make_game("spiel:liars_dice(dice_sides=4)")
+    walk(game)  # modules and menus are made once
+    tracemalloc.start()
+    try:
+        tree = walk(game)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(tree) == 1 + 16 * (2**9 - 1)
+    assert peak < 150 * len(tree)

@@ -17,7 +17,8 @@ from stratagem.base.errors import BadParameter
 from stratagem.base.options import is_number, whole
 from stratagem.games.base import Json
 from stratagem.games.catalogue import describe
-from stratagem.games.tree_walk import BUDGET, walk
+from stratagem.games.tree_cache import tree_of
+from stratagem.games.tree_walk import BUDGET
 from stratagem.players.equilibrium import CFR_PLUS, Table, has_distinct_keys, is_solvable, policy_table
 from stratagem.players.given import GameLike, as_game
 from stratagem.show.table import ResultTable, text_table
@@ -130,7 +131,7 @@ def solve(
         method: cfr+, dcfr or cfr.
         iterations: Largest number of iterations, each of which updates every seat.
         until: Exploitability at which it stops, in the unit of the game.
-        exact_budget: Largest number of nodes of the game's tree, if it is above 500,000.
+        exact_budget: Largest number of nodes of the game's tree, if it is above 5,000,000.
         out: New JSON file for the policy and the figures.
         progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
@@ -144,7 +145,7 @@ def solve(
     check_method(method)
     made, file = as_game(game), None if out is None else new_file(out)
     with bar("", iterations, shown=progress) as show:
-        tree = walk(
+        tree = tree_of(
             made, max(exact_budget, BUDGET), lambda nodes: show(0, iterations, f"{nodes:,} nodes"), one_round=True
         )
         solver, points = TreeSolver(tree, method), list[SolvePoint]()

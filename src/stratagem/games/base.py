@@ -305,7 +305,7 @@ class State(ABC, Generic[F]):
 
 
 Position = Any
-"""What an engine calls a position: a state of ours, or a node of OpenSpiel."""
+"""Position of an engine: a state of ours, or a node of OpenSpiel."""
 
 
 Place = tuple[Position, tuple[Seat, ...] | None, tuple[Any, ...], tuple[float, ...], int]
@@ -322,7 +322,7 @@ Branch = tuple[float, Place]
 
 
 class SetOptions(NamedTuple):
-    """What a seat may choose in an information set."""
+    """Choices of a seat in an information set."""
 
     actions: tuple[str, ...]
     moves: tuple[Any, ...]

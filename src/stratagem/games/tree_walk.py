@@ -26,8 +26,8 @@ from stratagem.games.tree_size import estimated_size
 if TYPE_CHECKING:
     from stratagem.games.tree_sets import Ints
 
-BUDGET = 500_000
-"""Largest number of nodes: some ten seconds."""
+BUDGET = 5_000_000
+"""Largest number of nodes: some fifteen seconds and 600 MB."""
 _REPORT_EVERY = 10_000
 """Nodes between two reports of progress."""
 Progress = Callable[[int], None]
@@ -169,6 +169,7 @@ class _TreeWalk:
         """Return the tree, its nodes and its information sets in the order of a walk by breadth."""
         import numpy as np
 
+        self.sets.number.clear()  # the texts of all keys
         sets, depths = self.sets, np.cumsum([0, *(len(layer.kind) for layer in self.layers)])
         first_node = depths[np.asarray(sets.depth)] + np.asarray(sets.place)
         order = np.argsort(first_node).astype(np.int32)
@@ -314,6 +315,12 @@ def _evenly(tree: GameTree) -> list[float]:
 
     sizes = np.diff(tree.slots)
     return [float(value) for value in tree.expected_returns(np.repeat(1.0 / sizes, sizes))[0]]
+
+
+def check_size(game: Game[Any], size: int, budget: int) -> None:
+    """Refuse a tree with more nodes than the budget."""
+    if size > budget:
+        raise CannotCompute(_too_large(game, f"{size:,}", budget))
 
 
 def _too_large(game: Game[Any], size: str, budget: int) -> str:

@@ -17,7 +17,8 @@ from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.sequence_form import BestResponse, Ends, SequenceForm
 from stratagem.games.tree import GameTree
-from stratagem.games.tree_walk import BUDGET, walk
+from stratagem.games.tree_cache import tree_of
+from stratagem.games.tree_walk import BUDGET
 from stratagem.measure.policies import Stated, merges, stated_policies
 from stratagem.players.base import Player
 from stratagem.players.members import members_of
@@ -25,6 +26,8 @@ from stratagem.players.members import members_of
 Floats = NDArray[np.float64]
 SetKey = tuple[Seat, str]
 """Seat and information key of a situation."""
+_REPEATING = 500_000
+"""Nodes from which on a game whose situations repeat is solved by induction: the tree would take longer."""
 _ASKED = 100_000
 """Largest price of the information sets of a tree, in situations looked at."""
 
@@ -168,39 +171,40 @@ def advantages(tree: GameTree) -> Floats:
     return result
 
 
-def oracle_of(game: Game[Any], budget: int = BUDGET, *, one_round: bool = True) -> Oracle:
+def oracle_of(game: Game[Any], budget: int = BUDGET, *, one_round: bool = True, least: int = BUDGET) -> Oracle:
     """Return the oracle of a game; its tree is walked once, unless an option of the game has no hash.
 
     It is the tree of one round where rounds know nothing of each other, unless `one_round` is False. It may have
-    500,000 nodes, or `budget` where that is more.
+    `least` nodes, or `budget` where that is more.
     """
-    budget = max(budget, BUDGET)
+    budget = max(budget, least)
     try:
         hash(game)
     except TypeError:
-        return Oracle(walk(game, budget, one_round=one_round))
+        return Oracle(tree_of(game, budget, one_round=one_round))
     return _cached_oracle(game, budget, one_round)
 
 
 @lru_cache(maxsize=4)
 def _cached_oracle(game: Game[Any], budget: int, one_round: bool) -> Oracle:
-    return Oracle(walk(game, budget, one_round=one_round))
+    return Oracle(tree_of(game, budget, one_round=one_round))
 
 
 def tree_or_induction(game: Game[Any], player: Player, budget: int) -> Oracle | None:
     """Return the game's tree with its best responses, or None where backward induction computes them.
 
-    A game that hides something is walked as a tree, of at most 500,000 nodes, or `budget` where that is more. So is
+    A game that hides something is walked as a tree, of at most 5,000,000 nodes, or `budget` where that is more. So is
     one round of a game whose rounds know nothing of each other, and every game with a player that knows its policy on
-    a whole tree. Others are solved by induction, and so are games with a large tree whose situations repeat, such as
-    an auction of many rounds against a player without memory. Raise `CannotCompute` where neither can be.
+    a whole tree. Others are solved by induction, and so are games of more than 500,000 nodes whose situations repeat,
+    such as an auction of many rounds against a player without memory. Raise `CannotCompute` where neither can be.
     """
     on_tree = members_of(player).on_tree is not None
     if not (game.spec.private_information or game.spec.independent_rounds or on_tree):
         return None
+    repeats = not on_tree and merges(game, player)
     try:
-        return oracle_of(game, budget)
+        return oracle_of(game, budget, least=_REPEATING if repeats else BUDGET)
     except CannotCompute:
-        if on_tree or not merges(game, player):
+        if not repeats:
             raise
         return None

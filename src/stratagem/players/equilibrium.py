@@ -20,7 +20,7 @@ from stratagem.base.files import parse_json, read_small
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
 from stratagem.games.tree import GameTree
-from stratagem.games.tree_walk import walk
+from stratagem.games.tree_cache import tree_of
 
 FORMAT = 3
 """Version of the cached format; raised when an old table would be read wrongly, or another solver finds another."""
@@ -83,7 +83,7 @@ def check_solvable(game: Game[Any]) -> None:
 @lru_cache(maxsize=4)
 def _tree(game: Game[Any]) -> GameTree:
     """Return the tree of a game; refused where its keys do not tell its information sets apart."""
-    tree = walk(game, one_round=True)
+    tree = tree_of(game, one_round=True)
     if not has_distinct_keys(tree):
         raise CannotCompute(f"cfr cannot play {game.spec.name}: its keys do not tell its information sets apart.")
     return tree
