@@ -12,6 +12,7 @@ from stratagem.games import Flat, Game, GameSpec, RoundResult, State, View, tree
 from stratagem.games.base import pending
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.positions import StatePositions, places_after
 from stratagem.games.spiel.tree_game import set_names, spiel_game
 from stratagem.games.tree import CHANCE, TERMINAL
 from stratagem.games.tree_size import estimated_size
@@ -239,3 +240,28 @@ def test_a_tree_takes_few_bytes_a_node():
         tracemalloc.stop()
     assert len(tree) == 1 + 16 * (2**9 - 1)
     assert peak < 150 * len(tree)
+
+
+def test_seats_that_choose_together_choose_in_one_turn():
+    sets = walk(make_game("ipd(rounds=3)")).information_sets
+    assert [known.turn for known in sets] == [known.state.round for known in sets]
+
+
+def test_a_node_of_openspiel_counts_the_draws_before_it():
+    """The next draw of a state that goes on by a key of its own is that of play."""
+    game = make_game("leduc")
+    for known in walk(game).information_sets[::100]:
+        assert known.state.draws == game.load(known.state.dump(), Key(0)).draws > 0
+
+
+def test_a_draw_of_openspiel_may_be_uneven():
+    """A double of backgammon has half the probability of two different dice."""
+    game = make_game("spiel:backgammon")
+    positions, states = game.positions(), StatePositions(game, None)
+    drawn = []
+    for each in (positions, states):
+        (_, first), *_ = each.start()[0]
+        (after,) = places_after(each, first, each.options(first[0], first[1][0]).moves[:1])
+        drawn.append([chance for chance, _ in after[0]])
+    assert drawn[0] == pytest.approx(drawn[1])
+    assert sorted(set(np.round(drawn[0], 6))) == [round(1 / 36, 6), round(1 / 18, 6)]
