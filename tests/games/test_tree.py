@@ -12,7 +12,7 @@ from stratagem.games import Flat, Game, GameSpec, RoundResult, State, View, tree
 from stratagem.games.base import pending
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.games.positions import StatePositions, places_after
+from stratagem.games.positions import StatePositions
 from stratagem.games.spiel.tree_game import set_names, spiel_game
 from stratagem.games.tree import CHANCE, TERMINAL
 from stratagem.games.tree_size import estimated_size
@@ -255,13 +255,11 @@ def test_a_node_of_openspiel_counts_the_draws_before_it():
 
 
 def test_a_draw_of_openspiel_may_be_uneven():
-    """A double of backgammon has half the probability of two different dice."""
-    game = make_game("spiel:backgammon")
-    positions, states = game.positions(), StatePositions(game, None)
-    drawn = []
-    for each in (positions, states):
-        (_, first), *_ = each.start()[0]
-        (after,) = places_after(each, first, each.options(first[0], first[1][0]).moves[:1])
-        drawn.append([chance for chance, _ in after[0]])
-    assert drawn[0] == pytest.approx(drawn[1])
-    assert sorted(set(np.round(drawn[0], 6))) == [round(1 / 36, 6), round(1 / 18, 6)]
+    """A new tile of 2048 is a 2 nine times out of ten, else a 4; the game begins with two of them."""
+    game = make_game("spiel:2048")
+    drawn, known = (
+        [chance for chance, _ in each.start()[0]] for each in (game.positions(), StatePositions(game, None))
+    )
+    assert drawn == pytest.approx(known)
+    assert max(drawn) == pytest.approx(0.9 / 16 * 0.9 / 15)
+    assert min(drawn) == pytest.approx(0.1 / 16 * 0.1 / 15)
