@@ -7,13 +7,8 @@ import pytest
 import stratagem as sg
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import read_any, recipe_of
-from stratagem.algorithms.estimates import (
-    USED,
-    choose_checkpointing,
-    device_memory,
-    estimate_run,
-    keep_checkpointing_of,
-)
+from stratagem.algorithms.estimates import estimate_run
+from stratagem.algorithms.machine_choices import USED, choose_checkpointing, device_memory, keep_choices_of
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.training.shipped import recipe_path
 
@@ -67,12 +62,12 @@ def test_a_run_stores_the_choice_and_trains_with_it(tmp_path, monkeypatch):
     init = policy.Policy.__init__
     monkeypatch.setattr(policy.Policy, "__init__", lambda self, *a, **o: (made.append(o), init(self, *a, **o))[1])
     for name, bytes_, used in (("small", 1.0, True), ("large", 2.0**40, False)):
-        monkeypatch.setattr("stratagem.algorithms.estimates.device_memory", lambda size=bytes_: size)
+        monkeypatch.setattr("stratagem.algorithms.machine_choices.device_memory", lambda size=bytes_: size)
         run = sg.train(SEPORecipe.read(TINY), out=tmp_path / name, progress=False)
         assert recipe_of(run.folder).gradient_checkpointing is used
         assert {options["gradient_checkpointing"] for options in made if "gradient_checkpointing" in options} == {used}
         made.clear()
-        assert keep_checkpointing_of(SEPORecipe.read(TINY), recipe_of(run.folder)) == recipe_of(run.folder)
+        assert keep_choices_of(SEPORecipe.read(TINY), recipe_of(run.folder)) == recipe_of(run.folder)
 
 
 def test_device_memory_is_that_of_this_machine():

@@ -13,7 +13,7 @@ from stratagem.algorithms.estimates import estimate_run
 from stratagem.algorithms.reinforce import REINFORCERecipe
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.cli.main import main
-from stratagem.language.models.shapes import SHAPES
+from stratagem.language.models.known_shapes import SHAPES
 from stratagem.learn.pass_sizes import PackSize, PassSize
 from stratagem.playing.store import read_episodes
 from stratagem.training.estimate import ProcessMemory, Speed, Workload

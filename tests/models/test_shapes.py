@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
+from stratagem.language.models.known_shapes import SHAPES, shape_of
 from stratagem.language.models.load import load
-from stratagem.language.models.shapes import SHAPES, LinearAttention, ModelShape, shape_of
+from stratagem.language.models.shapes import LinearAttention, ModelShape
 from stratagem.learn.example import Example
 from stratagem.learn.pass_sizes import pack_size
 from stratagem.learn.policy import Policy

@@ -7,8 +7,8 @@ import torch
 import transformers
 
 from stratagem.algorithms.catalogue import bound, read_any
+from stratagem.language.models.known_shapes import SHAPES
 from stratagem.language.models.load import load
-from stratagem.language.models.shapes import SHAPES
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.shipped import recipe_path
 

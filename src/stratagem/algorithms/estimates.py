@@ -1,15 +1,11 @@
-"""Estimate of the run of a recipe: the models that it holds at once, and the tokens of a step.
-
-Where a recipe leaves gradient checkpointing open, it is used where the estimate without it would not fit.
-"""
+"""Estimate of the run of a recipe: the models that it holds at once, and the tokens of a step."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
-from typing import Any, TypeVar
+from typing import Any
 
 from stratagem.algorithms.kl_sft.algorithm import KLSFTRecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
@@ -20,8 +16,8 @@ from stratagem.algorithms.shapellm.seat import ModelSettings, PPOLearnerSettings
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.safety.base import Pools
-from stratagem.language.models.reference import NAMED
-from stratagem.language.models.shapes import locate_model, shape_of
+from stratagem.language.models.known_shapes import locate_model, shape_of
+from stratagem.language.models.reference import AUTO, NAMED
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.example import Example
 from stratagem.learn.pass_sizes import PackSize, pack_size, planned_packs
@@ -58,7 +54,8 @@ def estimate_run(recipe: AnyRecipe) -> RunEstimate | None:
 def _dtype(text: str) -> str:
     """Return the number format of a model; where it names none, that of a GPU, and of a model from here its own."""
     ref = locate_model(text)
-    return ref.dtype or ("fp32" if ref.kind in NAMED else "bf16")
+    stated = None if ref.dtype == AUTO else ref.dtype
+    return stated or ("fp32" if ref.kind in NAMED else "bf16")
 
 
 def _estimate(
@@ -244,65 +241,3 @@ def _of_kl_sft(recipe: KLSFTRecipe) -> RunEstimate:
     examples = float(recipe.steps * recipe.kl_sft.batch_size)
     work = Workload(prompt=size.prompt, reply=1.0, sft_examples=examples)
     return _estimate(recipe, [recipe.model], size, work, float(recipe.kl_sft.batch_size), adapter=recipe.kl_sft.adapter)
-
-
-USED = 0.85
-"""Share of the device's memory that an estimate may take: totals are within 15 % of what was measured."""
-R = TypeVar("R", bound=AnyRecipe)
-_SETTING = "gradient_checkpointing"
-_GIB = 2.0**30
-
-
-@dataclass(frozen=True)
-class CheckpointingChoice:
-    """Choice of gradient checkpointing, with the bytes that it rests on."""
-
-    used: bool
-    without: float
-    """Estimate of the largest model without it."""
-    device: float
-    """Memory of the device."""
-
-    def __str__(self) -> str:
-        """Say what was chosen, and why."""
-        limit = f"the limit is {USED:.0%} of the {self.device / _GIB:.1f} GiB of the device"
-        figures = f"the estimate without it is {self.without / _GIB:.1f} GiB, and {limit}"
-        return f"Gradient checkpointing is {'on' if self.used else 'off'}: {figures}."
-
-
-def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoice | None]:
-    """Return the recipe with `gradient_checkpointing` on or off, and the choice; None where there was none.
-
-    It stays off where the memory of the device or the sizes of the model are unknown.
-    """
-    if getattr(recipe, _SETTING, False) != "auto":
-        return recipe, None
-    plain = recipe.model_copy(update={_SETTING: False})
-    estimate = estimate_run(plain)
-    totals = [memory.total() for memory in estimate.memory.values()] if estimate is not None else []
-    if not totals or not device:
-        return plain, None
-    used = max(totals) > USED * device
-    return recipe.model_copy(update={_SETTING: used}), CheckpointingChoice(used, max(totals), device)
-
-
-def device_memory() -> float:
-    """Return the bytes of the GPU that models are loaded on, or of this machine where there is none; 0 if unknown."""
-    import torch
-
-    if torch.cuda.is_available():
-        return float(torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
-    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
-        return 0.0
-    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-
-
-def choose_checkpointing_here(recipe: R) -> R:
-    """Return the recipe of a new run on this machine."""
-    return choose_checkpointing(recipe, device_memory())[0]
-
-
-def keep_checkpointing_of(recipe: R, other: AnyRecipe) -> R:
-    """Return the recipe with the choice of a run that was begun by it."""
-    chosen = getattr(other, _SETTING, False)
-    return recipe.model_copy(update={_SETTING: chosen}) if getattr(recipe, _SETTING, False) == "auto" else recipe

@@ -24,7 +24,8 @@ from stratagem.training.runs.folder import RunFolder, check_free
 from stratagem.training.runs.trackers.catalogue import make_trackers
 
 if TYPE_CHECKING:
-    from stratagem.algorithms.estimates import CheckpointingChoice
+    from stratagem.algorithms.machine_choices import CheckpointingChoice
+    from stratagem.language.models.number_format import FormatChoice
     from stratagem.training.estimate import RunEstimate, Speed
     from stratagem.training.recipe_file import AnyRecipe
 
@@ -48,6 +49,8 @@ class DryRun(Result):
     """Models whose checks are left to the start of the run, since a dry run loads none."""
     needs: Mapping[Need, bool] = field(default_factory=dict)
     """Needs of the recipes: what they would run, contact, read and hand over, and whether it is allowed."""
+    formats: tuple[FormatChoice, ...] = ()
+    """Choices of number formats for `+dtype=auto`."""
 
     @property
     def toml(self) -> str:
@@ -105,8 +108,7 @@ class DryRun(Result):
             return lines
         from stratagem.training.estimate import NOT_COUNTED
 
-        if self.checkpointing is not None:
-            lines.append(str(self.checkpointing))
+        lines += [str(choice) for choice in (*self.formats, self.checkpointing) if choice is not None]
         lines.append(f"Memory is without {NOT_COUNTED}.")
         if self.estimate.unknown:
             lines.append(f"The sizes of {', '.join(self.estimate.unknown)} are not known without a download.")
@@ -143,8 +145,8 @@ def dry_run(
     """Check recipes, print them with all settings, and estimate the memory and the tokens; nothing is trained.
 
     No model is loaded: whether a model can output the actions of a game is checked when the run starts. With both
-    speeds the time is estimated, too. Gradient checkpointing is chosen by the memory of the device where the recipe
-    leaves it open.
+    speeds the time is estimated, too. What the recipe leaves to the machine is chosen: gradient checkpointing by the
+    memory of the device, and the number format of a model with `+dtype=auto` by its speed.
 
     Args:
         recipes: Recipes, as for `train`.
@@ -166,14 +168,16 @@ def dry_run(
     with reading_files(*names_of(allow, "permission")):
         recipe = read_recipe(recipes, changes)
         unchecked = _check(recipe)
-        from stratagem.algorithms import estimates
+        from stratagem.algorithms import machine_choices
+        from stratagem.algorithms.estimates import estimate_run
+        from stratagem.language.models.devices import find_device
         from stratagem.training.estimate import Speed
 
-        memory = device_memory * _GIB or estimates.device_memory()
-        recipe, choice = estimates.choose_checkpointing(recipe, memory)
-        return DryRun(
-            recipe, estimates.estimate_run(recipe), Speed(decode_speed, learn_speed), choice, unchecked, needs_now()
-        )
+        memory = device_memory * _GIB or machine_choices.device_memory()
+        recipe, formats = machine_choices.choose_formats(recipe, find_device())
+        recipe, checkpointing = machine_choices.choose_checkpointing(recipe, memory)
+        speed = Speed(decode_speed, learn_speed)
+        return DryRun(recipe, estimate_run(recipe), speed, checkpointing, unchecked, needs_now(), formats)
 
 
 def needs_now() -> dict[Need, bool]:

@@ -19,6 +19,7 @@ from stratagem.base.consent.table import allow_named, reading_files
 from stratagem.base.errors import BadParameter, WrongKind
 from stratagem.base.files import telling_below
 from stratagem.playing.workers.plan import current
+from stratagem.show.console import VisibleConsole
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.resume import resume_by_force
 from stratagem.training.runs.trackers.base import tracking
@@ -85,7 +86,7 @@ def train(
         else:
             names, recipe = _named_settings(several(recipes, "recipe"), as_changes(changes))
             folder = RUNS / "-".join([*names, str(recipe.seed)]) if out is None else as_path(out, "run")
-            run, recipe = _new_run(folder, recipe, command)
+            run, recipe = _new_run(folder, recipe, command, shown=progress)
         _train(run, recipe, strict=strict, shown=progress)
         return Run(run)
 
@@ -152,17 +153,19 @@ def _stopped_run(
     return run, recipe_of(run)
 
 
-def _new_run(folder: Path, recipe: AnyRecipe, command: str) -> tuple[RunFolder, AnyRecipe]:
-    """Make the folder of a run, and return it with its recipe, in which gradient checkpointing is settled.
+def _new_run(folder: Path, recipe: AnyRecipe, command: str, *, shown: bool) -> tuple[RunFolder, AnyRecipe]:
+    """Make the folder of a run, and return it with its recipe, in which the machine's choices are settled.
 
     A recipe that cannot be trained is refused before the folder exists.
     """
     from stratagem.algorithms.catalogue import check_new
-    from stratagem.algorithms.estimates import choose_checkpointing_here
+    from stratagem.algorithms.machine_choices import settle_here
 
     check_new(recipe, RunFolder(folder))
     current().workers.reach()
-    recipe = choose_checkpointing_here(recipe)
+    recipe, choices = settle_here(recipe)
+    for choice in choices if shown else ():
+        VisibleConsole(stderr=True).print(choice, highlight=False, soft_wrap=True)
     return RunFolder.create(folder, recipe, recipe.seed, command), recipe
 
 

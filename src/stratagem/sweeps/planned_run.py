@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from stratagem.algorithms.catalogue import check_new, read_any, recipe_of
-from stratagem.algorithms.estimates import keep_checkpointing_of
+from stratagem.algorithms.machine_choices import keep_choices_of
 from stratagem.base.errors import StratagemError
 from stratagem.training.recipe_file import AnyRecipe
 from stratagem.training.runs.folder import RunFolder
@@ -55,7 +55,7 @@ class PlannedRun:
     def check_settings(self, folder: Path) -> None:
         """Refuse an existing run that was begun with other settings."""
         recipe, run = self.recipe(), self.existing(folder)
-        if run is not None and (own := recipe_of(run)) != keep_checkpointing_of(recipe, own):
+        if run is not None and (own := recipe_of(run)) != keep_choices_of(recipe, own):
             raise StratagemError(
                 f"The run {self.name} was begun with other settings than the plan or its recipe has now: change them "
                 "back, or start again in another folder."

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from stratagem.algorithms.catalogue import bound, check_new, recipe_of
-from stratagem.algorithms.estimates import choose_checkpointing_here
+from stratagem.algorithms.machine_choices import settle_here
 from stratagem.base.errors import StratagemError, WriteFailed
 from stratagem.base.file_modules import broken_files
 from stratagem.base.files import telling_below
@@ -125,7 +125,7 @@ def _begin(planned: PlannedRun, folder: Path, command: str) -> RunFolder:
     recipe, path = planned.recipe(), folder / planned.name
     check_new(recipe, RunFolder(path))  # refused where it cannot be trained, before there is a folder
     try:
-        return RunFolder.create(path, choose_checkpointing_here(recipe), recipe.seed, command)
+        return RunFolder.create(path, settle_here(recipe)[0], recipe.seed, command)
     except StratagemError:
         if (run := planned.existing(folder)) is None:
             raise

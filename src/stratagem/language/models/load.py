@@ -19,12 +19,14 @@ from stratagem.language.models.devices import (
     place,
     usual_dtype,
 )
-from stratagem.language.models.folder import check_folder, folder_fingerprint, hub_folder
+from stratagem.language.models.folder import check_folder, folder_fingerprint, hub_folder, read_json
 from stratagem.language.models.gguf_file import check_file, gguf_folder
 from stratagem.language.models.language_model import LanguageModel, first_line
+from stratagem.language.models.number_format import FormatChoice, choose_format
 from stratagem.language.models.quiet import quietly
-from stratagem.language.models.reference import BUILT_IN, DTYPES, BadModel, ModelRef, parse_model
+from stratagem.language.models.reference import AUTO, BUILT_IN, DTYPES, BadModel, ModelRef, parse_model
 from stratagem.language.models.run_models import resolve_model
+from stratagem.language.models.shapes import ModelShape
 from stratagem.language.models.small import small_folder
 from stratagem.language.models.smollm2 import smollm2_folder
 from stratagem.language.models.tiny import tiny_folder
@@ -39,6 +41,9 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     folder = folder_of(ref)
     device = device or find_device()
     dtype = dtype or ref.dtype or usual_dtype(folder, device)
+    if dtype == AUTO:
+        dtype = choose_dtype(ref, device).dtype
+        ref = replace(ref, dtype=dtype)
     if dtype not in DTYPES:
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join(DTYPES)}.")
     leave_out_cudnn_attention(device)
@@ -52,6 +57,12 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     for adapter in ref.adapters:
         load_adapter(loaded, adapter.path, adapter.name)
     return loaded
+
+
+def choose_dtype(ref: ModelRef, device: str | None = None) -> FormatChoice:
+    """Return the number format that suits a model on this machine, which takes a second."""
+    folder = folder_of(resolve_model(ref))
+    return choose_format(ModelShape.of(read_json(folder / "config.json")), device or find_device())
 
 
 def check_present(text: str) -> None:

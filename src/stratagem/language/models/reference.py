@@ -31,6 +31,8 @@ FORMS = (
 OPTIONS = ("+adapter:PATH", "+adapter:NAME=PATH", "+4bit", "+dtype=bf16")
 DTYPES = {"bf16": "bfloat16", "fp16": "float16", "fp32": "float32"}
 """Short names of number formats, and torch's."""
+AUTO = "auto"
+"""Number format that the machine chooses when the model is loaded, or when a run with it is made."""
 LABEL = re.compile(r"(base|start|best|last|[0-9]+)(/[A-Za-z0-9_-]+)?")
 """Label of a run's model: a stage or a step, with the seat where several seats were trained."""
 _OPTION = re.compile(r"\+(?=adapter:|4bit(?:\+|$)|dtype=)")
@@ -72,7 +74,7 @@ class ModelRef:
     adapters: tuple[AdapterRef, ...] = ()
     four_bit: bool = False
     dtype: str | None = None
-    """Short name from `DTYPES`; None leaves it to the processor."""
+    """Short name from `DTYPES`, or `AUTO`; without one it is the usual format of the device."""
 
     @property
     def base(self) -> str:
@@ -200,8 +202,8 @@ def _options(text: str, kind: str, options: list[str]) -> dict[str, Any]:
         raise BadModel(f"Two adapters of {text!r} are called {twice[0]}: name them, as in +adapter:NAME=PATH.")
     if len(dtypes) > 1 or options.count("4bit") > 1:
         raise BadModel(f"{text!r} says an option twice: +4bit and +dtype may each stand once.")
-    if dtypes and dtypes[0] not in DTYPES:
-        raise BadModel(f"There is no dtype {dtypes[0]!r}: say one of {', '.join(DTYPES)}.")
+    if dtypes and dtypes[0] not in (*DTYPES, AUTO):
+        raise BadModel(f"There is no dtype {dtypes[0]!r}: say one of {', '.join((*DTYPES, AUTO))}.")
     if "4bit" in options and kind == "gguf":
         raise BadModel("A gguf: model is quantised already: leave +4bit out, or name a dir: or hf: model.")
     return {"adapters": adapters, "four_bit": "4bit" in options, "dtype": dtypes[0] if dtypes else None}

@@ -1,0 +1,135 @@
+"""Settings that a recipe leaves to the machine: gradient checkpointing by memory, number formats by speed.
+
+They are chosen when a run is made, and stored in it, so that a resumed run keeps them on any machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from stratagem.algorithms.estimates import estimate_run
+from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.language.models.devices import find_device
+from stratagem.language.models.known_shapes import shape_of
+from stratagem.language.models.load import folder_of
+from stratagem.language.models.number_format import FormatChoice, choose_format
+from stratagem.language.models.reference import AUTO, parse_model
+from stratagem.training.recipe_file import AnyRecipe
+
+USED = 0.85
+"""Share of the device's memory that an estimate may take: totals are within 15 % of what was measured."""
+R = TypeVar("R", bound=AnyRecipe)
+_SETTING = "gradient_checkpointing"
+_GIB = 2.0**30
+
+
+@dataclass(frozen=True)
+class CheckpointingChoice:
+    """Choice of gradient checkpointing, with the bytes that it rests on."""
+
+    used: bool
+    without: float
+    """Estimate of the largest model without it."""
+    device: float
+    """Memory of the device."""
+
+    def __str__(self) -> str:
+        """Say what was chosen, and why."""
+        limit = f"the limit is {USED:.0%} of the {self.device / _GIB:.1f} GiB of the device"
+        figures = f"the estimate without it is {self.without / _GIB:.1f} GiB, and {limit}"
+        return f"Gradient checkpointing is {'on' if self.used else 'off'}: {figures}."
+
+
+def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoice | None]:
+    """Return the recipe with `gradient_checkpointing` on or off, and the choice; None where there was none.
+
+    It stays off where the memory of the device or the sizes of the model are unknown.
+    """
+    if getattr(recipe, _SETTING, False) != "auto":
+        return recipe, None
+    plain = recipe.model_copy(update={_SETTING: False})
+    estimate = estimate_run(plain)
+    totals = [memory.total() for memory in estimate.memory.values()] if estimate is not None else []
+    if not totals or not device:
+        return plain, None
+    used = max(totals) > USED * device
+    return recipe.model_copy(update={_SETTING: used}), CheckpointingChoice(used, max(totals), device)
+
+
+def device_memory() -> float:
+    """Return the bytes of the GPU that models are loaded on, or of this machine where there is none; 0 if unknown."""
+    import torch
+
+    if torch.cuda.is_available():
+        return float(torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
+    if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
+        return 0.0
+    return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+
+
+def choose_formats(recipe: R, device: str) -> tuple[R, tuple[FormatChoice, ...]]:
+    """Return the recipe with a number format in place of each `+dtype=auto` of its models, and the choices.
+
+    A model whose sizes are unknown without a download keeps it until the run is made.
+    """
+    choices: list[FormatChoice] = []
+
+    def choose(text: str) -> str:
+        ref = parse_model(text)
+        if ref.dtype != AUTO or (shape := shape_of(text)) is None:
+            return text
+        choices.append(choose_format(shape, device))
+        return str(replace(ref, dtype=choices[-1].dtype))
+
+    return _change_models(recipe, choose), tuple(dict.fromkeys(choices))
+
+
+def settle_here(recipe: R) -> tuple[R, list[str]]:
+    """Return the recipe of a new run on this machine, and a sentence for each choice."""
+    for text in _models(recipe):
+        if parse_model(text).dtype == AUTO:
+            folder_of(parse_model(text))  # fetched where its sizes are not known yet
+    recipe, formats = choose_formats(recipe, find_device())
+    recipe, checkpointing = choose_checkpointing(recipe, device_memory())
+    return recipe, [str(choice) for choice in (*formats, checkpointing) if choice is not None]
+
+
+def keep_choices_of(recipe: R, other: AnyRecipe) -> R:
+    """Return the recipe with the choices of a run that was begun by it."""
+    chosen = iter(_models(other))
+    if getattr(recipe, _SETTING, False) == "auto":
+        recipe = recipe.model_copy(update={_SETTING: getattr(other, _SETTING, False)})
+
+    def keep(text: str) -> str:
+        own, theirs = parse_model(text), next(chosen, "")
+        same = own.dtype == AUTO and theirs and str(replace(own, dtype=parse_model(theirs).dtype)) == theirs
+        return theirs if same else text
+
+    return _change_models(recipe, keep)
+
+
+def _models(recipe: AnyRecipe) -> list[str]:
+    """Return the texts of the models that a recipe trains, or trains on."""
+    found: list[str] = []
+
+    def note(text: str) -> str:
+        found.append(text)
+        return text
+
+    _change_models(recipe, note)
+    return found
+
+
+def _change_models(recipe: R, change: Callable[[str], str]) -> R:
+    updates: dict[str, Any] = {}
+    if model := getattr(recipe, "model", ""):
+        updates["model"] = change(model)
+    if isinstance(recipe, ShapeLLMRecipe):
+        updates["seats"] = {
+            name: seat.model_copy(update={"model": change(text)}) if (text := getattr(seat, "model", "")) else seat
+            for name, seat in recipe.seats.items()
+        }
+    return recipe.model_copy(update=updates) if updates else recipe
