@@ -13,7 +13,7 @@ from stratagem.games.base import ActionPart, Stakes
 from stratagem.language.prompting.past import Past
 from stratagem.playing.calls import call_tables, size_of
 from stratagem.playing.records import Episode
-from stratagem.playing.rows import BEHIND, FIELDS, Row
+from stratagem.playing.rows import BEHIND, FIELDS, WIDTH, Row
 from stratagem.playing.schemas import DECISIONS, EPISODES
 
 _UNIT = 16
@@ -33,7 +33,8 @@ class Shard:
         self._ids: dict[str, int] = {}
         """Number of decisions of each episode."""
         self._episodes: list[tuple[Any, ...]] = []
-        self._rows: list[Row] = []
+        self._values: list[Any] = []
+        """Values of `FIELDS` of all decisions, one decision after the other."""
         self._payoffs: list[float] = []
         self._dropped: list[int] = []
         """Numbers of the decisions whose transition is discarded."""
@@ -47,10 +48,10 @@ class Shard:
         """Take the values of an episode as they are now."""
         if episode.id in self._ids:
             raise BadRecord(f"Two episodes of one shard are called {episode.id}: give every episode an id of its own.")
-        rows, start = episode.rows(), len(self._rows)
+        rows, start = episode.rows(), len(self._payoffs)
         self._ids[episode.id] = len(rows)
         self._episodes.append(_plain_values(episode) + _nested_values(episode))
-        self._rows += rows.rows
+        self._values += rows.values
         self._payoffs += rows.payoffs
         self.size += 1 + len(rows)
         if rows.dropped:
@@ -59,7 +60,7 @@ class Shard:
             self._parts |= {start + number: parts for number, parts in rows.parts.items()}
         self._advantages |= {start + number: advantage for number, advantage in rows.advantages.items()}
         if rows.talked:
-            talked = [(episode.id, row) for row in rows.rows if row[BEHIND]]
+            talked = [(episode.id, row) for row in rows.rows() if row[BEHIND]]
             self._talked += talked
             self.size += sum(1 + size_of(call) // _UNIT for _, row in talked for call in row[BEHIND])
 
@@ -68,17 +69,17 @@ class Shard:
         return {"decisions": self._decisions(), **call_tables(self._talked), "episodes": self._table()}
 
     def _decisions(self) -> pa.Table:
-        values = list(zip(*self._rows, strict=True)) or [()] * len(FIELDS)
-        columns: dict[str, Any] = dict(zip(FIELDS, values, strict=True))
-        del columns["calls"]
+        columns: dict[str, Any] = {
+            name: self._values[place::WIDTH] for place, name in enumerate(FIELDS) if name != "calls"
+        }
         columns["episode"] = list(chain.from_iterable(repeat(name, count) for name, count in self._ids.items()))
         columns["payoff"] = self._payoffs
-        columns["keep"], columns["parts"] = [True] * len(self._rows), [_NO_PARTS] * len(self._rows)
+        columns["keep"], columns["parts"] = [True] * len(self._payoffs), [_NO_PARTS] * len(self._payoffs)
         for number in self._dropped:
             columns["keep"][number] = False
         for number, parts in self._parts.items():
             columns["parts"][number] = [part._asdict() for part in parts]
-        columns["advantage"] = [None] * len(self._rows)
+        columns["advantage"] = [None] * len(self._payoffs)
         for number, advantage in self._advantages.items():
             columns["advantage"][number] = advantage
         return pa.table(columns, schema=DECISIONS)
