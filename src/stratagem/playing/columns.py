@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from stratagem.base.errors import BadRecord
 from stratagem.playing.schemas import EARLIER_TYPES, SCHEMA_VERSION, SCHEMAS
@@ -68,10 +71,26 @@ def _with_nulls(place: str, array: pa.Array) -> Iterator[str]:
 
 
 def _check_seats(path: Path, table: pa.Table) -> None:
-    columns = [table[name].to_pylist() for name in _BY_SEAT]
-    for players, slots, *others in zip(*columns, strict=True):
-        if sorted(slots) != list(range(len(players))) or any(len(other) != len(players) for other in others):
-            raise BadRecord(f"{path} has an episode whose players, slots and payoffs are not of the same seats.")
-    rounds = table["rounds"].to_pylist() if "rounds" in table.column_names else [()] * len(table)
-    if any(len(payoffs) != len(players) for players, rows in zip(columns[0], rounds, strict=True) for payoffs in rows):
-        raise BadRecord(f"{path} has an episode with a round that does not pay every seat.")
+    """Refuse episodes whose columns by seat are not all of the same seats."""
+    lists = {name: table[name].combine_chunks() for name in (*_BY_SEAT, "rounds") if name in table.column_names}
+    seats = _sizes(lists["players"])
+    slots, first = lists["slots"].flatten().to_numpy(), np.repeat(np.cumsum(seats) - seats, seats)
+    same = all(np.array_equal(_sizes(lists[name]), seats) for name in _BY_SEAT)
+    # as many slots as seats, all of them from 0 on and below that number, and none of them twice
+    if not same or not _within(slots, np.repeat(seats, seats)) or len(np.unique(first + slots)) < len(slots):
+        raise BadRecord(f"{path} has an episode whose players, slots and payoffs are not of the same seats.")
+    if "rounds" in lists:
+        rounds = lists["rounds"]
+        if not np.array_equal(_sizes(rounds.flatten()), np.repeat(seats, _sizes(rounds))):
+            raise BadRecord(f"{path} has an episode with a round that does not pay every seat.")
+
+
+def _sizes(lists: pa.ListArray) -> NDArray[np.int64]:
+    """Return the number of values of each list."""
+    sizes: NDArray[np.int64] = pc.list_value_length(lists).to_numpy(zero_copy_only=False).astype(np.int64)
+    return sizes
+
+
+def _within(values: NDArray[np.int64], bounds: NDArray[np.int64]) -> bool:
+    """Return whether all values are from 0 on and below their bounds."""
+    return bool(((values >= 0) & (values < bounds)).all())

@@ -225,7 +225,9 @@ def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = 
         schema = read_bounded_schema(path)
         _check(path, name, schema)
         wanted = None if columns is None else [column for column in columns if column in schema.names]
-        table = as_now(name, pq.read_table(path, columns=wanted, page_checksum_verification=True))
+        # `pq.read_table` reads the same, and first loads `pyarrow.dataset`, which takes a fifth of a second
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table = as_now(name, file.read(columns=wanted))
         check_values(path, name, table)
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         reason = (str(error).splitlines() or ["it is damaged"])[0].rstrip(".")
