@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from stratagem.base.errors import BadRecord
 from stratagem.playing.schemas import EARLIER_TYPES, SCHEMA_VERSION, SCHEMAS
@@ -73,24 +71,24 @@ def _with_nulls(place: str, array: pa.Array) -> Iterator[str]:
 def _check_seats(path: Path, table: pa.Table) -> None:
     """Refuse episodes whose columns by seat are not all of the same seats."""
     lists = {name: table[name].combine_chunks() for name in (*_BY_SEAT, "rounds") if name in table.column_names}
-    seats = _sizes(lists["players"])
-    slots, first = lists["slots"].flatten().to_numpy(), np.repeat(np.cumsum(seats) - seats, seats)
-    same = all(np.array_equal(_sizes(lists[name]), seats) for name in _BY_SEAT)
-    # as many slots as seats, all of them from 0 on and below that number, and none of them twice
-    if not same or not _within(slots, np.repeat(seats, seats)) or len(np.unique(first + slots)) < len(slots):
+    seats = pc.list_value_length(lists["players"])
+    same = all(pc.list_value_length(lists[name]).equals(seats) for name in _BY_SEAT)
+    if not same or not _are_slots(lists["slots"], seats):
         raise BadRecord(f"{path} has an episode whose players, slots and payoffs are not of the same seats.")
     if "rounds" in lists:
         rounds = lists["rounds"]
-        if not np.array_equal(_sizes(rounds.flatten()), np.repeat(seats, _sizes(rounds))):
+        if not pc.list_value_length(rounds.flatten()).equals(seats.take(pc.list_parent_indices(rounds))):
             raise BadRecord(f"{path} has an episode with a round that does not pay every seat.")
 
 
-def _sizes(lists: pa.ListArray) -> NDArray[np.int64]:
-    """Return the number of values of each list."""
-    sizes: NDArray[np.int64] = pc.list_value_length(lists).to_numpy(zero_copy_only=False).astype(np.int64)
-    return sizes
+def _are_slots(slots: pa.ListArray, seats: pa.Array) -> bool:
+    """Return whether each list has all numbers below its length; lists and lengths are known to agree.
 
-
-def _within(values: NDArray[np.int64], bounds: NDArray[np.int64]) -> bool:
-    """Return whether all values are from 0 on and below their bounds."""
-    return bool(((values >= 0) & (values < bounds)).all())
+    No number of Python is compared: to take one, Arrow loads pandas where it is installed.
+    """
+    owner, values = pc.list_parent_indices(slots), slots.flatten()
+    if not len(values):
+        return True
+    below = pc.all(pc.less(values, seats.take(owner))).as_py()
+    places = pc.add(slots.offsets.take(owner), values)
+    return bool(below and pc.min(values).as_py() >= 0 and pc.count_distinct(places).as_py() == len(values))
