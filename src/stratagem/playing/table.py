@@ -49,12 +49,13 @@ class Table:
 
     __slots__ = (
         "_limited",
+        "_match",
         "_moves",
         "_new",
         "_open",
         "_recalls",
         "_round",
-        "_round_turns",
+        "_round_start",
         "_rows",
         "_slots",
         "_turn",
@@ -65,7 +66,7 @@ class Table:
 
     def __init__(self, setup: Setup, *, detail: bool) -> None:
         self.setup = setup
-        self._slots = setup.slots
+        self._match, self._slots = setup.match, setup.slots
         self.state = setup.begin()
         self.episode = setup.episode(self.state)
         self._rows = DecisionRows(len(self._slots)) if detail else None
@@ -76,8 +77,9 @@ class Table:
         self._open: dict[Seat, OpenTurn] = {}
         self._new: list[Seat] = []
         self._recalls: dict[Seat, Recall] | None = {} if setup.match.recalls and setup.state is None else None
-        self._round = setup.match.nothing
-        self._round_turns = 0
+        self._round = self._match.nothing
+        self._round_start = self._turn
+        """Turn at which the round in play began."""
 
     def advance(self) -> bool:
         """Play on; True when the episode is over, False when requests are open."""
@@ -126,7 +128,7 @@ class Table:
 
     def _ask(self, seat: Seat, attempt: int) -> None:
         setup, state = self.setup, self.state
-        slot, match = self._slots[seat], setup.match
+        slot, match = self._slots[seat], self._match
         player = match.players[slot]
         view = state.view(seat)
         if player is None:
@@ -171,7 +173,7 @@ class Table:
         if self._rows is not None:
             self._rows.append(self._row(seat, view, move, attempt, legal=legal))
         if not legal:
-            if attempt < self.setup.match.retries:
+            if attempt < self._match.retries:
                 return self._ask(seat, attempt + 1)
             self.episode.num_illegal[seat] += 1
             action = None
@@ -203,31 +205,30 @@ class Table:
         )
 
     def _play(self) -> None:
-        moves = self._moves
-        result = self.state.play(moves)
+        moves, state, match = self._moves, self.state, self._match
+        result = state.play(moves)
         try:
-            if result.closed or any(result.payoffs):
+            closed = result.closed
+            if closed or any(result.payoffs):
                 self._round = add_payoffs(self._round, result.payoffs)
         except WRONG as error:
-            raise wrong_result(self.state.game, result) from error
+            raise wrong_result(state.game, result) from error
         if self._rows is not None:
             self._rows.close_turn(result)
-        match = self.setup.match
         if match.onlookers:
             self._show(moves)
         self._moves = {}
-        self._turn += 1
-        self._round_turns += 1
-        if result.closed or self.state.over:
-            self._close_round(all_signals(match.safety, self.state, moves, result))
+        self._turn = turn = self._turn + 1
+        if closed or state.over:
+            self._close_round(all_signals(match.safety, state, moves, result))
             if len(self.episode.rounds) > match.most_rounds:
-                raise beyond_its_rounds(self.state.game)
-        elif self._round_turns >= LONGEST_ROUND:
-            raise endless_round(self.state.game)
+                raise beyond_its_rounds(state.game)
+        elif turn - self._round_start >= LONGEST_ROUND:
+            raise endless_round(state.game)
 
     def _show(self, moves: Mapping[Seat, str | None]) -> None:
         """Show the position after a turn to those who look on."""
-        for slot, player in self.setup.match.onlookers:
+        for slot, player in self._match.onlookers:
             open_state = (self.state, moves) if player.traits.sees_hidden else (None, None)
             player.look(self.state.view(self.episode.seat_of(slot)), *open_state)
 
@@ -245,10 +246,10 @@ class Table:
         self._close_round()
 
     def _close_round(self, signals: Signals | None = None) -> None:
-        episode, match = self.episode, self.setup.match
+        episode, match = self.episode, self._match
         episode.rounds.append(self._round)
         episode.payoffs = [before + payoff for before, payoff in zip(episode.payoffs, self._round, strict=True)]
-        self._round, self._round_turns = match.nothing, 0
+        self._round, self._round_start = match.nothing, self._turn
         if signals:
             kept = episode.signals
             for name, values in signals.items():
