@@ -32,7 +32,6 @@ _PLAIN = tuple(name for name in EPISODES.names if name not in _NESTED)
 _REPEATED = ("players", "slots", "stakes")
 """Columns of episodes that have few different values, each a tuple."""
 _plain_values = attrgetter(*_PLAIN)
-_seat_values = attrgetter(*_BY_SEAT)
 
 
 class Lists:
@@ -49,33 +48,16 @@ class Lists:
         self.values += some
         self.sizes.append(len(some))
 
-    def extend(self, several: Collection[Collection[Any]]) -> None:
-        """Append lists."""
-        self.values += chain.from_iterable(several)
-        self.sizes += map(len, several)
-
     def array(self, kind: pa.ListType) -> pa.Array:
         """Return the column."""
         return _list_array(self.sizes, pa.array(self.values, kind.value_type), kind)
 
-
-class RoundLists:
-    """Column of lists of rounds in the making, each round with a value for each seat."""
-
-    __slots__ = ("rounds", "sizes")
-
-    def __init__(self) -> None:
-        self.rounds = Lists()
-        self.sizes: list[int] = []
-
-    def append(self, rounds: Collection[Collection[float | None]]) -> None:
-        """Append the rounds of an episode."""
-        self.rounds.extend(rounds)
-        self.sizes.append(len(rounds))
-
-    def array(self, kind: pa.ListType) -> pa.Array:
-        """Return the column."""
-        return _list_array(self.sizes, self.rounds.array(kind.value_type), kind)
+    def array_of_lists(self, kind: pa.ListType) -> pa.Array:
+        """Return the column, whose elements are lists themselves."""
+        inner = Lists()
+        inner.values += chain.from_iterable(self.values)
+        inner.sizes += map(len, self.values)
+        return _list_array(self.sizes, inner.array(kind.value_type), kind)
 
 
 class Shard:
@@ -88,11 +70,12 @@ class Shard:
         """Number of decisions of each episode."""
         self._plain: list[Any] = []
         """Values of `_PLAIN` of all episodes, one episode after the other."""
-        self._by_seat = tuple(Lists() for _ in _BY_SEAT)
-        self._rounds = RoundLists()
+        self._by_seat = Lists(), Lists(), Lists()
+        """Columns of `_BY_SEAT`."""
+        self._rounds = Lists()
         self._signals = Lists()
         """Names of the signals of each episode."""
-        self._signal_rounds = RoundLists()
+        self._signal_rounds = Lists()
         """Rounds of each signal."""
         self._pasts: dict[int, tuple[Past, ...]] = {}
         """Memories of earlier episodes by the number of the episode."""
@@ -117,8 +100,10 @@ class Shard:
             self._pasts[len(self._ids)] = episode.pasts
         self._ids[name] = len(rows)
         self._plain += _plain_values(episode)
-        for column, values in zip(self._by_seat, _seat_values(episode), strict=True):
-            column.append(values)
+        payoffs, num_decisions, num_illegal = self._by_seat
+        payoffs.append(episode.payoffs)
+        num_decisions.append(episode.num_decisions)
+        num_illegal.append(episode.num_illegal)
         self._rounds.append(episode.rounds)
         self._signals.append(episode.signals)
         for signal in episode.signals.values():
@@ -170,9 +155,9 @@ class Shard:
             columns[name] = _repeated(columns[name], kinds[name])
         for name, column in zip(_BY_SEAT, self._by_seat, strict=True):
             columns[name] = column.array(kinds[name])
-        columns["rounds"] = self._rounds.array(kinds["rounds"])
+        columns["rounds"] = self._rounds.array_of_lists(kinds["rounds"])
         signal = kinds["signals"].value_type
-        named = [pa.array(self._signals.values, signal[0].type), self._signal_rounds.array(signal[1].type)]
+        named = [pa.array(self._signals.values, signal[0].type), self._signal_rounds.array_of_lists(signal[1].type)]
         signals = pa.StructArray.from_arrays(named, fields=list(signal))
         columns["signals"] = _list_array(self._signals.sizes, signals, kinds["signals"])
         pasts = {number: [_past_row(past) for past in own] for number, own in self._pasts.items()}
