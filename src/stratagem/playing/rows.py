@@ -33,6 +33,7 @@ SEAT, TURN, ATTEMPT, HOW, SAID, BEHIND = map(FIELDS.index, ("seat", "turn", "att
 """Places in a row; `BEHIND` is that of the calls."""
 _order = itemgetter(SEAT, ATTEMPT)
 _NO_PARTS: Mapping[int, tuple[ActionPart, ...]] = {}
+_NO_ADVANTAGES: Mapping[int, float] = {}
 
 
 class DecisionRows:
@@ -49,7 +50,7 @@ class DecisionRows:
         """Numbers of the rows whose transition is discarded."""
         self.parts: Mapping[int, tuple[ActionPart, ...]] = _NO_PARTS
         """Classified pieces of actions by the number of the row."""
-        self.advantages: Mapping[int, float] = {}
+        self.advantages: Mapping[int, float] = _NO_ADVANTAGES
         """Advantages in training by the number of the row."""
         self.talked = False
         """True if a row has calls of models."""
