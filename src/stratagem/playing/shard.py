@@ -30,7 +30,7 @@ _NESTED = ("pasts", "rounds", "signals", *_BY_SEAT)
 """Columns of episodes whose values may be changed later, so that they are copied."""
 _PLAIN = tuple(name for name in EPISODES.names if name not in _NESTED)
 _REPEATED = ("players", "slots", "stakes")
-"""Columns of episodes that have few different values, each a tuple."""
+"""Columns of lists of which few are different."""
 _plain_values = attrgetter(*_PLAIN)
 
 
@@ -152,7 +152,7 @@ class Shard:
         kinds = dict(zip(EPISODES.names, EPISODES.types, strict=True))
         columns: dict[str, Any] = {name: self._plain[place :: len(_PLAIN)] for place, name in enumerate(_PLAIN)}
         for name in _REPEATED:
-            columns[name] = _repeated(columns[name], kinds[name])
+            columns[name] = _encode_lists(columns[name], kinds[name])
         for name, column in zip(_BY_SEAT, self._by_seat, strict=True):
             columns[name] = column.array(kinds[name])
         columns["rounds"] = self._rounds.array_of_lists(kinds["rounds"])
@@ -172,7 +172,7 @@ def _list_array(sizes: Sequence[int] | NDArray[np.int64], values: pa.Array, kind
     return pa.ListArray.from_arrays(pa.array(ends), values, type=kind)
 
 
-def _repeated(rows: Sequence[Collection[Any]], kind: pa.ListType) -> pa.Array:
+def _encode_lists(rows: Sequence[Collection[Any]], kind: pa.ListType) -> pa.Array:
     """Return a column of lists of which few are different."""
     numbers: dict[tuple[Any, ...], int] = {}
     places = [numbers.setdefault(tuple(row), len(numbers)) for row in rows]

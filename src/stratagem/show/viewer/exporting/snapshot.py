@@ -75,7 +75,7 @@ class RecordSnapshot:
         run = self._library.run_of(self._folder)
         yield f',"run":{to_json(self._run() if run else None)}'
         yield f',"report":{to_json(report_pages(run) if run else {})}'
-        yield f',"rows":{to_json(self._listed())},"episodes":{{'
+        yield f',"rows":{to_json(self._list_rows())},"episodes":{{'
         for place, (row, played) in enumerate(self._episodes()):
             yield f"{',' if place else ''}{to_json(row.id)}:{to_json(self._replay(place, row, played))}"
             self._tell(place + 1, self.num_episodes)
@@ -91,7 +91,7 @@ class RecordSnapshot:
                 self._read = {episode.id: episode for episode in read_episodes(self._folder, [shard])}
             yield from ((row, self._read[row.id]) for row in wanted)
 
-    def _listed(self) -> list[Json]:
+    def _list_rows(self) -> list[Json]:
         """Return the episodes of the list, each with its outcome for each player."""
         outcomes = {player: self._index.outcomes(player) for player in ("", *self._index.players.names)}
         return [
