@@ -11,7 +11,7 @@ from typing import Any, Literal
 from stratagem.games.base import ActionPart, Json, Seat, Stakes
 from stratagem.language.engines.base import Call
 from stratagem.language.prompting.past import Past
-from stratagem.players.base import How
+from stratagem.players.protocol import How
 from stratagem.playing.rows import BEHIND, FIELDS, HOW, SAID, SEAT, DecisionRows
 
 Purpose = Literal["train", "probe", "warm_up", "eval"]
