@@ -52,12 +52,10 @@ def test_list_of_a_record_imports_neither_games_nor_pandas(tmp_path):
     started("play", "kuhn", "--players", "random", "--episodes", "3", "--record", str(tmp_path / "games"))
     command = [sys.executable, "-c", PROGRAM, "show", str(tmp_path / "games")]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "games/0.1" in run.stdout or "4 episodes" in run.stdout
-    loaded = run.stderr.split()
+    assert "3 episodes" in run.stdout
+    loaded = {*run.stderr.split()}
     assert "pyarrow.parquet" in loaded
-    assert {"pandas", "pyarrow.dataset", "stratagem.games.catalogue", "stratagem.players.catalogue"} & {
-        *loaded
-    } == set()
+    assert {"pandas", "pyarrow.dataset", "stratagem.games.catalogue", "stratagem.players.catalogue"} & loaded == set()
 
 
 def test_the_package_runs_as_a_module():
