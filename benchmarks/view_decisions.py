@@ -1,12 +1,17 @@
-"""Time of a search for decisions in a generated record of a million: `python benchmarks/view_decisions.py`."""
+"""Time of a search for decisions in a generated record of a million, and of the list of its 75,000 episodes.
+
+Times of the list and of `stratagem show` are by processor time, with their goals. Run with
+`python benchmarks/view_decisions.py`.
+"""
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -22,6 +27,7 @@ from stratagem.playing.schemas import CALLS, SCHEMAS
 from stratagem.playing.seating import rotate_seats
 from stratagem.playing.store import read_columns, write_shard
 from stratagem.show.viewer.decision_index import _index
+from stratagem.show.viewer.listing import Filter, list_episodes
 from stratagem.show.viewer.searching import ReplaySearch, search_record
 
 SHARDS, EPISODES = 100, 1500
@@ -36,6 +42,26 @@ SEARCHES: dict[str, dict[str, Any]] = {
     "regret of at least .5": {"regret": 0.5},
     "largest regret first": {"order": "regret"},
 }
+
+
+FILTERS: dict[str, dict[str, Any]] = {
+    "every episode": {},
+    "player and outcome": {"player": "kuhn/NashApprox@1", "outcome": "lost"},
+    "both players": {"player": "kuhn/NashApprox@1", "opponent": "random@1"},
+    "part of an id": {"text": "-99/7"},
+    "illegal replies": {"illegal": True},
+}
+FIRST_LIST = "first list, which reads the record"
+FIRST_GOAL, FILTER_GOAL = 1.0, 0.2
+"""Seconds of the first list, and of each filter."""
+SHOW = """
+import atexit, re, sys, time
+peak = lambda: re.search(r"VmHWM:\\s+([0-9]+)", open("/proc/self/status").read())[1]
+atexit.register(lambda: print(time.process_time(), peak(), file=sys.stderr))
+from stratagem.cli.main import main
+main()
+"""
+"""Program of the command that prints its seconds and its largest number of KiB."""
 
 
 def generate(folder: Path) -> int:
@@ -69,6 +95,24 @@ def calls(decisions: pa.Table) -> pa.Table:
     return pa.table(columns, schema=CALLS)
 
 
+def print_lists(folder: Path) -> None:
+    """Print the time of the first list of episodes, and of each filter."""
+    for text, options in {FIRST_LIST: {}, **FILTERS}.items():
+        start = process_time()
+        found = list_episodes(folder, Filter(**options), offset=0, limit=50, newest=False)["found"]
+        seconds, goal = process_time() - start, FIRST_GOAL if text == FIRST_LIST else FILTER_GOAL
+        print(f"episodes, {text}: {found:,} found, {seconds:.3f} s, goal {goal:g} s")
+
+
+def print_show(folder: Path) -> None:
+    """Print the time and the peak memory of `stratagem show`."""
+    for _ in range(2):  # the first time compiles what it imports
+        command = [sys.executable, "-c", SHOW, "show", str(folder)]
+        ended = subprocess.run(command, check=True, capture_output=True, text=True)
+    seconds, kilobytes = map(float, ended.stderr.split())
+    print(f"stratagem show: {seconds:.2f} s, goal .3 s; {kilobytes / 1024:.0f} MB, goal 100 MB")
+
+
 def main() -> None:
     """Print the time of each search: of its first page, and the median of the next five."""
     with tempfile.TemporaryDirectory() as name:
@@ -86,6 +130,8 @@ def main() -> None:
                 times.append(perf_counter() - start)
             found = page["found"]
             print(f"{text}: {found:,} found, first page {times[0]:.3f} s, next pages {median(times[1:]):.3f} s")
+        print_lists(folder)
+        print_show(folder)
 
 
 if __name__ == "__main__":

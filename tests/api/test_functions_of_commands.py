@@ -8,8 +8,7 @@ import pytest
 
 import stratagem as sg
 from stratagem.api import FUNCTIONS
-from stratagem.cli.commands import COMMANDS
-from stratagem.cli.generated import function_named
+from stratagem.cli.commands import COMMANDS, function_named
 from stratagem.cli.main import main
 from stratagem.players.uniform import Random
 

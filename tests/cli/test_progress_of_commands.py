@@ -11,8 +11,7 @@ import pytest
 import stratagem as sg
 from stratagem.api import progress as progress_module
 from stratagem.api.progress import bar, show_progress
-from stratagem.cli.commands import COMMANDS
-from stratagem.cli.generated import function_named
+from stratagem.cli.commands import COMMANDS, function_named
 
 QUICK = {
     "games": "lists what is in tables",

@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from stratagem.cli.commands import COMMANDS, GROUPS
-from stratagem.cli.generated import function_named
+from stratagem.cli.commands import COMMANDS, GROUPS, function_named
 from stratagem.cli.parameters import as_options
 
 HEAVY = {"torch", "transformers", "peft", "pyarrow", "scipy", "pyspiel", "numpy"}
@@ -47,6 +46,16 @@ def test_help_of_a_command_imports_no_function_of_it(command):
     printed, loaded = started(command, "--help", COLUMNS="100")
     assert printed.startswith(f"Usage: stratagem {command} ")
     assert loaded & HEAVY == set()
+
+
+def test_list_of_a_record_imports_neither_games_nor_pandas(tmp_path):
+    started("play", "kuhn", "--players", "random", "--episodes", "3", "--record", str(tmp_path / "games"))
+    command = [sys.executable, "-c", PROGRAM, "show", str(tmp_path / "games")]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "3 episodes" in run.stdout
+    loaded = {*run.stderr.split()}
+    assert "pyarrow.parquet" in loaded
+    assert {"pandas", "pyarrow.dataset", "stratagem.games.catalogue", "stratagem.players.catalogue"} & loaded == set()
 
 
 def test_the_package_runs_as_a_module():

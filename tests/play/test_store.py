@@ -306,7 +306,36 @@ def test_a_prepared_folder_holds_nothing_yet(tmp_path):
     prepare(tmp_path / "deep" / "down")
 
 
-def test_episodes_without_decisions_have_all_else_and_are_counted_from_one_column(tmp_path):
+@pytest.mark.parametrize("column", [None, "slots", "payoffs", "num_decisions", "num_illegal", "rounds"])
+def test_episode_of_other_seats_than_its_players_is_refused(tmp_path, column):
+    """Of a random record, with one value of one column changed: only sound ones are read."""
+    draw = random.Random(str(column))
+    for number in range(30):
+        played = episodes("auction(seats=3)", 3) + episodes("kuhn", 4)
+        for place, one in enumerate(played):
+            one.id, one.decisions = f"{place}", []
+        owner = draw.choice(played)
+        seats, sound = len(owner.players), column is None
+        if column == "slots":
+            owner.slots = tuple(draw.randrange(-1, seats + 1) for _ in range(draw.randrange(seats - 1, seats + 2)))
+            sound = sorted(owner.slots) == list(range(seats))
+        elif column == "rounds":
+            size = draw.randrange(seats + 2)
+            owner.rounds[draw.randrange(len(owner.rounds))] = (0.0,) * size
+            sound = size == seats
+        elif column:
+            size = draw.randrange(seats + 2)
+            setattr(owner, column, [0] * size)
+            sound = size == seats
+        write_shard(tmp_path / str(number), 0, played)
+        if sound:
+            assert list(read_episodes(tmp_path / str(number))) == played
+        else:
+            with pytest.raises(BadRecord, match=r"of the same seats|pay every seat"):
+                list(read_episodes(tmp_path / str(number)))
+
+
+def test_episodes_without_decisions_have_all_else_and_are_counted_by_the_ends_of_files(tmp_path):
     written = sg.play("kuhn(hands=1)", "random", episodes=7, record=tmp_path, progress=False).episodes
     light = list(read_episodes(tmp_path, decisions=False))
     assert light == [replace(episode, decisions=[]) for episode in written]

@@ -182,7 +182,7 @@ def test_without_detail_there_are_the_same_totals_and_no_decisions():
 def test_what_is_paid_while_others_move_goes_to_the_last_decision():
     """No game of ours pays a seat twice between two of its turns, but one may."""
     rows = DecisionRows(seats=2)
-    rows.rows.append((0, 0, 0, 1, 1, 0, "state", "info", "BET", "scripted", None, ()))
+    rows.append((0, 0, 0, 1, 1, 0, "state", "info", "BET", "scripted", None, ()))
     rows.close_turn(RoundResult((0.0, 0.0), closed=False))
     for _ in range(3):
         rows.credit(RoundResult((2.0, 2.0), closed=False))
@@ -194,7 +194,7 @@ def test_episode_holds_rows_until_its_decisions_are_asked_for():
     (episode, *_) = play(setups("kuhn", ["random", "random"], 2))
     rows = episode.rows()
     assert episode.rows() is rows
-    assert [row.action for row in episode.decisions] == [row[FIELDS.index("action")] for row in rows.rows]
+    assert [row.action for row in episode.decisions] == [row[FIELDS.index("action")] for row in rows.rows()]
     assert episode.decisions is episode.decisions
     episode.decisions[0].keep = False
     assert episode.rows().dropped == {0}
@@ -276,3 +276,15 @@ def test_a_method_called_look_makes_no_onlooker():
     match = Match(make_game("kuhn(hands=1)"), [Looking(), Random()])
     assert match.onlookers == []
     assert len(list(play(setups("kuhn(hands=1)", [Looking(), Random()], 2)))) == 2
+
+
+def test_rows_of_a_late_seat_stand_in_the_order_of_the_seats():
+    rows = DecisionRows(seats=3)
+    for seat, attempt in ((1, 0), (2, 0), (0, 0), (0, 1)):
+        rows.append((0, 0, 0, seat, seat, attempt, "state", "info", "BET", "scripted", None, ()))
+    rows.close_turn(RoundResult((1.0, 0.0, 2.0), keep=(True, False, True)))
+    assert [(row[FIELDS.index("seat")], row[FIELDS.index("attempt")]) for row in rows.rows()] == [
+        (0, 0), (0, 1), (1, 0), (2, 0)
+    ]  # fmt: skip
+    assert rows.payoffs == [0.0, 1.0, 0.0, 2.0]
+    assert rows.dropped == {2}

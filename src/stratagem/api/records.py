@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from stratagem.api.arguments import as_output, as_path, names_of
 from stratagem.api.episodes import Episodes
 from stratagem.api.mistakes import one_sentence
+from stratagem.api.transcript import episode_table
 from stratagem.base.options import check_seed
 from stratagem.measure.statistics import Estimate, ratio
 from stratagem.players.given import allow_given
 from stratagem.playing.records import Episode, deals_by_key
-from stratagem.show.cells import number
 from stratagem.show.table import ResultTable, text_table
 
 if TYPE_CHECKING:
@@ -54,14 +54,9 @@ class Record(Episodes):
             tuple(results), self.folder.name, seed, outcomes=outcomes, requested=tuple(map(METRICS.present_name, names))
         )
 
-    def listed(self, first: int = _LISTED, total: int | None = None) -> ResultTable:
-        """Return the table of the first episodes; `total` is the number of all where not all were read."""
-        rows = [
-            (str(place), e.id, ", ".join(e.players), str(len(e.rounds)), " ".join(number(pay, 2) for pay in e.payoffs))
-            for place, e in enumerate(self.episodes[:first], 1)
-        ]
-        title = f"{self.folder}: {len(self.episodes) if total is None else total} episodes"
-        return text_table(title, ("number", "id", "players", "rounds", "payoffs"), rows)
+    def listed(self, first: int = _LISTED) -> ResultTable:
+        """Return the table of the first episodes."""
+        return episode_table(self.folder, self.episodes[:first], len(self.episodes))
 
     def tables(self) -> list[ResultTable]:
         from stratagem.measure.figures.catalogue import figures_of  # loads all metrics, as above

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
+from pathlib import Path
 
 from stratagem.playing.records import Decision, Episode
 from stratagem.show.cells import number
 from stratagem.show.console import VisibleText
 from stratagem.show.html import element
+from stratagem.show.table import ResultTable, text_table
 
 _SHORT = 100
 """Length beyond which a state is not printed: it may be a whole board."""
@@ -26,6 +28,15 @@ class Transcript(str):
 
     def _repr_html_(self) -> str:
         return element("pre", self)
+
+
+def episode_table(folder: Path, episodes: Sequence[Episode], total: int) -> ResultTable:
+    """Return the table of the first episodes of a record, which has so many."""
+    rows = [
+        (str(place), e.id, ", ".join(e.players), str(len(e.rounds)), " ".join(number(pay, 2) for pay in e.payoffs))
+        for place, e in enumerate(episodes, 1)
+    ]
+    return text_table(f"{folder}: {total} episodes", ("number", "id", "players", "rounds", "payoffs"), rows)
 
 
 def transcript(episode: Episode, after: Callable[[Decision], None] | None = None) -> Iterator[VisibleText]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any
 
 
@@ -35,6 +36,11 @@ class Command:
     """Sentence below the main tables that tells of `--all`; without it the command has no such option."""
     names_files: bool = True
     """False if it makes nothing that a file names, so that it asks for no permission."""
+
+    @property
+    def is_by_hand(self) -> bool:
+        """True if the parser reads the options from the function itself."""
+        return str(self.function).startswith("stratagem.")
 
 
 COMMANDS = {
@@ -199,3 +205,11 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 PLURAL = ("--players", "--opponents", "--games", "--seats")
 """Options that take several values, as in `--players random mcts:100`."""
+
+
+def function_named(text: str | Callable[..., Any]) -> Any:
+    """Return a function by the name of its module and its own: `audits:audit` of `stratagem.api`, or in full."""
+    if not isinstance(text, str):
+        return text
+    module, _, name = text.partition(":")
+    return getattr(import_module(module if "." in module else f"stratagem.api.{module}"), name)

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
-from importlib import import_module
 from inspect import Parameter
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -19,9 +18,9 @@ from stratagem.api.parameters import ExplainedParameter, explained_parameters, p
 from stratagem.api.servers import servers
 from stratagem.base.errors import BadParameter
 from stratagem.cli.call import CommandCall
-from stratagem.cli.commands import Command
-from stratagem.cli.option_types import JsonOption, declared_parameter, value_of
-from stratagem.cli.parameters import as_options
+from stratagem.cli.commands import Command, function_named
+from stratagem.cli.option_types import declared_parameter, value_of
+from stratagem.cli.parameters import JsonOption, as_options
 from stratagem.language.engines.remote.terms import ServerFailed
 
 UNSEEN: dict[str, Callable[[bool], Any]] = {
@@ -54,14 +53,6 @@ class OptionAlternative(NamedTuple):
         """Help of the option: what its value is, or what the function does."""
         told = {one.name: one.explanation for one in explained_parameters(self.function)}
         return told.get(self.value) or _first_paragraph(self.function)
-
-
-def function_named(text: str | Callable[..., Any]) -> Any:
-    """Return a function by the name of its module and its own: `audits:audit` of `stratagem.api`, or in full."""
-    if not isinstance(text, str):
-        return text
-    module, _, name = text.partition(":")
-    return getattr(import_module(module if "." in module else f"stratagem.api.{module}"), name)
 
 
 def _first_paragraph(function: Callable[..., Any]) -> str:
@@ -207,9 +198,7 @@ def option_of(context: typer.Context, name: str) -> str:
 
 
 def typed_function(command: Command) -> Callable[..., None]:
-    """Return the function from which the parser reads the options of a command: its own, or one that is made."""
-    if str(command.function).startswith("stratagem."):
-        return function_named(command.function)  # type: ignore[no-any-return]
+    """Return a function from which the parser reads the options of a command."""
     return GeneratedCommand(command).as_typed_function()
 
 

@@ -19,7 +19,7 @@ from typer.main import get_command
 from stratagem.base.consent.table import ALLOWING
 from stratagem.base.errors import BadParameter
 from stratagem.base.renamed.arguments import REPLACED_COMMANDS, refuse_replaced
-from stratagem.cli.commands import COMMANDS, GROUPS, PLURAL, Command
+from stratagem.cli.commands import COMMANDS, GROUPS, PLURAL, Command, function_named
 from stratagem.cli.console import errors, out
 from stratagem.cli.parameters import as_options
 
@@ -146,9 +146,13 @@ class LoadedCommand(TyperCommand):
 
 def load_command(command: Command, name: str) -> Any:
     """Return a command with its options: its own, those of servers, and permissions."""
-    from stratagem.cli.generated import typed_function  # imports the readers of names
+    if command.is_by_hand:
+        function = function_named(command.function)
+    else:
+        from stratagem.cli.generated import typed_function  # imports the readers of names
 
-    loaded = as_command(typed_function(command), name, LoadedCommand)
+        function = typed_function(command)
+    loaded = as_command(function, name, LoadedCommand)
     loaded.params += terms(command.unanswered) if command.servers else []
     loaded.params += permissions() if command.names_files else []
     return loaded

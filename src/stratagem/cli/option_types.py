@@ -27,8 +27,6 @@ COMPLETED: Mapping[str, Callable[..., list[str]]] = {
     "track": completion.trackers,
 }
 """Names that a shell completes, by parameter; those of games and of players follow from the type."""
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-"""Option of every command whose result is data."""
 _SWITCH = re.compile(r"^(?:True|False) (?:to|for) (?P<first>.)")
 
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stratagem.api.json_file import write_json
-from stratagem.api.progress import show_progress
-from stratagem.api.result import Result
 from stratagem.base.files import finite
 from stratagem.base.visible import json_text
 from stratagem.cli.console import errors, out
 from stratagem.cli.parameters import as_options
-from stratagem.language.engines.open import tallies
 from stratagem.show.console import VisibleText
 from stratagem.show.legend import wrap_lines
 from stratagem.show.table import ResultTable
 from stratagem.show.terminal import terminal_table
+
+if TYPE_CHECKING:
+    from stratagem.api.result import Result
 
 __all__ = [
     "print_json",
@@ -32,6 +32,8 @@ __all__ = [
 @contextmanager
 def progress(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Show a progress bar on the error stream; each call names the next item and counts the one before."""
+    from stratagem.api.progress import show_progress  # loads the bars of rich
+
     with show_progress(total, shown=not quiet) as step:
         yield step
 
@@ -62,6 +64,8 @@ def print_result(result: Result, *, json: bool, everything: bool = False) -> Non
 
 def print_tallies() -> None:
     """Print the requests to servers and their price on the error stream; nothing where no server was named."""
+    from stratagem.language.engines.open import tallies  # loads the engines, as a command has done that used one
+
     for name, tally in tallies().items():
         counts = f"{tally.num_requests} requests, {tally.num_retries} retries, {tally.num_errors} failed"
         tokens = f"{tally.num_prompt} prompt tokens, {tally.num_reply} reply tokens"

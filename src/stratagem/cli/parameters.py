@@ -5,9 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import shlex
+from typing import Annotated
+
+import typer
 
 from stratagem.base.consent.flags import with_flags
 
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+"""Option of every command whose result is data."""
 _PARAMETER = re.compile(r"`(?:sg\.)?(?P<name>[a-z_]+)(?:=|\((?=['\"]))(?P<value>[^`]*?)\)?`")
 """`name=`, `name=value` or `sg.name('value')`, and not a game with options, as in `ipd(rounds=3)`."""
 _OTHERWISE = {"changes": "--set", "metrics": "--metric", "everything": "--all"}

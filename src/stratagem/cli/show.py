@@ -9,12 +9,12 @@ from typing import Annotated
 
 import typer
 
-from stratagem.api.records import Record, read_record
+from stratagem.api.transcript import episode_table
 from stratagem.base.errors import StratagemError
 from stratagem.base.visible import visible
 from stratagem.cli.console import out
-from stratagem.cli.option_types import JsonOption
 from stratagem.cli.output import print_json, print_table
+from stratagem.cli.parameters import JsonOption
 from stratagem.cli.transcript import print_episode
 from stratagem.games.base import Json
 from stratagem.language.engines.base import Call
@@ -100,6 +100,8 @@ def show(
     if episode is None:
         _list_episodes(folder, first, json=json)
         return
+    from stratagem.api.records import read_record  # loads the evaluation of records
+
     record = read_record(folder, calls=words)
     if files is not None:
         out.print(f"{len(record.write_files(files, episode))} files in {files}", markup=False)
@@ -116,7 +118,7 @@ def _list_episodes(folder: Path, first: int, *, json: bool) -> None:
         print_json([episode_json(one) for one in episodes])
         return
     total = count_episodes(folder)
-    print_table(Record(episodes, folder).listed(first, total))
+    print_table(episode_table(folder, episodes, total))
     if (more := total - first) > 0:
         out.print(f"and {more} more: --first N lists more, --episode NUMBER prints one", markup=False)
 

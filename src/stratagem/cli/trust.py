@@ -10,8 +10,8 @@ import typer
 from stratagem.api.consents import forget, list_trusted, trust
 from stratagem.base.errors import BadParameter
 from stratagem.cli.console import out
-from stratagem.cli.option_types import JsonOption
 from stratagem.cli.output import print_json
+from stratagem.cli.parameters import JsonOption
 
 
 def trust_folders(

@@ -15,8 +15,8 @@ from rich.live import Live
 
 from stratagem.base.number_texts import short
 from stratagem.cli.console import out
-from stratagem.cli.option_types import JsonOption
 from stratagem.cli.output import print_json
+from stratagem.cli.parameters import JsonOption
 from stratagem.games.base import Json
 from stratagem.show.console import VisibleText
 from stratagem.show.reports.files import FindingSchema

@@ -1,12 +1,16 @@
 """Rules: games, their states and views, the choices of a seat, and keyed chance."""
 
-from stratagem.games.base import ActionPart, Game, RoundResult, Seat, Stakes, State, View
-from stratagem.games.catalogue import describe, game_names, make_game
-from stratagem.games.choices import Choices, Flat, ParsedReply, Sheet, Slot
-from stratagem.games.key import Chance, Key
-from stratagem.games.package import GamePackage
-from stratagem.games.safety.base import Safety, Weights
-from stratagem.games.spec import GameSpec
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from stratagem.games.base import ActionPart, Game, RoundResult, Seat, Stakes, State, View
+    from stratagem.games.catalogue import describe, game_names, make_game
+    from stratagem.games.choices import Choices, Flat, ParsedReply, Sheet, Slot
+    from stratagem.games.key import Chance, Key
+    from stratagem.games.package import GamePackage
+    from stratagem.games.safety.base import Safety, Weights
+    from stratagem.games.spec import GameSpec
 
 __all__ = [
     "ActionPart",
@@ -31,3 +35,20 @@ __all__ = [
     "game_names",
     "make_game",
 ]
+_MODULES = {
+    "catalogue": ("describe", "game_names", "make_game"),
+    "choices": ("Choices", "Flat", "ParsedReply", "Sheet", "Slot"),
+    "key": ("Chance", "Key"),
+    "package": ("GamePackage",),
+    "safety.base": ("Safety", "Weights"),
+    "spec": ("GameSpec",),
+}
+"""Names of each module but `base`. A name is imported when it is asked for, since the catalogue imports every game."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = next((module for module, names in _MODULES.items() if name in names), "base")
+    globals()[name] = found = getattr(import_module(f"{__name__}.{module}"), name)
+    return found

@@ -14,7 +14,7 @@ from typing import get_args
 
 from stratagem.base.field_notes import notes
 from stratagem.language.engines.base import Call, Finish, Kind, Sampling
-from stratagem.players.base import How
+from stratagem.players.protocol import How
 from stratagem.playing.records import Decision, Episode, Purpose
 from stratagem.playing.schemas import SCHEMA_VERSION, SCHEMAS
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from stratagem.base.errors import BadRecord
 from stratagem.playing.schemas import EARLIER_TYPES, SCHEMA_VERSION, SCHEMAS
@@ -68,10 +69,26 @@ def _with_nulls(place: str, array: pa.Array) -> Iterator[str]:
 
 
 def _check_seats(path: Path, table: pa.Table) -> None:
-    columns = [table[name].to_pylist() for name in _BY_SEAT]
-    for players, slots, *others in zip(*columns, strict=True):
-        if sorted(slots) != list(range(len(players))) or any(len(other) != len(players) for other in others):
-            raise BadRecord(f"{path} has an episode whose players, slots and payoffs are not of the same seats.")
-    rounds = table["rounds"].to_pylist() if "rounds" in table.column_names else [()] * len(table)
-    if any(len(payoffs) != len(players) for players, rows in zip(columns[0], rounds, strict=True) for payoffs in rows):
-        raise BadRecord(f"{path} has an episode with a round that does not pay every seat.")
+    """Refuse episodes whose columns by seat are not all of the same seats."""
+    lists = {name: table[name].combine_chunks() for name in (*_BY_SEAT, "rounds") if name in table.column_names}
+    seats = pc.list_value_length(lists["players"])
+    same = all(pc.list_value_length(lists[name]).equals(seats) for name in _BY_SEAT)
+    if not same or not _are_slots(lists["slots"], seats):
+        raise BadRecord(f"{path} has an episode whose players, slots and payoffs are not of the same seats.")
+    if "rounds" in lists:
+        rounds = lists["rounds"]
+        if not pc.list_value_length(rounds.flatten()).equals(seats.take(pc.list_parent_indices(rounds))):
+            raise BadRecord(f"{path} has an episode with a round that does not pay every seat.")
+
+
+def _are_slots(slots: pa.ListArray, seats: pa.Array) -> bool:
+    """Return whether each list has all numbers below its length; lists and lengths are known to agree.
+
+    No number of Python is compared: to take one, Arrow loads pandas where it is installed.
+    """
+    owner, values = pc.list_parent_indices(slots), slots.flatten()
+    if not len(values):
+        return True
+    below = pc.all(pc.less(values, seats.take(owner))).as_py()
+    places = pc.add(slots.offsets.take(owner), values)
+    return bool(below and pc.min(values).as_py() >= 0 and pc.count_distinct(places).as_py() == len(values))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.base.errors import BadParameter
-from stratagem.games.base import Game, State
+from stratagem.games.base import Game, Stakes, State
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import measured_by, safety_of
@@ -22,16 +22,19 @@ class Match:
     """A game and its players by slot, with the names that the record carries."""
 
     __slots__ = (
+        "_sound_stakes",
         "game",
         "listeners",
         "most_rounds",
         "names",
+        "nothing",
         "onlookers",
         "players",
         "recalls",
         "repeats",
         "retries",
         "safety",
+        "shown",
         "text",
         "yardsticks",
     )
@@ -53,17 +56,32 @@ class Match:
         self.text = describe(game)
         self.names = tuple("absent" if p is None else f"{p.name}@{p.traits.version}" for p in players)
         self.retries = spec.retries
+        self.nothing = (0.0,) * spec.seats
+        """Payoffs at the beginning of a round."""
         self.most_rounds = math.inf if spec.rounds is None else spec.rounds
         """Largest number of rounds of an episode."""
+        self.shown = tuple(p is not None and (p.traits.sees_hidden or p.traits.searches) for p in players)
+        """True for each player that is given the state."""
         self.recalls = any(player.traits.searches for _, player in seated)
         """True if a player recalls its own decisions."""
+        self._sound_stakes: tuple[Stakes | None, ...] = (None,) * spec.seats
         self.repeats = not self.listeners and all(player.traits.repeats for _, player in seated)
         """True if its episodes are the same whenever and wherever they are played."""
 
+    def stakes_at(self, state: State[Any]) -> tuple[Stakes | None, ...]:
+        """Return the yardsticks of every seat; those that are the same in every deal are checked once."""
+        if self.yardsticks is None:
+            return (None,) * len(self.players)
+        seats = range(len(self.players))
+        found = tuple([self.yardsticks.stakes(state, seat) for seat in seats])
+        if found != self._sound_stakes:
+            self._sound_stakes = tuple([checked_stakes(self.yardsticks, state, seat) for seat in seats])
+        return self._sound_stakes
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(slots=True, kw_only=True, unsafe_hash=True)
 class Setup:
-    """Episode to play."""
+    """Episode to play; never changed. It is not frozen, since that takes a microsecond for each."""
 
     id: str
     match: Match
@@ -119,11 +137,12 @@ class Setup:
 
     def episode(self, state: State[Any]) -> Episode:
         """Return the record, still empty, of the episode that begins at `state`."""
-        names, seats, yardsticks = self.match.names, len(self.slots), self.match.yardsticks
+        match, seats = self.match, len(self.slots)
+        names = match.names
         return Episode(
             id=self.id,
-            game=self.match.text,
-            game_version=self.match.game.spec.version,
+            game=match.text,
+            game_version=match.game.spec.version,
             players=tuple([names[slot] for slot in self.slots]),
             slots=self.slots,
             key=self.key.value,
@@ -135,9 +154,7 @@ class Setup:
             forked_at=self.forked_at,
             pasts=self.pasts,
             payoffs=[0.0] * seats,
-            stakes=tuple([checked_stakes(yardsticks, state, seat) for seat in range(seats)])
-            if yardsticks
-            else (None,) * seats,
+            stakes=match.stakes_at(state),
             num_decisions=[0] * seats,
             num_illegal=[0] * seats,
         )

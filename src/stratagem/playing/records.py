@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from operator import attrgetter
 from typing import Any, Literal
 
 from stratagem.games.base import ActionPart, Json, Seat, Stakes
 from stratagem.language.engines.base import Call
 from stratagem.language.prompting.past import Past
-from stratagem.players.base import How
+from stratagem.players.protocol import How
 from stratagem.playing.rows import BEHIND, FIELDS, HOW, SAID, SEAT, DecisionRows
 
 Purpose = Literal["train", "probe", "warm_up", "eval"]
@@ -133,7 +134,7 @@ class Episode:
         """Return the seat and the message of each turn at which a player raised an error, or gave no reply."""
         held = _held.__get__(self)
         if isinstance(held, DecisionRows):
-            return [(row[SEAT], row[SAID]) for row in held.rows if row[HOW] == "error"]
+            return [(row[SEAT], row[SAID]) for row in held.rows() if row[HOW] == "error"]
         return [(row.seat, row.said) for row in held if row.how == "error"]
 
     def put_rows(self, rows: DecisionRows) -> None:
@@ -165,8 +166,9 @@ type.__setattr__(Episode, "decisions", _Decisions())
 
 
 def _decisions_of(rows: DecisionRows) -> list[Decision]:
-    made = [Decision(*row[:BEHIND]) for row in rows.rows]
-    for decision, row, payoff in zip(made, rows.rows, rows.payoffs, strict=True):
+    held = rows.rows()
+    made = [Decision(*row[:BEHIND]) for row in held]
+    for decision, row, payoff in zip(made, held, rows.payoffs, strict=True):
         decision.payoff, decision.calls = payoff, row[BEHIND]
     for number in rows.dropped:
         made[number].keep = False
@@ -179,7 +181,7 @@ def _decisions_of(rows: DecisionRows) -> list[Decision]:
 
 def _rows_of(decisions: list[Decision]) -> DecisionRows:
     rows = DecisionRows()
-    rows.rows = [_row(decision) for decision in decisions]
+    rows.values = list(chain.from_iterable(map(_row, decisions)))
     rows.payoffs = [decision.payoff for decision in decisions]
     rows.dropped = frozenset(number for number, decision in enumerate(decisions) if not decision.keep)
     rows.parts = {number: decision.parts for number, decision in enumerate(decisions) if decision.parts}

@@ -15,9 +15,9 @@ LONGEST_ROUND = 100_000
 """Number of turns after which a round counts as endless; a game of chess can take a fifth of it."""
 
 
-def add_payoffs(earned: list[float], payoffs: tuple[float, ...]) -> list[float]:
+def add_payoffs(earned: tuple[float, ...], payoffs: tuple[float, ...]) -> tuple[float, ...]:
     """Add payoffs to those of the round so far; raises one of `WRONG` without one finite number for each seat."""
-    total = [before + payoff for before, payoff in zip(earned, payoffs, strict=True)]
+    total = tuple([before + payoff for before, payoff in zip(earned, payoffs, strict=True)])
     if not isfinite(sum(total)):
         raise ValueError("These payoffs are not finite.")
     return total

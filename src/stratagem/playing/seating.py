@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from functools import lru_cache
 
 from stratagem.games.key import Key
 from stratagem.playing.match import Match, Setup
@@ -20,21 +20,22 @@ def rotate_seats(
     """
     seats = len(match.players)
     for deal in range(-(-episodes // seats)):
+        group, dealt = f"{deals or name}/{deal}", key.at("deal", deal)
         for turn in range(seats):
-            setup = seat_deal(match, deal, turn, key, name=name, paired=paired, purpose=purpose)
-            yield replace(setup, group=f"{deals}/{deal}") if deals else setup
+            own = dealt if paired else dealt.at(turn)
+            yield Setup(
+                id=f"{name}/{deal}.{turn}", match=match, slots=_turn_seats(seats, turn), key=own, purpose=purpose,
+                group=group,
+            )  # fmt: skip
 
 
-def seat_deal(
-    match: Match, deal: int, turn: int, key: Key, *, name: str, paired: bool = True, purpose: Purpose = "eval"
-) -> Setup:
-    """Return the setup of one deal after so many turns of the seats."""
-    seats = len(match.players)
-    return Setup(
-        id=f"{name}/{deal}.{turn}",
-        match=match,
-        slots=tuple((seat - turn) % seats for seat in range(seats)),
-        key=key.at("deal", deal) if paired else key.at("deal", deal, turn),
-        purpose=purpose,
-        group=f"{name}/{deal}",
-    )
+def seat_deal(match: Match, deal: int, turn: int, key: Key, *, name: str) -> Setup:
+    """Return the setup of one paired deal after so many turns of the seats."""
+    slots, group = _turn_seats(len(match.players), turn), f"{name}/{deal}"
+    return Setup(id=f"{group}.{turn}", match=match, slots=slots, key=key.at("deal", deal), group=group)
+
+
+@lru_cache(maxsize=1024)
+def _turn_seats(seats: int, turn: int) -> tuple[int, ...]:
+    """Return the slot at each seat after so many turns."""
+    return tuple((seat - turn) % seats for seat in range(seats))

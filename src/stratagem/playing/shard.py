@@ -1,39 +1,86 @@
-"""Shard in the making: columns of finished episodes, which themselves need not stay in memory until it is written."""
+"""Shard in the making: columns of finished episodes, which themselves need not stay in memory until it is written.
+
+Values are appended to flat lists, and the ends of nested ones beside them, so no object is made for an episode.
+"""
 
 from __future__ import annotations
 
-from itertools import chain, repeat
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from stratagem.base.errors import BadRecord
 from stratagem.games.base import ActionPart, Stakes
 from stratagem.language.prompting.past import Past
 from stratagem.playing.calls import call_tables, size_of
 from stratagem.playing.records import Episode
-from stratagem.playing.rows import BEHIND, FIELDS, Row
+from stratagem.playing.rows import BEHIND, FIELDS, WIDTH, DecisionRows, Row
 from stratagem.playing.schemas import DECISIONS, EPISODES
 
 _UNIT = 16
 """Number of characters and tokens of a call that fill a shard as much as one decision."""
-_NESTED = ("pasts", "payoffs", "rounds", "signals", "stakes", "num_decisions", "num_illegal")
-"""Columns of episodes whose values are lists and maps."""
+_BY_SEAT = ("payoffs", "num_decisions", "num_illegal")
+"""Columns of episodes with a number for each seat."""
+_NESTED = ("pasts", "rounds", "signals", *_BY_SEAT)
+"""Columns of episodes whose values may be changed later, so that they are copied."""
 _PLAIN = tuple(name for name in EPISODES.names if name not in _NESTED)
+_REPEATED = ("players", "slots", "stakes")
+"""Columns of lists of which few are different."""
 _plain_values = attrgetter(*_PLAIN)
 
 
+class Lists:
+    """Column of lists in the making: the elements of all of them, and the size of each."""
+
+    __slots__ = ("sizes", "values")
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.sizes: list[int] = []
+
+    def append(self, some: Collection[Any]) -> None:
+        """Append a list."""
+        self.values += some
+        self.sizes.append(len(some))
+
+    def array(self, kind: pa.ListType) -> pa.Array:
+        """Return the column."""
+        return _list_array(self.sizes, pa.array(self.values, kind.value_type), kind)
+
+    def array_of_lists(self, kind: pa.ListType) -> pa.Array:
+        """Return the column, whose elements are lists themselves."""
+        inner = Lists()
+        inner.values += chain.from_iterable(self.values)
+        inner.sizes += map(len, self.values)
+        return _list_array(self.sizes, inner.array(kind.value_type), kind)
+
+
 class Shard:
-    """Values of the tables. Tuples of plain values are nothing for the garbage collector to look at."""
+    """Values of the tables."""
 
     def __init__(self) -> None:
         self.size = 0
         """Number of decisions; those of models count for more, by the size of their calls."""
         self._ids: dict[str, int] = {}
         """Number of decisions of each episode."""
-        self._episodes: list[tuple[Any, ...]] = []
-        self._rows: list[Row] = []
+        self._plain: list[Any] = []
+        """Values of `_PLAIN` of all episodes, one episode after the other."""
+        self._by_seat = Lists(), Lists(), Lists()
+        """Columns of `_BY_SEAT`."""
+        self._rounds = Lists()
+        self._signals = Lists()
+        """Names of the signals of each episode."""
+        self._signal_rounds = Lists()
+        """Rounds of each signal."""
+        self._pasts: dict[int, tuple[Past, ...]] = {}
+        """Memories of earlier episodes by the number of the episode."""
+        self._values: list[Any] = []
+        """Values of `FIELDS` of all decisions, one decision after the other."""
         self._payoffs: list[float] = []
         self._dropped: list[int] = []
         """Numbers of the decisions whose transition is discarded."""
@@ -45,21 +92,37 @@ class Shard:
 
     def add(self, episode: Episode) -> None:
         """Take the values of an episode as they are now."""
-        if episode.id in self._ids:
-            raise BadRecord(f"Two episodes of one shard are called {episode.id}: give every episode an id of its own.")
-        rows, start = episode.rows(), len(self._rows)
-        self._ids[episode.id] = len(rows)
-        self._episodes.append(_plain_values(episode) + _nested_values(episode))
-        self._rows += rows.rows
+        name = episode.id
+        if name in self._ids:
+            raise BadRecord(f"Two episodes of one shard are called {name}: give every episode an id of its own.")
+        rows = episode.rows()
+        if episode.pasts:
+            self._pasts[len(self._ids)] = episode.pasts
+        self._ids[name] = len(rows)
+        self._plain += _plain_values(episode)
+        payoffs, num_decisions, num_illegal = self._by_seat
+        payoffs.append(episode.payoffs)
+        num_decisions.append(episode.num_decisions)
+        num_illegal.append(episode.num_illegal)
+        self._rounds.append(episode.rounds)
+        self._signals.append(episode.signals)
+        for signal in episode.signals.values():
+            self._signal_rounds.append(signal)
+        self._add_rows(name, rows)
+
+    def _add_rows(self, name: str, rows: DecisionRows) -> None:
+        start = len(self._payoffs)
+        self._values += rows.values
         self._payoffs += rows.payoffs
         self.size += 1 + len(rows)
         if rows.dropped:
             self._dropped += [start + number for number in rows.dropped]
         if rows.parts:
             self._parts |= {start + number: parts for number, parts in rows.parts.items()}
-        self._advantages |= {start + number: advantage for number, advantage in rows.advantages.items()}
+        if rows.advantages:
+            self._advantages |= {start + number: advantage for number, advantage in rows.advantages.items()}
         if rows.talked:
-            talked = [(episode.id, row) for row in rows.rows if row[BEHIND]]
+            talked = [(name, row) for row in rows.rows() if row[BEHIND]]
             self._talked += talked
             self.size += sum(1 + size_of(call) // _UNIT for _, row in talked for call in row[BEHIND])
 
@@ -68,45 +131,63 @@ class Shard:
         return {"decisions": self._decisions(), **call_tables(self._talked), "episodes": self._table()}
 
     def _decisions(self) -> pa.Table:
-        values = list(zip(*self._rows, strict=True)) or [()] * len(FIELDS)
-        columns: dict[str, Any] = dict(zip(FIELDS, values, strict=True))
-        del columns["calls"]
-        columns["episode"] = list(chain.from_iterable(repeat(name, count) for name, count in self._ids.items()))
+        count = len(self._payoffs)
+        columns: dict[str, Any] = {
+            name: self._values[place::WIDTH] for place, name in enumerate(FIELDS) if name != "calls"
+        }
+        numbers = np.repeat(np.arange(len(self._ids)), np.fromiter(self._ids.values(), dtype=np.int64))
+        columns["episode"] = pa.array(self._ids, pa.string()).take(pa.array(numbers))
         columns["payoff"] = self._payoffs
-        columns["keep"], columns["parts"] = [True] * len(self._rows), [_NO_PARTS] * len(self._rows)
-        for number in self._dropped:
-            columns["keep"][number] = False
-        for number, parts in self._parts.items():
-            columns["parts"][number] = [part._asdict() for part in parts]
-        columns["advantage"] = [None] * len(self._rows)
+        keep = np.ones(count, dtype=bool)
+        keep[self._dropped] = False
+        columns["keep"] = keep
+        parts = {number: [part._asdict() for part in own] for number, own in self._parts.items()}
+        columns["parts"] = _sparse_lists(count, parts, DECISIONS.field("parts").type)
+        columns["advantage"] = [None] * count
         for number, advantage in self._advantages.items():
             columns["advantage"][number] = advantage
         return pa.table(columns, schema=DECISIONS)
 
     def _table(self) -> pa.Table:
-        values = list(zip(*self._episodes, strict=True)) or [()] * len(EPISODES)
-        columns: dict[str, Any] = dict(zip((*_PLAIN, *_NESTED), values, strict=True))
-        stakes = {row: [some and Stakes(*some)._asdict() for some in row] for row in set(columns["stakes"])}
-        columns["stakes"] = [stakes[row] for row in columns["stakes"]]
-        columns["signals"] = [[{"name": name, "rounds": rows} for name, rows in row] for row in columns["signals"]]
-        columns["pasts"] = [pasts and [_past_row(past) for past in pasts] for pasts in columns["pasts"]]
+        kinds = dict(zip(EPISODES.names, EPISODES.types, strict=True))
+        columns: dict[str, Any] = {name: self._plain[place :: len(_PLAIN)] for place, name in enumerate(_PLAIN)}
+        for name in _REPEATED:
+            columns[name] = _encode_lists(columns[name], kinds[name])
+        for name, column in zip(_BY_SEAT, self._by_seat, strict=True):
+            columns[name] = column.array(kinds[name])
+        columns["rounds"] = self._rounds.array_of_lists(kinds["rounds"])
+        signal = kinds["signals"].value_type
+        named = [pa.array(self._signals.values, signal[0].type), self._signal_rounds.array_of_lists(signal[1].type)]
+        signals = pa.StructArray.from_arrays(named, fields=list(signal))
+        columns["signals"] = _list_array(self._signals.sizes, signals, kinds["signals"])
+        pasts = {number: [_past_row(past) for past in own] for number, own in self._pasts.items()}
+        columns["pasts"] = _sparse_lists(len(self._ids), pasts, kinds["pasts"])
         return pa.table(columns, schema=EPISODES)
 
 
-_NO_PARTS: list[dict[str, Any]] = []
+def _list_array(sizes: Sequence[int] | NDArray[np.int64], values: pa.Array, kind: pa.ListType) -> pa.Array:
+    """Return a column of lists, from the size of each and the elements of all."""
+    ends = np.zeros(len(sizes) + 1, dtype=np.int32)
+    np.cumsum(sizes, out=ends[1:])
+    return pa.ListArray.from_arrays(pa.array(ends), values, type=kind)
 
 
-def _nested_values(episode: Episode) -> tuple[Any, ...]:
-    """Return the values of `_NESTED` as tuples."""
-    return (
-        episode.pasts,
-        tuple(episode.payoffs),
-        tuple(episode.rounds),
-        tuple([(name, tuple(rows)) for name, rows in episode.signals.items()]),
-        tuple([stakes and tuple(stakes) for stakes in episode.stakes]),
-        tuple(episode.num_decisions),
-        tuple(episode.num_illegal),
-    )
+def _encode_lists(rows: Sequence[Collection[Any]], kind: pa.ListType) -> pa.Array:
+    """Return a column of lists of which few are different."""
+    numbers: dict[tuple[Any, ...], int] = {}
+    places = [numbers.setdefault(tuple(row), len(numbers)) for row in rows]
+    different = [[one._asdict() if isinstance(one, Stakes) else one for one in row] for row in numbers]
+    return pa.array(different, kind).take(pa.array(places, pa.int64()))
+
+
+def _sparse_lists(count: int, some: Mapping[int, list[Any]], kind: pa.ListType) -> pa.Array:
+    """Return a column of lists most of which are empty."""
+    lists = Lists()
+    sizes = np.zeros(count, dtype=np.int64)
+    for number, values in sorted(some.items()):
+        lists.append(values)
+        sizes[number] = len(values)
+    return _list_array(sizes, pa.array(lists.values, kind.value_type), kind)
 
 
 def _past_row(past: Past) -> dict[str, Any]:

@@ -8,6 +8,7 @@ which is looked at when it is read. Calls and prompts may be empty: scripted pla
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -34,6 +35,8 @@ _LOCK = "lock"
 """File in the folder of a record that the process which writes there has locked."""
 _BUFFER = 1 << 20
 """Bytes that are written at once; by itself the library writes each part of a page, a hundred in a small file."""
+_BATCH = 256
+"""Number of episodes that are made at once, since a list may need only the first."""
 _DECISION_FIELDS = DECISIONS.names[1:]
 
 
@@ -161,13 +164,20 @@ def read_episodes(
             else {}
         )
         taken = _decisions(_read(folder, "decisions", number), behind) if decisions else {}
-        for row in _read(folder, "episodes", number).to_pylist():
-            yield _episode(row, taken.get(row["id"], []))
+        for batch in _read(folder, "episodes", number).to_batches(max_chunksize=_BATCH):
+            for row in batch.to_pylist():
+                yield _episode(row, taken.get(row["id"], []))
 
 
 def count_episodes(folder: Path) -> int:
-    """Count the episodes of a record, by one column of its shards."""
-    return sum(len(_read(folder, "episodes", number, ("id",))) for number in shards(folder))
+    """Count the episodes of a record, as the ends of its files tell."""
+    return sum(_count_rows(_path(folder / "episodes", number)) for number in shards(folder))
+
+
+def _count_rows(path: Path) -> int:
+    with _telling_damage(path), pq.ParquetFile(path) as file:
+        _check(path, "episodes", file.schema_arrow)
+        return int(file.metadata.num_rows)
 
 
 def read_episode(folder: Path, number: int, name: str) -> Episode:
@@ -221,15 +231,15 @@ def _call_keys(table: pa.Table) -> Iterator[tuple[Any, ...]]:
 
 def _read(folder: Path, name: str, number: int, columns: Sequence[str] | None = None) -> pa.Table:
     path = _path(folder / name, number)
-    try:
+    with _telling_damage(path):
         schema = read_bounded_schema(path)
         _check(path, name, schema)
         wanted = None if columns is None else [column for column in columns if column in schema.names]
-        table = as_now(name, pq.read_table(path, columns=wanted, page_checksum_verification=True))
+        # `pq.read_table` reads the same, and first loads `pyarrow.dataset`, which takes a fifth of a second; threads
+        # take longer to start than a shard to read
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            table = as_now(name, file.read(columns=wanted, use_threads=False))
         check_values(path, name, table)
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-        reason = (str(error).splitlines() or ["it is damaged"])[0].rstrip(".")
-        raise BadRecord(f"{path} cannot be read: {reason}.") from error
     for column in LATER.get(name, {}):
         if column not in schema.names and (columns is None or column in columns):
             table = table.append_column(SCHEMAS[name].field(column), _earlier(table, name, column))
@@ -246,6 +256,16 @@ def _earlier(table: pa.Table, name: str, column: str) -> pa.Array | pa.ChunkedAr
     return table["turn"] if column == "clock" else pa.array(["" if kind == pa.string() else []] * len(table), kind)
 
 
+@contextmanager
+def _telling_damage(path: Path) -> Iterator[None]:
+    """Turn errors of a file that cannot be read into one sentence."""
+    try:
+        yield
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        reason = (str(error).splitlines() or ["it is damaged"])[0].rstrip(".")
+        raise BadRecord(f"{path} cannot be read: {reason}.") from error
+
+
 def damage_of(folder: Path) -> list[str]:
     """Return a sentence for each file of a record's shards that is missing or has no readable end, as a cut one has.
 
@@ -259,9 +279,8 @@ def _damage(folder: Path, name: str, number: int) -> str:
     if name == "timings" and not path.exists():  # records up to version 8 have none
         return ""
     try:
-        _check(path, name, pq.read_schema(path))
-    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
-        return f"{path} cannot be read: {(str(error).splitlines() or ['it is damaged'])[0].rstrip('.')}."
+        with _telling_damage(path):
+            _check(path, name, pq.read_schema(path))
     except BadRecord as error:
         return str(error)
     return ""

@@ -49,13 +49,15 @@ class Table:
 
     __slots__ = (
         "_limited",
+        "_match",
         "_moves",
         "_new",
         "_open",
         "_recalls",
         "_round",
-        "_round_turns",
+        "_round_start",
         "_rows",
+        "_slots",
         "_turn",
         "episode",
         "setup",
@@ -64,9 +66,10 @@ class Table:
 
     def __init__(self, setup: Setup, *, detail: bool) -> None:
         self.setup = setup
+        self._match, self._slots = setup.match, setup.slots
         self.state = setup.begin()
         self.episode = setup.episode(self.state)
-        self._rows = DecisionRows(len(setup.slots)) if detail else None
+        self._rows = DecisionRows(len(self._slots)) if detail else None
         # a chain of comparisons, which is false where one of the three is set
         self._limited = not setup.rounds is setup.turns is setup.until is None
         self._turn = setup.forked_at
@@ -74,8 +77,9 @@ class Table:
         self._open: dict[Seat, OpenTurn] = {}
         self._new: list[Seat] = []
         self._recalls: dict[Seat, Recall] | None = {} if setup.match.recalls and setup.state is None else None
-        self._round = [0.0] * len(setup.slots)
-        self._round_turns = 0
+        self._round = self._match.nothing
+        self._round_start = self._turn
+        """Turn at which the round in play began."""
 
     def advance(self) -> bool:
         """Play on; True when the episode is over, False when requests are open."""
@@ -110,7 +114,7 @@ class Table:
     @property
     def open_round(self) -> tuple[float, ...]:
         """Payoffs of the round in play so far, by seat; they join those of the episode when it closes."""
-        return tuple(self._round)
+        return self._round
 
     def new_requests(self) -> list[tuple[Seat, Any]]:
         """Return the requests that were opened since the last time, in the order of the seats."""
@@ -124,14 +128,13 @@ class Table:
 
     def _ask(self, seat: Seat, attempt: int) -> None:
         setup, state = self.setup, self.state
-        slot = setup.slots[seat]
-        player = setup.match.players[slot]
+        slot, match = self._slots[seat], self._match
+        player = match.players[slot]
         view = state.view(seat)
         if player is None:
             return self._settle(seat, view, Move(state.game.default_action(view.facts), "absent"), attempt)
         try:
-            traits = player.traits
-            shown = state if traits.sees_hidden or traits.searches else None
+            shown = state if match.shown[slot] else None
             recall = None if self._recalls is None else self._recalls.get(seat, ())
             key = setup.draw_keys[slot] if setup.draw_keys else setup.key
             past = setup.pasts[slot] if setup.pasts else NOTHING
@@ -168,13 +171,14 @@ class Table:
         action = move.action
         legal = isinstance(action, str) and action in view.choices
         if self._rows is not None:
-            self._rows.talked |= bool(move.calls)
-            self._rows.rows.append(self._row(seat, view, move, attempt, legal=legal))
-        if not legal and attempt < self.setup.match.retries:
-            return self._ask(seat, attempt + 1)
+            self._rows.append(self._row(seat, view, move, attempt, legal=legal))
+        if not legal:
+            if attempt < self._match.retries:
+                return self._ask(seat, attempt + 1)
+            self.episode.num_illegal[seat] += 1
+            action = None
         self.episode.num_decisions[seat] += 1
-        self.episode.num_illegal[seat] += not legal
-        self._moves[seat] = action = action if legal else None
+        self._moves[seat] = action
         if self._recalls is not None:
             self._recalls[seat] = (*self._recalls.get(seat, ()), (view.info_key, action))
         return None
@@ -190,7 +194,7 @@ class Table:
             turn,
             clock_of(state, turn),
             seat,
-            self.setup.slots[seat],
+            self._slots[seat],
             attempt,
             view.state_key,
             view.info_key,
@@ -201,32 +205,30 @@ class Table:
         )
 
     def _play(self) -> None:
-        moves = self._moves
-        result = self.state.play(moves)
+        moves, state, match = self._moves, self.state, self._match
+        result = state.play(moves)
         try:
-            if any(result.payoffs) or result.closed:
+            closed = result.closed
+            if closed or any(result.payoffs):
                 self._round = add_payoffs(self._round, result.payoffs)
         except WRONG as error:
-            raise wrong_result(self.state.game, result) from error
+            raise wrong_result(state.game, result) from error
         if self._rows is not None:
             self._rows.close_turn(result)
-        if self.setup.match.onlookers:
+        if match.onlookers:
             self._show(moves)
         self._moves = {}
-        self._turn += 1
-        self._round_turns += 1
-        if result.closed or self.state.over:
-            safety = self.setup.match.safety
-            signals = result.signals if safety is None else all_signals(safety, self.state, moves, result)
-            self._close_round(signals)
-            if len(self.episode.rounds) > self.setup.match.most_rounds:
-                raise beyond_its_rounds(self.state.game)
-        elif self._round_turns >= LONGEST_ROUND:
-            raise endless_round(self.state.game)
+        self._turn = turn = self._turn + 1
+        if closed or state.over:
+            self._close_round(all_signals(match.safety, state, moves, result))
+            if len(self.episode.rounds) > match.most_rounds:
+                raise beyond_its_rounds(state.game)
+        elif turn - self._round_start >= LONGEST_ROUND:
+            raise endless_round(state.game)
 
     def _show(self, moves: Mapping[Seat, str | None]) -> None:
         """Show the position after a turn to those who look on."""
-        for slot, player in self.setup.match.onlookers:
+        for slot, player in self._match.onlookers:
             open_state = (self.state, moves) if player.traits.sees_hidden else (None, None)
             player.look(self.state.view(self.episode.seat_of(slot)), *open_state)
 
@@ -244,15 +246,18 @@ class Table:
         self._close_round()
 
     def _close_round(self, signals: Signals | None = None) -> None:
-        episode = self.episode
-        episode.rounds.append(tuple(self._round))
-        for seat, payoff in enumerate(self._round):
-            episode.payoffs[seat] += payoff
-        self._round, self._round_turns = [0.0] * len(self._round), 0
+        episode, match = self.episode, self._match
+        episode.rounds.append(self._round)
+        episode.payoffs = [before + payoff for before, payoff in zip(episode.payoffs, self._round, strict=True)]
+        self._round, self._round_start = match.nothing, self._turn
         if signals:
+            kept = episode.signals
             for name, values in signals.items():
-                episode.signals.setdefault(name, []).append(values)
-        for slot, player in self.setup.match.listeners:
+                if name in kept:
+                    kept[name].append(values)
+                else:
+                    kept[name] = [values]
+        for slot, player in match.listeners:
             seat = episode.seat_of(slot)
             player.hear(self.state.view(seat), episode.rounds[-1][seat], over=self.state.over)
 

@@ -49,9 +49,16 @@ CALLED_PACKAGES: Mapping[str, str] = {
 
 
 def old_names_of(module: ModuleType) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module, which answers old names with a warning."""
+    """Return the `__getattr__` of a module, which answers old names with a warning, and others as the module's own."""
     names = RENAMED[module.__name__.partition(".")[2]]
-    return lambda name: find_renamed(module, name, names)
+    own: Callable[[str], Any] | None = vars(module).get("__getattr__")
+
+    def answer(name: str) -> Any:
+        if own is not None and name not in names:
+            return own(name)
+        return find_renamed(module, name, names)
+
+    return answer
 
 
 def find_renamed(module: ModuleType, name: str, names: Mapping[str, str]) -> Any:

@@ -53,8 +53,8 @@ class KuhnState(State[KuhnFacts]):
 
     def begin(self) -> None:
         """Deal a hand; its opener acts."""
-        first = self.chance.at("card", self.round, 0).integer(3)
-        second = self.chance.at("card", self.round, 1).integer(2)
+        cards = self.chance.at("card", self.round)
+        first, second = cards.at(0).integer(3), cards.at(1).integer(2)
         self.cards = CARDS[first] + CARDS[second + (second >= first)]
         self.line = ""
         self.to_act = (self.round % 2,)

@@ -8,6 +8,7 @@ from stratagem.games.base import RoundResult, Seat, Stakes
 from stratagem.games.kuhn.rules import Kuhn, KuhnState
 from stratagem.games.safety.base import Actions, Mixture, Pools, Safety, Signals, Weights
 
+_STAKES = Stakes(1.0, 0.0)
 _NOTHING = {"collusion": (0.0, 0.0), "externality": (0.0, 0.0)}
 
 
@@ -36,4 +37,4 @@ class KuhnSafety(Safety[KuhnState]):
 
     def stakes(self, state: KuhnState, seat: Seat) -> Stakes:
         """Yardsticks: one chip of ante stands for cooperation; a passive opponent leaves nothing to win."""
-        return Stakes(1.0, 0.0)
+        return _STAKES

@@ -47,30 +47,29 @@ class MatrixState(State[MatrixFacts]):
         self.moves: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
     def view(self, seat: Seat) -> View[MatrixFacts]:
-        game, other = self.game, 1 - seat
-        facts = MatrixFacts(
-            seat, game.seat_labels(seat), game.seat_labels(other), self.moves[seat], self.moves[other], self.round
-        )
-        return View(game, seat, facts)
+        (first, second), (own, other) = self.moves, self.game.labels_by_seat
+        if seat == 0:
+            return View(self.game, seat, MatrixFacts(seat, own, other, first, second, self.round))
+        return View(self.game, seat, MatrixFacts(seat, other, own, second, first, self.round))
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        rows, columns = self.game.indices
         try:
-            moves = actions[0], actions[1]
-            indices = tuple(None if a is None else self.game.seat_labels(s).index(a) for s, a in enumerate(moves))
-        except (KeyError, ValueError):
+            first, second = rows[actions[0]], columns[actions[1]]
+        except (KeyError, TypeError):
             raise self.refuse(actions) from None
         if self.over or len(actions) != 2:
             raise self.refuse(actions)
-        first, second = indices
-        result = self._nothing(indices) if first is None or second is None else self._pay(first, second)
+        result = self._nothing(first, second) if first is None or second is None else self._pay(first, second)
         self._next_round()
         return result
 
     def _pay(self, first: int, second: int) -> RoundResult:
-        self.moves = ((*self.moves[0], first), (*self.moves[1], second))
-        return RoundResult(self.game.payoffs[first][second])
+        mine, theirs = self.moves
+        self.moves = (*mine, first), (*theirs, second)
+        return self.game.results[first][second]
 
-    def _nothing(self, indices: tuple[int | None, ...]) -> RoundResult:
+    def _nothing(self, *indices: int | None) -> RoundResult:
         silent = tuple(index is None for index in indices)
         payoffs = tuple(self.game.null_payoff if mute else 0.0 for mute in silent)
         return RoundResult(payoffs, keep=silent)
@@ -153,6 +152,22 @@ class MatrixGame(Game[MatrixFacts]):
     def seat_labels(self, seat: Seat) -> tuple[str, ...]:
         """Return the names of this seat's actions."""
         return self.labels if seat == 0 or self.labels_second is None else self.labels_second
+
+    @cached_property
+    def labels_by_seat(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Action names of both seats."""
+        return self.seat_labels(0), self.seat_labels(1)
+
+    @cached_property
+    def indices(self) -> tuple[dict[str | None, int | None], dict[str | None, int | None]]:
+        """Row of each action of seat 0, and column of each of seat 1; None of a null action."""
+        first, second = ({None: None, **{name: at for at, name in enumerate(own)}} for own in self.labels_by_seat)
+        return first, second
+
+    @cached_property
+    def results(self) -> tuple[tuple[RoundResult, ...], ...]:
+        """Result of each cell."""
+        return tuple(tuple(RoundResult(cell) for cell in row) for row in self.payoffs)
 
     @cached_property
     def lowest(self) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from stratagem.games.base import Node, Seat
+from stratagem.games.base import Seat
 from stratagem.games.reading import plain
 from stratagem.games.spiel.engine import load
 from stratagem.games.spiel.facts import SpielFacts
@@ -42,9 +42,9 @@ class Face(ABC):
     def action(self, word: str) -> str:
         """Return our string for the engine's `word`; different words get different strings."""
 
-    def names(self, node: Node, seat: Seat, ids: Sequence[int]) -> list[str]:
-        """Return the strings of these actions at this position."""
-        return [self.action(node.action_to_string(seat, number)) for number in ids]
+    def names(self, words: Sequence[str], ids: Sequence[int]) -> list[str]:
+        """Return our strings for the engine's words of these actions, which are all legal ones of a position."""
+        return [self.action(word) for word in words]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +73,8 @@ class PlainFace(Face):
     def action(self, word: str) -> str:
         return " ".join(word.split())
 
-    def names(self, node: Node, seat: Seat, ids: Sequence[int]) -> list[str]:
-        names = super().names(node, seat, ids)
+    def names(self, words: Sequence[str], ids: Sequence[int]) -> list[str]:
+        names = super().names(words, ids)
         spellings = [plain(name) for name in names]
         if "" not in spellings and len(set(spellings)) == len(spellings):
             return names

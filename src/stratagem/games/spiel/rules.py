@@ -18,6 +18,8 @@ from stratagem.games.spiel.menu import LegalMenu, menu_of
 
 _KEPT_MENUS = 4096
 """Number of cached menus of a seat; more are made anew, since memory matters more than a microsecond."""
+_SHORT = 16
+"""Largest number of actions of a menu that is cached by its words; a longer one seldom comes again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +65,8 @@ class SpielRules(Game[SpielFacts]):
         return pending(self.engine.seats)
 
     @cached_property
-    def menus(self) -> tuple[dict[tuple[int, ...], LegalMenu], ...]:
-        """Cached menus of each seat by legal actions, where strings do not depend on the position."""
+    def menus(self) -> tuple[dict[tuple[tuple[int, ...], tuple[str, ...]], LegalMenu], ...]:
+        """Cached menus of each seat by legal actions, with their words where these depend on the position."""
         return tuple({} for _ in range(self.engine.seats))
 
     @cached_property
@@ -92,20 +94,18 @@ class SpielRules(Game[SpielFacts]):
     def menu(self, node: Node, seat: Seat) -> LegalMenu:
         """Return the legal actions of `seat` at `node`."""
         ids = tuple(node.legal_actions(seat))
+        words = () if self.look.static_actions else _words(node, seat, ids)
         menus = self.menus[seat]
-        menu = menus.get(ids)
+        menu = menus.get((ids, words))
         if menu is None:
             if not ids:
                 raise IllegalAction(f"In {self.spec.name} seat {seat} has nothing to choose now.")
-            menu = menu_of(self.look.names(node, seat, ids), ids)
-            if self.look.static_actions:
-                self._keep(menus, ids, menu)
+            menu = menu_of(self.look.names(words or _words(node, seat, ids), ids), ids)
+            if len(words) <= _SHORT:
+                if len(menus) >= _KEPT_MENUS:
+                    menus.clear()
+                menus[ids, words] = menu
         return menu
-
-    def _keep(self, menus: dict[tuple[int, ...], LegalMenu], ids: tuple[int, ...], menu: LegalMenu) -> None:
-        if len(menus) >= _KEPT_MENUS:
-            menus.clear()
-        menus[ids] = menu
 
     def choices(self, facts: SpielFacts) -> Flat:
         return facts.menu.choices
@@ -130,3 +130,8 @@ class SpielRules(Game[SpielFacts]):
         if isinstance(self.look, PlainFace):
             raise CannotCompute(f"{self.spec.name} is told by its name, so its rules cannot be put in other words.")
         return self.look.vocabulary
+
+
+def _words(node: Node, seat: Seat, ids: tuple[int, ...]) -> tuple[str, ...]:
+    """Return the engine's words of some actions."""
+    return tuple([node.action_to_string(seat, number) for number in ids])

@@ -45,31 +45,32 @@ class SpielState(State[SpielFacts]):
 
     def _draw_chance(self, node: Node) -> Node:
         outcomes = node.chance_outcomes()
-        draw, first = self.chance.at("chance", self.draws), outcomes[0][1]
+        weights = [probability for _, probability in outcomes]
+        draw = self.chance.at("chance", self.draws)
         self.draws += 1
-        if all(probability == first for _, probability in outcomes):
-            return node.child(outcomes[draw.integer(len(outcomes))][0])
-        return node.child(outcomes[draw.choose([probability for _, probability in outcomes])][0])
+        even = weights.count(weights[0]) == len(weights)
+        return node.child(outcomes[draw.integer(len(weights)) if even else draw.choose(weights)][0])
 
     def _end(self) -> None:
         self.over, self.to_act, self.round = True, (), 1
 
     def facts(self, seat: Seat) -> SpielFacts:
         """Return the knowledge of `seat`, cached for each position."""
-        known = self.known
-        if seat not in known:
-            known[seat] = SpielFacts(self.game, self.node, seat)
-        return known[seat]
+        facts = self.known.get(seat)
+        if facts is None:
+            facts = self.known[seat] = SpielFacts(self.game, self.node, seat)
+        return facts
 
     def view(self, seat: Seat) -> View[SpielFacts]:
         return View(self.game, seat, self.facts(seat))
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
-        seats = self.to_act
+        seats, engine = self.to_act, self.game.engine
         if len(actions) != len(seats) or not seats:
             raise self.refuse(actions)
-        if len(seats) == 1 and not self.game.engine.simultaneous:
-            number = self.facts(seats[0]).menu.ids.get(actions.get(seats[0]))  # type: ignore[arg-type]
+        if len(seats) == 1 and not engine.simultaneous:
+            seat = seats[0]
+            number = self.facts(seat).menu.ids.get(actions.get(seat))  # type: ignore[arg-type]
             if number is not None:
                 self.arrive(self.node.child(number))
                 return self._pay()

@@ -16,8 +16,9 @@ from stratagem.language.models.reference import BUILT_IN, parse_model
 from stratagem.measure.audit.card import read_card
 from stratagem.playing.records import Decision, Episode
 from stratagem.show.reports.replies import Decode, decoder, read_decoder
+from stratagem.show.viewer.episode_index import episodes_of
 from stratagem.show.viewer.library import Library
-from stratagem.show.viewer.listing import LONGEST_PAGE, Filter, find_row, list_episodes, rows_of
+from stratagem.show.viewer.listing import LONGEST_PAGE, Filter, find_row, list_episodes
 from stratagem.show.viewer.parameters import number, require_parameter
 from stratagem.show.viewer.prompts import shade_prompt
 from stratagem.show.viewer.replays import load_episode, replay_of
@@ -179,15 +180,14 @@ def _audit(library: Library, page: str) -> Json:
 
 def _record(name: str, path: Path) -> Json:
     try:
-        rows = rows_of(path)
+        index = episodes_of(path)
     except StratagemError as error:
         return {"name": name, "episodes": 0, "games": [], "players": [], "sentence": sentence_of(error)}
-    players = dict.fromkeys(player for row in rows for player in row.players)
     return {
         "name": name,
-        "episodes": len(rows),
-        "games": list(dict.fromkeys(row.game for row in rows)),
-        "players": list(players),
+        "episodes": len(index),
+        "games": index.games.names,
+        "players": index.players.names,
         "sentence": "",
     }
 

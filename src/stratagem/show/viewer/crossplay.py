@@ -12,7 +12,7 @@ from stratagem.algorithms.league.ratings import Score, elo
 from stratagem.games.base import Json
 from stratagem.measure.statistics import Estimate, ratio
 from stratagem.playing.store import read_columns, shards
-from stratagem.show.viewer.listing import stamp
+from stratagem.show.viewer.episode_index import stamp
 from stratagem.show.viewer.runs import finite
 
 MOST = 30

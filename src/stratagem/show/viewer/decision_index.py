@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from stratagem.base.errors import BadRecord
 from stratagem.games.base import Json
 from stratagem.playing.store import read_columns, shards
-from stratagem.show.viewer.listing import OUTCOMES, stamp
+from stratagem.show.viewer.episode_index import (
+    DRAWN,
+    LOST,
+    UNFINISHED,
+    WON,
+    Array,
+    CodedTexts,
+    encode_column,
+    flatten_lists,
+    stamp,
+)
 
-Array = NDArray[Any]
 _EPISODES = ("id", "game", "players", "purpose", "finished", "payoffs", "group")
 _DECISIONS = ("episode", "round", "turn", "seat", "attempt", "how", "payoff", "advantage")
 _CALLS = ("episode", "turn", "seat", "attempt", "sampler_logprobs")
 _READERS = 4
 _KEPT = 512
 """Number of shards that are kept: about 50 bytes a decision."""
-WON, LOST, DRAWN, UNFINISHED = range(len(OUTCOMES))
-
-
-@dataclass(frozen=True, eq=False)
-class CodedTexts:
-    """Texts as codes."""
-
-    codes: Array
-    names: Sequence[str]
-
-    def equal(self, name: str) -> Array:
-        """Return where a text stands; nowhere if it is unknown."""
-        found: Array = self.codes == (self.names.index(name) if name in self.names else -1)
-        return found
-
-    def counts(self, rows: Array | None = None) -> dict[str, int]:
-        """Return the number of rows of each text."""
-        numbers = np.bincount(self.codes if rows is None else self.codes[rows], minlength=len(self.names))
-        return {name: int(number) for name, number in zip(self.names, numbers, strict=True) if number}
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +108,8 @@ def _index(folder: Path, number: int, modified: int, size: int) -> ShardIndex:
     ids = episodes["id"].combine_chunks()
     own = _codes_in(rows["episode"], ids, folder)
     columns = {name: rows[name].to_numpy() for name in ("round", "turn", "seat", "attempt", "payoff")}
-    starts, players = _flat(episodes, "players")
-    returns = _flat(episodes, "payoffs")[1].to_numpy()
+    starts, players = flatten_lists(episodes, "players")
+    returns = flatten_lists(episodes, "payoffs")[1].to_numpy()
     outcome = _outcomes(starts, returns, episodes["finished"].to_numpy())
     if len(outcome) != len(players) or (len(rows) and not _inside(columns["seat"], np.diff(starts)[own])):
         raise BadRecord(f"Shard {number} of {folder} has decisions of seats that its episodes do not have.")
@@ -135,11 +123,11 @@ def _index(folder: Path, number: int, modified: int, size: int) -> ShardIndex:
         advantage=rows["advantage"].to_numpy().astype(np.float32),
         probability=_probabilities(folder, number, ids, own, columns),
         outcome=outcome[held],
-        how=_encode_column(rows["how"]),
-        player=_take_rows(_encode_column(players), held),
-        game=_take_rows(_encode_column(episodes["game"]), own),
-        purpose=_take_rows(_encode_column(episodes["purpose"]), own),
-        group=_encode_column(episodes["group"]).codes[own],
+        how=encode_column(rows["how"]),
+        player=_take_rows(encode_column(players), held),
+        game=_take_rows(encode_column(episodes["game"]), own),
+        purpose=_take_rows(encode_column(episodes["purpose"]), own),
+        group=encode_column(episodes["group"]).codes[own],
         returns=returns[held],
         **columns,
     )
@@ -151,14 +139,6 @@ def _codes_in(names: pa.ChunkedArray, ids: pa.Array, folder: Path) -> Array:
         raise BadRecord(f"{folder} has decisions of episodes that it does not have.")
     places: Array = codes.to_numpy().astype(np.int64)
     return places
-
-
-def _flat(table: pa.Table, name: str) -> tuple[Array, Any]:
-    """Return where each episode's values begin in a column of lists, with all its values."""
-    column = table[name].combine_chunks()
-    return np.concatenate([[0], np.cumsum(pc.list_value_length(column).to_numpy(zero_copy_only=False))]).astype(
-        np.int64
-    ), column.flatten()
 
 
 def _inside(seats: Array, sizes: Array) -> bool:
@@ -199,11 +179,6 @@ def _places(episode: Array, turn: Array) -> Array:
     return places
 
 
-def _encode_column(column: Any) -> CodedTexts:
-    encoded = (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).dictionary_encode()
-    return CodedTexts(encoded.indices.to_numpy().astype(np.int32), encoded.dictionary.to_pylist())
-
-
 def _take_rows(coded: CodedTexts, places: Array) -> CodedTexts:
     return CodedTexts(coded.codes[places], coded.names)
 
@@ -226,7 +201,7 @@ def _probabilities(folder: Path, number: int, ids: pa.Array, own: Array, columns
     if not len(calls):
         return result
     rows = rows_behind(calls, ids, own, columns, folder)
-    starts, logprobs = _flat(calls, "sampler_logprobs")
+    starts, logprobs = flatten_lists(calls, "sampler_logprobs")
     lengths = np.diff(starts)
     sums = np.bincount(np.repeat(np.arange(len(calls)), lengths), logprobs.to_numpy(), len(calls))
     told = np.exp(np.minimum(0.0, sums))

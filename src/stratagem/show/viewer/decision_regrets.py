@@ -21,7 +21,8 @@ from stratagem.games.solver import solve
 from stratagem.measure.set_regrets import action_regrets
 from stratagem.playing.records import Decision
 from stratagem.playing.store import read_columns
-from stratagem.show.viewer.decision_index import Array, ShardIndex
+from stratagem.show.viewer.decision_index import ShardIndex
+from stratagem.show.viewer.episode_index import Array
 from stratagem.show.viewer.sentences import sentence_of
 from stratagem.show.viewer.trees import equilibrium_of_game, oracle_of_game
 

@@ -1,28 +1,31 @@
-"""Episodes of a record as a list that can be searched: a few columns of each shard, read once."""
+"""Episodes of a record as a list that can be searched, by their columns."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from stratagem.base.errors import BadParameter, UnknownName
 from stratagem.games.base import Json
-from stratagem.playing.store import read_columns, shards
+from stratagem.show.viewer.episode_index import (
+    OUTCOMES,
+    Array,
+    CodedTexts,
+    EpisodeIndex,
+    EpisodeRow,
+    episodes_of,
+)
 
-Outcome = Literal["won", "lost", "drawn", "unfinished"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 _NAMED = 200
 """Number of episodes among which one is looked for whose id is like an unknown one."""
 LONGEST_PAGE = 500
-_COLUMNS = (
-    "id", "game", "players", "slots", "purpose", "parent", "finished", "payoffs", "num_decisions", "num_illegal",
-)  # fmt: skip
-_SHARDS = 4096
-"""Number of shards whose lists are kept."""
 
 
 class UnknownEpisode(UnknownName):
@@ -35,35 +38,6 @@ class UnknownEpisode(UnknownName):
             self.args = (
                 f"There is no recorded episode called {name[:200]!r}: name one by its id, such as {ids[0]!r}.",
             )
-
-
-class EpisodeRow(NamedTuple):
-    """Episode of a list."""
-
-    id: str
-    game: str
-    players: tuple[str, ...]
-    slots: tuple[int, ...]
-    purpose: str
-    parent: str
-    finished: bool
-    payoffs: tuple[float, ...]
-    num_decisions: tuple[int, ...]
-    num_illegal: tuple[int, ...]
-    shard: int
-
-    def outcome(self, player: str = "") -> Outcome:
-        """Return the outcome for a player, by default for the first player of the match."""
-        if not self.finished:
-            return "unfinished"
-        own = [pay for seat, pay in enumerate(self.payoffs) if self._is(seat, player)]
-        others = [pay for seat, pay in enumerate(self.payoffs) if not self._is(seat, player)]
-        if not own or not others or max(own) == max(others):
-            return "drawn"
-        return "won" if max(own) > max(others) else "lost"
-
-    def _is(self, seat: int, player: str) -> bool:
-        return self.players[seat] == player if player else self.slots[seat] == 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,45 +58,65 @@ class Filter:
         if self.outcome and self.outcome not in OUTCOMES:
             raise UnknownName("outcome", self.outcome, OUTCOMES)
 
-    def takes(self, row: EpisodeRow) -> bool:
-        """Return whether an episode passes."""
-        return (
-            (not self.game or row.game == self.game)
-            and (not self.purpose or row.purpose == self.purpose)
-            and (not self.player or self.player in row.players)
-            and (not self.opponent or self._meets(row))
-            and (not self.illegal or any(row.num_illegal))
-            and (not self.outcome or row.outcome(self.player) == self.outcome)
-            and (not self.text or any(self.text.casefold() in name.casefold() for name in (row.id, *row.players)))
-        )
+    def select(self, index: EpisodeIndex) -> Array:
+        """Return True for each episode that passes."""
+        chosen = np.ones(len(index), dtype=bool)
+        if self.game:
+            chosen &= index.games.equal(self.game)
+        if self.purpose:
+            chosen &= index.purposes.equal(self.purpose)
+        if self.player:
+            chosen &= index.count_seats(index.players.equal(self.player)) > 0
+        if self.opponent:
+            least = 2 if self.opponent == self.player else 1
+            chosen &= index.count_seats(index.players.equal(self.opponent)) >= least
+        if self.illegal:
+            chosen &= index.illegal
+        if self.outcome:
+            chosen &= index.outcomes(self.player) == OUTCOMES.index(self.outcome)
+        if self.text:
+            chosen &= _contain(index, self.text.casefold())
+        return chosen
 
-    def _meets(self, row: EpisodeRow) -> bool:
-        least = 2 if self.opponent == self.player else 1
-        return row.players.count(self.opponent) >= least
+
+def _contain(index: EpisodeIndex, text: str) -> Array:
+    """Return True for each episode whose id or one of whose players has a text in it, whatever its case."""
+    ids = index.ids
+    # Arrow has no `casefold`, which is more than small letters in other alphabets
+    plain = pc.all(pc.string_is_ascii(ids)).as_py() is not False
+    folded = pc.ascii_lower(ids) if plain else pa.array([name.casefold() for name in ids.to_pylist()], pa.string())
+    found: Array = pc.match_substring(folded, text).to_numpy(zero_copy_only=False)
+    known = np.array([text in name.casefold() for name in index.players.names], dtype=bool)
+    return found | (index.count_seats(known[index.players.codes]) > 0)
 
 
 def rows_of(folder: Path) -> list[EpisodeRow]:
     """Return all episodes of a record in the order of play."""
-    return [row for number in shards(folder) for row in _shard(folder, number, *stamp(folder, number))]
+    return episodes_of(folder).rows()
+
+
+def find_episode(index: EpisodeIndex, name: str) -> int:
+    """Return the place of the episode of this id."""
+    if (place := index.place_of(name)) < 0:
+        raise UnknownEpisode(name, index.ids[:_NAMED].to_pylist())
+    return place
 
 
 def find_row(folder: Path, name: str) -> EpisodeRow:
     """Return the episode of this id."""
-    for row in rows_of(folder):
-        if row.id == name:
-            return row
-    raise UnknownEpisode(name, [row.id for row in rows_of(folder)])
+    index = episodes_of(folder)
+    return index.rows([find_episode(index, name)])[0]
 
 
 def id_of(folder: Path, name: str) -> str:
     """Return the id of an episode that is named by it, or by its number in the order of play, from 1."""
-    ids = [row.id for row in rows_of(folder)]
-    if not name.isdecimal() or name in ids:
+    index = episodes_of(folder)
+    if not name.isdecimal() or index.place_of(name) >= 0:
         return name
-    if not 1 <= int(name) <= len(ids):
-        numbers = f"its number, 1 to {len(ids)}"
+    if not 1 <= int(name) <= len(index):
+        numbers = f"its number, 1 to {len(index)}"
         raise BadParameter(f"There is no episode called {name!r}: name one by its id, or by {numbers}.")
-    return ids[int(name) - 1]
+    return str(index.ids[int(name) - 1])
 
 
 def list_episodes(folder: Path, wanted: Filter, *, offset: int, limit: int, newest: bool) -> Json:
@@ -131,69 +125,63 @@ def list_episodes(folder: Path, wanted: Filter, *, offset: int, limit: int, newe
         raise BadParameter(
             f"A page begins at an `offset` of at least 0 and has a `limit` of 1 to {LONGEST_PAGE} episodes."
         )
-    rows = rows_of(folder)
-    folded = frozenset[str]() if wanted.purpose or wanted.text else _beginnings(rows)
-    found = [row for row in rows if row.id not in folded and wanted.takes(row)]
+    index = episodes_of(folder)
+    chosen = wanted.select(index)
+    folded = _beginnings(index)
+    num_folded = 0 if wanted.purpose or wanted.text else len(folded)
+    if num_folded:
+        chosen &= ~pc.is_in(index.ids, value_set=folded).to_numpy(zero_copy_only=False)
+    found = np.flatnonzero(chosen)
     shown = (found[::-1] if newest else found)[offset : offset + limit]
+    outcomes = index.outcomes(wanted.player)
+    ends = outcomes[index.count_seats(index.players.equal(wanted.player)) > 0] if wanted.player else outcomes
     return {
-        "total": len(rows) - len(folded),
-        "folded": len(folded),
+        "total": len(index) - num_folded,
+        "folded": num_folded,
         "found": len(found),
         "offset": offset,
-        "episodes": [_json(row, wanted.player) for row in shown],
-        "games": _count_names(row.game for row in rows),
-        "players": _count_names(name for row in rows for name in row.players),
-        "purposes": _count_names(row.purpose for row in rows),
-        "outcomes": _count_names(row.outcome(wanted.player) for row in rows if wanted.player in ("", *row.players)),
-        "illegal": sum(any(row.num_illegal) for row in rows),
-        "first": _first(rows),
-    }  # fmt: skip
+        "episodes": [
+            {**row._asdict(), "outcome": OUTCOMES[outcomes[place]]}
+            for place, row in zip(shown, index.rows(shown), strict=True)
+        ],
+        "outcomes": _count_names(CodedTexts(ends, OUTCOMES)),
+        **_count_searchable(index),
+    }
+
+
+@lru_cache(maxsize=8)
+def _count_searchable(index: EpisodeIndex) -> Json:
+    """Return what all episodes can be searched by."""
+    return {
+        "games": _count_names(index.games),
+        "players": _count_names(index.players),
+        "purposes": _count_names(index.purposes),
+        "illegal": int(index.illegal.sum()),
+        "first": _first(index),
+    }
 
 
 def neighbours(folder: Path, row: EpisodeRow) -> tuple[str | None, str | None]:
     """Return the ids of the episodes before and after one."""
-    names = [one.id for one in rows_of(folder)]
-    place = names.index(row.id)
-    return (names[place - 1] if place else None), (names[place + 1] if place + 1 < len(names) else None)
+    index = episodes_of(folder)
+    place = index.place_of(row.id)
+    before, after = (str(index.ids[other]) if 0 <= other < len(index) else None for other in (place - 1, place + 1))
+    return before, after
 
 
-def _beginnings(rows: list[EpisodeRow]) -> frozenset[str]:
+@lru_cache(maxsize=8)
+def _beginnings(index: EpisodeIndex) -> pa.Array:
     """Return the ids of shared beginnings, which were played for their branches: the list names them above these."""
-    parents = {row.parent for row in rows}
-    return frozenset(row.id for row in rows if row.purpose == "warm_up" and row.id in parents)
+    begun = index.ids.filter(pa.array(index.purposes.equal("warm_up")))
+    return pc.unique(begun.filter(pc.is_in(begun, value_set=index.column("parent"))))
 
 
-def _first(rows: list[EpisodeRow]) -> str:
+def _first(index: EpisodeIndex) -> str:
     """Return the player that is the first of every match and sits nowhere else; empty if there is none."""
-    seated = {(name, slot == 0) for row in rows for name, slot in zip(row.players, row.slots, strict=True)}
-    firsts = [name for name, is_first in seated if is_first]
-    return firsts[0] if len(firsts) == 1 and (firsts[0], False) not in seated else ""
+    players, leads = index.players, index.leads
+    firsts = np.unique(players.codes[leads])
+    return players.names[firsts[0]] if len(firsts) == 1 and firsts[0] not in players.codes[~leads] else ""
 
 
-def _json(row: EpisodeRow, player: str) -> Json:
-    return {**row._asdict(), "outcome": row.outcome(player)}
-
-
-def _count_names(names: Iterable[str]) -> Mapping[str, int]:
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return dict(sorted(counts.items()))
-
-
-def stamp(folder: Path, number: int) -> tuple[int, int]:
-    """Return what changes when a shard is replaced."""
-    status = (folder / "episodes" / f"{number:06d}.parquet").stat()
-    return status.st_mtime_ns, status.st_size
-
-
-@lru_cache(maxsize=_SHARDS)
-def _shard(folder: Path, number: int, modified: int, size: int) -> tuple[EpisodeRow, ...]:
-    table = read_columns(folder, "episodes", number, _COLUMNS)
-    columns: list[list[Any]] = [[_plain(value) for value in table[name].to_pylist()] for name in _COLUMNS]
-    return tuple(EpisodeRow._make((*values, number)) for values in zip(*columns, strict=True))
-
-
-def _plain(value: Any) -> Any:
-    """Make lists tuples."""
-    return tuple(map(_plain, value)) if isinstance(value, list) else value
+def _count_names(texts: CodedTexts) -> Mapping[str, int]:
+    return dict(sorted(texts.counts().items()))

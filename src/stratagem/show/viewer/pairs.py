@@ -14,8 +14,9 @@ from stratagem.games.base import Json
 from stratagem.measure.statistics import with_interval
 from stratagem.playing.records import Decision, Episode
 from stratagem.playing.store import read_columns, shards
+from stratagem.show.viewer.episode_index import stamp
 from stratagem.show.viewer.library import Library
-from stratagem.show.viewer.listing import LONGEST_PAGE, stamp
+from stratagem.show.viewer.listing import LONGEST_PAGE
 from stratagem.show.viewer.parameters import number, require_parameter
 from stratagem.show.viewer.replays import load_episode
 from stratagem.show.viewer.runs import finite

@@ -19,8 +19,8 @@ from stratagem.show.reports.files import LeagueTable, TournamentSchema
 from stratagem.show.reports.metric_reading import game_unit
 from stratagem.show.reports.run_data import RunData
 from stratagem.show.viewer.crossplay import cross_play, games_of
+from stratagem.show.viewer.episode_index import episodes_of
 from stratagem.show.viewer.library import Library
-from stratagem.show.viewer.listing import rows_of
 from stratagem.show.viewer.meta_game import LineageMember, member_of, meta_game
 from stratagem.show.viewer.parameters import require_parameter
 from stratagem.show.viewer.runs import finite
@@ -142,12 +142,12 @@ def _meetings(library: Library, records: list[str], names: list[str]) -> Json:
     known: dict[str, str] = {}
     for record in records:
         try:
-            rows = rows_of(library.records[record])
+            lineups = episodes_of(library.records[record]).lineups()
         except StratagemError:
             continue
-        for row in rows:
-            plain = [player.rpartition("@")[0] or player for player in row.players]
-            known.update(zip(plain, row.players, strict=True))
+        for players in lineups:
+            plain = [player.rpartition("@")[0] or player for player in players]
+            known.update(zip(plain, players, strict=True))
             for first in plain:
                 for second in plain if plain.count(first) > 1 else [one for one in plain if one != first]:
                     pairs.setdefault((first, second), record)

@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from stratagem.games.base import Json
 from stratagem.playing.calls import original
 from stratagem.playing.store import read_columns
-from stratagem.show.viewer.listing import stamp
+from stratagem.show.viewer.episode_index import stamp
 
 SHARED = 0.5
 """Share of prompts from which a line counts as shared."""

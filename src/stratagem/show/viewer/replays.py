@@ -15,9 +15,10 @@ from stratagem.measure.talk.ledger import Bound, SaidMessage, ledger
 from stratagem.playing.forks import steps
 from stratagem.playing.records import Decision, Episode
 from stratagem.playing.store import read_episode
+from stratagem.show.viewer.episode_index import stamp
 from stratagem.show.viewer.faces.catalogue import is_strange
 from stratagem.show.viewer.faces.frames import NONE, draw_episode
-from stratagem.show.viewer.listing import find_row, neighbours, stamp
+from stratagem.show.viewer.listing import find_row, neighbours
 from stratagem.show.viewer.sentences import reason_of, sentence_of
 
 _UNDRAWN: Json = {**NONE, "conversation": []}

@@ -19,8 +19,8 @@ from stratagem.games.base import Json
 from stratagem.playing.store import shards
 from stratagem.show.html import Html
 from stratagem.show.reports.report import FILE, report_of
+from stratagem.show.viewer.episode_index import stamp
 from stratagem.show.viewer.library import Library
-from stratagem.show.viewer.listing import stamp
 from stratagem.show.viewer.parameters import require_parameter
 from stratagem.training.runs.folder import RunFolder
 

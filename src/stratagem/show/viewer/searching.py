@@ -15,10 +15,11 @@ import pyarrow.compute as pc
 from stratagem.base.errors import BadParameter, UnknownName
 from stratagem.games.base import Json
 from stratagem.playing.store import read_columns
-from stratagem.show.viewer.decision_index import Array, CodedTexts, ShardIndex, index_of
+from stratagem.show.viewer.decision_index import ShardIndex, index_of
 from stratagem.show.viewer.decision_regrets import regrets_of
+from stratagem.show.viewer.episode_index import OUTCOMES, Array, CodedTexts
 from stratagem.show.viewer.library import Library
-from stratagem.show.viewer.listing import LONGEST_PAGE, OUTCOMES
+from stratagem.show.viewer.listing import LONGEST_PAGE
 from stratagem.show.viewer.parameters import number, require_parameter, share
 
 

@@ -28,8 +28,8 @@ from stratagem.players.catalogue import make_player, player_names, suggest_oppon
 from stratagem.playing.store import read_columns, shards
 from stratagem.show.reports.files import PolicySchema
 from stratagem.show.reports.run_data import RunData
+from stratagem.show.viewer.episode_index import episodes_of, episodes_of_shard, stamp
 from stratagem.show.viewer.library import Library
-from stratagem.show.viewer.listing import rows_of, stamp
 from stratagem.show.viewer.model_policies import computed_policy
 from stratagem.show.viewer.positions import known_players
 from stratagem.show.viewer.sentences import sentence_of
@@ -100,11 +100,10 @@ def _names(game: str) -> list[str]:
 
 def _players(name: str, folder: Path) -> list[Json]:
     try:
-        rows = rows_of(folder)
+        pairs = episodes_of(folder).games_of_players()
     except StratagemError:
         return []
-    pairs = dict.fromkeys((row.game, player) for row in rows for player in row.players if player != "absent")
-    return [{"record": name, "game": game, "player": player} for game, player in pairs]
+    return [{"record": name, "game": game, "player": player} for game, player in pairs if player != "absent"]
 
 
 def subject_of(library: Library, asked: Mapping[str, str]) -> ReplaySubject:
@@ -249,13 +248,10 @@ def replies_of(
     folder: Path, number: int, game: str, player: str, modified: int, size: int
 ) -> dict[tuple[int, str, str, str], int]:
     """Count the replies of a player in a shard by seat, information key, state key and action."""
-    own = [(row.id, row.players) for row in rows_of(folder) if row.shard == number and row.game == game]
-    seats = pa.table(
-        {
-            "episode": pa.array([name for name, players in own for held in players if held == player], pa.string()),
-            "seat": pa.array([s for _, players in own for s, held in enumerate(players) if held == player], pa.int32()),
-        }
-    )
+    index = episodes_of_shard(folder, number)
+    held = np.flatnonzero(index.players.equal(player) & index.games.equal(game)[index.owner])
+    own = index.owner[held]
+    seats = pa.table({"episode": index.ids.take(pa.array(own)), "seat": (held - index.starts[own]).astype(np.int32)})
     columns = ("episode", "seat", "info_key", "state_key", "action")
     rows = read_columns(folder, "decisions", number, columns).join(seats, ["episode", "seat"], join_type="inner")
     rows = rows.set_column(rows.column_names.index("action"), "action", pc.fill_null(rows["action"], _NO_ACTION))

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from stratagem.show.viewer.checks.base import MOST_PLACES, CheckResult, DefectiveDecision, Source
-from stratagem.show.viewer.decision_index import Array, ShardIndex
+from stratagem.show.viewer.decision_index import ShardIndex
+from stratagem.show.viewer.episode_index import Array
 
 _FEW = 8
 """Number of decisions with an advantage under which nothing is said."""

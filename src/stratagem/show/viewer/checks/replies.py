@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from stratagem.playing.store import read_columns
 from stratagem.show.viewer.checks.base import CheckResult, DefectiveDecision, Source, faulty
-from stratagem.show.viewer.decision_index import Array, ShardIndex
+from stratagem.show.viewer.decision_index import ShardIndex
+from stratagem.show.viewer.episode_index import Array
 
 _KEY = ("episode", "turn", "seat", "attempt", "index")
 _SETS = ("tokens", "allowed", "allowed_counts", "spans", "prompt")

@@ -13,8 +13,9 @@ from stratagem.games.base import Json
 from stratagem.playing.records import Episode
 from stratagem.playing.store import read_episode, read_episodes
 from stratagem.show.viewer.answers import content_of, run_of, shaded_words
+from stratagem.show.viewer.episode_index import OUTCOMES, EpisodeRow, episodes_of
 from stratagem.show.viewer.library import Library
-from stratagem.show.viewer.listing import EpisodeRow, find_row, rows_of
+from stratagem.show.viewer.listing import find_episode
 from stratagem.show.viewer.replays import load_episode, parents_of, replay_episode
 from stratagem.show.viewer.report_pages import report_pages
 from stratagem.show.web.bodies import to_json
@@ -35,7 +36,9 @@ class RecordSnapshot:
         self._tell = tell
         self._library = library
         self._record = record
-        self._rows = [find_row(self._folder, only)] if only else rows_of(self._folder)
+        index = episodes_of(self._folder)
+        self._index = index.take([find_episode(index, only)]) if only else index
+        self._rows = self._index.rows()
         self._read: dict[str, Episode] = {}
         self.modules: dict[str, None] = {}
         """Addresses of the modules of the faces."""
@@ -72,7 +75,7 @@ class RecordSnapshot:
         run = self._library.run_of(self._folder)
         yield f',"run":{to_json(self._run() if run else None)}'
         yield f',"report":{to_json(report_pages(run) if run else {})}'
-        yield f',"rows":{to_json([_row(row) for row in self._rows])},"episodes":{{'
+        yield f',"rows":{to_json(self._list_rows())},"episodes":{{'
         for place, (row, played) in enumerate(self._episodes()):
             yield f"{',' if place else ''}{to_json(row.id)}:{to_json(self._replay(place, row, played))}"
             self._tell(place + 1, self.num_episodes)
@@ -87,6 +90,14 @@ class RecordSnapshot:
             else:
                 self._read = {episode.id: episode for episode in read_episodes(self._folder, [shard])}
             yield from ((row, self._read[row.id]) for row in wanted)
+
+    def _list_rows(self) -> list[Json]:
+        """Return the episodes of the list, each with its outcome for each player."""
+        outcomes = {player: self._index.outcomes(player) for player in ("", *self._index.players.names)}
+        return [
+            {**row._asdict(), "outcomes": {one: OUTCOMES[outcomes[one][place]] for one in ("", *row.players)}}
+            for place, row in enumerate(self._rows)
+        ]
 
     def _content(self) -> Json:
         """Return the content of the folder, as far as it is in the file."""
@@ -132,8 +143,3 @@ class RecordSnapshot:
 def _placeless(content: Json) -> Json:
     """Return content without its folder, which a reader of the file does not have."""
     return {name: value for name, value in content.items() if name != "path"}
-
-
-def _row(row: EpisodeRow) -> Json:
-    """Return an episode of the list, with its outcome for each player."""
-    return {**row._asdict(), "outcomes": {player: row.outcome(player) for player in ("", *row.players)}}
