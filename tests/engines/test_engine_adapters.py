@@ -69,6 +69,15 @@ def test_a_batch_of_several_is_the_same_as_one_after_the_other(engine, names):
         check_reply(engine.lm, call)
 
 
+def test_batch_has_the_rows_of_its_own_adapters_and_not_those_of_the_batch_before(engine):
+    """Without rows of the base, each adapter has as many rows in either order, and no slot is empty."""
+    other = TransformersEngine(engine.lm)
+    for names in (["one", "two"], ["two", "one"], ["two", "two", "one", "one"], ["one", "two", "two", "one"]):
+        rows = list(enumerate(names * (4 // len(names))))
+        together = engine.answer([asked(engine, n, adapter=name) for n, name in rows])
+        same(together, [other.answer([asked(other, n, adapter=name)])[0] for n, name in rows])
+
+
 @pytest.mark.parametrize("alone", ["", "two"])
 def test_what_only_one_adapters_prompts_share_is_read_under_it(engine, alone):
     """The shared beginning is then read in a pass of its own, in which no other adapter has a row."""
