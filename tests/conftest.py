@@ -7,9 +7,9 @@ import sys
 import pytest
 
 import like_macos
+import shared_models
 from jobs import Jobs
 from processor_time import ProcessorTime
-from shared_models import share_models
 
 if "--like-macos" in sys.argv:  # before anything of the package is imported
     like_macos.pretend()
@@ -30,8 +30,8 @@ def pytest_collection():
         gc.freeze()
 
 
-def pytest_collection_finish():
-    share_models()
+def pytest_runtest_setup():
+    shared_models.share_models()  # a library that a test reads in is there for the next one
 
 
 def pytest_addoption(parser):
@@ -57,6 +57,12 @@ def server_of_tiny(tmp_path_factory):
 
     with served("tiny", tmp_path_factory.mktemp("tiny")) as address:
         yield address
+
+
+@pytest.fixture
+def probing_anew(monkeypatch):
+    """Probe each model again, for tests that change how one is read."""
+    monkeypatch.setattr(shared_models, "PROBES", {})
 
 
 @pytest.fixture(autouse=True)

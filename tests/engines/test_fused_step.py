@@ -94,6 +94,7 @@ def test_weights_of_the_base_are_packed_anew_when_they_are_published():
     assert [call.tokens for call in calls] != [call.tokens for call in before]
 
 
+@pytest.mark.usefixtures("probing_anew")
 def test_broken_packed_weights_are_found_and_not_used(tiny, monkeypatch):
     def broken(self, layers):
         packed(self, layers)
@@ -108,6 +109,7 @@ def test_broken_packed_weights_are_found_and_not_used(tiny, monkeypatch):
     assert "; by the model's own layers, since it deviates by " in tiny.reading["rollouts"]
 
 
+@pytest.mark.usefixtures("probing_anew")
 def test_an_operation_that_fails_is_said_and_not_used(tiny, monkeypatch):
     monkeypatch.setattr(PackedLinear, "__call__", lambda *_: torch.zeros(1, 1).view(7))
     with pytest.warns(UserWarning, match="tiny is read by its own layers: RuntimeError: "):

@@ -14,6 +14,7 @@ from stratagem.language.engines.transformers_settings import TransformersSetting
 from stratagem.language.models.adapters import add_adapter
 from stratagem.language.models.load import load
 
+pytestmark = pytest.mark.usefixtures("probing_anew")
 NUMBER = 16
 
 
