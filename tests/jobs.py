@@ -187,6 +187,8 @@ def _read_in() -> None:
     gc.freeze()
     gc.enable()
     gc.set_threshold(*COLLECTIONS)
+    if shown := sys.modules.get("chapters.shown"):
+        shown.programs()  # one process for the programs of all jobs
 
 
 def _heard(link: Connection) -> object:
