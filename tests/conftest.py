@@ -1,6 +1,8 @@
 import copy
 import gc
+import io
 import itertools
+import logging
 import os
 import sys
 
@@ -57,6 +59,18 @@ def server_of_tiny(tmp_path_factory):
 
     with served("tiny", tmp_path_factory.mktemp("tiny")) as address:
         yield address
+
+
+@pytest.fixture
+def logged():
+    """All that is logged, as a stream of text; the plugin of pytest that keeps it for every test is dear."""
+    stream, root = io.StringIO(), logging.getLogger()
+    handler, level = logging.StreamHandler(stream), root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield stream
+    root.setLevel(level)
+    root.removeHandler(handler)
 
 
 @pytest.fixture
