@@ -62,6 +62,18 @@ def server_of_tiny(tmp_path_factory):
 
 
 @pytest.fixture
+def as_new_process(monkeypatch):
+    """Function that forgets which files were loaded, and which servers and agents were asked, as a new process does."""
+
+    def forget():
+        monkeypatch.setattr("stratagem.base.file_modules._modules", {})
+        monkeypatch.setattr("stratagem.language.engines.open._servers", {})
+        monkeypatch.setattr("stratagem.language.engines.agents.open._engines", {})
+
+    return forget
+
+
+@pytest.fixture
 def logged():
     """All that is logged, as a stream of text; the plugin of pytest that keeps it for every test is dear."""
     stream, root = io.StringIO(), logging.getLogger()
