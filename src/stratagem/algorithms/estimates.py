@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -262,6 +262,8 @@ class CheckpointingChoice:
     """Estimate of the largest model without it."""
     device: float
     """Memory of the device."""
+    estimate: RunEstimate | None = field(default=None, repr=False, compare=False)
+    """Estimate of the run without it, which is that of the run where it is not used."""
 
     def __str__(self) -> str:
         """Say what was chosen, and why."""
@@ -283,7 +285,7 @@ def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoi
     if not totals or not device:
         return plain, None
     used = max(totals) > USED * device
-    return recipe.model_copy(update={_SETTING: used}), CheckpointingChoice(used, max(totals), device)
+    return recipe.model_copy(update={_SETTING: used}), CheckpointingChoice(used, max(totals), device, estimate)
 
 
 def device_memory() -> float:

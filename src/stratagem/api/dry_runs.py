@@ -171,8 +171,14 @@ def dry_run(
 
         memory = device_memory * _GIB or estimates.device_memory()
         recipe, choice = estimates.choose_checkpointing(recipe, memory)
+        known = choice.estimate if choice is not None and not choice.used else None
         return DryRun(
-            recipe, estimates.estimate_run(recipe), Speed(decode_speed, learn_speed), choice, unchecked, needs_now()
+            recipe,
+            known or estimates.estimate_run(recipe),
+            Speed(decode_speed, learn_speed),
+            choice,
+            unchecked,
+            needs_now(),
         )
 
 
