@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 _SHARED = "shared_by_tests"
+HOOKS = ("_forward_hooks", "_forward_pre_hooks")
+"""Attributes of torch's modules with functions that change what a pass gives."""
 PROBES: dict[Hashable, Any] = {}
 """Results of probes; a test that changes how a model is read takes another dictionary."""
 
@@ -95,11 +97,12 @@ def state_of(model: Any) -> Hashable:
             type(module),
             module.training,
             vars(module).get("forward"),
+            *(hook for hooks in HOOKS for hook in vars(module)[hooks].values()),
             str(getattr(module, "active_adapters", "")),
             str(getattr(module, "scaling", "")),
         )
         for name, module in model.named_modules()
     ]
     with torch.no_grad():
-        weights = [float(weight.double().sum()) for weight in model.state_dict().values()]
+        weights = [float(weight.double().sum()) for weight in (*model.parameters(), *model.buffers())]
     return (*layers, *weights, str(model.config))

@@ -9,9 +9,12 @@ from stratagem.base.garbage import rare_collection
 
 @pytest.fixture(autouse=True)
 def _nothing_is_exempt():
-    """Undo for a while what conftest.py does for the tests."""
+    """Undo for a while what is done for the tests."""
+    before = gc.get_threshold()
     gc.unfreeze()
+    gc.set_threshold(700, 10, 10)
     yield
+    gc.set_threshold(*before)
     gc.freeze()
 
 
