@@ -35,10 +35,11 @@ _SHARED: dict[str, Any] = {
 
 def tiny_folder(kind: str) -> Path:
     """Return the folder of a tiny model, made if it is not cached."""
-    return cached_folder(f"{kind}-v{VERSION}-{texts_digest()}", lambda folder: _make(kind, folder))
+    return cached_folder(f"{kind}-v{VERSION}-{texts_digest()}", lambda folder: make_files(kind, folder))
 
 
-def _make(kind: str, folder: Path) -> None:
+def make_files(kind: str, folder: Path) -> None:
+    """Write the files of a built-in model into a folder."""
     tokenizer = train_tokenizer()
     draw_model(config_of(kind, len(tokenizer)), tokenizer, folder, _SEED)
 
