@@ -161,10 +161,11 @@ def add(study: Study, out: Path, episodes: int, seed: int) -> None:
 
 
 def _told(row: Row) -> str:
-    return f"{row['game']} {row['player']} against {row['opponent']}: {_interval(row)}, {_time(row)} a move"
+    return f"{row['game']} {row['player']} against {row['opponent']}: {format_interval(row)}, {_time(row)} a move"
 
 
-def _interval(row: Row) -> str:
+def format_interval(row: Row) -> str:
+    """Write the mean payoff with its error or interval."""
     (low, high), mean = ends(row), row["payoff"]["mean"]
     return f"{mean:.3f} ± {(high - low) / 2:.3f}" if row["payoff"]["se"] else f"{mean:.3f} [{low:.3f}, {high:.3f}]"
 
@@ -196,7 +197,7 @@ def table(rows: Sequence[Row]) -> str:
         [
             f"`{name}`",
             _time(next(iter(own.values()))),
-            *(_interval(own[one]) if one in own else "not run" for one in opponents),
+            *(format_interval(own[one]) if one in own else "not run" for one in opponents),
         ]
         for name, own in by_player.items()
     )

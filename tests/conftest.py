@@ -1,15 +1,17 @@
 import copy
 import gc
+import io
 import itertools
+import logging
 import os
 import sys
 
 import pytest
 
 import like_macos
+import shared_models
 from jobs import Jobs
 from processor_time import ProcessorTime
-from shared_models import share_models
 
 if "--like-macos" in sys.argv:  # before anything of the package is imported
     like_macos.pretend()
@@ -30,8 +32,8 @@ def pytest_collection():
         gc.freeze()
 
 
-def pytest_collection_finish():
-    share_models()
+def pytest_runtest_setup():
+    shared_models.share_models()  # a library that a test reads in is there for the next one
 
 
 def pytest_addoption(parser):
@@ -57,6 +59,36 @@ def server_of_tiny(tmp_path_factory):
 
     with served("tiny", tmp_path_factory.mktemp("tiny")) as address:
         yield address
+
+
+@pytest.fixture
+def as_new_process(monkeypatch):
+    """Function that forgets which files were loaded, and which servers and agents were asked, as a new process does."""
+
+    def forget():
+        monkeypatch.setattr("stratagem.base.file_modules._modules", {})
+        monkeypatch.setattr("stratagem.language.engines.open._servers", {})
+        monkeypatch.setattr("stratagem.language.engines.agents.open._engines", {})
+
+    return forget
+
+
+@pytest.fixture
+def logged():
+    """All that is logged, as a stream of text; the plugin of pytest that keeps it for every test is dear."""
+    stream, root = io.StringIO(), logging.getLogger()
+    handler, level = logging.StreamHandler(stream), root.level
+    root.addHandler(handler)
+    root.setLevel(logging.DEBUG)
+    yield stream
+    root.setLevel(level)
+    root.removeHandler(handler)
+
+
+@pytest.fixture
+def probing_anew(monkeypatch):
+    """Probe each model again, for tests that change how one is read."""
+    monkeypatch.setattr(shared_models, "PROBES", {})
 
 
 @pytest.fixture(autouse=True)

@@ -1,29 +1,54 @@
-"""The built-in models of the tests: each is loaded once in a process, and what asks for it is given a copy."""
+"""The built-in models of the tests: each is loaded once in a process, and what asks for it is given a copy.
+
+What is found out about a model by a probe is found out once, too, for each state of its weights.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from copy import deepcopy
 from functools import wraps
 from pathlib import Path
 from typing import Any
 
+_SHARED = "shared_by_tests"
+HOOKS = ("_forward_hooks", "_forward_pre_hooks")
+"""Attributes of torch's modules with functions that change what a pass gives."""
+PROBES: dict[Hashable, Any] = {}
+"""Results of probes; a test that changes how a model is read takes another dictionary."""
+
 
 def share_models() -> None:
-    """Have the built-in models copied from here on, where the module that loads them was imported."""
-    module = sys.modules.get("stratagem.language.models.load")
-    if module is not None and not hasattr(module._model, "__wrapped__"):
-        module._model = copied(module._model, module.BUILT_IN)
+    """Have the built-in models copied, and probes kept, from here on, where the modules that do it were imported."""
+    _wrap("stratagem.language.models.load", "_model", copied)
+    _wrap("stratagem.language.engines.choose_reader", "_probe_reader", probed_reader)
+    policy = sys.modules.get("stratagem.learn.policy")
+    if policy is not None:
+        _wrap_in(policy._Probe, "compare", compared)
 
 
-def copied(load: Callable[..., Any], kinds: tuple[str, ...]) -> Callable[..., Any]:
-    """Return a function that loads a model of these kinds once for each state of its files, and then copies it."""
+def _wrap(module: str, name: str, wrapper: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    if module in sys.modules:
+        _wrap_in(sys.modules[module], name, wrapper)
+
+
+def _wrap_in(owner: Any, name: str, wrapper: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    if not hasattr(function := getattr(owner, name), _SHARED):
+        shared = wrapper(function)
+        setattr(shared, _SHARED, True)
+        setattr(owner, name, shared)
+
+
+def copied(load: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that loads a built-in model once for each state of its files, and then copies it."""
+    from stratagem.language.models.reference import BUILT_IN
+
     kept: dict[tuple[Any, ...], Any] = {}
 
     @wraps(load)
     def model(ref: Any, folder: Path, device: str, dtype: str) -> Any:
-        if ref.kind not in kinds:
+        if ref.kind not in BUILT_IN:
             return load(ref, folder, device, dtype)
         files = tuple((path.name, path.stat().st_mtime_ns) for path in sorted(folder.iterdir()))
         key = (ref.kind, ref.four_bit, str(folder), files, device, dtype)
@@ -32,3 +57,52 @@ def copied(load: Callable[..., Any], kinds: tuple[str, ...]) -> Callable[..., An
         return deepcopy(kept[key])
 
     return model
+
+
+def probed_reader(probe: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that probes a reader once for each state of a model, and then makes one without a probe."""
+    from stratagem.language.engines.reader import SharingReader
+
+    @wraps(probe)
+    def probe_reader(lm: Any, attention: Any, budget: int, packed_mib: int, *, graphs: bool) -> Any:
+        key = (state_of(lm.model), repr(attention), packed_mib > 0, graphs)
+        if key in PROBES:
+            return SharingReader(lm, attention, budget, packed_mib, graphs=graphs), PROBES[key]
+        reader, PROBES[key] = probe(lm, attention, budget, packed_mib, graphs=graphs)
+        return reader, PROBES[key]
+
+    return probe_reader
+
+
+def compared(compare: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that compares a way to read a pack once for each state of a model."""
+
+    @wraps(compare)
+    def compare_once(probe: Any, reads: Callable[..., Any]) -> Any:
+        key = (state_of(probe.lm.model), repr(probe.attention), reads)
+        if key not in PROBES:
+            PROBES[key] = compare(probe, reads)
+        return PROBES[key]
+
+    return compare_once
+
+
+def state_of(model: Any) -> Hashable:
+    """Return what the outputs of a model follow from: its modules, what was changed on them, and its weights."""
+    import torch
+
+    layers = [
+        (
+            name,
+            type(module),
+            module.training,
+            vars(module).get("forward"),
+            *(hook for hooks in HOOKS for hook in vars(module)[hooks].values()),
+            str(getattr(module, "active_adapters", "")),
+            str(getattr(module, "scaling", "")),
+        )
+        for name, module in model.named_modules()
+    ]
+    with torch.no_grad():
+        weights = [float(weight.double().sum()) for weight in (*model.parameters(), *model.buffers())]
+    return (*layers, *weights, str(model.config))

@@ -9,7 +9,7 @@ import stratagem.base.garbage
 from stratagem.base.garbage import MemoryReturn
 
 MIB = 2**20
-HAS_TRIM = stratagem.base.garbage._malloc_trim() is not None
+HAS_TRIM = stratagem.base.garbage.malloc_trim() is not None
 
 
 def resident():
@@ -33,7 +33,7 @@ def test_gaps_between_blocks_in_use_are_returned():
 def calls(monkeypatch):
     """Arguments of the calls of the C library's function."""
     made = []
-    monkeypatch.setattr(stratagem.base.garbage, "_malloc_trim", lambda: made.append)
+    monkeypatch.setattr(stratagem.base.garbage, "malloc_trim", lambda: made.append)
     return made
 
 
@@ -48,7 +48,7 @@ def test_memory_is_returned_at_most_once_in_so_many_seconds(monkeypatch, calls):
 
 
 def test_nothing_is_done_without_the_function(monkeypatch):
-    monkeypatch.setattr(stratagem.base.garbage, "_malloc_trim", lambda: None)
+    monkeypatch.setattr(stratagem.base.garbage, "malloc_trim", lambda: None)
     assert not MemoryReturn(0.0)()
 
 
@@ -58,4 +58,4 @@ def test_a_system_without_the_function_is_no_error(monkeypatch, error):
         raise error
 
     monkeypatch.setattr(stratagem.base.garbage.ctypes, "CDLL", missing)
-    assert stratagem.base.garbage._malloc_trim() is None
+    assert stratagem.base.garbage.malloc_trim() is None

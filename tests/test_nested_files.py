@@ -13,10 +13,10 @@ from stratagem.show.reports.outcome_file import interests_of
 from stratagem.show.reports.run_data import RunData
 from stratagem.show.reports.sections.contest import training_data
 from stratagem.show.viewer import model_policies, notes, report_pages, whatif
-from stratagem.show.viewer.checks.adapters import _digests
+from stratagem.show.viewer.checks.adapters import digests_of
 from stratagem.sweeps.plan import read_plan
 from stratagem.sweeps.runner import FILE as SWEEP
-from stratagem.sweeps.runner import _known_source
+from stratagem.sweeps.runner import known_source
 from stratagem.training.runs.config_file import read_toml
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.metrics import FILE as METRICS
@@ -33,7 +33,7 @@ TOML = f"a = {DEEP}"
     [
         ("card.json", DEEP, read_card, "is no card"),
         (pace.FILE, DEEP, pace.read_pace, "is no pace of an audit"),
-        (SWEEP, DEEP, _known_source, "cannot be read: it is nested too deeply"),
+        (SWEEP, DEEP, known_source, "cannot be read: it is nested too deeply"),
         (METRICS, DEEP + "\n", lambda folder: read_metrics(RunFolder(folder)), "has a line without metrics, 0 bytes"),
         (META_POLICIES, DEEP, lambda folder: meta_policies(RunFolder(folder)), "cannot be read: it is nested too"),
         (META_POLICIES, "[]", lambda folder: meta_policies(RunFolder(folder)), "cannot be read"),
@@ -55,7 +55,7 @@ def test_reader_names_a_file_that_is_nested_too_deeply(tmp_path, name, text, rea
         ("steps/0.json", lambda folder: training_data(RunData(RunFolder(folder))), None),
         (notes.FILE, lambda folder: notes.note_of(RunFolder(folder)), notes.Note()),
         (whatif.FILE, whatif.stored_answer, None),
-        (MANIFEST, _digests, {}),
+        (MANIFEST, digests_of, {}),
         ("table.json", lambda folder: equilibrium._read(folder / "table.json", "kuhn"), None),
     ],
 )

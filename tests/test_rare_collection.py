@@ -9,10 +9,21 @@ from stratagem.base.garbage import rare_collection
 
 @pytest.fixture(autouse=True)
 def _nothing_is_exempt():
-    """Undo for a while what conftest.py does for the tests."""
+    """Undo for a while what is done for the tests."""
+    before = gc.get_threshold()
     gc.unfreeze()
+    gc.set_threshold(700, 10, 10)
     yield
+    gc.set_threshold(*before)
     gc.freeze()
+
+
+@pytest.fixture
+def collections(monkeypatch):
+    """Calls to collect garbage, which do nothing: among all libraries of the tests each takes over a second."""
+    calls = []
+    monkeypatch.setattr(gc, "collect", lambda: calls.append(gc.get_freeze_count()))
+    return calls
 
 
 class Cycle:
@@ -39,7 +50,7 @@ def test_existing_objects_are_exempt_and_garbage_within_is_still_found():
     assert not Cycle.alive
 
 
-def test_settings_return_after_an_error_too():
+def test_settings_return_after_an_error_too(collections):
     before = gc.get_threshold()
 
     @rare_collection()
@@ -50,12 +61,14 @@ def test_settings_return_after_an_error_too():
         fails()
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
+    assert collections == [0], "once, before all that is left is exempt"
 
 
-def test_an_inner_block_leaves_the_outer_one_as_it_is():
+def test_an_inner_block_leaves_the_outer_one_as_it_is(collections):
     with rare_collection():
         outer = gc.get_threshold()
         with rare_collection():
             assert gc.get_threshold() == outer
         assert gc.get_threshold() == outer
         assert gc.get_freeze_count()
+    assert len(collections) == 1

@@ -48,13 +48,17 @@ def parts_of(command):
 
 
 def documented():
-    """Commands of the pages that train by shipped recipes."""
+    """Commands of the pages that train by shipped recipes, each once, whatever folder it writes to."""
+    known = set()
     for path in PAGES:
         for command in COMMAND.findall(re.sub(r"\\\n\s*", "", path.read_text("utf-8"))):
             names, _ = parts_of(command)
             own = any(name.endswith(".toml") and not name.startswith("recipes/") for name in names)
             here = not names or "examples/" in command  # names a file of the project's folder, or is no whole command
             if "--resume" not in command and not own and not here and not {MINE, "NAME...", "RECIPE"} & set(names):
+                if (words := re.sub(r" --out \S+| --dry-run", "", command)) in known:
+                    continue
+                known.add(words)
                 yield pytest.param(command, id=f"{path.stem}: {command}")
 
 

@@ -240,9 +240,9 @@ def test_only_an_adversary_of_the_pool_may_gain_nothing(source, penalised):
     sepo = SEPOCollector(recipe.sepo, make_game("kuhn(hands=1)"), make_player("random", make_game("kuhn")), Key(0))
     lucky = OpponentEpisodes("exploit", "worst", [], [Paid(((2.0, -2.0),)), Paid(((1.0, -1.0),))])
     unlucky = OpponentEpisodes("exploit", "other", [], [Paid(((-2.0, 2.0),))])
-    assert [sepo._is_active(lucky), sepo._is_active(unlucky)] == [penalised, True]
-    assert sepo._inactive([lucky]) == (set() if penalised else {"exploit"})
-    assert sepo._inactive([lucky, unlucky]) == set()
+    assert [sepo.is_active(lucky), sepo.is_active(unlucky)] == [penalised, True]
+    assert sepo.inactive_terms([lucky]) == (set() if penalised else {"exploit"})
+    assert sepo.inactive_terms([lucky, unlucky]) == set()
 
 
 def test_an_inactive_term_is_not_taken_for_one_that_is_shared():

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import stratagem
+from forks import forked_program
 from stratagem.base.renamed.modules import MOVED, new_name
 from stratagem.base.renamed.names import CALLED_PACKAGES, RENAMED, RENAMED_FUNCTIONS
 
@@ -60,9 +61,9 @@ def run_and_count_warnings(tmp_path, program):
     """Run a program, and return the sentences of its warnings."""
     kept = "import warnings; kept = warnings.catch_warnings(record=True); seen = kept.__enter__()\n"
     text = f"{kept}warnings.simplefilter('always')\n{program}\nprint(*(one.message for one in seen), sep='\\n')"
-    return subprocess.run(
-        [sys.executable, "-c", text], check=True, cwd=tmp_path, capture_output=True, text=True
-    ).stdout.splitlines()
+    status, printed = forked_program(text, work=tmp_path, scratch=tmp_path)
+    assert status == 0, printed
+    return printed.splitlines()
 
 
 @pytest.mark.parametrize("old", RENAMED_FUNCTIONS)

@@ -3,15 +3,12 @@
 import pytest
 
 from stratagem.cli.main import main
-from stratagem.language.engines import open as open_models
-from stratagem.language.engines.agents import open as open_agents
 
 
 @pytest.fixture(autouse=True)
-def no_servers(monkeypatch):
+def no_servers(as_new_process):
     """Begin as a process of its own does: servers and agents that other tests asked are told of no more."""
-    monkeypatch.setattr(open_models, "_servers", {})
-    monkeypatch.setattr(open_agents, "_engines", {})
+    as_new_process()
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ import pytest
 from user_files import BOTS, user_folder
 
 from stratagem.algorithms.catalogue import read_any, recipe_of
-from stratagem.base import file_modules
 from stratagem.base.consent.table import allow, commanding
 from stratagem.base.consent.trusted import forget_folder, trust_folder
 from stratagem.base.errors import BadParameter
@@ -28,10 +27,10 @@ def folder(tmp_path, monkeypatch):
     yield from user_folder(tmp_path, monkeypatch)
 
 
-def test_a_file_in_a_trusted_folder_may_change(folder):
+def test_a_file_in_a_trusted_folder_may_change(folder, as_new_process):
     trust_folder(folder)
     make_game("goods.py:ThresholdGoods")
-    file_modules._modules.clear()
+    as_new_process()
     with commanding():
         (folder / "goods.py").write_text((folder / "goods.py").read_text() + "\n")
         assert make_game("goods.py:ThresholdGoods")
@@ -45,10 +44,10 @@ def test_a_file_that_others_can_write_is_not_trusted(folder, writable):
         make_game("goods.py:ThresholdGoods")
 
 
-def test_that_a_file_was_loaded_once_allows_nothing_later(folder):
+def test_that_a_file_was_loaded_once_allows_nothing_later(folder, as_new_process):
     allow("goods.py")
     make_game("goods.py:ThresholdGoods")
-    file_modules._modules.clear()
+    as_new_process()
     with commanding(), pytest.raises(BadParameter, match=r"or add `sg\.allow"):
         make_game("goods.py:ThresholdGoods")
 
@@ -78,16 +77,16 @@ def test_a_run_keeps_its_files_and_finds_them_again(begun, folder, monkeypatch):
         assert describe(make_game(recipe_of(begun).games[0])) == "goods.py:ThresholdGoods"
 
 
-def test_a_run_of_somebody_else_loads_nothing(begun, folder):
-    file_modules._modules.clear()
+def test_a_run_of_somebody_else_loads_nothing(begun, folder, as_new_process):
+    as_new_process()
     with commanding(), pytest.raises(BadParameter, match=f"add `sg.allow..{folder}/goods.py"):
         make_game(recipe_of(begun).games[0])
 
 
-def test_the_copy_of_a_run_stands_in_for_a_lost_file(begun, folder, monkeypatch):
+def test_the_copy_of_a_run_stands_in_for_a_lost_file(begun, folder, as_new_process):
     for file in ("goods.py", "bots.py"):
         (folder / file).unlink()
-    file_modules._modules.clear()
+    as_new_process()
     sys.modules.pop("goods")
     with commanding():
         recipe = recipe_of(begun)

@@ -211,7 +211,6 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("tournament ipd --players TitForTat Pavlov --record /dev/null/nowhere", "/dev/null/nowhere cannot be written"),
         ("eval ipd --player TitForTat --out /", "/ cannot be written: Is a directory."),
         ("tournament ipd --players TitForTat Pavlov --out .", ". cannot be written: Is a directory."),
-        ("eval connect-four --player cfr:5", "beyond the budget"),
         ("verify-game nope", "There is no game called 'nope'"),
     ],
 )
@@ -220,6 +219,14 @@ def test_a_mistake_is_answered_with_a_sentence(run, command, sentence):
     assert status == 2
     assert printed == ""
     assert sentence in said
+
+
+def test_tree_beyond_the_budget_is_refused(run, tmp_path, monkeypatch):
+    """In a cache of its own: a table that was solved with another budget is read there."""
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path))
+    status, printed, said = run("eval", "connect-four", "--player", "cfr:5")
+    assert (status, printed) == (2, "")
+    assert "beyond the budget" in said
     assert "Traceback" not in said
 
 

@@ -6,7 +6,6 @@ import sys
 import pytest
 from user_files import BOTS, EXAMPLES, user_folder
 
-from stratagem.base import file_modules
 from stratagem.base.consent.table import allow
 from stratagem.games.catalogue import describe, make_game
 from stratagem.language.prompting.catalogue import make_style
@@ -204,10 +203,10 @@ def test_workers_find_the_file(run):
     assert "noise(bots.py:Steady(give=False), p=0.5)" in out
 
 
-def test_a_record_does_not_load_a_file(run, folder):
+def test_a_record_does_not_load_a_file(run, folder, as_new_process):
     play = ("play", "goods.py:ThresholdGoods", "--players", "bots.py:Steady", "--record", folder / "record")
     assert run(*play)[0] == 0
-    file_modules._modules.clear()
+    as_new_process()
     sys.modules.pop("goods")
     for command in (("eval", "--from", "record"), ("show", "record", "--episode", "1", "--files", "files")):
         code, _, error = run(*command)
@@ -216,7 +215,7 @@ def test_a_record_does_not_load_a_file(run, folder):
         assert f"say `stratagem trust {folder}`, or add --allow-file {folder}/goods.py" in error
     assert "goods" not in sys.modules
     assert run("eval", "--from", folder / "record", "--allow-file", "goods.py")[0] == 0
-    file_modules._modules.clear()
+    as_new_process()
     sys.modules.pop("goods")
     assert run("eval", "--from", folder / "record")[0] == 2, "that it was allowed once allows nothing"
     assert run("trust", folder)[0] == 0
@@ -235,7 +234,7 @@ def test_a_record_of_a_file_elsewhere_says_how_to_name_it(run, folder, monkeypat
     assert "--allow-file" not in run("play", "nothing.py:Game", "--players", "random")[2]
 
 
-def test_a_record_of_an_evaluation_finds_a_file_where_its_command_named_it(run, folder):
+def test_a_record_of_an_evaluation_finds_a_file_where_its_command_named_it(run, folder, as_new_process):
     (folder / "deep").mkdir()
     shutil.copy(folder / "goods.py", folder / "deep" / "fine.py")
     asked = ("eval", "deep/fine.py:ThresholdGoods", "--player", "random", "--episodes", "1", "--no-chance")
@@ -243,7 +242,7 @@ def test_a_record_of_an_evaluation_finds_a_file_where_its_command_named_it(run, 
     code, out, error = run("eval", "--from", "record")
     assert (code, error) == (0, "")
     assert "deep/fine.py:ThresholdGoods" in out
-    file_modules._modules.clear()
+    as_new_process()
     assert f"would run the file {folder}/deep/fine.py" in run("eval", "--from", "record")[2]
 
 

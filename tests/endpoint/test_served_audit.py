@@ -12,12 +12,12 @@ REFUSES = "It gave no reply to 2 such questions: The server at http://127.0.0.1:
 
 
 @pytest.fixture
-def audited(serve, tmp_path, monkeypatch):
+def audited(serve, tmp_path, as_new_process):
     """Audit a served bot in a folder; each time as in a process of its own."""
     server = serve(["AlwaysBet"])
 
     def audit(decisions):
-        monkeypatch.setattr("stratagem.language.engines.open._servers", {})
+        as_new_process()
         player = f"api:AlwaysBet@{server.url}"
         card = sg.audit(player, games="kuhn", decisions=decisions, out=tmp_path / "audit", progress=False).card
         return {figure.name.removeprefix("kuhn."): figure for figure in card.figures}, tallies()[player]

@@ -50,10 +50,10 @@ def test_an_engine_after_a_reset_reads_as_much_as_a_new_one(small):
 def test_a_reset_frees_the_store(small):
     shard(small, 1)
     assert small.reader.prefixes.size > 0
-    assert small.reader._rows.store.room > (0, 0)
+    assert small.reader.batch_rows.store.room > (0, 0)
     reset_caches()
     assert small.reader.prefixes.size == 0
-    assert (small.reader._rows.store.room, small.reader._rows.store.data) == ((0, 0), [])
+    assert (small.reader.batch_rows.store.room, small.reader.batch_rows.store.data) == ((0, 0), [])
 
 
 def test_an_engine_is_reached_only_while_it_lives(tiny):

@@ -4,6 +4,7 @@ import json
 import shutil
 
 import pytest
+import torch
 from numbered import FREE, Steps, asked, said
 from plainly import check_reply, disturb
 from safetensors.torch import load_file, save_file
@@ -13,6 +14,7 @@ from stratagem.games.key import Key
 from stratagem.language.engines.base import PolicyNode, Prompt, Request, ScoreRequest
 from stratagem.language.engines.open import engine_for
 from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.engines.weights import BatchWeights
 from stratagem.language.models.adapter_files import WEIGHTS
 from stratagem.language.models.adapters import add_adapter, save_adapter
 from stratagem.language.models.load import load
@@ -67,6 +69,33 @@ def test_a_batch_of_several_is_the_same_as_one_after_the_other(engine, names):
     same(together, [apart[n] for n in numbers])
     for call in together[:: len(names) + 1]:
         check_reply(engine.lm, call)
+
+
+@pytest.mark.parametrize("kind", PLAINEST)
+def test_each_row_of_a_pass_is_computed_under_its_own_adapter(manned, kind):
+    """In any order, and after a pass of as many rows in another order."""
+    lm = manned[kind]
+    weights, text = BatchWeights(lm), torch.tensor([[5, 6, 7, 8]])
+
+    def logits(*adapters):
+        weights.rows(adapters)
+        return lm.model(text.expand(len(adapters), -1)).logits
+
+    alone = {}
+    for name in ("one", "two"):
+        with torch.inference_mode(), weights.under([name]):
+            (alone[name],) = logits(name)
+    assert not torch.allclose(alone["one"], alone["two"], atol=1e-2)
+    with torch.inference_mode(), weights.under(["one", "two"]):
+        for names in (
+            ("one", "two"),
+            ("two", "one"),
+            ("two", "one", "one", "two"),
+            ("two", "two", "one"),
+            ("one", "two"),
+        ):
+            for row, name in zip(logits(*names), names, strict=True):
+                assert torch.allclose(row, alone[name], atol=1e-4)
 
 
 @pytest.mark.parametrize("alone", ["", "two"])

@@ -87,12 +87,12 @@ def test_step_by_graph_is_the_step():
     """A graph that is run again gives the logits of the plain pass, to rounding."""
     lm = load("tiny", device="cuda", dtype="fp32")
     engine = TransformersEngine(lm)
-    step = engine.reader._step
+    step = engine.reader.step
     assert isinstance(step, GraphedStep)
     requests = [asked(engine, number, guide=Steps([FREE] * 30)) for number in range(9)]
     first = engine.answer(requests)
     assert step.works
-    assert step._passes
+    assert step.passes
     step.works = False
     engine.reset_cache()
     again = engine.answer([asked(engine, number, guide=Steps([FREE] * 30)) for number in range(9)])

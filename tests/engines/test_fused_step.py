@@ -94,6 +94,7 @@ def test_weights_of_the_base_are_packed_anew_when_they_are_published():
     assert [call.tokens for call in calls] != [call.tokens for call in before]
 
 
+@pytest.mark.usefixtures("probing_anew")
 def test_broken_packed_weights_are_found_and_not_used(tiny, monkeypatch):
     def broken(self, layers):
         packed(self, layers)
@@ -104,15 +105,16 @@ def test_broken_packed_weights_are_found_and_not_used(tiny, monkeypatch):
     monkeypatch.setattr(PackedLinear, "__init__", broken)
     with pytest.warns(UserWarning, match="tiny is read by its own layers: it deviates by "):
         reader = reader_for(tiny, 1 << 28)
-    assert isinstance(reader._step, ModelStep)
+    assert isinstance(reader.step, ModelStep)
     assert "; by the model's own layers, since it deviates by " in tiny.reading["rollouts"]
 
 
+@pytest.mark.usefixtures("probing_anew")
 def test_an_operation_that_fails_is_said_and_not_used(tiny, monkeypatch):
     monkeypatch.setattr(PackedLinear, "__call__", lambda *_: torch.zeros(1, 1).view(7))
     with pytest.warns(UserWarning, match="tiny is read by its own layers: RuntimeError: "):
         reader = reader_for(tiny, 1 << 28)
-    assert isinstance(reader._step, ModelStep)
+    assert isinstance(reader.step, ModelStep)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_a_model_that_is_too_large_is_read_by_its_own_layers(tiny):
 def test_weights_are_read_where_they_are_on_a_gpu(manned, monkeypatch):
     monkeypatch.setattr(packed_linear, "PackedLinear", packed_linear.PlainLinear)
     engine, own = TransformersEngine(manned), TransformersEngine(manned, OWN_LAYERS)
-    assert isinstance(engine.reader._step, FusedStep)
+    assert isinstance(engine.reader.step, FusedStep)
     names = ("", "one", "two")
     both = [[asked(e, number, adapter=names[number % 3]) for number in range(12)] for e in (engine, own)]
     close(engine.answer(both[0]), own.answer(both[1]))

@@ -14,6 +14,7 @@ from stratagem.language.engines.transformers_settings import TransformersSetting
 from stratagem.language.models.adapters import add_adapter
 from stratagem.language.models.load import load
 
+pytestmark = pytest.mark.usefixtures("probing_anew")
 NUMBER = 16
 
 
@@ -47,7 +48,7 @@ def recorder(monkeypatch):
 
 def places_of(engine):
     """Return the addresses of the store and of the factors of the adapters."""
-    store, weights = engine.reader._rows.store, engine.reader.weights
+    store, weights = engine.reader.batch_rows.store, engine.reader.weights
     parts = weights.stack and weights.stack._parts
     factors = {place: part.inward.data_ptr() for place, part in (parts or {}).items() if part is not None}
     return {"store": [data.data_ptr() for data in store.data], **factors}
@@ -57,7 +58,7 @@ def made(recorder, lm, settings=TransformersSettings()):  # noqa: B008 - setting
     """Make an engine whose graphs check the addresses."""
     engine = TransformersEngine(lm, settings)
     recorder.places = lambda: places_of(engine)
-    engine.reader._step.forget(base=False)
+    engine.reader.step.forget(base=False)
     return engine
 
 
@@ -120,7 +121,7 @@ def test_adapters_and_their_new_weights_are_read_by_graphs(recorder, names, pack
     assert recorder.run > run
     disturb(lm, "one", 7)
     engine.publish("one", 1)
-    assert not engine.reader._step._passes
+    assert not engine.reader.step.passes
     after = answers(engine, names, 8)
     same(after, plainly(lm, names, settings, published=["one"], count=8))
     assert [call.tokens for call in before] != [call.tokens for call in after]
@@ -133,23 +134,23 @@ def test_new_weights_of_the_base_are_read_by_graphs(recorder):
     with torch.no_grad():
         lm.model.model.layers[0].mlp.gate_proj.weight.normal_(std=0.3)
     engine.publish("", 1)
-    assert not engine.reader._step._passes
+    assert not engine.reader.step.passes
     same(answers(engine), plainly(lm, published=[""]))
 
 
 def test_a_reset_engine_makes_its_graphs_anew(recorder):
     engine = made(recorder, load("tiny"))
     first = answers(engine)
-    assert engine.reader._step._passes
+    assert engine.reader.step.passes
     engine.reset_cache()
-    assert not engine.reader._step._passes
+    assert not engine.reader.step.passes
     same(answers(engine), first)
 
 
 def test_graphs_are_dropped_when_the_store_grows(recorder):
     lm = load("tiny")
     engine = made(recorder, lm)
-    store, rooms = engine.reader._rows.store, set()
+    store, rooms = engine.reader.batch_rows.store, set()
     recorder.places = lambda: rooms.add(store.room) or places_of(engine)
     long = [asked(engine, number, guide=Steps([FREE] * 130)) for number in range(2)]
     calls = engine.answer(long)
@@ -164,9 +165,9 @@ def test_only_the_most_recent_graphs_are_kept(recorder, monkeypatch):
     monkeypatch.setattr(graphed_step, "_MOST", 2)
     engine = made(recorder, load("tiny"))
     answers(engine)
-    step = engine.reader._step
-    assert len(step._passes) == 2
-    assert all(step._seen[shape] < OFTEN for shape in step._seen if shape not in step._passes)
+    step = engine.reader.step
+    assert len(step.passes) == 2
+    assert all(step.seen[shape] < OFTEN for shape in step.seen if shape not in step.passes)
 
 
 def test_a_graph_that_cannot_be_made_is_said_and_not_used(monkeypatch):

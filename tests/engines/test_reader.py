@@ -239,6 +239,7 @@ def test_each_family_gets_the_reader_that_suits_it(models):
     assert kinds == dict.fromkeys(SHARING, SharingReader) | {LINEAR: PlainReader}
 
 
+@pytest.mark.usefixtures("probing_anew")
 @pytest.mark.parametrize(
     ("kind", "wrong"),
     [
@@ -268,6 +269,7 @@ def test_bfloat16_keeps_sharing(kind):
     assert lm.reading["rollouts"].startswith("with shared prefixes: it deviates by ")
 
 
+@pytest.mark.usefixtures("probing_anew")
 @pytest.mark.parametrize(
     ("kind", "wrong"),
     [("tiny", Attention(False, 60)), ("tiny-gemma", Attention(True, 31)), ("tiny-gemma", Attention(False, 32))],

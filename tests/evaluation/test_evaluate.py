@@ -9,7 +9,6 @@ from shutil import copy
 
 import pytest
 
-from stratagem.base import file_modules
 from stratagem.base.consent.table import commanding
 from stratagem.base.errors import BadParameter, StratagemError, UnknownName
 from stratagem.games.catalogue import game_names, make_game
@@ -131,7 +130,7 @@ def test_a_suite_may_be_of_a_file_or_of_a_package(monkeypatch):
             ("kuhn(hands=1)", {"payoff", "win rate", "pool_advantage"}),
             ("leduc", {"payoff", "win rate", "pool_advantage"}),
         ]
-        monkeypatch.setitem(suites._registry._table, "cards", lambda: replace(suite, name="other"))
+        monkeypatch.setitem(suites._registry.table, "cards", lambda: replace(suite, name="other"))
         assert find_suite("cards") == replace(suite, name="cards")
         assert find_suite("cards", ("random",)).lines[1].pools == {"opponents": ("random",)}
     assert "cards" in suites.suite_names()
@@ -151,10 +150,10 @@ def test_a_suite_may_be_of_a_file_or_of_a_package(monkeypatch):
         ("number(x=1)", "cannot be made so: it has no option x"),
     ],
 )
-def test_a_wrong_suite_is_one_sentence(tmp_path, monkeypatch, name, says):
+def test_a_wrong_suite_is_one_sentence(tmp_path, monkeypatch, name, says, as_new_process):
     (tmp_path / "odd.py").write_text(ODD)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(file_modules, "_modules", {})
+    as_new_process()
     with commanding(["odd.py:number"]):
         with pytest.raises(StratagemError, match=re.escape(says)):
             find_suite(f"odd.py:{name}")

@@ -241,10 +241,10 @@ def test_what_cannot_be_scored_is_one_sentence():
             scored_exact(ipd, make_player(f"lm(api:m@{server.url}, mode=prefix)", ipd))
 
 
-def test_eval_prints_and_writes_the_bounds(capsys, tmp_path, monkeypatch):
+def test_eval_prints_and_writes_the_bounds(capsys, tmp_path, as_new_process):
     from stratagem.cli.main import main
 
-    monkeypatch.setattr("stratagem.language.engines.open._servers", {})
+    as_new_process()
     with FakeServer(kuhn) as server:
         words = ["eval", "kuhn(hands=1)", "--player", player_at(server).name, "--opponents", "NashApprox"]
         words += ["--episodes", "2", "--no-chance", "--record", str(tmp_path / "record")]

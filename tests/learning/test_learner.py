@@ -271,7 +271,7 @@ def prefers(loss, examples, *, dtype="fp32"):
     start = learner.outputs(examples).logprobs
     reports = [learner.update_once(examples) for _ in range(3)]
     after = learner.outputs(examples).logprobs
-    assert torch.equal(learner._reference(examples), start) or dtype != "fp32"
+    assert torch.equal(learner.reference_outputs(examples), start) or dtype != "fp32"
     pieces = torch.split(after - start, [len(one.loss_positions) for one in examples])
     return reports, [piece.sum().item() for piece in pieces]
 

@@ -12,6 +12,8 @@ from stratagem.learn.pass_sizes import PackSizes, shape_of_pack
 from stratagem.learn.policy import Policy
 from stratagem.learn.prefix_batch import prefix_batch
 
+pytestmark = pytest.mark.usefixtures("probing_anew")
+
 
 @pytest.fixture(scope="module", params=["tiny", "tiny-qwen", "tiny-gemma"])
 def lm(request):

@@ -6,7 +6,7 @@ import transformers
 
 from stratagem.language.models.attention import Attention, attention_of
 from stratagem.language.models.reference import BUILT_IN
-from stratagem.language.models.tiny import WINDOW, _config
+from stratagem.language.models.tiny import WINDOW, config_of
 
 SLIDING = ["sliding_attention"] * 3 + ["full_attention"]
 SAID = {
@@ -43,7 +43,7 @@ def test_what_configurations_say(name):
 
 
 def test_what_the_built_in_models_say():
-    said = {kind: attention_of(_config(kind, 300)) for kind in BUILT_IN}
+    said = {kind: attention_of(config_of(kind, 300)) for kind in BUILT_IN}
     assert said == {
         "tiny": Attention(False, None),
         "tiny-qwen": Attention(False, None),

@@ -39,7 +39,7 @@ def test_another_process_makes_the_same_bytes(tmp_path):
 
 def test_a_kept_model_is_not_made_again(monkeypatch):
     kept = tiny_folder("tiny")
-    monkeypatch.setattr(tiny_models, "_make", lambda *_: pytest.fail("it was made again"))
+    monkeypatch.setattr(tiny_models, "make_files", lambda *_: pytest.fail("it was made again"))
     assert tiny_folder("tiny") == kept
 
 
@@ -49,7 +49,7 @@ def test_a_model_that_was_not_finished_is_not_kept(monkeypatch, tmp_path):
         raise KeyboardInterrupt
 
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path))
-    monkeypatch.setattr(tiny_models, "_make", torn)
+    monkeypatch.setattr(tiny_models, "make_files", torn)
     with pytest.raises(KeyboardInterrupt):
         tiny_folder("tiny")
     assert list(tmp_path.iterdir()) == []

@@ -17,7 +17,6 @@ from stratagem.base.consent.table import allow, commanding, reading_files
 from stratagem.base.errors import BadParameter, CannotCompute, WrongKind
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
-from stratagem.language.engines.agents import open as opened
 from stratagem.language.engines.agents import process
 from stratagem.language.engines.open import tallies
 from stratagem.language.engines.remote.mistakes import BadServer
@@ -36,12 +35,12 @@ KUHN = make_game("kuhn(hands=1)")
 
 
 @pytest.fixture(autouse=True)
-def fresh(monkeypatch, tmp_path):
-    """A table of named files and a cache of its own."""
+def fresh(monkeypatch, tmp_path, as_new_process):
+    """A table of named files, agents and a cache of its own."""
+    as_new_process()
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
     with commanding(strict=False):
         yield
-    opened._engines.clear()
 
 
 def command(kind):

@@ -32,8 +32,8 @@ def both_ways(game, name, seed, turns):
         if turn in turns and moves[seat] is not None:
             rollouts = Rollouts(search, asks[seat].view)
             rollouts.meet(asks[seat])
-            assert rollouts._returns != rollouts._one_by_one
-            yield rollouts._returns(moves[seat]), rollouts._one_by_one(moves[seat])
+            assert search.simulated[0].plays_on(rollouts.batch()) is not None
+            yield rollouts.returns(moves[seat]), rollouts.one_by_one(moves[seat])
         state.play(moves)
 
 
@@ -71,7 +71,7 @@ def test_other_rollouts_are_played_one_by_one(monkeypatch, game, name):
     state = game.start(Key(0))
     rollouts = Rollouts(make_player(name, game), state.view(0))
     rollouts.meet(Ask(state.view(0), Key(0), 0, 0, 0, state))
-    assert rollouts._returns == rollouts._one_by_one
+    assert rollouts.search.simulated[0].plays_on(rollouts.batch()) is None
 
 
 @pytest.mark.parametrize(("coasts", "spain"), [("named", True), ("package", False)])
@@ -87,9 +87,9 @@ def test_compiled_rollouts_read_supports_by_the_rule_of_coasts(monkeypatch, coas
     for seat, own, other in ((france, french, {italy: italian}), (italy, italian, {france: french})):
         rollouts = Rollouts(search, state.view(seat))
         rollouts.meet(Ask(state.view(seat), Key(0), seat, 0, 0, state))
-        rollouts._worlds = [world._replace(moves=other) for world in rollouts._worlds]
-        compiled = rollouts._own.plays_on(rollouts._batch())
-        assert compiled(own) == rollouts._one_by_one(own)
+        rollouts.worlds = [world._replace(moves=other) for world in rollouts.worlds]
+        compiled = search.simulated[0].plays_on(rollouts.batch())
+        assert compiled(own) == rollouts.one_by_one(own)
         squares = {power: len(state.board.centers(power)) ** 2 for power in game.powers}
         squares["FRANCE"], squares["ITALY"] = 4**2, (3 + spain) ** 2
         assert compiled(own) == pytest.approx([squares[game.powers[seat]] / sum(squares.values())])

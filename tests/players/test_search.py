@@ -224,7 +224,7 @@ def test_candidates_behind_after_the_first_draws_are_dropped(first, played):
     search, counts = RolloutSearch(players=(Random(),), num_first_draws=first), [4]
     for action in "BC":
         known = Known()
-        found = search._better(known, action, returns["A"])
+        found = search.returns_if_better(known, action, returns["A"])
         assert found == (returns[action] if known.played == 4 else None)
         counts.append(known.played)
     assert counts == played

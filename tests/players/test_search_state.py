@@ -10,10 +10,10 @@ from stratagem.players.search_state import DecisionSearch
 PENNIES = "matrix(payoffs=[[[1,-1],[-1,1]],[[-1,1],[1,-1]]], labels=[H,T], rounds=1)"
 
 
-def searched(text, simulations, **options):
+def searched(text, simulations, seed=7, **options):
     """The state at the start of a game, and a search of its first seat that has made its simulations."""
     state = make_game(text).start(Key(0))
-    search = DecisionSearch(state.view(0), Key(7), simulations, **options)
+    search = DecisionSearch(state.view(0), Key(seed), simulations, **options)
     search.action(lambda n: state.fork(Key(n)))
     return state, search
 
@@ -67,6 +67,37 @@ def test_node_is_of_what_a_seat_knows_or_of_what_all_seats_know():
     assert search.place(world, world.view(0)) == first
     seeing = DecisionSearch(state.view(0), Key(7), 1, sees_all=True)
     assert seeing.place(world, world.view(0)) != seeing.place(state, state.view(0))
+
+
+def third_hand(known):
+    """Kuhn poker at the start of its third hand, with the facts of the first hand for the first seat."""
+    for seed in range(20):
+        state = make_game("kuhn(hands=3)").start(Key(seed))
+        for _ in range(4):
+            state.play({state.to_act[0]: "PASS"})
+        if state.view(0).info_key == known:
+            return state
+    raise AssertionError(known)
+
+
+def test_node_of_the_same_facts_in_another_round_is_another():
+    """Later payoffs differ, so their values are not mixed."""
+    first, search = searched("kuhn(hands=3)", 1)
+    third = third_hand(first.view(0).info_key)
+    assert search.place(third, third.view(0)) != search.place(first, first.view(0))
+
+
+def test_table_has_the_action_of_the_round_with_most_visits():
+    for seed in range(30):
+        first, search = searched("kuhn(hands=3)", 100, seed)
+        third = third_hand(first.view(0).info_key)
+        many, few = (visits(state, search, 0) for state in (first, third))
+        (best,), others = ([n for n in counts if counts[n] == max(counts.values())] for counts in (many, few))
+        if best not in others:
+            break
+    assert sum(many.values()) > sum(few.values()) >= 4
+    assert best not in others, "the rounds agree, so that nothing is tested"
+    assert search.table(2)[0, first.view(0).info_key] == tuple(first.view(0).choices)[best]
 
 
 def test_table_has_what_was_visited_often_for_its_number_of_actions():

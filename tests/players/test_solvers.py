@@ -81,7 +81,7 @@ def test_the_table_is_kept_and_used_again(cache, monkeypatch):
     assert [file.name for file in cache.iterdir()] == [path.name]
     assert "kuhn-spiel" in path.name
     average_policy.cache_clear()
-    monkeypatch.setattr(equilibrium, "_solve_tree", lambda *_: pytest.fail("solved again"))
+    monkeypatch.setattr(equilibrium, "solve_tree", lambda *_: pytest.fail("solved again"))
     assert average_policy(game, 50) == first
 
 
@@ -215,7 +215,7 @@ def test_cfr_refuses_before_play_what_it_cannot_solve(name):
 
 
 def test_cfr_admits_what_it_can_solve_without_solving_it(monkeypatch):
-    monkeypatch.setattr(equilibrium, "_solve_tree", lambda *_: pytest.fail("solved before play"))
+    monkeypatch.setattr(equilibrium, "solve_tree", lambda *_: pytest.fail("solved before play"))
     assert [make_player("cfr:1000", make_game(name)).name for name in ("kuhn", "leduc")] == ["cfr:1000"] * 2
 
 

@@ -19,7 +19,7 @@ from stratagem.language.prompting.catalogue import make_style
 from stratagem.players.base import Ask
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
-from stratagem.players.stating import _shares
+from stratagem.players.stating import shares_of
 
 
 class OrdersState(State[int]):
@@ -172,5 +172,5 @@ def test_a_prompt_beyond_the_context_states_nothing(monkeypatch):
     [([-0.69314718] * 2, 1.0), ([-0.6931467, -0.6931466], 1.0), ([-0.6931473] * 2, 1.0), ([-1.0, -2.0], None)],
 )
 def test_a_sum_that_short_numbers_cannot_tell_from_one_is_one(logprobs, total):
-    mix = _shares(["C", "D"], logprobs)
+    mix = shares_of(["C", "D"], logprobs)
     assert sum(mix.values()) == pytest.approx(total or math.exp(-1.0) + math.exp(-2.0), abs=1e-15)

@@ -10,7 +10,7 @@ from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.show.reports.outcome_file import unshaped_payoffs
 from stratagem.show.reports.report import report_html, tiles
 from stratagem.show.reports.run_data import RunData
-from stratagem.show.reports.sections.outcome import _hull, outcome
+from stratagem.show.reports.sections.outcome import convex_hull, outcome
 from stratagem.show.reports.sections.trials import trials
 from stratagem.show.reports.siblings import band, runs_by_seed, values_by_step
 from stratagem.show.reports.verdict import verdict
@@ -150,4 +150,4 @@ def test_a_run_that_has_just_begun_has_a_page(runs):
 
 
 def test_what_is_feasible_is_the_hull_of_the_cells():
-    assert sorted(_hull([(3, 3), (0, 4), (4, 0), (1, 1), (2, 2)])) == [(0, 4), (1, 1), (3, 3), (4, 0)]
+    assert sorted(convex_hull([(3, 3), (0, 4), (4, 0), (1, 1), (2, 2)])) == [(0, 4), (1, 1), (3, 3), (4, 0)]

@@ -314,8 +314,8 @@ def test_a_figure_that_is_undefined_in_some_runs_is_the_mean_over_the_others():
         opponent=lambda name: name,
     )
     runs = [{"outcome/20/a/payoff": value, "outcome/20/a/null": 1.0} for value in (1.0, math.nan, 3.0)]
-    found = table_maker._figure(plan, row, column, "3.9", None, lambda run: runs[run])
+    found = table_maker.find_figure(plan, row, column, "3.9", None, lambda run: runs[run])
     assert (found.here.mean, found.here.n, found.chance) == (4.0, 2, 2.0)
     assert found.why_not == "It is undefined in 1 of 3 runs, which do not count."
-    nowhere = table_maker._figure(plan, row, column, "3.9", None, lambda run: runs[1])
+    nowhere = table_maker.find_figure(plan, row, column, "3.9", None, lambda run: runs[1])
     assert (nowhere.here, nowhere.why_not) == (None, "It is undefined in 3 of 3 runs, which do not count.")

@@ -165,11 +165,11 @@ def test_runs_are_made_once_and_go_on(files):
 )
 def test_all_runs_are_made_by_one_clean_commit(files, monkeypatch, now, said):
     sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out")
-    sweep._bind()
+    sweep.bind()
     monkeypatch.setattr(runner, "source", lambda: now)
     with pytest.raises(StratagemError, match=said):
         sweep.run()
-    Sweep(files / "s.toml", sweep.plan, files / "out", any_tree=True)._bind()
+    Sweep(files / "s.toml", sweep.plan, files / "out", any_tree=True).bind()
     assert not (files / "out/a-0").exists()
 
 
@@ -185,7 +185,7 @@ def test_a_plan_that_was_changed_is_not_gone_on_with(files):
 
 def test_what_was_begun_with_any_tree_is_not_taken_for_one_commit(files):
     sweep = Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out", any_tree=True)
-    sweep._bind()
+    sweep.bind()
     with pytest.raises(StratagemError, match="begun with `any_tree=True`"):
         Sweep(files / "s.toml", sweep.plan, files / "out").run()
 

@@ -19,10 +19,10 @@ from stratagem.players.catalogue import make_player
 from stratagem.playing.forks import steps
 from stratagem.playing.store import read_episodes, write_shard
 from stratagem.show.viewer.app import Viewer
-from stratagem.show.viewer.checks.adapters import _equal_weights
-from stratagem.show.viewer.decision_regrets import _table as regret_table
+from stratagem.show.viewer.checks.adapters import equal_weights
+from stratagem.show.viewer.decision_regrets import table_of_regrets as regret_table
 from stratagem.show.viewer.model_policies import ask_policy, question_of
-from stratagem.show.viewer.prompts import _lines
+from stratagem.show.viewer.prompts import lines_of_prompt
 from stratagem.show.viewer.studio import Studio
 
 
@@ -307,12 +307,12 @@ def test_weights_that_stay_are_told(tmp_path):
         folder.mkdir()
         files = {"policy/adapter_model.safetensors": [9, digest], "state.safetensors": [9, "same"], "x.json": [1, "x"]}
         (folder / "manifest.json").write_text(json.dumps({"files": files}))
-    assert _equal_weights(tmp_path) == ["policy/adapter_model.safetensors is the same in step-000002 and step-000006."]
+    assert equal_weights(tmp_path) == ["policy/adapter_model.safetensors is the same in step-000002 and step-000006."]
     files["other/adapter_model.safetensors"] = [9, "c"]
     (tmp_path / "step-000006" / "manifest.json").write_text(json.dumps({"files": files}))
-    assert _equal_weights(tmp_path) == [], "others may stay as they are on purpose"
+    assert equal_weights(tmp_path) == [], "others may stay as they are on purpose"
     (tmp_path / "step-000006" / "manifest.json").write_text("{")
-    assert _equal_weights(tmp_path) == []
+    assert equal_weights(tmp_path) == []
 
 
 def test_a_game_without_constant_sum_has_no_equilibrium_and_says_so(client):
@@ -335,4 +335,4 @@ def test_a_game_without_constant_sum_has_no_equilibrium_and_says_so(client):
 )
 def test_prompt_is_cut_where_it_breaks_off_before_the_end_of_others(said, cut):
     whole = [(("user", f"Card {card}.\nYou open.\nReply."),) for card in "JQKA"]
-    assert _lines([*whole, (("user", said),)]).cut((("user", said),)) == cut
+    assert lines_of_prompt([*whole, (("user", said),)]).cut((("user", said),)) == cut

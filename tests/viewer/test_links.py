@@ -264,7 +264,7 @@ def test_leaving_closes_the_own_seat_only(studio):
 
 def test_end_of_the_table_revokes_the_links_of_its_seats(studio):
     now = [100.0]
-    studio.studio.links._clock = lambda: now[0]
+    studio.studio.links.clock = lambda: now[0]
     table, links = studio.sit("public-goods", **{"2": "person"})
     guest = studio.guest(links[1])
     wait_for("begun", guest.events)

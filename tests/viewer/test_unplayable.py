@@ -12,7 +12,7 @@ from stratagem.games.base import View
 from stratagem.games.kuhn import Kuhn
 from stratagem.playing.store import write_shard
 from stratagem.show.viewer.app import Viewer
-from stratagem.show.viewer.checks.hidden import _others
+from stratagem.show.viewer.checks.hidden import other_deals
 from stratagem.show.viewer.replays import replay_of
 from stratagem.show.viewer.studio import Studio
 
@@ -44,9 +44,9 @@ def test_question_to_one_seat_gets_no_board_where_its_key_fits_the_deal_by_chanc
 def test_hidden_states_of_a_question_are_not_told_by_its_chance(tmp_path):
     (kuhn, *_) = episodes_of("kuhn(hands=1)", ["random", "random"], count=1)
     asked = replace(kuhn, purpose="probe", decisions=kuhn.decisions[:1], finished=False)
-    assert len(list(_others(kuhn, 0, 0, {}))) == 1
+    assert len(list(other_deals(kuhn, 0, 0, {}))) == 1
     with pytest.raises(BadRecord, match="was set up for it"):
-        list(_others(asked, 0, 0, {}))
+        list(other_deals(asked, 0, 0, {}))
 
 
 @pytest.mark.parametrize("part", ["situation", "state_key"])

@@ -20,7 +20,7 @@ from stratagem.players.speaker import with_system
 from stratagem.playing.records import Episode
 from stratagem.playing.store import read_episodes, write_shard
 from stratagem.show.viewer import whatif
-from stratagem.show.viewer.actions import _question
+from stratagem.show.viewer.actions import check_question
 from stratagem.show.viewer.asked import AskedWhatIf
 from stratagem.show.viewer.jobs import JobPrice, Progress, limits_of
 from stratagem.show.viewer.links import Link
@@ -250,7 +250,7 @@ def test_question_is_asked_again_when_a_file_that_it_uses_has_changed(root, page
     with commanding():
         for file, text in (("mine.py", "x = 1"), ("mine.py", "x = 1"), ("mine.py", "x = 2"), ("helper.py", "")):
             (tmp_path / file).write_text(text)
-            names.append(_question(Visit(pages.studio, Link("operator")), AskedWhatIf(**asked)).name)
+            names.append(check_question(Visit(pages.studio, Link("operator")), AskedWhatIf(**asked)).name)
     assert names[0] == names[1]
     assert len(set(names)) == 3, "another text, or another file beside it that it may import"
 

@@ -13,7 +13,7 @@ from working import setups, trained, warned_by
 
 from small_recipes import RECIPES
 from stratagem.base.errors import BadParameter, CannotCompute
-from stratagem.cli.console import _print_warning
+from stratagem.cli.console import print_warning
 from stratagem.games.catalogue import make_game
 from stratagem.playing.scheduler import play
 from stratagem.playing.workers.base import InProcess
@@ -99,7 +99,7 @@ def test_results_come_by_index(two):
 
 
 def test_warnings_of_workers_are_printed_as_here(monkeypatch):
-    for hook, wanted in ((_print_warning, "stratagem.cli.console"), (lambda *words: None, "warnings")):
+    for hook, wanted in ((print_warning, "stratagem.cli.console"), (lambda *words: None, "warnings")):
         monkeypatch.setattr(warnings, "showwarning", hook)
         with closing(Processes(1)) as one:
             assert dict(one.run(warned_by, [None])) == {0: wanted}

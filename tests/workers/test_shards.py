@@ -135,7 +135,7 @@ def pools(monkeypatch):
         raise BrokenProcessPool
 
     monkeypatch.setattr(processes, "ProcessPoolExecutor", Pool)
-    monkeypatch.setattr(processes, "_round", lose_after_one)
+    monkeypatch.setattr(processes, "play_round", lose_after_one)
     return begun
 
 
@@ -150,7 +150,7 @@ def test_three_losses_in_a_row_end_the_work(pools, monkeypatch):
         raise BrokenProcessPool
         yield
 
-    monkeypatch.setattr(processes, "_round", lose)
+    monkeypatch.setattr(processes, "play_round", lose)
     with closing(Processes(1)) as workers, pytest.raises(WorkersLost, match="3 worker processes ended in a row"):
         list(workers.run(neg, range(6)))
     assert len(pools) == 3
@@ -164,7 +164,7 @@ def test_workers_that_are_ended_begin_no_processes(pools, monkeypatch):
         raise BrokenProcessPool
         yield
 
-    monkeypatch.setattr(processes, "_round", end)
+    monkeypatch.setattr(processes, "play_round", end)
     with pytest.raises(WorkersLost, match="were ended while they had work"):
         list(workers.run(neg, range(6)))
     assert len(pools) == 1
@@ -184,7 +184,7 @@ def test_processes_begin_anew_when_a_further_file_is_named(pools, monkeypatch):
     def finish(pool, work, left):
         yield from [(index, work(item)) for index, item in left.items()]
 
-    monkeypatch.setattr(processes, "_round", finish)
+    monkeypatch.setattr(processes, "play_round", finish)
     named = Files({"one.py"})
     monkeypatch.setattr(processes, "handed_files", lambda: named)
     with closing(Processes(1)) as workers:

@@ -49,7 +49,7 @@ def test_a_command_says_it_before_torch_is_imported():
 @pytest.mark.parametrize("stated", ["", "0", "many"])
 def test_cores_are_counted_where_no_number_is_stated(stated, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", stated)
-    monkeypatch.setattr("stratagem.playing.workers.threads._count_cores", lambda: 6)
+    monkeypatch.setattr("stratagem.playing.workers.threads.count_cores", lambda: 6)
     assert available_threads() == 6
 
 

@@ -68,18 +68,18 @@ def read_any(
     data = recipe_data(paths, changes, settings=settings, of_run=of_run)
     kind = algorithm_of(data).recipe_type
     if not isinstance(paths, Path):
-        _check_tables(paths, str(data.get("algorithm", DEFAULT)), kind)
+        _check_tables(paths, data, kind)
     return kind.read(data)
 
 
-def _check_tables(paths: Sequence[Path], name: str, kind: type[AnyRecipe]) -> None:
+def _check_tables(paths: Sequence[Path], data: Mapping[str, Any], kind: type[AnyRecipe]) -> None:
     """Refuse a recipe among several that has the table of another algorithm, such as [sepo]."""
-    foreign = set(ALGORITHMS.names()) - kind.model_fields.keys()
-    for path in paths:
+    foreign = data.keys() & set(ALGORITHMS.names()) - kind.model_fields.keys()
+    for path in paths if foreign else ():
         if found := foreign & recipe_data(path).keys():
             raise BadParameter(
-                f"The recipe {path} has the table {found.pop()}, which the algorithm {name} has not: compose recipes "
-                "of one algorithm."
+                f"The recipe {path} has the table {found.pop()}, which the algorithm {data.get('algorithm', DEFAULT)} "
+                "has not: compose recipes of one algorithm."
             )
 
 

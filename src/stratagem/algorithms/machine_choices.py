@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from stratagem.algorithms.estimates import estimate_run
@@ -17,6 +17,7 @@ from stratagem.language.models.known_shapes import shape_of
 from stratagem.language.models.load import folder_of
 from stratagem.language.models.number_format import FormatChoice, choose_format
 from stratagem.language.models.reference import AUTO, parse_model
+from stratagem.training.estimate import RunEstimate
 from stratagem.training.recipe_file import AnyRecipe
 
 USED = 0.85
@@ -35,6 +36,8 @@ class CheckpointingChoice:
     """Estimate of the largest model without it."""
     device: float
     """Memory of the device."""
+    estimate: RunEstimate | None = field(default=None, repr=False, compare=False)
+    """Estimate of the run without it, which is that of the run where it is not used."""
 
     def __str__(self) -> str:
         """Say what was chosen, and why."""
@@ -56,7 +59,7 @@ def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoi
     if not totals or not device:
         return plain, None
     used = max(totals) > USED * device
-    return recipe.model_copy(update={_SETTING: used}), CheckpointingChoice(used, max(totals), device)
+    return recipe.model_copy(update={_SETTING: used}), CheckpointingChoice(used, max(totals), device, estimate)
 
 
 def device_memory() -> float:

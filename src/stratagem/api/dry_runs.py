@@ -177,7 +177,8 @@ def dry_run(
         recipe, formats = machine_choices.choose_formats(recipe, find_device())
         recipe, checkpointing = machine_choices.choose_checkpointing(recipe, memory)
         speed = Speed(decode_speed, learn_speed)
-        return DryRun(recipe, estimate_run(recipe), speed, checkpointing, unchecked, needs_now(), formats)
+        known = checkpointing.estimate if checkpointing is not None and not checkpointing.used else None
+        return DryRun(recipe, known or estimate_run(recipe), speed, checkpointing, unchecked, needs_now(), formats)
 
 
 def needs_now() -> dict[Need, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from functools import cache
 
 
 def notes(cls: type) -> dict[str, str]:
@@ -13,6 +14,7 @@ def notes(cls: type) -> dict[str, str]:
     return {field: note for base in ours for field, note in _own_notes(base).items()}
 
 
+@cache  # to find a class in its file, Python parses the whole file
 def _own_notes(cls: type) -> dict[str, str]:
     try:
         body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]

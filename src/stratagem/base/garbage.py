@@ -57,7 +57,7 @@ class MemoryReturn:
 
     def __init__(self, seconds: float = 10.0) -> None:
         self.seconds = seconds
-        self._trim = _malloc_trim()
+        self._trim = malloc_trim()
         self._last = time.monotonic()
 
     def __call__(self) -> bool:
@@ -70,7 +70,7 @@ class MemoryReturn:
         return True
 
 
-def _malloc_trim() -> Callable[[int], int] | None:
+def malloc_trim() -> Callable[[int], int] | None:
     """Return glibc's function; None where the C library has none."""
     try:
         trim: Callable[[int], int] = ctypes.CDLL(None).malloc_trim

@@ -37,6 +37,7 @@ def _program(called: str) -> str:
     return f"python {Path(called).name if Path(called).is_absolute() else called}"
 
 
+@cache  # as for the source
 def _version(package: str) -> str | None:
     try:
         return version(package)

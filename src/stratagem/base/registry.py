@@ -118,20 +118,21 @@ class Registry(Generic[T]):
         """Other forms of a name, for messages: `spiel:GAME`."""
         self.instead = instead
         """Sentence that names the replacement of the entry-point group, if this is deprecated."""
-        self._table = dict(table)
+        self.table = dict(table)
+        """Names of this package."""
         self._loaded: dict[str, Callable[..., T]] = {}
 
     def names(self) -> list[str]:
         """Return every name, ours first and then those of other packages."""
-        return [*self._table, *self._entries]
+        return [*self.table, *self._entries]
 
     def __contains__(self, name: str) -> bool:
-        return name in self._table or name in self._entries or split_name(name) is not None
+        return name in self.table or name in self._entries or split_name(name) is not None
 
     def factory(self, name: str) -> Callable[..., T]:
         """Return the factory called `name`; an unknown name is answered with the nearest known ones."""
-        if name in self._table:
-            return self._table[name]
+        if name in self.table:
+            return self.table[name]
         if named := split_name(name):
             return factory_of(self.kind, *named, self.base)
         if name not in self._entries:
@@ -142,7 +143,7 @@ class Registry(Generic[T]):
 
     def with_factories(self, factories: Mapping[str, Callable[..., T]], entry: EntryPoint) -> Registry[T]:
         """Return the registry with further names, which the package of an entry point brings; known names stay."""
-        made = Registry(self.kind, self._table, self.group, self.base, forms=self.forms, instead=self.instead)
+        made = Registry(self.kind, self.table, self.group, self.base, forms=self.forms, instead=self.instead)
         more = {name: factory for name, factory in factories.items() if name not in self.names()}
         made._entries = self._entries | dict.fromkeys(more, entry)
         made._loaded = self._loaded | more
@@ -150,7 +151,7 @@ class Registry(Generic[T]):
 
     def name_of(self, made: object) -> str | None:
         """Return our name of the factory that is the class of `made`; None where there is none."""
-        return next((name for name, factory in self._table.items() if factory is type(made)), None)
+        return next((name for name, factory in self.table.items() if factory is type(made)), None)
 
     def make(self, call: NamedCall) -> T:
         """Build what `call` names, and turn a wrong argument into one sentence."""
@@ -165,7 +166,7 @@ class Registry(Generic[T]):
                 f"The {self.kind} {call.name} cannot be made so: {_fault(factory, call, error)}"
             ) from error
         except Exception as error:
-            if call.name in self._table:
+            if call.name in self.table:
                 raise  # a defect of ours keeps its traceback
             if named:
                 raise BrokenFile(call.name, find_file(named[0]), error) from error
@@ -182,7 +183,7 @@ class Registry(Generic[T]):
         """The entries of other packages; our names stay ours, and of two packages the first keeps a name."""
         result: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
-            if entry.name not in self._table:
+            if entry.name not in self.table:
                 result.setdefault(entry.name, entry)
         return result
 

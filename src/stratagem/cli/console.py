@@ -16,11 +16,11 @@ errors = VisibleConsole(stderr=True)
 
 def use_error_console() -> None:
     """Print warnings and tracebacks of this process on the error console."""
-    warnings.showwarning = _print_warning
+    warnings.showwarning = print_warning
     sys.excepthook = _print_traceback
 
 
-def _print_warning(
+def print_warning(
     message: Warning | str,
     category: type[Warning],
     filename: str,

@@ -126,7 +126,7 @@ class Learner:
         trained = [example for example in examples if not self._prepare_only(example)]
         extra = [example for example in examples if self._prepare_only(example)]
         batch = _Batch.of([*trained, *extra], len(trained), self.policy.lm.model.device)
-        reference = self._reference(batch.examples)
+        reference = self.reference_outputs(batch.examples)
         read = self._one_pass(batch, reference) or self._two_passes(batch, reference)
         whole, known = combine_outputs([piece.found.output for piece in read]), self._add_old_logprobs(batch, read)
         if before_step is not None:
@@ -256,7 +256,8 @@ class Learner:
         order = torch.argsort(torch.cat([one.indices for one in read]))
         return _with_old(examples, torch.cat([one.found.logprobs for one in read])[order])
 
-    def _reference(self, examples: Sequence[Example]) -> _Reference:
+    def reference_outputs(self, examples: Sequence[Example]) -> _Reference:
+        """Return the outputs of the reference for these examples; None where the loss asks for none."""
         if "reference_logprobs" not in self.loss.extras:
             return None
         with torch.no_grad(), active(self.reference_policy.lm, self.reference):

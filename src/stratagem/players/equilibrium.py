@@ -38,7 +38,7 @@ def average_policy(game: Game[Any], iterations: int, method: str = CFR_PLUS) -> 
     path = cache_path(game, iterations, method)
     table = _read(path, path.stem)
     if table is None:
-        table = _solve_tree(_tree(game), iterations, method)
+        table = solve_tree(_tree(game), iterations, method)
         with suppress(OSError):  # a table that cannot be kept is solved again another time
             _write(path, {"solves": path.stem, "table": table})
     return table
@@ -94,7 +94,8 @@ def has_distinct_keys(tree: GameTree) -> bool:
     return len({known.view.info_key for known in tree.information_sets}) == len(tree.information_sets)
 
 
-def _solve_tree(tree: GameTree, iterations: int, method: str) -> Table:
+def solve_tree(tree: GameTree, iterations: int, method: str) -> Table:
+    """Solve a tree by this method, and return the average strategy as a table."""
     from stratagem.games.regret_solver import TreeSolver  # loads numpy
 
     solver = TreeSolver(tree, method)

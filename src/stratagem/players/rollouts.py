@@ -70,24 +70,26 @@ class Rollouts:
         self.seat = view.seat
         self._own, *self._others = search.simulated
         self._stated: dict[tuple[str, Seat, str], Mix] = {}
-        self._worlds: Sequence[World] = ()
+        self.worlds: Sequence[World] = ()
+        """Worlds in which all candidates are played on."""
         self._turn = 0
         self._until: int | None = None
-        self._returns: Returns = self._one_by_one
+        self._returns: Returns = self.one_by_one
 
     def meet(self, ask: Ask) -> None:
         """Draw the worlds in which all candidates are played on."""
         self._turn = ask.turn
-        self._worlds = list(self._draw_worlds(ask))
-        if self.search.horizon_phases and self._worlds:
-            self._until = clock_of(self._worlds[0].state, ask.turn) + self.search.horizon_phases
-        if self._worlds and isinstance(self._own, PlaysOn):
-            self._returns = self._own.plays_on(self._batch()) or self._one_by_one
+        self.worlds = list(self._draw_worlds(ask))
+        if self.search.horizon_phases and self.worlds:
+            self._until = clock_of(self.worlds[0].state, ask.turn) + self.search.horizon_phases
+        if self.worlds and isinstance(self._own, PlaysOn):
+            self._returns = self._own.plays_on(self.batch()) or self.one_by_one
 
-    def _batch(self) -> DecisionRollouts:
-        seats = range(self._worlds[0].state.game.spec.seats)
-        players = [[self._player(seat, world.key) for seat in seats] for world in self._worlds]
-        return DecisionRollouts(self.seat, self._turn, self._worlds, players, self._until)
+    def batch(self) -> DecisionRollouts:
+        """Return the rollouts of the decision, for a player that plays them on in one call."""
+        seats = range(self.worlds[0].state.game.spec.seats)
+        players = [[self._player(seat, world.key) for seat in seats] for world in self.worlds]
+        return DecisionRollouts(self.seat, self._turn, self.worlds, players, self._until)
 
     def _draw_worlds(self, ask: Ask) -> Iterator[World]:
         number = self.search.num_chance_draws
@@ -104,8 +106,9 @@ class Rollouts:
         """Return the return of an action in each of these worlds; nothing where there is none."""
         return self._returns(action, which)
 
-    def _one_by_one(self, action: str, which: slice = _ALL) -> list[float]:
-        return [self._return(world, action) for world in self._worlds[which]]
+    def one_by_one(self, action: str, which: slice = _ALL) -> list[float]:
+        """Return the same, each world played on move by move."""
+        return [self._return(world, action) for world in self.worlds[which]]
 
     def _return(self, world: World, action: str) -> float:
         state, turn = world.state.fork(), self._turn

@@ -141,17 +141,17 @@ class RolloutSearch(PlayerBase):
         best, most = candidates[0], rollouts.returns(candidates[0])
         tried = {*candidates}
         for action in candidates[1:]:
-            if (found := self._better(rollouts, action, most)) is not None:
+            if (found := self.returns_if_better(rollouts, action, most)) is not None:
                 best, most = action, found
         for edit in range(self.num_edits):
             tries = (change_action(best, choices, ask.key.at("edit", edit, n)) for n in range(_TRIES))
             action = next((one for one in tries if one not in tried), best)
             tried.add(action)
-            if action != best and (found := self._better(rollouts, action, most)) is not None:
+            if action != best and (found := self.returns_if_better(rollouts, action, most)) is not None:
                 best, most = action, found
         return Move(best)
 
-    def _better(self, rollouts: Rollouts, action: str, most: Sequence[float]) -> Sequence[float] | None:
+    def returns_if_better(self, rollouts: Rollouts, action: str, most: Sequence[float]) -> Sequence[float] | None:
         """Return the returns of an action that is better than the best so far; None for another one."""
         found: list[float] = []
         end = self.num_first_draws or len(most)

@@ -51,10 +51,10 @@ def single_policies(speaker: Speaker, views: Views, past: Past = NOTHING) -> lis
     prompts = [speaker.prompt(view, past) for view in views]
     labels = [speaker.compiler.labels(view.choices, prompt) for view, prompt in zip(views, prompts, strict=True)]
     scores = _scores(speaker, prompts, [(PolicyNode((), tuple(row), masked=False),) for row in labels])
-    return [_shares(row.values(), logprobs) for row, (logprobs,) in zip(labels, scores, strict=True)]
+    return [shares_of(row.values(), logprobs) for row, (logprobs,) in zip(labels, scores, strict=True)]
 
 
-def _shares(actions: Iterable[str], logprobs: Sequence[float]) -> Mix:
+def shares_of(actions: Iterable[str], logprobs: Sequence[float]) -> Mix:
     """Normalise probabilities whose sum differs from one by rounding only."""
     shares = [math.exp(logprob) for logprob in logprobs]
     total = math.fsum(shares)

@@ -49,7 +49,7 @@ class Sweep:
         A run that fails stops no other, and all failures are raised together at the end. A server that failed, a spent
         budget or a failed write ends the sweep, since the next run would meet it too.
         """
-        self._bind()
+        self.bind()
         command, number, workers = f"stratagem sweep {self.path}", 0, current().workers
         failed: dict[str, StratagemError] = {}
         for some in waves(self.runs, workers):
@@ -70,12 +70,12 @@ class Sweep:
         if failed:
             raise RunsFailed(failed, len(self.runs))
 
-    def _bind(self) -> None:
+    def bind(self) -> None:
         """Bind all runs to one commit, and existing ones to the plan as it is."""
         now = source()
         with telling(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-        known = _known_source(self.folder)
+        known = known_source(self.folder)
         if not self.any_tree:
             _check(now, known)
         check_settings(self.runs, self.folder)
@@ -98,7 +98,7 @@ def check_metric(metric: str, runs: Iterable[PlannedRun], folder: Path) -> None:
             raise UnknownName("figure of this sweep", metric, metrics)
 
 
-def _known_source(folder: Path) -> dict[str, Any]:
+def known_source(folder: Path) -> dict[str, Any]:
     """Return the commit that a sweep in a folder was begun with, or nothing."""
     try:
         known = parse_json(read_small(folder / FILE))

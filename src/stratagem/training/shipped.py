@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 
 from stratagem.base.errors import BadParameter, UnknownName
@@ -114,6 +115,7 @@ def summary_of(text: str) -> str:
     return re.split(r"(?<=\.)\s", words, maxsplit=1)[0]
 
 
+@cache  # what ships does not change while the program runs
 def _paths() -> dict[str, Path]:
     files = (path for path in SHIPPED.rglob(f"*{_SUFFIX}") if not is_published(path))
     return {path.relative_to(SHIPPED).with_suffix("").as_posix(): path for path in files}

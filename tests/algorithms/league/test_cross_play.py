@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t
 
-from stratagem.algorithms.league.crossplay import _by_deal, _index_and_error, outsiders, sure_margins
+from stratagem.algorithms.league.crossplay import counts_by_deal, index_and_error, outsiders, sure_margins
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.measure.hostility import Hostility
@@ -70,7 +70,7 @@ def test_outsiders_of_one_member_play_the_same_deals():
 def test_deals_of_an_alliance_are_counted_once_for_all_outsiders():
     game = make_game("diplomacy(until=1901)")
     players = [make_player(name, game) for name in ("dumbbot", "random", "first-legal")]
-    assert len(_by_deal(0, 3, matchups_of(game, players, 14))) == 2
+    assert len(counts_by_deal(0, 3, matchups_of(game, players, 14))) == 2
 
 
 def test_an_alliance_has_the_jackknifes_error():
@@ -84,9 +84,9 @@ def test_an_alliance_has_the_jackknifes_error():
     def index(kept):
         return 1.0 - sum(inside[n] for n in kept) / sum(outside[n] for n in kept)
 
-    found, error = _index_and_error([deal(*pair) for pair in zip(inside, outside, strict=True)], 3)
+    found, error = index_and_error([deal(*pair) for pair in zip(inside, outside, strict=True)], 3)
     less = np.array([index(kept) for kept in ((1, 2), (0, 2), (0, 1))])
     assert found == pytest.approx(index((0, 1, 2)))
     assert error == pytest.approx(np.sqrt(2 / 3 * ((less - less.mean()) ** 2).sum()))
-    assert _index_and_error([deal(1.0, 4.0)], 3) == (pytest.approx(0.75), None)
-    assert _index_and_error([], 3) == (None, None)
+    assert index_and_error([deal(1.0, 4.0)], 3) == (pytest.approx(0.75), None)
+    assert index_and_error([], 3) == (None, None)

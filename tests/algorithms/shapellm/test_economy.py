@@ -2,7 +2,7 @@
 
 from stages import run_trial
 from stratagem.algorithms.shapellm.algorithm import Trials, bases_of
-from stratagem.algorithms.shapellm.language_seat import _legal_tokens
+from stratagem.algorithms.shapellm.language_seat import legal_tokens
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat import UpdateData, transitions_of
 from stratagem.algorithms.shapellm.seats import SeatFactory
@@ -47,7 +47,7 @@ def test_entropy_bonus_is_over_the_legal_labels(tmp_path):
     found = transitions_of([episodes], 0)
     assert found
     vocabulary = seat.policy.engine.vocabulary
-    for tokens in _legal_tokens(seat.policy.player.speaker, found):
+    for tokens in legal_tokens(seat.policy.player.speaker, found):
         assert sorted(vocabulary.decode([token]).strip() for token in tokens) == ["C", "D"]
     seat.update(UpdateData([episodes], 0, Key(0)))
     assert seat.proximal.num_updates == 1

@@ -56,8 +56,8 @@ def test_meta_learner_comes_to_exploit_a_naive_learner():
 
 def test_meta_learner_draws_every_noise_and_every_start_by_a_key_of_its_own(monkeypatch):
     """The same noise in each generation would search one direction only, and starts equal to it favour one sign."""
-    keys, normal = [], mfos._normal
-    monkeypatch.setattr(mfos, "_normal", lambda key, *shape: keys.append(key.value) or normal(key, *shape))
+    keys, normal = [], mfos.draw_normal
+    monkeypatch.setattr(mfos, "draw_normal", lambda key, *shape: keys.append(key.value) or normal(key, *shape))
     learner = MetaLearner(SMALL, exact(), Key(0))
     for number in range(3):
         learner.update(number)

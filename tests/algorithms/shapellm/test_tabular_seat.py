@@ -55,7 +55,7 @@ def test_tabular_advantages_are_discounted_returns_less_their_mean_over_environm
     ]
     episodes = play_setups(Setup(id=str(n), match=pair, slots=(0, 1), key=Key(n)) for n, pair in enumerate(pairs))
     seat = TabularSeat("t", TabularSettings(discount=0.5), 1)
-    assert seat._advantages(transitions_of([episodes], 0)) == [3.5, 3.0, 2.0, -3.5, -3.0, -2.0]
+    assert seat.advantages_of(transitions_of([episodes], 0)) == [3.5, 3.0, 2.0, -3.5, -3.0, -2.0]
 
 
 def test_tabular_update_changes_the_rows_that_its_own_memory_was_shown():

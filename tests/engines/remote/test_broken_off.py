@@ -35,9 +35,9 @@ def reply(exchange):
 
 
 @pytest.fixture(autouse=True)
-def no_engine_is_known(monkeypatch):
+def no_engine_is_known(as_new_process):
     """A command is a process of its own."""
-    monkeypatch.setattr("stratagem.language.engines.open._servers", {})
+    as_new_process()
 
 
 class Server:

@@ -1,7 +1,5 @@
 """A wrong key, address or model, or what the protocol has no word for: one sentence, without the key."""
 
-import logging
-
 import pytest
 from asking import CHAT, HASTY, KEY, ask, echo, number
 from fake_server import FakeServer
@@ -49,7 +47,7 @@ def test_a_key_that_no_header_can_carry_is_refused_unseen(monkeypatch, key):
     assert "sk-" not in str(caught.value)
 
 
-def test_the_key_is_nowhere_but_on_the_wire(serve, caplog, capfd):
+def test_the_key_is_nowhere_but_on_the_wire(serve, logged, capfd):
     def answer(exchange):
         actions = {
             1: lambda: exchange.send(500, f"Bearer {KEY}"),
@@ -60,11 +58,10 @@ def test_the_key_is_nowhere_but_on_the_wire(serve, caplog, capfd):
         actions.get(number(exchange), lambda: exchange.send(200, KEY))()
 
     server, engine = serve(answer, patience=Patience(tries=2, first_wait=0.01))
-    with caplog.at_level(logging.DEBUG):
-        calls = ask(engine, 1, 2, 3, 4, 5)
+    calls = ask(engine, 1, 2, 3, 4, 5)
     assert {headers["authorization"] for headers in server.headers} == {f"Bearer {KEY}"}
     assert [call.text for call in calls][2] == "Your key is …"
-    shown = repr([engine, vars(engine), calls, engine.tally]) + caplog.text + "".join(capfd.readouterr())
+    shown = repr([engine, vars(engine), calls, engine.tally]) + logged.getvalue() + "".join(capfd.readouterr())
     assert "Your key is …" in shown
     assert KEY not in shown
 

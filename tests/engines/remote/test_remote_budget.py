@@ -216,8 +216,8 @@ def test_costs_are_calls_tokens_and_money():
     assert cost.with_known_tokens(0, 3) == CallCost(1.0, 100.0, 3)
 
 
-def test_a_command_stops_at_its_budget_and_goes_on_with_another(tmp_path, serve, capsys, monkeypatch):
-    monkeypatch.setattr("stratagem.language.engines.open._servers", {})
+def test_a_command_stops_at_its_budget_and_goes_on_with_another(tmp_path, serve, capsys, as_new_process):
+    as_new_process()
     server, engine = serve(lambda exchange: exchange.say("PASS"))
     record = str(tmp_path / "record")
     words = ["eval", "kuhn(hands=1)", "--player", engine.name, "--opponents", "AlwaysBet", "--episodes", "8"]

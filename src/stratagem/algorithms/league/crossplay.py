@@ -131,11 +131,11 @@ def alliances(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Mat
     """
     if not isinstance(without_talk(game), Diplomacy):
         return {"alliance": [], "alliance_errors": []}
-    estimates = [_index_and_error(_by_deal(column, size, matchups), game.spec.seats) for column in range(size)]
+    estimates = [index_and_error(counts_by_deal(column, size, matchups), game.spec.seats) for column in range(size)]
     return {"alliance": [index for index, _ in estimates], "alliance_errors": [error for _, error in estimates]}
 
 
-def _by_deal(column: int, size: int, matchups: Mapping[tuple[int, int], Matchup]) -> list[Hostility]:
+def counts_by_deal(column: int, size: int, matchups: Mapping[tuple[int, int], Matchup]) -> list[Hostility]:
     """Return the counts of each deal against copies of one member, over all outsiders."""
     counts = defaultdict[int, list[Hostility]](list)
     for row in range(size):
@@ -144,7 +144,7 @@ def _by_deal(column: int, size: int, matchups: Mapping[tuple[int, int], Matchup]
     return [_sum(deal) for deal in counts.values()]
 
 
-def _index_and_error(deals: list[Hostility], seats: int) -> tuple[float | None, float | None]:
+def index_and_error(deals: list[Hostility], seats: int) -> tuple[float | None, float | None]:
     """Return the index over all deals and its jackknife error; None where there is none."""
     copies = np.arange(seats) > 0
     whole = alliance(_sum(deals), copies) if deals else math.nan

@@ -177,7 +177,7 @@ class SEPOCollector:
         episodes = [episode for match in (*rollouts, *probes) for episode in match.episodes]
         episodes += self._branches.episodes.values()
         examples = [example for part in parts for example in part]
-        metrics, inactive = self._metrics(rollouts, probes), self._inactive(probes)
+        metrics, inactive = self._metrics(rollouts, probes), self.inactive_terms(probes)
         return RolloutBatch(examples, metrics, episodes, dict(self._counts), self.terms, inactive)
 
     def state(self) -> dict[str, Any]:
@@ -269,10 +269,10 @@ class SEPOCollector:
             term = scaled_payoffs if probe.kind == "exploit" else signal_term("collusion")
             # a shortfall is made good by payoff, and collusion is left off
             sign = 1.0 if probe.kind == "exploit" else -1.0
-            if self._is_active(probe):
+            if self.is_active(probe):
                 yield self._examples(probe, {probe.kind: term}, {probe.kind: sign}, weight)
 
-    def _is_active(self, probe: OpponentEpisodes) -> bool:
+    def is_active(self, probe: OpponentEpisodes) -> bool:
         """False for an adversary of the pool that gains nothing on average.
 
         A best response never gains less than 0 in expectation, so its penalty is always active.
@@ -281,11 +281,11 @@ class SEPOCollector:
             return True
         return math.fsum(shortfall(episode) for episode in probe.episodes) > 0.0
 
-    def _inactive(self, probes: Sequence[OpponentEpisodes]) -> frozenset[str]:
+    def inactive_terms(self, probes: Sequence[OpponentEpisodes]) -> frozenset[str]:
         """Return the penalty terms without an active adversary in this iteration."""
         if not self._by_probe:
             return frozenset()
-        return frozenset(probe.kind for probe in probes) - {probe.kind for probe in probes if self._is_active(probe)}
+        return frozenset(probe.kind for probe in probes) - {probe.kind for probe in probes if self.is_active(probe)}
 
     def _examples(
         self,

@@ -140,7 +140,7 @@ class LanguageSeat(Seat):
         examples = [example_from_call(transition.decision.calls[0]) for transition in transitions]
         if self.settings.mode != "single" or not self.settings.ppo.entropy_coef.after(experience):
             return examples
-        legal = _legal_tokens(self.policy.player.speaker, transitions)
+        legal = legal_tokens(self.policy.player.speaker, transitions)
         return [replace(example, entropy_over=(tokens,)) for example, tokens in zip(examples, legal, strict=True)]
 
     def _metrics(self, examples: Sequence[Example], reports: Sequence[StepReport]) -> Metrics:
@@ -185,7 +185,7 @@ def _is_sampled(transition: Transition) -> bool:
     return own and any(span.kind == "sampled" and span.end > span.start for span in calls[0].spans)
 
 
-def _legal_tokens(speaker: Speaker, transitions: Sequence[Transition]) -> list[Ids]:
+def legal_tokens(speaker: Speaker, transitions: Sequence[Transition]) -> list[Ids]:
     """Return the ascending tokens of the legal actions at each decision, by a replay of the games."""
     episodes = {transition.episode.id: transition.episode for transition in transitions}
     choices = {

@@ -102,7 +102,7 @@ class TabularSeat(Seat):
         transitions = merge_rewards(transitions_of(data.episodes, slot), lambda one: one.decision.action is not None)
         if not transitions:
             return {}
-        advantages = self._advantages(transitions)
+        advantages = self.advantages_of(transitions)
         views = {(e.id, row.turn): s.view(row.seat) for es in data.episodes for e in es for s, r in steps(e)
                  for row in r if row.slot == slot}  # fmt: skip
         gradients: dict[int, Row] = {}
@@ -119,7 +119,7 @@ class TabularSeat(Seat):
                 row[action] += self.settings.learning_rate * gradients[name][action] / len(transitions)
         return {"score": math.fsum(transition.reward for transition in transitions) / len(transitions)}
 
-    def _advantages(self, transitions: Sequence[Transition]) -> list[float]:
+    def advantages_of(self, transitions: Sequence[Transition]) -> list[float]:
         """Return the discounted returns-to-go, less their mean over the environments at the same turn."""
         to_go: dict[int, float] = defaultdict(float)
         returns = [0.0] * len(transitions)

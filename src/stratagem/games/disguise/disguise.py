@@ -23,6 +23,8 @@ from stratagem.games.spec import GameSpec
 
 _FACTORS, _MOST_ADDED = (2, 3, 4, 5, 7, 10), 12
 """Payoffs are multiplied and moved by whole numbers, so that whole ones stay whole, and never left as they are."""
+_KEPT = 1 << 14
+"""Number of translated lines that are kept."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ class Disguise:
         """Return a text that comes again and again, such as an action, in the new words."""
         new = self._known.get(plain)
         if new is None:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
             new = self._known[plain] = self.text(plain)
         return new
 
@@ -153,7 +157,8 @@ class DisguisedView(View[Any]):
 
     @property
     def situation(self) -> str:
-        return self.disguise.text(self._plain.situation)
+        # lines come again and again, and the words of one do not depend on another
+        return "\n".join(map(self.disguise.translate_cached, self._plain.situation.split("\n")))
 
     @property
     def state_key(self) -> str:

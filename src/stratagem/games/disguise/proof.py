@@ -7,7 +7,7 @@ The rules, the transitions and the payoffs are those of the game itself; a score
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count, islice
 from math import prod
@@ -58,18 +58,14 @@ class TextComparison:
     _disguised: dict[Text, Text] = field(default_factory=dict)
     _plain: dict[Text, Text] = field(default_factory=dict)
 
-    def look(self, state: State[Any]) -> None:
-        """Compare the views of the seats to act."""
-        for seat in state.to_act:
-            self.nodes += 1
-            self._compare(state.view(seat))
-
-    def _compare(self, plain: View[Any]) -> None:
+    def compare(self, plain: View[Any], before: Text) -> None:
+        """Compare a view, and all that a player reads there, with the same in disguise."""
+        self.nodes += 1
         lines = set(islice(lines_of(plain.choices), _LISTED))
         if len(set(map(self.disguise.translate_cached, lines))) < len(lines):
             raise _other_game(plain, f"two of the actions {plain.choices.summary()} have one name")
         seen = self.disguise.view(plain)
-        before, after = _text(plain), _text(seen)
+        after = _text(seen)
         if self._disguised.setdefault(before, after) != after or self._plain.setdefault(after, before) != before:
             raise _other_game(plain, f"two situations of seat {plain.seat} read alike, {after[2]!r}")
         for ours in _options(plain.choices):
@@ -85,6 +81,15 @@ class TextComparison:
 
 def _other_game(view: View[Any], why: str) -> NoIsomorphism:
     return NoIsomorphism(f"This disguise makes another game of {view.game.spec.name}: {why}.")
+
+
+def compare_texts(comparisons: Iterable[TextComparison], state: State[Any]) -> None:
+    """Compare the views of the seats to act under several disguises."""
+    for seat in state.to_act:
+        plain = state.view(seat)
+        before = _text(plain)
+        for comparison in comparisons:
+            comparison.compare(plain, before)
 
 
 def _text(view: View[Any]) -> Text:
@@ -103,19 +108,26 @@ def prove(
     disguise: Disguise, game: Game[Any], *, budget: int = BUDGET, episodes: int = EPISODES, key: Key | None = None
 ) -> Proof:
     """Walk the whole tree, or sampled episodes if it has more moves than the budget; `NoIsomorphism` if it fails."""
-    comparison = TextComparison(disguise)
+    return prove_each([disguise], game, budget=budget, episodes=episodes, key=key)
+
+
+def prove_each(
+    disguises: Sequence[Disguise], game: Game[Any], *, budget: int, episodes: int, key: Key | None = None
+) -> Proof:
+    """Prove several disguises in one walk; the proof is that of each."""
+    comparisons = list(map(TextComparison, disguises))
     try:
         for state in every_state(game, budget):
-            comparison.look(state)
-        return Proof(comparison.nodes)
+            compare_texts(comparisons, state)
+        return Proof(comparisons[0].nodes)
     except NoIsomorphism:
         raise
     except CannotCompute:  # too large, or with draws that cannot be enumerated
-        comparison = TextComparison(disguise)
+        comparisons = list(map(TextComparison, disguises))
         for number in range(episodes):
             for state in play_randomly(game, (key or Key(0)).at("proof", number)):
-                comparison.look(state)
-        return Proof(comparison.nodes, episodes)
+                compare_texts(comparisons, state)
+        return Proof(comparisons[0].nodes, episodes)
 
 
 def every_state(

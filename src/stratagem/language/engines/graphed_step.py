@@ -103,8 +103,8 @@ class GraphedStep:
         self._step, self._store, self._weights, self._recorder = step, store, weights, recorder
         self._record: Recorder | None = None
         """Recorder of the present graphs."""
-        self._passes: dict[GraphShape, RecordedPass] = {}
-        self._seen = Counter[GraphShape]()
+        self.passes: dict[GraphShape, RecordedPass] = {}
+        self.seen = Counter[GraphShape]()
         self._allocation = store.allocation
         """Allocation of the store that the graphs read and write."""
         self._logits: torch.Tensor | None = None
@@ -126,8 +126,8 @@ class GraphedStep:
         self._drop()
 
     def _drop(self) -> None:
-        self._passes.clear()
-        self._seen.clear()
+        self.passes.clear()
+        self.seen.clear()
         self._record = None
         self._allocation = self._store.allocation
 
@@ -145,18 +145,18 @@ class GraphedStep:
         rows = round_up_rows(len(ids))
         if not every_row(wanted, ids.shape) or self._store.first + rows > self._store.room[0]:
             return None
-        if self._allocation != self._store.allocation or len(self._seen) > _MANY:
+        if self._allocation != self._store.allocation or len(self.seen) > _MANY:
             self._drop()
         adapters = (*self._weights.adapters, *self._weights.adapters[-1:] * (rows - len(ids)))
         shape = GraphShape(rows, self._store.first, self._store.width, adapters)
-        self._seen[shape] += 1
-        if (found := self._passes.pop(shape, None)) is None and self._seen[shape] >= OFTEN:
+        self.seen[shape] += 1
+        if (found := self.passes.pop(shape, None)) is None and self.seen[shape] >= OFTEN:
             found = self._record_graph(shape, mask, cache)
         if found is not None:
-            self._passes[shape] = found  # the most recent one is the last
-            if len(self._passes) > _MOST:
-                oldest = next(iter(self._passes))
-                del self._passes[oldest], self._seen[oldest]
+            self.passes[shape] = found  # the most recent one is the last
+            if len(self.passes) > _MOST:
+                oldest = next(iter(self.passes))
+                del self.passes[oldest], self.seen[oldest]
         return found
 
     def _record_graph(self, shape: GraphShape, mask: Any, cache: Any) -> RecordedPass | None:

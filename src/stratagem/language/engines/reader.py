@@ -114,8 +114,8 @@ class SharingReader:
         self.prefixes = Prefixes(budget)
         self.num_passes = self.num_tokens = 0
         with torch.inference_mode():
-            self._rows = BatchRows(attention, cache_shapes(lm.model), BLOCKS if recorder else SINGLE)
-        self._step = GraphedStep(step, self._rows.store, self.weights, recorder) if recorder else step
+            self.batch_rows = BatchRows(attention, cache_shapes(lm.model), BLOCKS if recorder else SINGLE)
+        self.step = GraphedStep(step, self.batch_rows.store, self.weights, recorder) if recorder else step
         self.num_single_passes = OFTEN + 1 if recorder else 0
         """Number of passes of one token a row after which they have been computed in every way."""
         self._read: dict[AdapterText, Chain] = {}
@@ -126,7 +126,7 @@ class SharingReader:
     @property
     def by_graphs(self) -> bool:
         """True if frequent passes are CUDA graphs."""
-        return isinstance(self._step, GraphedStep) and self._step.works
+        return isinstance(self.step, GraphedStep) and self.step.works
 
     def read(self, texts: Sequence[AdapterText], branches: Sequence[Branches] = ()) -> torch.Tensor:
         matches = [self.prefixes.match(text.adapter, text.tokens) for text in texts]
@@ -186,7 +186,7 @@ class SharingReader:
         tokens = (*text.tokens, *(branches.tokens[place] for place in path))
         match = self.prefixes.match(text.adapter, tokens)
         if new := path[len(path) - len(tokens) + match.length :]:
-            self.prefixes.add(text.adapter, match, tokens[match.length :], self._rows.cut_branch(row, new))
+            self.prefixes.add(text.adapter, match, tokens[match.length :], self.batch_rows.cut_branch(row, new))
             match = self.prefixes.match(text.adapter, tokens)
         self.prefixes.remember(match, logits.clone())
 
@@ -194,7 +194,7 @@ class SharingReader:
         """Compute the unknown part of these texts, at least their last token, and cache it."""
         chains = [self._before_last(text) for text in texts]
         self._load(chains, [text.adapter for text in texts], max(len(text.tokens) for text in texts))
-        known = list(self._rows.lengths)
+        known = list(self.batch_rows.lengths)
         logits = self.go_on([text.tokens[length:] for text, length in zip(texts, known, strict=True)], branches)
         for row, text in enumerate(texts):
             self._store(row, text)
@@ -204,7 +204,7 @@ class SharingReader:
         """Cache the computation of a row that has read a text, if it is not there yet."""
         match = self.prefixes.match(text.adapter, text.tokens)
         if match.length < len(text.tokens):
-            stretch = self._rows.cut(row, match.length, len(text.tokens))
+            stretch = self.batch_rows.cut(row, match.length, len(text.tokens))
             self.prefixes.add(text.adapter, match, text.tokens[match.length :], stretch)
 
     def _before_last(self, text: AdapterText) -> Chain:
@@ -216,7 +216,7 @@ class SharingReader:
 
     def _load(self, chains: Sequence[Chain], adapters: Sequence[str], room: int) -> None:
         """Load rows that begin with these chains; a stretch that several share is pasted once."""
-        self._rows.begin([chain[-1].end if chain else 0 for chain in chains], room)
+        self.batch_rows.begin([chain[-1].end if chain else 0 for chain in chains], room)
         self._adapters = list(adapters)
         rows: dict[tuple[int, int], list[int]] = {}
         pieces: dict[tuple[int, int], SegmentStretch] = {}
@@ -227,42 +227,42 @@ class SharingReader:
                 rows.setdefault(where, []).append(row)
         for where, (segment, end) in pieces.items():
             assert segment.stored is not None
-            self._rows.paste(segment.stored, rows[where], segment.start, end)
+            self.batch_rows.paste(segment.stored, rows[where], segment.start, end)
 
     def park(self) -> None:
-        self._rows.park()
+        self.batch_rows.park()
         self._parked, self._adapters = self._adapters, []
 
     def open(self, texts: Sequence[AdapterText]) -> None:
         chains = [self._read[text] for text in texts]
         self._load(chains, [text.adapter for text in texts], max((len(text.tokens) for text in texts), default=0))
-        self._rows.unpark()
+        self.batch_rows.unpark()
         self._parked, self._adapters = [], [*self._parked, *self._adapters]
 
     def go_on(self, pending: Sequence[Sequence[int]], branches: Sequence[Branches] = ()) -> torch.Tensor:
         self.num_passes += 1
         self.num_tokens += sum(map(len, pending)) + sum(map(len, branches))
         self.weights.rows(self._adapters)
-        return self._rows.advance(self._step, pending, branches)
+        return self.batch_rows.advance(self.step, pending, branches)
 
     def take(self, paths: Sequence[Sequence[int]]) -> None:
-        self._rows.take(paths)
+        self.batch_rows.take(paths)
 
     def keep(self, rows: Sequence[int]) -> list[int]:
-        order = self._rows.keep(rows)
+        order = self.batch_rows.keep(rows)
         self._adapters = [self._adapters[row] for row in order]
         return order
 
     def clear(self) -> None:
-        self._rows.clear()
+        self.batch_rows.clear()
         self._parked, self._adapters = [], []
 
     def retain(self, row: int, text: AdapterText) -> None:
-        self._store(row, AdapterText(text.adapter, text.tokens[: self._rows.lengths[row]]))
+        self._store(row, AdapterText(text.adapter, text.tokens[: self.batch_rows.lengths[row]]))
 
     def forget(self, adapter: str) -> None:
         self.weights.forget()
-        self._step.forget(base=not adapter)
+        self.step.forget(base=not adapter)
         if adapter:
             self.prefixes.drop(adapter)
         else:
@@ -270,8 +270,8 @@ class SharingReader:
 
     def reset(self) -> None:
         self.prefixes.clear()
-        self._rows.reset()
-        self._step.forget(base=False)
+        self.batch_rows.reset()
+        self.step.forget(base=False)
 
     def settle(self) -> None:
         self._read.clear()

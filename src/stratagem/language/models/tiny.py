@@ -35,15 +35,17 @@ _SHARED: dict[str, Any] = {
 
 def tiny_folder(kind: str) -> Path:
     """Return the folder of a tiny model, made if it is not cached."""
-    return cached_folder(f"{kind}-v{VERSION}-{texts_digest()}", lambda folder: _make(kind, folder))
+    return cached_folder(f"{kind}-v{VERSION}-{texts_digest()}", lambda folder: make_files(kind, folder))
 
 
-def _make(kind: str, folder: Path) -> None:
+def make_files(kind: str, folder: Path) -> None:
+    """Write the files of a built-in model into a folder."""
     tokenizer = train_tokenizer()
-    draw_model(_config(kind, len(tokenizer)), tokenizer, folder, _SEED)
+    draw_model(config_of(kind, len(tokenizer)), tokenizer, folder, _SEED)
 
 
-def _config(kind: str, vocabulary: int) -> Any:
+def config_of(kind: str, vocabulary: int) -> Any:
+    """Return the configuration of a built-in model with a vocabulary of this size."""
     makers = {"tiny": _llama, "tiny-qwen": _qwen3, "tiny-gemma": _gemma3, "tiny-qwen3.5": _qwen3_5}
     return makers[kind]({**_SHARED, "vocab_size": vocabulary})
 

@@ -76,7 +76,7 @@ class Processes(Workers):
         while left:
             pool = self._begin_pool()
             try:
-                for index, result in _round(pool, work, left):
+                for index, result in play_round(pool, work, left):
                     del left[index]
                     losses = 0
                     yield index, result
@@ -121,7 +121,7 @@ class Processes(Workers):
         shutil.rmtree(self._root, ignore_errors=True)
 
 
-def _round(
+def play_round(
     pool: ProcessPoolExecutor, work: Callable[[Item], Result], left: dict[int, Item]
 ) -> Iterator[tuple[int, Result]]:
     """Give out all work that is left, and yield results until all is done or a process is lost."""

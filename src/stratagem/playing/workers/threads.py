@@ -26,10 +26,10 @@ def spin_briefly() -> None:
 def available_threads() -> int:
     """Return the number of threads that this process may use: OMP_NUM_THREADS, or the number of its cores."""
     stated = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0]
-    return int(stated) if stated.isdecimal() and int(stated) else _count_cores()
+    return int(stated) if stated.isdecimal() and int(stated) else count_cores()
 
 
-def _count_cores() -> int:
+def count_cores() -> int:
     """Return the number of cores; only Linux limits a process to some of them."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 

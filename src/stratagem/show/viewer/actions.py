@@ -47,13 +47,13 @@ TAUGHT = "taught.jsonl"
 
 def start_what_if(visit: Visit, body: Json) -> Json:
     """Start the branches of a question, or answer it from the record of its answer."""
-    question = _question(visit, AskedWhatIf.read(body))
+    question = check_question(visit, AskedWhatIf.read(body))
     if (known := stored_answer(question.to)) is not None:
         return ViewerJob("whatif", ask_what_if, None, state="done", result=known).to_json()
     return visit.studio.jobs.start("whatif", ask_what_if, question).to_json()
 
 
-def _question(visit: Visit, asked: AskedWhatIf) -> WhatIf:
+def check_question(visit: Visit, asked: AskedWhatIf) -> WhatIf:
     """Check a question as far as no player need be made, and name the record of its answer by its content."""
     folder, position, path = _turn_of(visit.library, asked)
     _check_seats(position, asked.players)

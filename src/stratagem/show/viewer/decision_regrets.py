@@ -53,7 +53,7 @@ def regrets_of(shard: ShardIndex) -> Regrets:
     for code, game in enumerate(shard.game.names):
         rows = np.flatnonzero(shard.game.codes == code)
         try:
-            table = _table(game)
+            table = table_of_regrets(game)
         except StratagemError as error:
             reasons.append(sentence_of(error))
             continue
@@ -64,7 +64,7 @@ def regrets_of(shard: ShardIndex) -> Regrets:
 
 def regret_of(game: str) -> Callable[[Decision], float | None]:
     """Return the regret of decisions of a game; None where none is known."""
-    table = _table(game)
+    table = table_of_regrets(game)
 
     def look_up(row: Decision) -> float | None:
         known = (-1, row.state_key) if table.by_state else (row.seat, row.info_key)
@@ -93,7 +93,8 @@ def _looked_up(shard: ShardIndex, rows: Array, table: _Table) -> Array:
 
 
 @lru_cache(maxsize=16)
-def _table(text: str) -> _Table:
+def table_of_regrets(text: str) -> _Table:
+    """Return an empty table of regrets of a game."""
     game = make_bounded_game(text)
     if game.spec.seats == 2 and game.spec.perfect_information and game.twin() is not None:
         return _Table(by_state=True, regrets=_of_perfect_play(game))

@@ -73,7 +73,7 @@ class Links:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._links: dict[str, Link] = {}
-        self._clock = clock
+        self.clock = clock
 
     def grant(self, role: LinkRole, table: str, seat: Seat | None = None) -> Link:
         """Make a new link of a table."""
@@ -84,7 +84,7 @@ class Links:
     def find(self, name: str) -> Link | None:
         """Return the link of this id, unless it is revoked."""
         link = self._links.get(name)
-        return link if link is not None and self._clock() < link.until else None
+        return link if link is not None and self.clock() < link.until else None
 
     def of_table(self, table: str) -> list[Link]:
         """Return the links of a table that are not revoked."""
@@ -94,7 +94,7 @@ class Links:
         """Revoke the links of the seats of a table whose game has ended."""
         for link in self.of_table(table):
             if link.role == "seat":
-                link.expire(self._clock() + GRACE)
+                link.expire(self.clock() + GRACE)
 
     def revoke(self, link: Link) -> None:
         """Forget a link: neither its token nor its cookie opens anything."""

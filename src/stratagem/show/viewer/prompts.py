@@ -92,11 +92,12 @@ def _prompts(folder: Path, number: int, modified: int, size: int) -> ShardPrompt
     by_kind: dict[PromptKind, list[Messages]] = {}
     for name, kind in kinds.items():
         by_kind.setdefault(kind, []).append(messages[name])
-    lines = {kind: _lines(some) for kind, some in by_kind.items()}
+    lines = {kind: lines_of_prompt(some) for kind, some in by_kind.items()}
     return ShardPrompts(messages, kinds, lines, dict(zip(table["id"].to_pylist(), lengths, strict=True)))
 
 
-def _lines(prompts: Sequence[Messages]) -> PromptLines:
+def lines_of_prompt(prompts: Sequence[Messages]) -> PromptLines:
+    """Count the lines of the messages over all prompts."""
     columns = [[dict.fromkeys(content.split("\n")) for _, content in column] for column in zip(*prompts, strict=True)]
     counts = tuple(Counter(line for lines in column for line in lines) for column in columns)
     first, last = (Counter(prompt[place][1].split("\n")[place] for prompt in prompts if prompt) for place in (0, -1))

@@ -156,7 +156,9 @@ def figures_of(plan: TablePlan, failed: Collection[str] = ()) -> list[PublishedF
     read = cache(lambda name: None if name in failed else _figures(plan.folder, name))
     return [
         replace(
-            _figure(plan, row, column, printed, level, read), spread=spread, compared=row.compared and column.compared
+            find_figure(plan, row, column, printed, level, read),
+            spread=spread,
+            compared=row.compared and column.compared,
         )
         for row in plan.table.rows
         for column, printed, level, spread in zip(
@@ -170,9 +172,10 @@ def _each(row: PublishedRow, values: Sequence[T]) -> Sequence[T | None]:
     return values or [None] * len(row.published)
 
 
-def _figure(
+def find_figure(
     plan: TablePlan, row: PublishedRow, column: PublishedColumn, printed: str, level: float | None, read: Any
 ) -> PublishedFigure:
+    """Return the figure of our runs for a printed cell."""
     if row.cannot:
         return PublishedFigure(row.label, column.name, printed, None, level, row.cannot)
     known = [figures for seed in plan.seeds_of(row) if (figures := read(plan.run_of(row, seed))) is not None]

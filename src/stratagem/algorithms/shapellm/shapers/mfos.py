@@ -97,7 +97,7 @@ class MetaPolicy(NamedTuple):
 
 def meta_returns(game: MemoryOneGame, policy: MetaPolicy, weights: Tensor, settings: MFOSSettings, key: Key) -> Tensor:
     """Return the payoffs per round of each weight vector and of its naive opponents, over the same meta-episodes."""
-    starts = _normal(key, 2, settings.meta_episodes, STATES).expand(len(weights), -1, -1, -1)
+    starts = draw_normal(key, 2, settings.meta_episodes, STATES).expand(len(weights), -1, -1, -1)
     own, other = (_INITIAL_STD * starts).unbind(dim=1)
     total = torch.zeros(2, len(weights), dtype=weights.dtype)
     for _ in range(settings.meta_steps):
@@ -116,13 +116,13 @@ class MetaLearner:
     def __init__(self, settings: MFOSSettings, game: MemoryOneGame, key: Key) -> None:
         self.settings, self.game, self.key = settings, game, key
         self.policy = MetaPolicy(settings.hidden_units)
-        self.weights = _INITIAL_SCALE * _normal(key.at("weights"), self.policy.size)
+        self.weights = _INITIAL_SCALE * draw_normal(key.at("weights"), self.policy.size)
         self.mean, self.square = torch.zeros_like(self.weights), torch.zeros_like(self.weights)
 
     def update(self, generation: int) -> Metrics:
         """Take one step, and return the mean payoffs per round of the candidates and of their opponents."""
         settings, key = self.settings, self.key.at("generation", generation)
-        noise = _normal(key.at("noise"), settings.population, self.policy.size)
+        noise = draw_normal(key.at("noise"), settings.population, self.policy.size)
         offsets = settings.noise_std * torch.cat([noise, -noise])
         returns = meta_returns(self.game, self.policy, self.weights + offsets, settings, key.at("starts"))
         self._ascend(_weigh_by_rank(returns[0], noise) / settings.noise_std, generation + 1)
@@ -178,7 +178,8 @@ def _weigh_by_rank(returns: Tensor, noise: Tensor) -> Tensor:
     return ((added - subtracted)[:, None] * noise).mean(0)
 
 
-def _normal(key: Key, *shape: int) -> Tensor:
+def draw_normal(key: Key, *shape: int) -> Tensor:
+    """Draw a tensor of normal numbers by a key."""
     generator = torch.Generator().manual_seed(key.integer(2**62))
     return torch.randn(*shape, generator=generator, dtype=torch.float64)
 

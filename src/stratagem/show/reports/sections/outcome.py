@@ -57,7 +57,7 @@ def plane(data: RunData, seats: Sequence[str]) -> Html:
 
 def _feasible(cells: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """Return the hull of the cells, with the second seat's payoff on the horizontal axis."""
-    hull = _hull([(second, first) for first, second in cells])
+    hull = convex_hull([(second, first) for first, second in cells])
     corners = [*hull, hull[0]]
     return {
         "x": [x for x, _ in corners],
@@ -69,7 +69,7 @@ def _feasible(cells: Sequence[tuple[float, float]]) -> dict[str, Any]:
     }
 
 
-def _hull(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def convex_hull(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Return the corners of the convex hull in order, by Andrew's monotone chain."""
     ordered = sorted(set(points))
     if len(ordered) < 3:

@@ -37,7 +37,7 @@ def adapters(source: Source) -> CheckResult:
         for name, pairs in still.items()
         for *_, place in pairs[:5]
     ]
-    weights = _equal_weights(source.run.checkpoints) if source.run else []
+    weights = equal_weights(source.run.checkpoints) if source.run else []
     if places or weights:
         told = [f"{len(pairs)} replies met again are as likely as before." for pairs in still.values()]
         return CheckResult("fault", " ".join(["An adapter does not change.", *told, *weights]), len(still) or 1, places)
@@ -66,10 +66,10 @@ def _logprobs_met(source: Source) -> dict[str, list[tuple[float, float, Any]]]:
     return found
 
 
-def _equal_weights(checkpoints: Path) -> list[str]:
+def equal_weights(checkpoints: Path) -> list[str]:
     """Return a sentence for each file of weights where all are the same in the first and the last kept checkpoint."""
     folders = sorted(path for path in checkpoints.glob("step-*") if path.is_dir())
-    manifests = [(folder.name, _digests(folder)) for folder in folders]
+    manifests = [(folder.name, digests_of(folder)) for folder in folders]
     manifests = [(name, files) for name, files in manifests if files]
     if len(manifests) < 2:
         return []
@@ -77,7 +77,7 @@ def _equal_weights(checkpoints: Path) -> list[str]:
     return [f"{file} is the same in {early} and {late}." for file in before] if after == before else []
 
 
-def _digests(folder: Path) -> dict[str, Any]:
+def digests_of(folder: Path) -> dict[str, Any]:
     """Return the digests of weights by file, from the manifest of a checkpoint."""
     try:
         files = parse_json(read_small(folder / FILE))["files"]

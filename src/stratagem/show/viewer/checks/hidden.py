@@ -109,13 +109,14 @@ def _hidden_states(shard: ShardIndex, rows: Sequence[int], episodes: Mapping[str
     for row in rows:
         where = shard.where(row)
         try:
-            found += _others(episodes[where["episode"]], int(shard.turn[row]), where["seat"], episodes)
+            found += other_deals(episodes[where["episode"]], int(shard.turn[row]), where["seat"], episodes)
         except StratagemError:
             continue
     return found
 
 
-def _others(episode: Episode, turn: int, seat: Seat, episodes: Mapping[str, Episode]) -> Iterator[Hidden]:
+def other_deals(episode: Episode, turn: int, seat: Seat, episodes: Mapping[str, Episode]) -> Iterator[Hidden]:
+    """Yield the facts of the other seats in a turn of an episode, as their state keys."""
     check_start(episode, episodes)
     for state, decisions in steps(episode, episodes):
         if decisions and decisions[0].turn == turn:
