@@ -137,18 +137,15 @@ class FusedPass:
         mask = rows.mask
         if mask is None and self._attention.window is not None:
             mask = self._attention.mask(positions, shape[1], x.dtype)
+        read = _again(self._layer) if self._checkpointing and torch.is_grad_enabled() else self._layer
         for number, layer in enumerate(before):
-            own = layers[number] if layers else None
-            if self._checkpointing and torch.is_grad_enabled():
-                x = checkpoint(self._layer, layer, x, rotary, mask, own, None, use_reentrant=False)
-            else:
-                x = self._layer(layer, x, rotary, mask, own, None)
+            x = read(layer, x, rotary, mask, layers[number] if layers else None, None)
         queries = _Queries.of(wanted, shape)
         if mask is None:
             mask = self._attention.mask(queries.of_rows(positions), shape[1], x.dtype)
         else:
             mask = _select_mask(mask, queries)
-        x = self._layer(last, x, rotary, mask, layers[-1] if layers else None, queries)
+        x = read(last, x, rotary, mask, layers[-1] if layers else None, queries)
         return decoder.norm(x.flatten(0, 1)[queries.found])
 
     def _layer(

@@ -7,11 +7,12 @@ or whose layers take no custom mask (linear attention), reads each example by it
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
 
+from stratagem.language.models.adapters import active_weights
 from stratagem.language.models.agreement import Agreement, agreement, deviation
 from stratagem.language.models.attention import Attention, attention_of
 from stratagem.language.models.decoder_structure import OtherStructure
@@ -19,6 +20,7 @@ from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.onednn_linear import use_onednn
 from stratagem.learn.decoder_pass import DecoderPass, FusedPass, ModulePass, TokenRows
 from stratagem.learn.example import Example
+from stratagem.learn.frozen_states import FrozenStates
 from stratagem.learn.head import head_of, logit_scale_of
 from stratagem.learn.logprobs import TokenOutputs, TokenQueries, token_outputs
 from stratagem.learn.packing import Pack, Path, pack_examples
@@ -68,6 +70,7 @@ class Policy:
                 tree = probe.compare(_as_tree, self.decoder_pass)
         self.share_prefixes = _agrees(tree) if share is None else share
         lm.reading[TRAINING] = f"{'with shared prefixes' if self.share_prefixes else 'each text by itself'}: {tree}"
+        self._frozen = FrozenStates()
         self._packed: tuple[list[Any], list[Pack]] | None = None
         self.prefix_batches = (
             self.share_prefixes
@@ -87,9 +90,18 @@ class Policy:
         return planned_packs(examples, budget, share=share, prefix_batches=self.prefix_batches)
 
     def outputs(
-        self, pack: Pack, examples: Sequence[Example], value_head: torch.nn.Module | None = None
+        self,
+        pack: Pack,
+        examples: Sequence[Example],
+        value_head: torch.nn.Module | None = None,
+        *,
+        is_frozen: bool = False,
     ) -> TokenOutputs:
-        """Compute the outputs of every loss token of a pack, example after example; equal queries are computed once."""
+        """Compute the outputs of every loss token of a pack, example after example; equal queries are computed once.
+
+        With `is_frozen` no gradient is asked for, and the states of a pack that was read before are those from then,
+        unless the weights have changed in between.
+        """
         queries: dict[tuple[Any, ...], int] = {}
         of_example: dict[tuple[Any, ...], list[int]] = {}
         indices = list[int]()
@@ -102,7 +114,14 @@ class Policy:
         nodes_, tokens, temperatures, allowed, targets, sets = zip(*queries, strict=True)
         target_list = [None if target is None else dict(target) for target in targets]
         unique = TokenQueries(tokens, temperatures, allowed, target_list, sets)
-        hidden = self.hidden_states(pack, nodes_)
+        read = sorted(set(nodes_))
+        if is_frozen:
+            weights = active_weights(self.lm)
+            states = self._frozen.find(pack, read, weights, partial(self.hidden_states, pack, read))
+        else:
+            states = self.hidden_states(pack, read)
+        row = {node: number for number, node in enumerate(read)}
+        hidden = states[[row[node] for node in nodes_]]
         outputs = token_outputs(head_of(self.lm, self.scale, fp32=self.fp32_head), hidden, unique, self.chunk)
         if value_head is not None:
             outputs = outputs._replace(values=value_head(hidden.float())[:, 0])
