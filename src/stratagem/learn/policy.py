@@ -164,9 +164,7 @@ def _queries(example: Example, pack: Pack, path: Path) -> list[tuple[Any, ...]]:
     ]
 
 
-def _as_tree(
-    decoder: DecoderPass, attention: Attention, pack: Pack, nodes: torch.Tensor, model: Any
-) -> torch.Tensor:
+def _as_tree(decoder: DecoderPass, attention: Attention, pack: Pack, nodes: torch.Tensor, model: Any) -> torch.Tensor:
     """Read the trees of a pack in rows; rows of one text each need no mask."""
     batch, device = tree_batch(pack), model.device
     rows = TokenRows(batch.tokens(pack).to(device))
