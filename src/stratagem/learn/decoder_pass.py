@@ -1,8 +1,8 @@
 """Forward pass over the decoder of a model, with gradients, to the last hidden states of some tokens.
 
-A loss reads the states of few tokens: those before its own. Where the decoder has the structure of Llama, its last layer
-therefore computes queries, attention and MLP of these tokens alone, and only keys and values of all; gradients are the
-same. With four layers that is a fifth of a training step. Any other decoder is run by its own modules.
+A loss reads the states of few tokens: those before its own. Where the decoder has the structure of Llama, its last
+layer therefore computes queries, attention and MLP of these tokens alone, and only keys and values of all; gradients
+are the same. With four layers that is a fifth of a training step. Any other decoder is run by its own modules.
 """
 
 from __future__ import annotations

@@ -28,7 +28,6 @@ from stratagem.learn.pass_sizes import cheaper_prefixes, planned_packs
 from stratagem.learn.prefix_batch import pad_rows, prefix_batch, read_prefix_batch
 from stratagem.learn.tree_batch import tree_batch
 
-
 TRAINING = "training"
 """Name of the component in `LanguageModel.reading`."""
 

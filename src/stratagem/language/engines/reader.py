@@ -24,7 +24,6 @@ from stratagem.language.engines.weights import BatchWeights
 from stratagem.language.models.attention import Attention
 from stratagem.language.models.language_model import LanguageModel
 
-
 PASS_TOKENS = 1024
 """Most tokens of a processor's pass over many texts, padding included; a single text may have more.
 
