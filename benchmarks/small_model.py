@@ -2,9 +2,9 @@
 
     OMP_NUM_THREADS=1 python benchmarks/small_model.py [MODEL]
 
-`kuhn-tiny` is trained once: 500 steps of SFT and 60 iterations of SEPO. With a MODEL, such as smollm2, its exploitability
-in leduc is computed, too: 288 prompts. Processor time counts, not time on the clock, so a busy neighbour disturbs less.
-Run with `make bench-small-model`.
+`kuhn-tiny` is trained once: 500 steps of SFT and 60 iterations of SEPO. With a MODEL, such as smollm2, its
+exploitability in leduc is computed, too: 288 prompts. Processor time counts, not time on the clock, so a busy neighbour
+disturbs less. Run with `make bench-small-model`.
 """
 
 from __future__ import annotations
