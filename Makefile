@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo zoo-wheel check-zoo release clean
+.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-small-model bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo zoo-wheel check-zoo release clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -96,6 +96,9 @@ bench-engine: smollm2 $(RIVALS)/.ready ## print the speed of language models as 
 
 bench-learner: smollm2 ## print the speed and the memory of training steps as ratios to trl, about 40 minutes
 	$(BIN)/python -W ignore benchmarks/learner.py
+
+bench-small-model: smollm2 ## print the processor time of a small model's training, and of an exact figure of SmolLM2
+	OMP_NUM_THREADS=1 $(BIN)/python -W ignore benchmarks/small_model.py smollm2
 
 gpu-bench: $(READY) ## print speed, memory and parity on the GPU; without one, of small models on the CPU, some minutes
 	$(BIN)/python -W ignore benchmarks/gpu.py

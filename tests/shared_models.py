@@ -78,10 +78,10 @@ def compared(compare: Callable[..., Any]) -> Callable[..., Any]:
     """Return a method that compares a way to read a pack once for each state of a model."""
 
     @wraps(compare)
-    def compare_once(probe: Any, reads: Callable[..., Any]) -> Any:
-        key = (state_of(probe.lm.model), repr(probe.attention), reads)
+    def compare_once(probe: Any, reads: Callable[..., Any], decoder: Any) -> Any:
+        key = (state_of(probe.lm.model), repr(probe.attention), reads, type(decoder), decoder.checkpointing)
         if key not in PROBES:
-            PROBES[key] = compare(probe, reads)
+            PROBES[key] = compare(probe, reads, decoder)
         return PROBES[key]
 
     return compare_once

@@ -11,7 +11,7 @@ from test_replies_of_players import MODES, moves, player, views
 from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.key import Key
 from stratagem.language.decoding.walker import Walker
-from stratagem.language.engines import ahead, transformers_engine
+from stratagem.language.engines import ahead, reader, transformers_engine
 from stratagem.language.engines.ahead import PASS, branches_of
 from stratagem.language.engines.base import LIKELIEST, PLAIN, Prompt, Request, Sampling
 from stratagem.language.engines.noise import gumbel, gumbel_of, seeds
@@ -81,6 +81,17 @@ def test_every_mode_moves_the_same_with_and_without(tiny, one_by_one, mode):
 
     expected, _ = one_by_one(tiny, ask)
     same(ask(TransformersEngine(tiny)), expected)
+
+
+def test_replies_are_the_same_where_prompts_are_read_in_several_passes(lm, one_by_one, monkeypatch):
+    """Prompts of one length stand together, each with the branches that are its own."""
+
+    def ask(engine):
+        return engine.answer([asked(engine, CHOICES["sheet" if n % 3 else "flat"], n) for n in (1, 3, 2, 6, 4, 5)])
+
+    expected, _ = one_by_one(lm, ask)
+    monkeypatch.setattr(reader, "PASS_TOKENS", 100)
+    same(ask(TransformersEngine(lm)), expected)
 
 
 @pytest.mark.parametrize("packed", [0, 4096])

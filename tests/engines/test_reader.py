@@ -9,6 +9,7 @@ import torch
 from plainly import all_logits
 
 from stratagem.language.engines import choose_reader
+from stratagem.language.engines import reader as reader_module
 from stratagem.language.engines.choose_reader import reader_for
 from stratagem.language.engines.plain_reader import PlainReader
 from stratagem.language.engines.reader import AdapterText, SharingReader
@@ -209,12 +210,25 @@ def test_what_prompts_share_is_read_once(models, kind):
     reader = read.reader
     with torch.inference_mode(), read.reader.weights.under([""]):
         found = reader.read([AdapterText("", prompt) for prompt in prompts])
-    assert (reader.num_tokens, reader.num_passes) == (120 + 50 * 30, 2)
+    assert (reader.num_tokens, reader.num_passes) == (120 + 50 * 30, 1 + 2)  # 34 prompts fit into a pass
     for number in (0, 17, 49):
         read.check(prompts[number], found[number])
     assert read.read([prompts[0], prompts[30]]) == 0
     assert read.read([prompts[9] + (5, 6), head]) == 2 + 1
     assert read.read([head]) == 0
+
+
+@pytest.mark.parametrize("kind", SHARING)
+def test_many_texts_are_read_in_passes_of_a_limited_size(models, kind, monkeypatch):
+    """The cost of a token grows with the size of a pass; texts of one length stand together, so little is padding."""
+    monkeypatch.setattr(reader_module, "PASS_TOKENS", 64)
+    read, dice, sizes = Checked(models[kind], reader_for(models[kind], ROOMY)), random.Random(4), []
+    go_on = read.reader.go_on
+    monkeypatch.setattr(read.reader, "go_on", lambda new, *rest: sizes.append([*map(len, new)]) or go_on(new, *rest))
+    head = tuple(dice.randrange(1500) for _ in range(70))
+    lengths = [5 if n % 2 else 20 for n in range(24)]
+    read.read([(*head, n, *(dice.randrange(1500) for _ in range(size - 1))) for n, size in enumerate(lengths)])
+    assert sizes == [[70], *[[20] * 3] * 4, [5] * 12]
 
 
 @pytest.mark.parametrize("kind", SHARING)

@@ -149,9 +149,9 @@ def test_what_a_loss_must_see_first_is_read_once_where_it_fits(monkeypatch, budg
     read = {True: [], False: []}
     outputs = learner.policy.outputs
 
-    def noted(pack, examples, *rest):
+    def noted(pack, examples, *rest, **options):
         read[torch.is_grad_enabled()] += [examples[number].row["kl"] for number in pack.examples]
-        return outputs(pack, examples, *rest)
+        return outputs(pack, examples, *rest, **options)
 
     monkeypatch.setattr(learner.policy, "outputs", noted)
     report = learner.update_once(labelled())

@@ -73,14 +73,14 @@ def test_an_adapter_that_is_never_applied_is_noticed(lm, loss, found):
 class MaskedByToken(Policy):
     """A policy with the fault that the probe is there for: what looks like padding is not read."""
 
-    def hidden_states(self, pack):
+    def hidden_states(self, pack, nodes):
         rows = [pack.tokens[branch.start : branch.end] for branch in pack.branches]
         states = []
         for row in rows:
             ids = torch.tensor([row])
             mask = (ids != self.lm.tokenizer.pad_token_id).long()
             states.append(decoder_of(self.lm)(input_ids=ids, attention_mask=mask, use_cache=False).last_hidden_state[0])
-        return torch.cat(states)
+        return torch.cat(states)[list(nodes)]
 
 
 @pytest.mark.parametrize("kind", ["tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5"])

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from stratagem.language.models.load import load
+from stratagem.learn.decoder_pass import FusedPass, ModulePass
 from stratagem.learn.example import Example
 from stratagem.learn.packing import pack_examples, read
 from stratagem.learn.policy import Policy
@@ -187,3 +188,29 @@ def test_texts_of_one_length_that_share_nothing_need_no_mask():
     assert tree_batch(longer).plain, "a text that begins with another"
     (shared,) = pack_examples([*made, Example(tokens=(5, 1, 9, 3), loss_positions=(3,))], 100)
     assert not tree_batch(shared).plain
+
+
+@pytest.mark.parametrize(
+    ("kind", "kind_of_pass"),
+    [("tiny", FusedPass), ("tiny-qwen", FusedPass), ("tiny-gemma", ModulePass), ("tiny-qwen3.5", ModulePass)],
+)
+def test_a_decoder_of_llamas_structure_is_read_by_the_fused_pass(kind, kind_of_pass):
+    """A probe compares the pass with the model's own, and leaves it where the two differ."""
+    assert type(Policy(load(kind)).decoder_pass) is kind_of_pass
+
+
+def test_the_last_layer_is_computed_for_the_loss_tokens_alone():
+    lm, rows = load("tiny"), []
+    policy, made = Policy(lm), examples(3)
+    for number in (0, 3):
+        layer = lm.model.model.layers[number]
+        layer.mlp.down_proj.register_forward_pre_hook(lambda _, given: rows.append(given[0].shape[:2].numel()))
+    (pack,) = policy.packs(made)
+    policy.outputs(pack, made)
+    assert rows[0] >= len(pack.tokens)
+    nodes = {
+        pack.node(path, at - 1)
+        for path, number in zip(pack.paths, pack.examples, strict=True)
+        for at in made[number].loss_positions
+    }
+    assert rows[1] < 2 * len(nodes) < rows[0]

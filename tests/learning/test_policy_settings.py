@@ -53,7 +53,7 @@ def test_computing_again_is_for_passes_with_a_gradient_alone():
     lm, passes = with_adapter("tiny"), []
     policy = Policy(lm, gradient_checkpointing=True)
     layer = lm.model.get_base_model().model.layers[0]
-    layer.mlp.register_forward_pre_hook(lambda *_: passes.append(1))
+    layer.mlp.gate_proj.register_forward_pre_hook(lambda *_: passes.append(1))
     with active(lm, "one"):
         (pack,) = policy.packs(ROWS)
         with torch.no_grad():

@@ -35,11 +35,16 @@ def skip_last_collection() -> None:
 
 @contextmanager
 def rare_collection() -> Iterator[None]:
-    """Collect garbage rarely within; existing objects are exempt. Within another such block it changes nothing."""
+    """Collect garbage rarely within; existing objects are exempt. Within another such block it changes nothing.
+
+    Garbage of earlier work is collected first. A command that has just imported its libraries within
+    `fewer_collections` has none, and to look at all of them would take a tenth of its start.
+    """
     if gc.get_freeze_count():
         yield
         return
-    gc.collect()
+    if gc.get_threshold() != _THRESHOLDS:
+        gc.collect()
     gc.freeze()
     try:
         with fewer_collections():

@@ -260,8 +260,10 @@ class Learner:
         """Return the outputs of the reference for these examples; None where the loss asks for none."""
         if "reference_logprobs" not in self.loss.extras:
             return None
+        is_trained = self.reference_policy is self.policy and self.reference == self.adapter
+        is_frozen = self.moving_reference is None and not is_trained
         with torch.no_grad(), active(self.reference_policy.lm, self.reference):
-            logprobs = _outputs_of(self.reference_policy, examples).logprobs
+            logprobs = _outputs_of(self.reference_policy, examples, is_frozen=is_frozen).logprobs
         return logprobs.to(self.policy.lm.model.device)
 
     def _outputs(self, outputs: TokenOutputs, reference: _Reference) -> Outputs:
@@ -295,10 +297,12 @@ class _Read(NamedTuple):
     num_read: int
 
 
-def _outputs_of(policy: Policy, examples: Sequence[Example], value_head: torch.nn.Module | None = None) -> TokenOutputs:
+def _outputs_of(
+    policy: Policy, examples: Sequence[Example], value_head: torch.nn.Module | None = None, *, is_frozen: bool = False
+) -> TokenOutputs:
     """Compute the outputs of a policy pack by pack, in the order of the examples."""
     packs = policy.packs(examples)
-    outputs = join_pieces([policy.outputs(pack, examples, value_head) for pack in packs])
+    outputs = join_pieces([policy.outputs(pack, examples, value_head, is_frozen=is_frozen) for pack in packs])
     layout = TokenLayout(examples, policy.lm.model.device)
     return outputs.at(layout.inverse([number for pack in packs for number in pack.examples]))
 

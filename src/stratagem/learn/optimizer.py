@@ -47,13 +47,16 @@ class AdamW(OptimizerMethod):
     """Adam with decoupled weight decay (Loshchilov and Hutter 2019)."""
 
     def make(self, groups: WeightGroups, settings: OptimizerSettings, *, foreach: bool | None) -> torch.optim.Optimizer:
+        # one pass over each weight where torch otherwise makes nine: a third of the time of a small model's step
+        fused = all(weight.device.type == "cpu" for group in groups for weight in group["params"])
         return torch.optim.AdamW(
             [dict(group) for group in groups],
             lr=settings.learning_rate,
             betas=settings.betas,
             eps=settings.epsilon,
             weight_decay=settings.weight_decay,
-            foreach=foreach,
+            foreach=None if fused else foreach,
+            fused=fused or None,
         )
 
 
@@ -168,6 +171,8 @@ class Optimizer:
             for group, scale in zip(self._method.param_groups, (self.learning_rate_scale, 1.0), strict=False):
                 group["lr"] = scale * self.learning_rate
             self._method.step()
+            # the fused step leaves the count of changes as it is, and states of frozen weights are cached by it
+            torch.autograd.graph.increment_version(self._long)
             self._round()
         for weight in (*self._long, *self.weights):
             weight.grad = None

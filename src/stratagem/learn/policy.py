@@ -6,52 +6,27 @@ or whose layers take no custom mask (linear attention), reads each example by it
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 import torch
-from torch.utils.checkpoint import checkpoint
 
+from stratagem.language.models.adapters import active_weights
 from stratagem.language.models.agreement import Agreement, agreement, deviation
 from stratagem.language.models.attention import Attention, attention_of
+from stratagem.language.models.decoder_structure import OtherStructure
 from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.onednn_linear import use_onednn
+from stratagem.learn.decoder_pass import DecoderPass, FusedPass, ModulePass, TokenRows
 from stratagem.learn.example import Example
-from stratagem.learn.head import decoder_of, head_of, logit_scale_of
+from stratagem.learn.frozen_states import FrozenStates
+from stratagem.learn.head import head_of, logit_scale_of
 from stratagem.learn.logprobs import TokenOutputs, TokenQueries, token_outputs
 from stratagem.learn.packing import Pack, Path, pack_examples
 from stratagem.learn.pass_sizes import cheaper_prefixes, planned_packs
 from stratagem.learn.prefix_batch import pad_rows, prefix_batch, read_prefix_batch
 from stratagem.learn.tree_batch import tree_batch
-
-
-@contextmanager
-def checkpointed_activations(decoder: torch.nn.Module) -> Iterator[None]:
-    """Checkpoint the activations of these layers in the forward passes of the context.
-
-    A model's own switch works only while it is training, when its dropout works too; ours leaves that as it is.
-    The weights, the active adapter among them, must be the same until the backward pass is over.
-    """
-    from transformers.modeling_layers import GradientCheckpointingLayer
-
-    layers = [module for module in decoder.modules() if isinstance(module, GradientCheckpointingLayer)]
-    for layer in layers:
-        layer.forward = _again(layer.forward)
-    try:
-        yield
-    finally:
-        for layer in layers:
-            del layer.forward
-
-
-def _again(forward: Callable[..., Any]) -> Callable[..., Any]:
-    def run(*args: Any, **options: Any) -> Any:
-        return checkpoint(forward, *args, use_reentrant=False, **options)
-
-    return run
-
 
 TRAINING = "training"
 """Name of the component in `LanguageModel.reading`."""
@@ -81,15 +56,25 @@ class Policy:
         self.chunk = chunk
         self.gradient_checkpointing = gradient_checkpointing
         self.fp32_head = fp32_head
+        use_onednn(lm.model)
         self.scale = logit_scale_of(lm)
         self.attention = attention_of(lm.model.config)
+        self.decoder_pass = _decoder_pass(lm, self.attention, checkpointing=gradient_checkpointing)
         probe = _Probe(lm, self.attention)
-        tree = probe.compare(_as_tree) if share is None else "chosen by the caller"
+        tree: Agreement | str = "chosen by the caller"
+        if share is None:
+            tree = probe.compare(_as_tree, self.decoder_pass)
+            if not _agrees(tree) and isinstance(self.decoder_pass, FusedPass):
+                self.decoder_pass = ModulePass(lm, checkpointing=gradient_checkpointing)
+                tree = probe.compare(_as_tree, self.decoder_pass)
         self.share_prefixes = _agrees(tree) if share is None else share
         lm.reading[TRAINING] = f"{'with shared prefixes' if self.share_prefixes else 'each text by itself'}: {tree}"
+        self._frozen = FrozenStates()
         self._packed: tuple[list[Any], list[Pack]] | None = None
         self.prefix_batches = (
-            self.share_prefixes and not gradient_checkpointing and _agrees(probe.compare(_as_prefix_batch))
+            self.share_prefixes
+            and not gradient_checkpointing
+            and _agrees(probe.compare(_as_prefix_batch, self.decoder_pass))
         )
 
     def packs(self, examples: Sequence[Example]) -> list[Pack]:
@@ -104,10 +89,18 @@ class Policy:
         return planned_packs(examples, budget, share=share, prefix_batches=self.prefix_batches)
 
     def outputs(
-        self, pack: Pack, examples: Sequence[Example], value_head: torch.nn.Module | None = None
+        self,
+        pack: Pack,
+        examples: Sequence[Example],
+        value_head: torch.nn.Module | None = None,
+        *,
+        is_frozen: bool = False,
     ) -> TokenOutputs:
-        """Compute the outputs of every loss token of a pack, example after example; equal queries are computed once."""
-        states = self.hidden_states(pack)
+        """Compute the outputs of every loss token of a pack, example after example; equal queries are computed once.
+
+        With `is_frozen` no gradient is asked for, and the states of a pack that was read before are those from then,
+        unless the weights have changed in between.
+        """
         queries: dict[tuple[Any, ...], int] = {}
         of_example: dict[tuple[Any, ...], list[int]] = {}
         indices = list[int]()
@@ -120,26 +113,37 @@ class Policy:
         nodes_, tokens, temperatures, allowed, targets, sets = zip(*queries, strict=True)
         target_list = [None if target is None else dict(target) for target in targets]
         unique = TokenQueries(tokens, temperatures, allowed, target_list, sets)
-        hidden = states[list(nodes_)]
+        read = sorted(set(nodes_))
+        if is_frozen:
+            weights = active_weights(self.lm)
+            states = self._frozen.find(pack, read, weights, partial(self.hidden_states, pack, read))
+        else:
+            states = self.hidden_states(pack, read)
+        row = {node: number for number, node in enumerate(read)}
+        hidden = states[[row[node] for node in nodes_]]
         outputs = token_outputs(head_of(self.lm, self.scale, fp32=self.fp32_head), hidden, unique, self.chunk)
         if value_head is not None:
             outputs = outputs._replace(values=value_head(hidden.float())[:, 0])
-        return outputs.at(torch.tensor(indices, device=states.device))
+        return outputs.at(torch.tensor(indices, device=hidden.device))
 
-    def hidden_states(self, pack: Pack) -> torch.Tensor:
-        """Compute the last hidden states of a pack's tokens, [L, H]."""
-        decoder = decoder_of(self.lm)
-        checkpointing = (
-            checkpointed_activations(decoder)
-            if self.gradient_checkpointing and torch.is_grad_enabled()
-            else contextlib.nullcontext()
-        )
-        with checkpointing:
-            if not self.share_prefixes or self.attention is None:
-                return _one_by_one(decoder, pack, self.lm.model.device)
-            if self.prefix_batches and (shared := cheaper_prefixes(pack)):
-                return read_prefix_batch(decoder, self.attention, shared, self.lm.model)
-            return _as_tree(decoder, self.attention, pack, self.lm.model)
+    def hidden_states(self, pack: Pack, nodes: Iterable[int] | None = None) -> torch.Tensor:
+        """Compute the last hidden states of a pack's tokens, or of some of them, [N, H]."""
+        own = torch.arange(len(pack.tokens)) if nodes is None else torch.tensor(list(nodes))
+        if not self.share_prefixes or self.attention is None:
+            return _one_by_one(self.decoder_pass, self.attention, pack, own, self.lm.model)
+        if self.prefix_batches and (shared := cheaper_prefixes(pack)):
+            return read_prefix_batch(self.decoder_pass, self.attention, shared, own, self.lm.model)
+        return _as_tree(self.decoder_pass, self.attention, pack, own, self.lm.model)
+
+
+def _decoder_pass(lm: LanguageModel, attention: Attention | None, *, checkpointing: bool) -> DecoderPass:
+    """Return the faster pass over a model's decoder, where its structure allows it."""
+    if attention is not None:
+        try:
+            return FusedPass(lm, attention, checkpointing=checkpointing)
+        except OtherStructure:
+            pass
+    return ModulePass(lm, checkpointing=checkpointing)
 
 
 def _kind(example: Example, leaf: tuple[int, int]) -> tuple[Any, ...]:
@@ -159,32 +163,36 @@ def _queries(example: Example, pack: Pack, path: Path) -> list[tuple[Any, ...]]:
     ]
 
 
-def _as_tree(decoder: Any, attention: Attention, pack: Pack, model: Any) -> torch.Tensor:
+def _as_tree(decoder: DecoderPass, attention: Attention, pack: Pack, nodes: torch.Tensor, model: Any) -> torch.Tensor:
     """Read the trees of a pack in rows; rows of one text each need no mask."""
-    rows, device, options = tree_batch(pack), model.device, {}
-    if not rows.plain:
-        depths, mask = rows.depths.to(device), rows.mask.to(device)
-        options = {"position_ids": depths, "attention_mask": attention.tree_mask(mask, depths, model.dtype)}
-    output = decoder(input_ids=rows.tokens(pack).to(device), use_cache=False, **options)
-    states: torch.Tensor = output.last_hidden_state.flatten(0, 1)
-    return states[rows.indices.to(device)]
+    batch, device = tree_batch(pack), model.device
+    rows = TokenRows(batch.tokens(pack).to(device))
+    if not batch.plain:
+        depths, mask = batch.depths.to(device), batch.mask.to(device)
+        rows = TokenRows(rows.ids, depths, attention.tree_mask(mask, depths, model.dtype))
+    return decoder(rows, batch.indices[nodes].to(device))
 
 
-def _one_by_one(decoder: Any, pack: Pack, device: torch.device) -> torch.Tensor:
+def _one_by_one(
+    decoder: DecoderPass, attention: Attention | None, pack: Pack, nodes: torch.Tensor, model: Any
+) -> torch.Tensor:
     """Read the branches of a pack without shared prefixes as rows, padded on the right, which no token attends to."""
     rows = [pack.tokens[branch.start : branch.end] for branch in pack.branches]
-    states = decoder(input_ids=pad_rows(rows).to(device), use_cache=False).last_hidden_state
-    return torch.cat([states[number, : len(row)] for number, row in enumerate(rows)])
+    width = max(map(len, rows))
+    cells = torch.cat([torch.arange(len(row)) + number * width for number, row in enumerate(rows)])
+    return decoder(TokenRows(pad_rows(rows).to(model.device)), cells[nodes].to(model.device))
 
 
-def _as_prefix_batch(decoder: Any, attention: Attention, pack: Pack, model: Any) -> torch.Tensor:
+def _as_prefix_batch(
+    decoder: DecoderPass, attention: Attention, pack: Pack, nodes: torch.Tensor, model: Any
+) -> torch.Tensor:
     """Read the trees of a pack as a shared-prefix batch."""
     shared = prefix_batch(pack)
     assert shared is not None
-    return read_prefix_batch(decoder, attention, shared, model)
+    return read_prefix_batch(decoder, attention, shared, nodes, model)
 
 
-Reads = Callable[[Any, Attention, Pack, Any], torch.Tensor]
+Reads = Callable[[DecoderPass, Attention, Pack, torch.Tensor, Any], torch.Tensor]
 
 
 class _Probe:
@@ -200,12 +208,13 @@ class _Probe:
         self.pack = pack_examples(self.examples, 1000)[0]
 
     @torch.no_grad()
-    def compare(self, reads: Reads) -> Agreement | str:
+    def compare(self, reads: Reads, decoder: DecoderPass) -> Agreement | str:
         """Compare the hidden states with the model's own; a sentence where they cannot be had."""
         if self.attention is None:
             return "the architecture takes no mask of tokens"
         try:
-            states = reads(decoder_of(self.lm), self.attention, self.pack, self.lm.model)
+            nodes = torch.arange(len(self.pack.tokens))
+            states = reads(decoder, self.attention, self.pack, nodes, self.lm.model)
         except (RuntimeError, TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
             return f"{type(error).__name__}: {error}"
         alone, noise = self._own
@@ -222,7 +231,7 @@ class _Probe:
 def _own_states(lm: LanguageModel, examples: Sequence[Example]) -> list[torch.Tensor]:
     """Return the hidden states of each text by transformers' own pass, padded on the right."""
     pack = pack_examples(examples, len(examples) * 1000, share=False)[0]
-    states = _one_by_one(decoder_of(lm), pack, lm.model.device)
+    states = _one_by_one(ModulePass(lm), None, pack, torch.arange(len(pack.tokens)), lm.model)
     nodes = dict(zip(pack.examples, pack.nodes, strict=True))
     return [states[list(nodes[number])] for number in range(len(examples))]
 

@@ -14,10 +14,11 @@ from functools import cached_property
 from typing import Any
 
 import torch
-from transformers.cache_utils import Cache, CacheLayerMixin
+from transformers.cache_utils import CacheLayerMixin
 
 from stratagem.language.decoding.vocabulary import Ids
 from stratagem.language.models.attention import Attention
+from stratagem.learn.decoder_pass import DecoderPass, TokenRows
 from stratagem.learn.packing import Pack, TextBranch
 
 
@@ -86,21 +87,24 @@ def _texts(pack: Pack) -> dict[TextBranch, Ids]:
     return texts
 
 
-def read_prefix_batch(decoder: Any, attention: Attention, batch: PrefixBatch, model: Any) -> torch.Tensor:
-    """Compute the last hidden states of the pack's tokens, [L, H]."""
+def read_prefix_batch(
+    decoder: DecoderPass, attention: Attention, batch: PrefixBatch, nodes: torch.Tensor, model: Any
+) -> torch.Tensor:
+    """Compute the last hidden states of some of the pack's tokens, [N, H]."""
     trees = torch.tensor(batch.trees, device=model.device)
     layers: list[CacheLayerMixin] = [_Layer(trees) for _ in range(model.config.get_text_config().num_hidden_layers)]
-    states = []
-    for tokens, options in ((batch.prefixes, {}), (batch.rows, _row_options(attention, batch, model))):
-        if tokens:
-            ids = pad_rows(tokens).to(model.device)
-            output = decoder(input_ids=ids, past_key_values=Cache(layers=list(layers)), use_cache=True, **options)
-            states.append(output.last_hidden_state.flatten(0, 1))
-    return torch.cat(states)[batch.indices.to(model.device)]
+    prefixes = TokenRows(pad_rows(batch.prefixes).to(model.device))
+    cells, size = batch.indices[nodes].to(model.device), prefixes.ids.numel()
+    of_prefix = cells < size
+    states = [decoder(prefixes, cells[of_prefix], layers)]
+    if batch.rows:
+        states.append(decoder(_rest(attention, batch, model), cells[~of_prefix] - size, layers))
+    order = torch.cat([of_prefix.nonzero(), (~of_prefix).nonzero()])[:, 0]
+    return torch.cat(states)[torch.argsort(order)]
 
 
-def _row_options(attention: Attention, batch: PrefixBatch, model: Any) -> dict[str, Any]:
-    """Return the positions and the mask of the rows: each token attends to its prefix and to its row up to itself."""
+def _rest(attention: Attention, batch: PrefixBatch, model: Any) -> TokenRows:
+    """Return the rows after the prefixes: each token attends to its prefix and to its row up to itself."""
     depths = batch.depths.to(model.device)[:, None]
     own = torch.arange(batch.width, device=model.device)[None]
     before = torch.arange(batch.depth, device=model.device)[None].expand(len(depths), -1)
@@ -110,7 +114,7 @@ def _row_options(attention: Attention, batch: PrefixBatch, model: Any) -> dict[s
     mask = attention.mask_between(
         seen & (columns[:, None, :] <= positions[:, :, None]), positions, columns, model.dtype
     )
-    return {"position_ids": positions, "attention_mask": mask}
+    return TokenRows(pad_rows(batch.rows).to(model.device), positions, mask)
 
 
 def pad_rows(rows: Sequence[Ids]) -> torch.Tensor:

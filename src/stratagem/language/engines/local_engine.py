@@ -29,6 +29,7 @@ class LocalEngine(StreamingEngine):
         self._ends = lm.stop_ids
         self._versions: dict[str, int] = {}
         self._tokens = lru_cache(maxsize=4096)(self._tokens_of)
+        self._text = lru_cache(maxsize=1024)(lm.decode)
 
     @property
     def name(self) -> str:
@@ -61,7 +62,7 @@ class LocalEngine(StreamingEngine):
         return self._versions.get(adapter, 0)
 
     def _call(self, reply: Reply) -> Call:
-        return reply.call(self.policy_id(reply.request.adapter), self.lm.decode(reply.tokens), reply.ms)
+        return reply.call(self.policy_id(reply.request.adapter), self._text(tuple(reply.tokens)), reply.ms)
 
     def _refusal(self, reply: Reply, longest: int) -> Call:
         """Return the call of a prompt that a context of `longest` tokens cannot hold."""

@@ -24,6 +24,13 @@ from stratagem.language.engines.weights import BatchWeights
 from stratagem.language.models.attention import Attention
 from stratagem.language.models.language_model import LanguageModel
 
+PASS_TOKENS = 1024
+"""Most tokens of a processor's pass over many texts, padding included; a single text may have more.
+
+The activations of a larger pass leave the caches of a core: with SmolLM2 a token of 17,000 takes 2.1 ms, one of 1,000
+takes 1.4 ms.
+"""
+
 
 class AdapterText(NamedTuple):
     """Tokens, and the adapter under which they are read (empty: the base)."""
@@ -166,11 +173,28 @@ class SharingReader:
         while level:
             self._stage(texts, level)
             level = [inner for stage in level for inner in stage.inside]
-        self._last(texts, branches)
+        for some in self._passes(texts, branches):
+            self._last([texts[number] for number in some], [branches[number] for number in some] if branches else [])
 
     def _stage(self, texts: Sequence[AdapterText], level: Sequence[ReadingStage]) -> None:
         heads = [AdapterText(texts[s.texts[0]].adapter, texts[s.texts[0]].tokens[: s.end]) for s in level]
-        self._run(heads)
+        for some in self._passes(heads):
+            self._run([heads[number] for number in some])
+
+    def _passes(self, texts: Sequence[AdapterText], branches: Sequence[Branches] = ()) -> list[list[int]]:
+        """Divide texts into passes of a limited size by their indices, those with as many new tokens together."""
+        sizes = [len(text.tokens) - self.prefixes.match(text.adapter, text.tokens).length for text in texts]
+        if branches:
+            sizes = [size + len(own) for size, own in zip(sizes, branches, strict=True)]
+        every = list(range(len(texts)))
+        if self.step.device.type != "cpu" or len(every) * max(sizes) <= PASS_TOKENS:
+            return [every]
+        passes = list[list[int]]()
+        for number in sorted(every, key=lambda number: -sizes[number]):
+            if not passes or (len(passes[-1]) + 1) * sizes[passes[-1][0]] > PASS_TOKENS:
+                passes.append([])
+            passes[-1].append(number)
+        return passes
 
     def _last(self, texts: Sequence[AdapterText], branches: Sequence[Branches]) -> None:
         logits, *asked = torch.split(self._run(texts, branches), [len(texts), *(len(own.asked) for own in branches)])

@@ -169,8 +169,11 @@ class TransformersEngine(LocalEngine):
 
     def _draw_known(self, replies: Sequence[Reply], texts: Sequence[AdapterText]) -> list[AdapterText]:
         """Draw on as long as the logits were read ahead, and return the text of each reply that was read."""
-        reached, forks = list(texts), [isinstance(reply.request.guide, Forks) for reply in replies]
-        going = [number for number, reply in enumerate(replies) if forks[number] and not self._over(reply)]
+        reached = list(texts)
+        # in this order, since the test of a protocol takes as long as a short game
+        going = [
+            n for n, reply in enumerate(replies) if not self._over(reply) and isinstance(reply.request.guide, Forks)
+        ]
         while going:
             known = [(number, self.reader.known_logits(replies[number].text)) for number in going]
             rows = [(number, logits) for number, logits in known if logits is not None]

@@ -168,6 +168,14 @@ def adapter_weights(model: LanguageModel, name: str) -> dict[str, Any]:
     }
 
 
+def active_weights(model: LanguageModel) -> list[Any]:
+    """Return the weights that a forward pass reads: those of the base, and of the active adapter."""
+    named = model.model.named_parameters()
+    base = [weight for name, weight in named if ".lora_A." not in name and ".lora_B." not in name]
+    name = current(model)
+    return base if name is None else [*base, *adapter_parameters(model, name)]
+
+
 @contextmanager
 def active(model: LanguageModel, name: str | None) -> Iterator[None]:
     """Activate this adapter within, or with None the base alone; afterwards, the former one."""

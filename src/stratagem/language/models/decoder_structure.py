@@ -13,11 +13,13 @@ from typing import Any, NamedTuple
 import torch
 
 from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.onednn_linear import OneDNNLinear
 
 _LAYER = {"self_attn", "mlp", "input_layernorm", "post_attention_layernorm"}
 _PROJECTIONS = ("q_proj", "k_proj", "v_proj", "o_proj")
 _HEAD_NORMS = {"q_norm", "k_norm"}
 _MLP = ("gate_proj", "up_proj", "down_proj")
+_LINEAR = (torch.nn.Linear, OneDNNLinear)
 
 
 class OtherStructure(Exception):
@@ -70,7 +72,7 @@ def decoder_of(lm: LanguageModel) -> Decoder:
     """Read the structure of a model's decoder; refused where it is another one."""
     base = lm.model.get_base_model() if hasattr(lm.model, "peft_config") else lm.model
     inner, head, config = base.get_decoder(), base.get_output_embeddings(), lm.model.config.get_text_config()
-    _require(type(head) is torch.nn.Linear, "its head is no linear layer")
+    _require(type(head) in _LINEAR, "its head is no linear layer")
     _require(getattr(config, "final_logit_softcapping", None) is None, "its logits are capped")
     embedding = inner.get_input_embeddings()
     _require(type(embedding) is torch.nn.Embedding, "its embeddings are scaled")
@@ -87,7 +89,7 @@ def decoder_of(lm: LanguageModel) -> Decoder:
 def linear(module: Any) -> torch.nn.Linear:
     """Return the linear layer itself, without an adapter around it."""
     base = getattr(module, "base_layer", module)
-    _require(type(base) is torch.nn.Linear, f"its layers are of {type(base).__name__}")
+    _require(type(base) in _LINEAR, f"its layers are of {type(base).__name__}")
     layer: torch.nn.Linear = base
     return layer
 

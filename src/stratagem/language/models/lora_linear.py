@@ -14,6 +14,8 @@ import torch
 from peft.tuners.lora.layer import Linear
 from torch.autograd.function import once_differentiable
 
+from stratagem.language.models.onednn_linear import OneDNNLinear, multiply
+
 
 class QuickLinear(Linear):
     """Layer of peft with a faster forward pass in the plain case."""
@@ -45,7 +47,7 @@ class QuickLinear(Linear):
 
 def quicken(layer: torch.nn.Module) -> None:
     """Give a peft layer the faster forward pass; one that is not a plain linear layer stays as it is."""
-    if type(layer) is Linear and type(layer.get_base_layer()) is torch.nn.Linear:
+    if type(layer) is Linear and type(layer.get_base_layer()) in (torch.nn.Linear, OneDNNLinear):
         layer.__class__ = QuickLinear
 
 
@@ -64,23 +66,23 @@ class _LoRA(torch.autograd.Function):
     ) -> torch.Tensor:
         ctx.factors = inward.dtype
         inward, outward = inward.to(x.dtype), outward.to(x.dtype)
-        out = torch.nn.functional.linear(x, weight, bias)
         flat = x.reshape(-1, x.shape[-1])
-        inner = flat @ inward.t()
-        out.view(-1, out.shape[-1]).addmm_(inner, outward.t(), alpha=scale)
+        out = multiply(flat, weight, bias)
+        inner = multiply(flat, inward)
+        out.addmm_(inner, outward.t(), alpha=scale)
         ctx.save_for_backward(x, inner, weight, inward, outward)
         ctx.scale = scale
-        return out
+        return out.view(*x.shape[:-1], out.shape[-1])
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, given: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
         x, inner, weight, inward, outward = ctx.saved_tensors
         flat, above = x.reshape(-1, x.shape[-1]), given.reshape(-1, given.shape[-1])
-        below = (above @ outward) * ctx.scale
+        below = multiply(above, outward.t()).mul_(ctx.scale)
         result = None
         if ctx.needs_input_grad[0]:
-            result = (above @ weight).addmm_(below, inward).view_as(x)
-        first = (below.t() @ flat).to(ctx.factors) if ctx.needs_input_grad[3] else None
-        second = (above.t() @ inner).to(ctx.factors).mul_(ctx.scale) if ctx.needs_input_grad[4] else None
+            result = multiply(above, weight.t()).addmm_(below, inward).view_as(x)
+        first = multiply(below.t(), flat.t()).to(ctx.factors) if ctx.needs_input_grad[3] else None
+        second = multiply(above.t(), inner.t()).to(ctx.factors).mul_(ctx.scale) if ctx.needs_input_grad[4] else None
         return result, None, None, first, second, None
