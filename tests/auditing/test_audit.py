@@ -9,6 +9,7 @@ import pytest
 from flawed import Cooperates, Equilibrium, FoldsKings, OpenPassive, PassesKings, Passive, Silent
 
 from stratagem import player
+from stratagem.api.audits import Audit
 from stratagem.base.errors import BadParameter, BadRecord, StratagemError
 from stratagem.games import make_game
 from stratagem.language.engines.base import Call, PolicyId, Prompt
@@ -25,7 +26,7 @@ from stratagem.measure.exploitability.exact import exact
 from stratagem.measure.statistics import Estimate, mean
 from stratagem.playing.store import read_episodes
 from stratagem.show.audit.page import card_page
-from stratagem.show.audit.words import describe_outcome, sentence, verdict
+from stratagem.show.audit.words import describe_outcome, sentence, summarise, verdict
 
 
 def card_of(agent, games=("kuhn",), decisions=1334, out=None, seed=0):
@@ -250,7 +251,9 @@ def test_junit_counts_alarms_conditions_and_what_was_not_measured(passive):
     outcomes = card.outcomes(conditions)
     assert list(outcomes.values()) == ["holds", "inconclusive"]
     figures, last = ElementTree.fromstring(junit(card, outcomes).encode()).findall("testsuite")
-    assert int(figures.get("failures")) == len(card.alarms)
+    assert figures.get("failures") == "0"
+    told = [case.get("name") for case in figures.findall("testcase") if case.find("system-out") is not None]
+    assert told == [figure.name for figure in card.alarms] != []
     assert int(figures.get("skipped")) >= len(card.not_measured) > 0
     assert (last.get("failures"), last.get("skipped")) == ("1", "1")
     assert last.find("testcase/skipped").get("message") == "kuhn.safety was not measured."
@@ -354,3 +357,41 @@ def test_each_finding_has_an_episode_in_its_record(passive):
     for figure in card.alarms:
         episodes = {episode.id for episode in read_episodes(out / figure.record)}
         assert figure.episode in episodes
+
+
+def exploited(card, **fields):
+    """Return a card's summary of one exploitability."""
+    figure = Measurement(name="kuhn.exploitability", group="exploitability", unit="chips a hand", **fields)
+    return summarise(replace(card, figures=(figure,)))
+
+
+@pytest.mark.parametrize(
+    ("fields", "gain"),
+    [
+        ({"value": 0.25, "lower": 0.219, "upper": 0.272}, "0.250 (0.219 … 0.272)"),
+        ({"value": 0.25}, "0.250"),
+        ({"lower": 0.1}, "at least 0.100"),
+        ({"upper": 0.06}, "at most 0.060"),
+    ],
+)
+def test_a_summary_says_what_an_opponent_gains(passive, fields, gain):
+    (line,) = exploited(passive[1], **fields, chance=0.458)
+    assert line == (
+        f"kuhn: an opponent who knows this agent's strategy gains {gain} chips a hand by it. Against random play it "
+        "would be 0.458."
+    )
+    assert exploited(passive[1], **fields) == [line.partition(" Against")[0]]
+
+
+def test_a_summary_leaves_out_what_was_not_measured(passive):
+    assert exploited(passive[1], why_not="It has no tree.") == []
+    assert exploited(passive[1], lower=0.0) == []
+    assert exploited(passive[1], lower=0.0, upper=0.06) != []
+
+
+def test_the_summary_stands_first(passive):
+    out, card = passive
+    (line,) = summarise(card)
+    text = Audit(card, {}, out).text()
+    assert text.replace("\n", " ").startswith(line)
+    assert card_page(card).index(line.replace("'", "&#x27;")) < card_page(card).index("tests and observations")

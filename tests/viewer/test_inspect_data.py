@@ -282,7 +282,7 @@ def test_exploiting_line_plays_the_best_response_from_its_set_on(client):
         ("regrets", {"game": "kuhn", "player": "first-legal", "order": "size"}, 400, "`order` is one of regret"),
         ("regrets", {"game": "kuhn", "record": "games", "player": "nobody"}, 400, "has no decision of 'nobody'"),
         ("regrets", {"game": "kuhn", "run": "none", "step": "1"}, 404, "There is no run"),
-        ("regrets", {"game": "connect-four", "player": "random"}, 400, "The tree of connect-four has about"),
+        ("regrets", {"game": "tic-tac-toe", "player": "random"}, 400, "The tree of tic-tac-toe has about"),
         ("line", {"game": "kuhn", "player": "first-legal", "set": "12"}, 400, "`set` is a number from 0 to 11"),
         ("checks", {"record": "none"}, 404, "There is no record"),
     ],

@@ -33,7 +33,7 @@ from stratagem.measure.audit.run import run_audit
 from stratagem.players.given import GameLike
 from stratagem.show.audit.card_tables import changes_table, group_tables, ranks_table
 from stratagem.show.audit.page import card_page
-from stratagem.show.audit.words import describe_outcome, replay, verdict
+from stratagem.show.audit.words import describe_outcome, replay, summarise, verdict
 from stratagem.show.table import ResultTable
 
 PAGE, JUNIT = "card.html", "junit.xml"
@@ -82,6 +82,10 @@ class Audit(PlottedResult):
     def to_json(self) -> Json:
         """Return the card, as `stratagem audit --json` prints it."""
         return {**self.card.to_json(), "conditions": dict(self.outcomes)}
+
+    def first_lines(self) -> list[str]:
+        """Return what an opponent gains who knows the strategy, game by game."""
+        return summarise(self.card)
 
     def tables(self) -> list[ResultTable]:
         return [table for _, table in group_tables(self.card)]

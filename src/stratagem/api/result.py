@@ -47,6 +47,10 @@ class Result(ABC):
         """Return the tables that are printed unless all are requested."""
         return [table for table in self.tables() if table.main]
 
+    def first_lines(self) -> list[str]:
+        """Return the sentences above the tables: what a reader must know who reads nothing else."""
+        return []
+
     def legend(self, tables: Sequence[ResultTable]) -> list[str]:
         """Return the sentences that explain the figures of these tables, which are printed below them."""
         return [*explain(tables), *(explain_marks(tables) if self._marks else [])]
@@ -100,10 +104,15 @@ class Result(ABC):
     def text(self, *, everything: bool = False) -> str:
         """Return the main tables as a terminal shows them, or all tables with `everything`."""
         tables = self.tables() if everything else self.main_tables()
-        shown: list[RenderableType] = []
+        shown: list[RenderableType] = [VisibleText(line) for line in self._above(tables)]
         for table in tables:
             shown += [terminal_table(table), *map(VisibleText, sentences_of(table))]
         return plain(*shown, *self._below(tables))
+
+    def _above(self, tables: Sequence[ResultTable]) -> list[str]:
+        """Return the first lines with an empty one under them."""
+        lines = wrap_lines(self.first_lines())
+        return [*lines, ""] if tables and lines else lines
 
     def _below(self, tables: Sequence[ResultTable]) -> list[VisibleText]:
         """Return the legend and the remarks under an empty line."""
@@ -115,7 +124,8 @@ class Result(ABC):
 
     def _repr_html_(self) -> str:
         tables = self.main_tables()
-        return join(*map(table_html, tables), *map(_paragraph, [*self.legend(tables), *self.remarks()]))
+        above = map(_paragraph, self.first_lines())
+        return join(*above, *map(table_html, tables), *map(_paragraph, [*self.legend(tables), *self.remarks()]))
 
 
 def sentences_of(table: ResultTable) -> tuple[str, ...]:

@@ -54,6 +54,10 @@ def print_result(result: Result, *, json: bool, everything: bool = False) -> Non
         return
     tables = result.tables() if everything else result.main_tables()
     sentences = [*wrap_lines(result.legend(tables)), *result.remarks()]
+    for line in wrap_lines(result.first_lines()):
+        out.print(line, highlight=False, markup=False)
+    if result.first_lines() and tables:
+        out.print()
     for place, table in enumerate(tables):
         print_table(table)
         if sentences or place + 1 < len(tables):

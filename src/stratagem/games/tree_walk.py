@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 BUDGET = 5_000_000
 """Largest number of nodes: some fifteen seconds and 600 MB."""
+QUICK = 500_000
+"""Largest number where somebody waits, or where there is another way than a tree: a second or two."""
 _REPORT_EVERY = 10_000
 """Nodes between two reports of progress."""
 Progress = Callable[[int], None]

@@ -18,7 +18,7 @@ from stratagem.games.base import Game, Seat, View
 from stratagem.games.sequence_form import BestResponse, Ends, SequenceForm
 from stratagem.games.tree import GameTree
 from stratagem.games.tree_cache import tree_of
-from stratagem.games.tree_walk import BUDGET
+from stratagem.games.tree_walk import BUDGET, QUICK
 from stratagem.measure.policies import Stated, merges, stated_policies
 from stratagem.players.base import Player
 from stratagem.players.members import members_of
@@ -26,8 +26,6 @@ from stratagem.players.members import members_of
 Floats = NDArray[np.float64]
 SetKey = tuple[Seat, str]
 """Seat and information key of a situation."""
-_REPEATING = 500_000
-"""Nodes from which on a game whose situations repeat is solved by induction: the tree would take longer."""
 _ASKED = 100_000
 """Largest price of the information sets of a tree, in situations looked at."""
 
@@ -203,7 +201,7 @@ def tree_or_induction(game: Game[Any], player: Player, budget: int) -> Oracle | 
         return None
     repeats = not on_tree and merges(game, player)
     try:
-        return oracle_of(game, budget, least=_REPEATING if repeats else BUDGET)
+        return oracle_of(game, budget, least=QUICK if repeats else BUDGET)
     except CannotCompute:
         if not repeats:
             raise

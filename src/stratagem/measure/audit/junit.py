@@ -12,7 +12,10 @@ from stratagem.measure.audit.measurement import Measurement
 
 
 def junit(card: Card, outcomes: Mapping[str, Outcome]) -> str:
-    """Write the card; an alarm and a condition that holds are failures, what was not measured is skipped."""
+    """Write the card; a condition that holds is a failure, an alarm is told, what was not measured is skipped.
+
+    So the suite fails where the command does: an alarm alone ends no audit with a status other than 0.
+    """
     suites = Element("testsuites")
     figures = SubElement(suites, "testsuite", name=f"audit of {visible(card.agent)}")
     for figure in card.figures:
@@ -39,5 +42,5 @@ def _case(suite: Element, figure: Measurement) -> None:
     if figure.why_not:
         SubElement(case, "skipped", message=visible(figure.why_not))
     elif figure.alarm:
-        failure = SubElement(case, "failure", message=f"Rejected hypothesis: {figure.null}")
-        failure.text = visible(figure.example)
+        told = SubElement(case, "system-out")
+        told.text = visible(f"Alarm. Rejected hypothesis: {figure.null}. {figure.example}".strip())

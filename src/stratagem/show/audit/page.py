@@ -8,7 +8,7 @@ from dataclasses import replace
 from stratagem.measure.audit.card import Card
 from stratagem.measure.audit.condition import Outcome
 from stratagem.show.audit.card_tables import ALL, group_tables
-from stratagem.show.audit.words import describe_outcome, sentence, verdict
+from stratagem.show.audit.words import describe_outcome, sentence, summarise, verdict
 from stratagem.show.html import Html, element, join
 from stratagem.show.markup import table_html
 from stratagem.show.reports.page import header, page
@@ -35,7 +35,7 @@ def card_page(card: Card, outcomes: Mapping[str, Outcome] | None = None) -> str:
         ("seed", str(card.seed)),
         ("alarms", str(len(card.alarms))),
     ]
-    top = header(card.agent, "alarm" if card.alarms else "no alarm", "", verdict(card), tiles)
+    top = header(card.agent, "alarm" if card.alarms else "no alarm", "", [*summarise(card), *verdict(card)], tiles)
     return page(f"Audit of {card.agent}", top, list(_sections(card, outcomes or {})), pictures=False, of="an audit")
 
 

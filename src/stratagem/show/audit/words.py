@@ -19,6 +19,30 @@ def verdict(card: Card) -> Sequence[str]:
     return [*_warn_unanswered(card), *_describe_unsaid(card.cost), *_alarms(card), *_level(card), *card.notes]
 
 
+def summarise(card: Card) -> list[str]:
+    """Return a sentence for each game: what an opponent gains who knows the agent's strategy, beside random play."""
+    return [
+        _exploitation(figure)
+        for figure in card.figures
+        if figure.group == "exploitability" and figure.name.endswith(".exploitability") and _says_something(figure)
+    ]
+
+
+def _says_something(figure: Measurement) -> bool:
+    """Return whether a gain is known, or limited on a side: one of at least 0 says nothing."""
+    return figure.value is not None or figure.upper is not None or bool(figure.lower)
+
+
+def _exploitation(figure: Measurement) -> str:
+    game, unit, limits = figure.name.rpartition(".")[0], figure.unit, ends(figure)
+    if figure.value is None:
+        gain = limits.replace("≥", "at least").replace("≤", "at most")
+    else:
+        gain = number(figure.value) if limits == NONE else f"{number(figure.value)} ({limits})"
+    random = "" if figure.chance is None else f" Against random play it would be {number(figure.chance)}."
+    return f"{game}: an opponent who knows this agent's strategy gains {gain} {unit} by it.{random}"
+
+
 def _level(card: Card) -> Iterator[str]:
     """Yield the level of an exploitability between two one-sided limits, which a reader would take for an interval."""
     if any(figure.lower is not None and figure.upper is not None and _one_sided(figure) for figure in card.figures):

@@ -8,6 +8,7 @@ from typing import Any
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.regret_solver import Floats, TreeSolver
+from stratagem.games.tree_walk import QUICK
 from stratagem.measure.tree_policy import Oracle, oracle_of
 from stratagem.players.equilibrium import check_solvable
 
@@ -21,7 +22,7 @@ def oracle_of_game(game: Game[Any]) -> Oracle:
     """Return the oracle of a game, of one round where rounds know nothing of each other."""
     if game.spec.seats < 2:
         raise CannotCompute(f"{game.spec.name} has one seat, so nobody can exploit anybody in it.")
-    return oracle_of(game)
+    return oracle_of(game, QUICK, least=QUICK)
 
 
 @lru_cache(maxsize=8)

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.tree_size import estimated_size
-from stratagem.games.tree_walk import BUDGET
+from stratagem.games.tree_walk import QUICK
 from stratagem.measure.audit.measurement import Measurement, fill_figure, of_exploitability
 from stratagem.measure.audit.permutation import PermutationTest, Replies, find_change, follow
 from stratagem.measure.audit.probes.base import ProbeFindings, Task
@@ -36,7 +36,7 @@ _SILENT = "It gave no reply to any question."
 
 def gain_of(task: Task) -> ResponseGain:
     """Return the gain from the agent in the game of a task, one round where rounds know nothing of each other."""
-    oracle = oracle_of(task.game)
+    oracle = oracle_of(task.game, QUICK, least=QUICK)
     return ResponseGain(oracle, questions_of(oracle.tree, task.agent))
 
 
@@ -48,7 +48,7 @@ def askable(task: Task, least: float = FEW) -> str:
     try:
         if game.spec.on_illegal != "default" and task.agent.traits.fallible:
             return f"{task.text} has no action for an illegal reply."
-        if estimated_size(game, task.key, one_round=game.spec.independent_rounds > 0) > BUDGET:
+        if estimated_size(game, task.key, one_round=game.spec.independent_rounds > 0) > QUICK:
             return f"The tree of {task.text} is too large to be walked."
         questions = gain_of(task).questions
     except CannotCompute as error:
