@@ -104,6 +104,11 @@ def test_a_dry_run_tells_the_largest_cost_of_a_model_behind_a_server(run, tmp_pa
     assert status == 0
     assert cost["reply_tokens"] == 256 * cost["calls"] <= 256_000
     assert cost["money"] == pytest.approx((cost["prompt_tokens"] + 2 * cost["reply_tokens"]) / 1e6)
+    assert cost["action_money"] == pytest.approx((cost["prompt_tokens"] + 2 * cost["action_tokens"]) / 1e6, abs=1e-5)
+    assert 2 * cost["calls"] < cost["action_tokens"] <= 3 * cost["calls"]  # BET, PASS, CALL and FOLD
+    printed = " ".join(run("audit", "api:m@http://127.0.0.1:9/v1", *options[:-1])[1].split())
+    alone = f"If a reply is an action alone: {cost['action_tokens']:,} reply tokens, {cost['action_money']:.2f} usd."
+    assert alone in printed
 
 
 def test_the_folder_of_an_unfinished_audit_is_no_lost_card(audited, run, folder, tmp_path):

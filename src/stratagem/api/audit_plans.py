@@ -98,8 +98,10 @@ def _grid(plan: AuditPlan) -> ResultTable:
 
 def _describe_cost(cost: AuditEstimate) -> str:
     tokens = f"{cost.calls:,} calls, {cost.prompt_tokens:,} prompt tokens and {cost.reply_tokens:,} reply tokens"
-    priced = f"{cost.money or 0.0:.2f} {cost.currency}".strip()
-    return f"{tokens}, {'give `prices=` for money' if cost.money is None else priced}"
+    if cost.money is None or cost.action_money is None:
+        return f"{tokens}, {cost.action_tokens:,} if a reply is an action alone; give `prices=` for money"
+    most, alone = (f"{money:.2f} {cost.currency}".strip() for money in (cost.money, cost.action_money))
+    return f"{tokens}, {most}. If a reply is an action alone: {cost.action_tokens:,} reply tokens, {alone}"
 
 
 @one_sentence

@@ -15,7 +15,7 @@ from stratagem.games.base import Game, View
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.language.engines.base import Call, Finish, Request
-from stratagem.language.engines.remote.budget import largest_cost
+from stratagem.language.engines.remote.budget import CHARACTERS, largest_cost
 from stratagem.language.engines.remote.tally import prices_of
 from stratagem.language.models.reference import parse_model
 from stratagem.measure.audit.card import AuditCost
@@ -77,19 +77,24 @@ _EPISODES = 5
 
 @dataclass(frozen=True)
 class AuditEstimate:
-    """Largest cost, if each decision takes one call."""
+    """Largest cost, if each decision takes one call, and the cost of replies that are an action alone."""
 
     calls: int
     prompt_tokens: int
     reply_tokens: int
+    """Tokens of replies that are all as long as they may be."""
     money: float | None
     """Money at the prices given; None where they are not known."""
     currency: str
+    action_tokens: int = 0
+    """Tokens of replies that are an action alone."""
+    action_money: float | None = None
+    """Money with these."""
 
 
 def largest(plan: AuditPlan) -> AuditEstimate | None:
     """Return the largest cost of an audit; None where the agent is no model behind a server."""
-    calls, prompt, reply = 0, 0.0, 0.0
+    calls, prompt, reply, action = 0, 0.0, 0.0, 0.0
     model = ""
     for game in dict.fromkeys(step.game for step in plan.steps):
         made = make_bounded_game(game)
@@ -98,24 +103,28 @@ def largest(plan: AuditPlan) -> AuditEstimate | None:
             return None
         model = parse_model(agent.model).where
         decisions = sum(step.decisions for step in plan.steps if step.game == game)
-        costs = [largest_cost(_request(agent, view)) for view in _views(made)]
+        turns = list(_turns(made))
+        costs = [largest_cost(_request(agent, view)) for view, _ in turns]
         calls += decisions
         prompt += decisions * sum(cost.prompt for cost in costs) / len(costs)
         reply += decisions * agent.max_new_tokens
+        action += decisions * sum(1.0 + len(said) / CHARACTERS for _, said in turns) / len(turns)
     prices = prices_of(model)
-    money = None if prices is None else prices.of(prompt, reply)
-    return AuditEstimate(calls, round(prompt), round(reply), money, prices.currency if prices else "")
+    most, alone = (None if prices is None else prices.of(prompt, replies) for replies in (reply, action))
+    currency = prices.currency if prices else ""
+    return AuditEstimate(calls, round(prompt), round(reply), most, currency, round(action), alone)
 
 
-def _views(game: Game[Any]) -> Iterator[View[Any]]:
-    """Yield what seats see in some episodes of random play."""
+def _turns(game: Game[Any]) -> Iterator[tuple[View[Any], str]]:
+    """Yield what seats see in some episodes of random play, and what they do."""
     for number in range(_EPISODES):
         key = Key(0).at("estimate", number)
         state, turn = game.start(key.at("chance")), 0
         while not state.over:
             views = {seat: state.view(seat) for seat in state.to_act}
-            yield from views.values()
-            state.play({seat: view.choices.sample(key.at(turn, seat)) for seat, view in views.items()})
+            actions = {seat: view.choices.sample(key.at(turn, seat)) for seat, view in views.items()}
+            yield from ((view, actions[seat]) for seat, view in views.items())
+            state.play(actions)
             turn += 1
 
 

@@ -27,7 +27,7 @@ _PAUSE = 0.01
 """Seconds between two looks at a budget that is reserved for other requests."""
 COUNTED = ("calls", "tokens")
 """Units that are no currency."""
-_CHARACTERS = 2
+CHARACTERS = 2
 """Characters of a token at least, on average over a prompt in English."""
 _FRAME = 16
 """Tokens around a message at most."""
@@ -63,7 +63,7 @@ class CallCost:
 def largest_cost(request: Request) -> CallCost:
     """Return the largest cost of a request: its prompt by its characters, and a reply of full length."""
     messages = request.prompt.messages
-    prompt = sum(len(text) / _CHARACTERS + _FRAME for _, text in messages)
+    prompt = sum(len(text) / CHARACTERS + _FRAME for _, text in messages)
     return CallCost(1.0, prompt, request.max_new_tokens)
 
 
