@@ -8,6 +8,7 @@ from dataclasses import replace
 from stratagem.measure.audit.card import Card
 from stratagem.measure.audit.condition import Outcome
 from stratagem.show.audit.card_tables import ALL, group_tables
+from stratagem.show.audit.picture import interval_picture
 from stratagem.show.audit.words import describe_outcome, sentence, summarise, verdict
 from stratagem.show.html import Html, element, join
 from stratagem.show.markup import table_html
@@ -49,7 +50,8 @@ def _sections(card: Card, outcomes: Mapping[str, Outcome]) -> Iterator[Section]:
         title = f"Against {card.baseline}" if group == "against" else group.capitalize()
         figures = [figure for figure in card.figures if figure.group == group]
         notes = [fold_element(figure.name, element("p", line)) for figure in figures if (line := sentence(figure))]
-        yield Section(group, title, _SHOWS[group], join(table_html(replace(of_group, title="")), *notes))
+        pictures = map(interval_picture, figures) if group == "exploitability" else ()
+        yield Section(group, title, _SHOWS[group], join(*pictures, table_html(replace(of_group, title="")), *notes))
     for game, lines in card.strategies.items():
         rows = [[f"seat {line.seat}", element("td", line.situation, class_="words"), line.action] for line in lines]
         body = table(["seat", "where", "play"], rows[:_MOST_LINES])
