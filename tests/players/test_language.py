@@ -121,7 +121,7 @@ MISTAKES = {
     "tiny(mode=constrained)": "take style=reasoned or style=gtbench-reasoned, or mode=direct",
     "dir:/nowhere": "There is no folder '/nowhere'",
     "tiny+adapter:/nowhere": "There is no folder '/nowhere': an adapter is a folder",
-    "tiny+dtype=int3": "There is no dtype 'int3': say one of bf16, fp16, fp32.",
+    "tiny+dtype=int3": "There is no dtype 'int3': say one of bf16, fp16, fp32, auto.",
 }
 
 

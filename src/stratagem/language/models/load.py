@@ -45,7 +45,7 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
         dtype = choose_dtype(ref, device).dtype
         ref = replace(ref, dtype=dtype)
     if dtype not in DTYPES:
-        raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join(DTYPES)}.")
+        raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join((*DTYPES, AUTO))}.")
     leave_out_cudnn_attention(device)
     model, tokenizer = _model(ref, folder, device, dtype), _tokenizer(folder)
     device = device if ref.four_bit else place(model, device)
