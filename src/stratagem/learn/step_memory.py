@@ -56,7 +56,19 @@ class StepMemory:
 
     def stored_bytes(self, pack: PackSize) -> float:
         """Return the bytes that all layers store in a forward pass without checkpoints."""
-        return self._casts + sum(block.count * self._layer(block, pack.passes) for block in self.shape.blocks)
+        layers = sum(block.count * self._layer(block, pack.passes) for block in self.shape.blocks)
+        return self._casts + layers - (self._left_out(pack) if self.shape.is_llama else 0.0)
+
+    def _left_out(self, pack: PackSize) -> float:
+        """Return the bytes that the last layer does not store, which is computed for the tokens of the loss alone.
+
+        Of all tokens it stores the norm before attention, and keys and values.
+        """
+        block = self.shape.blocks[-1]
+        whole = self._layer(block, pack.passes) - sum(self._keys(block, each) for each in pack.passes)
+        read = self.shape.hidden * (self._norm + self._normed + self._reads(block, _MIXER) * self._width)
+        read += block.narrow * (self._norm + self._normed) if self.shape.head_norms else 0.0
+        return (whole - pack.tokens * read) * max(0.0, 1.0 - pack.loss_tokens / pack.tokens)
 
     def _logits(self, pack: PackSize) -> float:
         rows = min(chunk_size(self.shape.vocabulary, on_gpu=self.on_gpu), pack.loss_tokens)

@@ -87,6 +87,12 @@ class ModelShape:
         return tuple(kind for kind in kinds if kind.count)
 
     @property
+    def is_llama(self) -> bool:
+        """True if its layers are those of Llama, which `models.decoder_structure` reads."""
+        other = self.post_norms or self.gated or self.eager or self.linear or self.per_layer_input
+        return not (other or self.global_layers)
+
+    @property
     def linear_parameters(self) -> int:
         """Parameters of the linear layers, which +4bit quantises."""
         return sum(block.count * sum(map(prod, block.linears.values())) for block in self.blocks)
