@@ -4,6 +4,7 @@ import math
 import tomllib
 
 import pytest
+import torch
 
 import stratagem as sg
 from small_recipes import RECIPES
@@ -12,7 +13,7 @@ from stratagem.algorithms.machine_choices import choose_formats, keep_choices_of
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.language.models import load as loading
-from stratagem.language.models import number_format
+from stratagem.language.models import number_format, onednn_linear
 from stratagem.language.models.known_shapes import shape_of
 from stratagem.language.models.load import load
 from stratagem.language.models.number_format import FormatChoice, choose_format, measure_ratio
@@ -67,6 +68,19 @@ def test_the_ratio_is_that_of_the_products(monkeypatch):
 def test_products_are_measured_on_this_machine(monkeypatch):
     monkeypatch.setattr(number_format, "_SECONDS", 0.005)
     assert 0.001 < measure_ratio.__wrapped__(64, 128, "cpu") < 1000.0
+
+
+def test_products_are_those_of_training(monkeypatch):
+    formats = set()
+
+    def multiply(x, weight):
+        formats.add(x.dtype)
+        return onednn_linear.linear(x, weight)
+
+    monkeypatch.setattr(onednn_linear, "multiply", multiply)
+    monkeypatch.setattr(number_format, "_SECONDS", 0.005)
+    measure_ratio.__wrapped__(64, 128, "cpu")
+    assert formats == {torch.float32, torch.bfloat16}
 
 
 def test_a_product_that_takes_longer_than_a_measurement_is_measured(monkeypatch):

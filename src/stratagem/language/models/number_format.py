@@ -69,10 +69,12 @@ def _products_a_second(dtype: str, rows: int, hidden: int, intermediate: int, de
 def _repeat(left: Any, right: Any) -> float:
     import torch
 
+    from stratagem.language.models.onednn_linear import multiply  # that of training
+
     with torch.inference_mode():
-        float(torch.nn.functional.linear(left, right)[0, 0])  # the first one is slower; the number waits for the device
+        float(multiply(left, right)[0, 0])  # the first one is slower; the number waits for the device
         number, start, spent = 0, time.perf_counter(), 0.0
         while not number or spent < _SECONDS:
-            float(torch.nn.functional.linear(left, right)[0, 0])
+            float(multiply(left, right)[0, 0])
             number, spent = number + 1, time.perf_counter() - start
     return number / spent
