@@ -243,3 +243,14 @@ def test_mistake_is_one_sentence_without_the_errors_behind_it(call, sentence):
     assert (error.__cause__, error.__suppress_context__) == (None, True)
     frames = traceback.extract_tb(error.__traceback__)
     assert {Path(frame.filename).name for frame in frames} <= {Path(__file__).name, "mistakes.py"}
+
+
+def test_modules_of_games_are_found_without_an_import_of_their_own():
+    """As the pages name `stratagem.games.disguise.by_hand`; in a process where nothing has imported them."""
+    program = (
+        "import stratagem\n"
+        "print(stratagem.games.disguise.by_hand.__name__, stratagem.games.talk.Language.__name__)\n"
+        "print('Key' in dir(stratagem.games), hasattr(stratagem.games, 'nothing'))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["by_hand", "Language", "True", "False"]

@@ -7,8 +7,10 @@ import pytest
 from test_asking import Told
 
 import stratagem
-from stratagem.games import make_game
+from stratagem.base.errors import CannotCompute
+from stratagem.games import Key, make_game
 from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.exploitability.replies import sampled_exploitability
 from stratagem.players.catalogue import make_player
 
 KUHN = make_game("kuhn")
@@ -97,3 +99,10 @@ def test_exploitability_of_the_front_door():
 def test_wrong_number_of_replies_is_refused(replies):
     with pytest.raises(stratagem.StratagemError, match="effort"):
         evaluated(Told(sloppy), effort=replies)
+
+
+def test_nobody_is_asked_about_a_tree_that_is_large_for_replies_alone():
+    """Each situation costs replies, of a server money."""
+    game = make_game("tic-tac-toe")
+    with pytest.raises(CannotCompute, match="beyond the budget of 500,000"):
+        sampled_exploitability(game, make_player("random", game), Key(0))

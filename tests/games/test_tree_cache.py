@@ -2,15 +2,20 @@
 
 import os
 from dataclasses import fields
+from functools import partial
 
 import numpy as np
 import pytest
 
+import stratagem as sg
 from stratagem.base.errors import CannotCompute
-from stratagem.games import tree_cache
+from stratagem.games import catalogue, tree_cache
 from stratagem.games.catalogue import make_game
 from stratagem.games.kuhn import Kuhn
+from stratagem.games.matrix.rules import MatrixGame
 from stratagem.games.regret_solver import TreeSolver
+from stratagem.games.spiel.bridge import SpielGame
+from stratagem.games.spiel.face import PlainFace
 from stratagem.games.talk import Talk
 from stratagem.games.tree_cache import tree_of
 from stratagem.games.tree_walk import walk
@@ -102,17 +107,58 @@ def test_rounds_of_a_game_are_not_stored(folder):
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("harm", ["cut", "lost", "options"])
+EFG = """EFG 2 R "" { "A" "B" } ""
+p "" 1 1 "" { "a" "b" } 0
+ t "" 1 "" { %d 0 }
+ t "" 2 "" { 0 0 }
+"""
+
+
+def test_a_game_that_openspiel_reads_from_a_file_is_not_stored(tmp_path):
+    file = tmp_path / "own.efg"
+    file.write_text(EFG % 7)
+    sg.allow(str(file))
+    game = make_game(f"spiel:efg_game(filename={file})")
+    assert tree_cache._folder_of(game) is None
+    assert tree_cache._folder_of(Talk(game=game, words=("a",))) is None
+
+
+class OwnFace(PlainFace):
+    """Action names of a user's."""
+
+
+def test_a_game_with_action_names_of_a_users_is_not_stored():
+    faces = PlainFace(text="kuhn_poker"), OwnFace(text="kuhn_poker")
+    ours, own = (tree_cache._folder_of(SpielGame(text="kuhn_poker", face=face)) for face in faces)
+    assert ours is not None
+    assert own is None
+
+
+def test_what_another_package_sets_under_a_name_is_in_the_key(monkeypatch):
+    def register(payoff):
+        table = (((payoff, 1), (0, 0)), ((0, 0), (1, 3)))
+        monkeypatch.setitem(
+            catalogue._registry.table, "stag", partial(MatrixGame, name="stag", payoffs=table, rounds=1)
+        )
+        catalogue.usual_of.cache_clear()
+        return tree_of(make_game("stag"))
+
+    assert [register(payoff).returns.max() for payoff in (5, 9)] == [5, 9]
+
+
+@pytest.mark.parametrize("harm", ["cut", "empty", "lost", "options", "other options"])
 def test_a_broken_tree_is_walked_again(folder, harm):
     game = make_game("leduc")
     digest = tree_of(game).digest
     (stored,) = folder.iterdir()
     if harm == "cut":
         (stored / "parent.npy").write_bytes((stored / "parent.npy").read_bytes()[:90])
+    elif harm == "empty":
+        (stored / "parent.npy").write_bytes(b"")
     elif harm == "lost":
         (stored / "set-node.npy").unlink()
     else:
-        (stored / "options.json").write_text("[")
+        (stored / "options.json").write_text("[" if harm == "options" else "[1]")
     assert tree_of(game).digest == digest
     assert isinstance(tree_of(game).parent, np.memmap)
 
@@ -140,4 +186,10 @@ def test_the_tree_that_was_not_used_for_longest_makes_room(folder, monkeypatch):
 def test_a_cache_that_cannot_be_written_changes_nothing(monkeypatch, tmp_path):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "file"))
+    assert len(tree_of(make_game("leduc"))) == 9451
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch):
+    monkeypatch.delenv("STRATAGEM_CACHE")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
     assert len(tree_of(make_game("leduc"))) == 9451

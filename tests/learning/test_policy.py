@@ -199,6 +199,16 @@ def test_a_decoder_of_llamas_structure_is_read_by_the_fused_pass(kind, kind_of_p
     assert type(Policy(load(kind)).decoder_pass) is kind_of_pass
 
 
+@pytest.mark.usefixtures("probing_anew")
+def test_a_decoder_that_the_fused_pass_reads_otherwise_is_left_to_its_modules(monkeypatch):
+    """As one of the same modules whose configuration scales the residuals."""
+    layer = FusedPass._layer
+    monkeypatch.setattr(FusedPass, "_layer", lambda *given: 0.9 * layer(*given))
+    policy = Policy(load("tiny"))
+    assert type(policy.decoder_pass) is ModulePass
+    assert policy.share_prefixes
+
+
 def test_the_last_layer_is_computed_for_the_loss_tokens_alone():
     lm, rows = load("tiny"), []
     policy, made = Policy(lm), examples(3)

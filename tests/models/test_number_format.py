@@ -1,8 +1,10 @@
 """`+dtype=auto`: bf16 where this machine multiplies it faster, fp32 for small models, and one choice a run."""
 
+import math
 import tomllib
 
 import pytest
+import torch
 
 import stratagem as sg
 from small_recipes import RECIPES
@@ -10,11 +12,13 @@ from stratagem.algorithms.catalogue import recipe_of
 from stratagem.algorithms.machine_choices import choose_formats, keep_choices_of, settle_here
 from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
-from stratagem.language.models import number_format
+from stratagem.language.models import load as loading
+from stratagem.language.models import number_format, onednn_linear
 from stratagem.language.models.known_shapes import shape_of
 from stratagem.language.models.load import load
 from stratagem.language.models.number_format import FormatChoice, choose_format, measure_ratio
 from stratagem.language.models.reference import BadModel, parse_model
+from stratagem.language.models.tiny import tiny_folder
 
 TINY = {
     **RECIPES["sepo"],
@@ -66,6 +70,24 @@ def test_products_are_measured_on_this_machine(monkeypatch):
     assert 0.001 < measure_ratio.__wrapped__(64, 128, "cpu") < 1000.0
 
 
+def test_products_are_those_of_training(monkeypatch):
+    formats = set()
+
+    def multiply(x, weight):
+        formats.add(x.dtype)
+        return onednn_linear.linear(x, weight)
+
+    monkeypatch.setattr(onednn_linear, "multiply", multiply)
+    monkeypatch.setattr(number_format, "_SECONDS", 0.005)
+    measure_ratio.__wrapped__(64, 128, "cpu")
+    assert formats == {torch.float32, torch.bfloat16}
+
+
+def test_a_product_that_takes_longer_than_a_measurement_is_measured(monkeypatch):
+    monkeypatch.setattr(number_format, "_SECONDS", 0.0)
+    assert 0.0 < measure_ratio.__wrapped__(64, 128, "cpu") < math.inf
+
+
 def test_a_model_is_loaded_in_the_format_that_is_chosen(ratio):
     ratio(2.0)
     lm = load("tiny+dtype=auto")
@@ -101,6 +123,15 @@ def test_a_model_that_must_be_fetched_first_keeps_auto(ratio):
     ratio(2.0)
     recipe = SEPORecipe.read({**TINY, "model": "hf:nobody/nothing+dtype=auto"})
     assert choose_formats(recipe, "cpu") == (recipe, ())
+
+
+@pytest.mark.parametrize("model", ["hf:nobody/nothing+dtype=auto", "zoo:kuhn-demo+dtype=auto"])
+def test_a_new_run_stores_the_format_of_a_model_that_is_fetched_for_it(ratio, monkeypatch, model):
+    ratio(2.0)
+    monkeypatch.setattr(loading, "hub_folder", lambda ref: tiny_folder("tiny"))
+    begun, said = settle_here(SEPORecipe.read({**TINY, "model": model, "sft": {"epochs": 0}}))
+    assert begun.model == model.replace("auto", "bf16")
+    assert said[0].startswith("Weights are in bf16")
 
 
 def test_a_dry_run_says_what_is_chosen(ratio):

@@ -14,7 +14,7 @@ from stratagem.algorithms.estimates import estimate_run
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.language.models.devices import find_device
 from stratagem.language.models.known_shapes import shape_of
-from stratagem.language.models.load import folder_of
+from stratagem.language.models.load import choose_dtype
 from stratagem.language.models.number_format import FormatChoice, choose_format
 from stratagem.language.models.reference import AUTO, parse_model
 from stratagem.training.estimate import RunEstimate
@@ -73,18 +73,23 @@ def device_memory() -> float:
     return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
 
 
-def choose_formats(recipe: R, device: str) -> tuple[R, tuple[FormatChoice, ...]]:
+def choose_formats(recipe: R, device: str, *, fetch: bool = False) -> tuple[R, tuple[FormatChoice, ...]]:
     """Return the recipe with a number format in place of each `+dtype=auto` of its models, and the choices.
 
-    A model whose sizes are unknown without a download keeps it until the run is made.
+    A model whose sizes are unknown without a download keeps it, unless `fetch` allows one.
     """
     choices: list[FormatChoice] = []
 
     def choose(text: str) -> str:
         ref = parse_model(text)
-        if ref.dtype != AUTO or (shape := shape_of(text)) is None:
+        if ref.dtype != AUTO:
             return text
-        choices.append(choose_format(shape, device))
+        if fetch:
+            choices.append(choose_dtype(ref, device))
+        elif (shape := shape_of(text)) is not None:
+            choices.append(choose_format(shape, device))
+        else:
+            return text
         return str(replace(ref, dtype=choices[-1].dtype))
 
     return _change_models(recipe, choose), tuple(dict.fromkeys(choices))
@@ -92,10 +97,7 @@ def choose_formats(recipe: R, device: str) -> tuple[R, tuple[FormatChoice, ...]]
 
 def settle_here(recipe: R) -> tuple[R, list[str]]:
     """Return the recipe of a new run on this machine, and a sentence for each choice."""
-    for text in _models(recipe):
-        if parse_model(text).dtype == AUTO:
-            folder_of(parse_model(text))  # fetched where its sizes are not known yet
-    recipe, formats = choose_formats(recipe, find_device())
+    recipe, formats = choose_formats(recipe, find_device(), fetch=True)
     recipe, checkpointing = choose_checkpointing(recipe, device_memory())
     return recipe, [str(choice) for choice in (*formats, checkpointing) if choice is not None]
 

@@ -1,6 +1,7 @@
 """Rules: games, their states and views, the choices of a seat, and keyed chance."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,7 +49,13 @@ _MODULES = {
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
+        if not name.startswith("_") and find_spec(f"{__name__}.{name}"):  # a module, such as `stratagem.games.talk`
+            return import_module(f"{__name__}.{name}")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = next((module for module, names in _MODULES.items() if name in names), "base")
     globals()[name] = found = getattr(import_module(f"{__name__}.{module}"), name)
     return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,7 +1,7 @@
 """Trees of games on disk: columns in files that are read memory-mapped, each tree under the digest of its rules.
 
-Only large trees of this package's own games, and of OpenSpiel's, are stored: the rules in a file of a user's may change
-with any edit. Views and states are not stored, since the moves on the way to a set make them again.
+Only large trees of this package's own games, and of OpenSpiel's, are stored: a file of a user's, code or data, may
+change with any edit. Views and states are not stored, since the moves on the way to a set make them again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Any
 from stratagem.base.cache import cache_folder, make_folder
 from stratagem.base.errors import StratagemError
 from stratagem.games.base import Game, SetOptions
-from stratagem.games.catalogue import describe
+from stratagem.games.spiel.parameter_files import files_in_game
+from stratagem.games.spiel.rules import SpielRules
 from stratagem.games.tree import GameTree, RoundKind
 from stratagem.games.tree_sets import InformationSets, SetColumns
 from stratagem.games.tree_walk import BUDGET, Progress, check_size, walk
@@ -67,11 +68,24 @@ def _folder_of(game: Game[Any]) -> Path | None:
     """Return where the tree of a game is stored; None for one whose rules are not this package's or OpenSpiel's."""
     inner: Game[Any] | None = game
     while inner is not None:
-        if not type(inner).__module__.startswith("stratagem."):
+        if not _is_ours(inner) or (isinstance(inner, SpielRules) and _has_own_part(inner)):
             return None
         inner = inner.inner
-    rules = f"{describe(game)} v{game.spec.version} format {FORMAT} {_rules_stamp()}"
-    return cache_folder() / "trees" / hashlib.blake2b(rules.encode(), digest_size=16).hexdigest()
+    # not the game's text, which leaves out what another package sets under a name of its own
+    rules = f"{game!r} v{game.spec.version} format {FORMAT} {_rules_stamp()}"
+    try:
+        return cache_folder() / "trees" / hashlib.blake2b(rules.encode(), digest_size=16).hexdigest()
+    except RuntimeError:  # a user without a home
+        return None
+
+
+def _is_ours(part: object) -> bool:
+    return type(part).__module__.startswith("stratagem.")
+
+
+def _has_own_part(game: SpielRules) -> bool:
+    """Return whether a game of OpenSpiel reads a file, or has action names by code of a user's."""
+    return bool(files_in_game(game.text)) or not _is_ours(game.look)
 
 
 @cache
@@ -105,18 +119,19 @@ def _read_tree(game: Game[Any], folder: Path) -> GameTree | None:
     """Read a tree; None where there is none, or no whole one."""
     import numpy as np
 
-    if not folder.is_dir():
-        return None
     try:
-        options = json.loads((folder / _OPTIONS).read_text(encoding="utf-8"))
+        if not folder.is_dir():
+            return None
+        text = (folder / _OPTIONS).read_text(encoding="utf-8")
+        options = tuple(SetOptions(tuple(actions), tuple(moves)) for actions, moves in json.loads(text))
         nodes = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in _NODES}
         of_sets = {name: np.load(folder / f"set-{name}.npy", mmap_mode="r") for name in _SETS}
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError, EOFError):  # the last of a file without a byte, as a crash may leave it
         shutil.rmtree(folder, ignore_errors=True)
         return None
     with suppress(OSError):
         os.utime(folder)
-    columns = SetColumns(**of_sets, options=tuple(SetOptions(tuple(a), tuple(moves)) for a, moves in options))
+    columns = SetColumns(**of_sets, options=options)
     known = InformationSets(game, None, columns, nodes["parent"], nodes["choice"], nodes["information_set"])
     return GameTree(game=game, **nodes, information_sets=known, kinds=(RoundKind(1.0, (0,), known),))
 

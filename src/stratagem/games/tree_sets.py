@@ -129,11 +129,11 @@ class InformationSets(Sequence[InformationSet]):
     def shown(self, number: int) -> tuple[State[Any], View[Any]]:
         """Return the state at the first node of a set, and the view of its seat."""
         group, place = divmod(number, _TOGETHER)
-        if group not in self._shown:
-            self._shown[group] = self._show(range(group * _TOGETHER, min(len(self), (group + 1) * _TOGETHER)))
+        if (made := self._shown.get(group)) is None:  # asked once: another thread may drop it
+            made = self._shown[group] = self._show(range(group * _TOGETHER, min(len(self), (group + 1) * _TOGETHER)))
             if len(self._shown) > _KEPT:
                 self._shown.popitem(last=False)
-        return self._shown[group][place]
+        return made[place]
 
     @cached_property
     def _positions(self) -> Positions:
