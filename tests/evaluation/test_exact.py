@@ -199,7 +199,7 @@ def test_an_uncertain_end_is_averaged_over():
     ("text", "name", "sentence"),
     [
         ("tic-tac-toe", "mcts:10", "cannot state its probabilities"),
-        ("auction", "FictitiousPlay", "has about 4e\\+11 nodes, beyond the budget of 5,000,000"),
+        ("auction", "FictitiousPlay", "has about 4e\\+11 nodes, beyond the budget of 2,000,000"),
         ("bargaining", "random", "has about .* nodes, beyond the budget"),
         ("spiel:catch", "random", "one seat"),
     ],

@@ -131,7 +131,7 @@ def solve(
         method: cfr+, dcfr or cfr.
         iterations: Largest number of iterations, each of which updates every seat.
         until: Exploitability at which it stops, in the unit of the game.
-        exact_budget: Largest number of nodes of the game's tree, if it is above 5,000,000.
+        exact_budget: Largest number of nodes of the game's tree, if it is above 2,000,000.
         out: New JSON file for the policy and the figures.
         progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """

@@ -217,7 +217,7 @@ def talk(
         exchange: Number of the exchange, of those in which the speaker speaks.
         episodes: Number of episodes at each seat, to measure all exchanges by play, for any players; 0 is exact.
         seed: Seed of all randomness.
-        exact_budget: Largest number of nodes of the game's tree, if it is above 5,000,000.
+        exact_budget: Largest number of nodes of the game's tree, if it is above 2,000,000.
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
         progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """

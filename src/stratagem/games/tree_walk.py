@@ -26,8 +26,8 @@ from stratagem.games.tree_size import estimated_size
 if TYPE_CHECKING:
     from stratagem.games.tree_sets import Ints
 
-BUDGET = 5_000_000
-"""Largest number of nodes: some fifteen seconds and 600 MB."""
+BUDGET = 2_000_000
+"""Largest number of nodes: some ten seconds and 300 MB."""
 QUICK = 500_000
 """Largest number where somebody waits, or where there is another way than a tree: a second or two."""
 _REPORT_EVERY = 10_000

@@ -191,7 +191,7 @@ def _cached_oracle(game: Game[Any], budget: int, one_round: bool) -> Oracle:
 def tree_or_induction(game: Game[Any], player: Player, budget: int) -> Oracle | None:
     """Return the game's tree with its best responses, or None where backward induction computes them.
 
-    A game that hides something is walked as a tree, of at most 5,000,000 nodes, or `budget` where that is more. So is
+    A game that hides something is walked as a tree, of at most 2,000,000 nodes, or `budget` where that is more. So is
     one round of a game whose rounds know nothing of each other, and every game with a player that knows its policy on
     a whole tree. Others are solved by induction, and so are games of more than 500,000 nodes whose situations repeat,
     such as an auction of many rounds against a player without memory. Raise `CannotCompute` where neither can be.

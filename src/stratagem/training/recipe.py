@@ -81,7 +81,7 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
     """Episodes against each opponent in the final evaluation."""
     exact_budget: int = Field(default=BUDGET, ge=0)
     """Situations that may be walked for an exact figure; one that a model is asked about counts 40. The tree of a game
-    of hidden information may have 5,000,000 nodes, or this number where it is larger. With 0 validations have none."""
+    of hidden information may have 2,000,000 nodes, or this number where it is larger. With 0 validations have none."""
     policy_replies: int = Field(default=0, ge=0)
     """Replies a situation, by which the exploitability of a mode is measured that states no probabilities; 0 measures
     none, and 8 are the fewest."""
@@ -201,7 +201,7 @@ class OpponentsRecipe(PolicyRecipe):
     """Opponents of validation and of the final evaluation; one of them plays all other seats."""
     exact_budget: int = Field(default=0, ge=0)
     """Situations that may be walked for an exact figure; one that a model is asked about counts 40. The tree of a game
-    of hidden information may have 5,000,000 nodes, or this number where it is larger. With 0 validations have none."""
+    of hidden information may have 2,000,000 nodes, or this number where it is larger. With 0 validations have none."""
 
     def suite(self, game: Game[Any]) -> Suite:
         """The game alone, against the recipe's opponents."""
