@@ -25,7 +25,7 @@ KINDS = [
 
 
 def kept(policy, lm, examples):
-    """Bytes that the forward pass keeps for the backward pass, apart from weights."""
+    """Bytes that the forward pass to the tokens before the last keeps for the backward pass, apart from weights."""
     weights = {weight.untyped_storage().data_ptr() for weight in lm.model.parameters()}
     sizes = {}
 
@@ -36,7 +36,7 @@ def kept(policy, lm, examples):
 
     packs = policy.packs(examples)
     with active(lm, "one"), torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        states = [policy.hidden_states(pack) for pack in packs]
+        states = [policy.hidden_states(pack, [nodes[-2] for nodes in pack.nodes]) for pack in packs]
     assert all(state.requires_grad for state in states)
     return sum(size for at, size in sizes.items() if at not in weights)
 
