@@ -152,6 +152,8 @@ def test_pair_is_shown_with_its_prompts(browser, record):
     with open_viewer(record, port=0, needs_token=False).server as server:
         page.goto(f"{server.url}/#/games?record=evals")
         page.get_by_role("link", name="Paired deals").click()
+        page.wait_for_url("**/#/pairs*")
+        page.get_by_label("Newest first").wait_for(state="detached")  # the list is gone
         page.get_by_label("First").select_option(FIRST)
         page.get_by_label("Second").select_option(SECOND)
         page.wait_for_url("**first=*&second=*")
