@@ -326,7 +326,7 @@ class SetOptions(NamedTuple):
 
     actions: tuple[str, ...]
     moves: tuple[Any, ...]
-    """Names of the actions that `Positions.after` knows."""
+    """Names of these actions in `Positions.children`, in the same order."""
 
 
 class Positions(Protocol):

@@ -67,7 +67,7 @@ class GameTree:
     def __len__(self) -> int:
         return len(self.parent)
 
-    @cached_property
+    @property
     def slots(self) -> Ints:
         """Number of the first action of each information set among the actions of all sets, and their number."""
         return self.information_sets.slots
