@@ -23,9 +23,10 @@ from stratagem.base.provenance import provenance, source
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.measure.exploitability.replies import legal_only
-from stratagem.measure.sampled.drawn import ReplySource
+from stratagem.measure.sampled.drawn import Memory, MemorySource, ReplySource
 from stratagem.measure.sampled.gain import ResponseGain
 from stratagem.measure.sampled.limits import ExploitabilityLimits, Z, measured_limits, point, standard_error
+from stratagem.measure.sampled.permutation import DEPENDENT, dependence_p
 from stratagem.measure.sampled.questions import Floats, questions_of
 from stratagem.measure.sampled.tally import ReplyTally, frequencies
 from stratagem.measure.tree_policy import oracle_of, policy_on
@@ -68,6 +69,9 @@ class Study:
     repetitions: int
     illegal_rate: float = 0.0
     cache_rate: float = 0.0
+    memory: Memory | None = None
+    """Memory of earlier replies, by which each is drawn; the limits are of what was played then."""
+    memory_rate: float = 0.0
     num_bootstrapped: int = 0
     """Repetitions that are also bootstrapped."""
 
@@ -80,6 +84,9 @@ STUDIES = (
     Study("leduc", "leduc", ("random", "cfr:100"), (8000, 20000), 100),
     Study("cache", "kuhn", KUHN, (1700,), 300, cache_rate=0.75),
     Study("more", "kuhn", KUHN[:3], (5000,), 500),
+    Study("copies", "kuhn", KUHN, (360, 1700), 300, memory="all", memory_rate=0.75),
+    Study("repeats", "kuhn", KUHN, (360, 1700), 300, memory="last", memory_rate=0.5),
+    Study("drifts", "kuhn", KUHN, (360, 1700), 300, memory="drift", memory_rate=0.95),
 )
 
 
@@ -95,11 +102,14 @@ class Known:
         self.rows = np.zeros(int(self.questions.slots[-1]))
         self.rows[self.questions.in_tree] = policy_on(oracle.tree, player)
         self.study = study
-        self.truth = self.value(self.source(Key(0)).played)
+        self.truth = self.value(self.rows if study.memory else self.source(Key(0)).played)
+        """Exploitability, without a memory of earlier replies."""
 
-    def source(self, key: Key) -> ReplySource:
+    def source(self, key: Key) -> ReplySource | MemorySource:
         """Return a source of replies."""
         study = self.study
+        if study.memory:
+            return MemorySource(self.questions, self.rows, key, study.memory, study.memory_rate)
         return ReplySource(self.questions, self.rows, key, illegal_rate=study.illegal_rate, cache_rate=study.cache_rate)
 
     def value(self, rows: Floats) -> float:
@@ -109,8 +119,12 @@ class Known:
 
 def repetition(known: Known, replies: int, key: Key, *, bootstrapped: bool) -> dict[str, float]:
     """Measure once: lower and upper limits and points by procedure."""
-    limits = measured_limits(known.gain, known.source(key), replies, key)
-    figures = {"lower": limits.lower, "upper": limits.upper}
+    source = known.source(key)
+    limits = measured_limits(known.gain, source, replies, key)
+    figures = {"lower": limits.lower, "upper": limits.upper, "truth": known.truth}
+    if isinstance(source, MemorySource):
+        figures["truth"] = known.value(source.played)
+        figures["dependence_p"] = dependence_p(source.replies, key, rounds=199)
     if limits.point is not None:
         figures["point"] = limits.point
     figures |= _others(known, limits)
@@ -155,7 +169,14 @@ def measured(study: Study, player: str, replies: int) -> dict[str, Any]:
         repetition(known, replies, key, bootstrapped=number < study.num_bootstrapped) for number, key in enumerate(keys)
     ]
     columns = {name: np.array([row[name] for row in found if name in row]) for name in found[0]}
-    covered = {name: _share(name, column, known.truth) for name, column in columns.items() if "er" in name[-5:]}
+    ends = {name: column for name, column in columns.items() if name.endswith(("lower", "upper"))}
+    covered = {name: _share(name, column, columns["truth"][: len(column)]) for name, column in ends.items()}
+    forgetful = {name: _share(name, ends[name], known.truth) for name in ("lower", "upper")}
+    memory = (
+        {"without_memory": forgetful, "dependence_found": float((columns["dependence_p"] <= DEPENDENT).mean())}
+        if study.memory
+        else {}
+    )
     return {
         **source(),
         "study": study.name,
@@ -167,9 +188,10 @@ def measured(study: Study, player: str, replies: int) -> dict[str, Any]:
         "cache_rate": study.cache_rate,
         "exploitability": known.truth,
         "covers": covered,
+        **memory,
         "means": {name: float(column.mean()) for name, column in columns.items()},
         "rmse": {
-            name: float(np.sqrt(np.mean((columns[name] - known.truth) ** 2)))
+            name: float(np.sqrt(np.mean((columns[name] - columns["truth"]) ** 2)))
             for name in ("point", "plug_in")
             if name in columns
         },
@@ -177,7 +199,7 @@ def measured(study: Study, player: str, replies: int) -> dict[str, Any]:
     }
 
 
-def _share(name: str, column: Floats, truth: float) -> float:
+def _share(name: str, column: Floats, truth: Floats | float) -> float:
     """Return the share of repetitions in which a limit holds."""
     held = column <= truth + 1e-9 if name.endswith("lower") else column >= truth - 1e-9
     return float(held.mean())

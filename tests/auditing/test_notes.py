@@ -83,3 +83,27 @@ def test_a_card_without_notes_is_read_and_compared(audited, tmp_path):
     (tmp_path / FILE).write_text(json.dumps({**data, "card": 4}))
     with pytest.raises(BadRecord, match="a card of version 4, and this program reads versions 1 to 3"):
         read_card(tmp_path)
+
+
+class Sticky:
+    """Repeats its last reply to a question four times in five."""
+
+    def __init__(self):
+        self.last = {}
+
+    def __call__(self, question):
+        words = question["situation"]
+        actions = question["choices"]["actions"]
+        if not self.last.get(words) or question["seed"] % 5 == 0:
+            self.last[words] = actions[question["seed"] // 5 % len(actions)]
+        return self.last[words]
+
+
+def test_notes_say_of_dependent_replies_what_the_limits_hold_for():
+    card = run_audit(plan_audit(player(Sticky(), "kuhn"), ["kuhn"], 600))
+    (note,) = [note for note in card.notes if "depend on earlier ones" in note]
+    assert note.startswith("kuhn: replies depend on earlier ones, or changed (p = 0.0010). The limits of ")
+    assert "hold for what the agent played in this audit." in note
+    assert card.by_name["kuhn.sequence"].alarm
+    steady = run_audit(plan_audit(Equilibrium(), ["kuhn"], 300))
+    assert not any("depend on" in note for note in steady.notes)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stratagem.games import Key
-from stratagem.measure.audit.permutation import differ, find_change, follow
+from stratagem.measure.sampled.permutation import dependence_p, differ, find_change, follow
 
 
 def drawn(seed, shares, size):
@@ -26,6 +26,35 @@ def test_replies_in_turn_are_noticed():
     assert follow([[0, 1] * 20], Key(1), rounds=999).p == pytest.approx(0.001)
     assert follow([[0, 1] * 20], Key(1), rounds=999).value == pytest.approx(-0.49, abs=0.03)
     assert follow([[0] * 10 + [1] * 10], Key(1), rounds=999).p < 0.01
+
+
+def copied(seed, rate, size=60, questions=12):
+    """Replies of which a share are one of the earlier ones to the same question, each alike."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(questions):
+        row = []
+        for _ in range(size):
+            row.append(row[rng.integers(len(row))] if row and rng.random() < rate else int(rng.random() < 0.5))
+        rows.append(row)
+    return rows
+
+
+def test_copies_of_all_earlier_replies_are_noticed():
+    """The first replies are copied most, so equal replies stand near each other at the start of each question."""
+    found = sum(follow(copied(seed, 0.6), Key(seed), rounds=199).p <= 0.05 for seed in range(20))
+    steady = sum(follow(copied(seed, 0.0), Key(seed), rounds=199).p <= 0.05 for seed in range(20))
+    assert found >= 8
+    assert steady <= 4
+
+
+def test_dependence_is_the_smaller_of_two_tests_by_bonferroni():
+    replies = drawn(1, SHARES, 30)
+    change, sequence = find_change(replies, Key(1), 99).p, follow(replies, Key(1), 99).p
+    assert dependence_p(replies, Key(1), 99) == min(1.0, 2 * min(change, sequence))
+    assert dependence_p([[0, 1] * 20], Key(1)) == pytest.approx(2 / 500)
+    assert dependence_p([[0] * 20 + [1] * 20], Key(1)) == pytest.approx(2 / 500)
+    assert dependence_p([[0], [1]], Key(1)) == 1.0
 
 
 def test_two_policies_are_told_apart_and_one_is_not():

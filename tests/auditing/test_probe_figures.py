@@ -7,9 +7,10 @@ import pytest
 from stratagem.games import Key, make_game
 from stratagem.measure.audit.probes import talking
 from stratagem.measure.audit.probes.base import Task
-from stratagem.measure.audit.probes.replies import RepliesProbe, actions_of
+from stratagem.measure.audit.probes.replies import RepliesProbe, gain_of
 from stratagem.measure.audit.probes.talking import TalkProbe
 from stratagem.measure.resumable import ResumableRecord
+from stratagem.measure.sampled.asking import ReplyAsker
 from stratagem.players.catalogue import make_player
 from stratagem.playing.dispatch import Dispatcher
 
@@ -31,9 +32,14 @@ def figures(probe, asked):
 
 def test_illegal_replies_are_an_action_of_their_own():
     """As action 0 they would hide from the tests that look for changes."""
-    known = SimpleNamespace(actions=("PASS", "BET"))
+    asked = task("random", "kuhn")
+    asker = ReplyAsker(asked.agent, gain_of(asked).questions, Key(0))
+    assert asker.questions.sets[0].actions == ("PASS", "BET")
     rows = [SimpleNamespace(action=action, how="free", calls=()) for action in ("BET", None, "PASS")]
-    assert actions_of(SimpleNamespace(sets=[known]), SimpleNamespace(decisions=[rows])) == [[1, 2, 0]]
+    lost = SimpleNamespace(action=None, how="error", calls=(SimpleNamespace(failed=True, finish="timeout"),))
+    asker.decisions[0] = [*rows[:2], lost, rows[2]]
+    assert (asker.actions[0], [*asker.answered[0]]) == ([1, 2, 0], [0, 1, 3])
+    assert not any(asker.actions[1:])
 
 
 def test_strategy_has_the_moves_alone_that_can_be_reached():

@@ -10,15 +10,17 @@ from stratagem.games import Key, make_game
 from stratagem.measure.audit.compare import FigureChange
 from stratagem.measure.exploitability.exact import exact
 from stratagem.measure.exploitability.replies import legal_only, sampled_exploitability
-from stratagem.measure.sampled.drawn import ReplySource
+from stratagem.measure.sampled.drawn import MemorySource, ReplySource
 from stratagem.measure.sampled.gain import ResponseGain
 from stratagem.measure.sampled.limits import Z, above, measured_limits, point, second_stage, upper_limit
 from stratagem.measure.sampled.questions import questions_of
 from stratagem.measure.sampled.tally import ReplyTally, apportion_replies, deal_halves, frequencies, variances
 from stratagem.measure.statistics import Estimate
 from stratagem.measure.tree_policy import oracle_of, policy_on
-from stratagem.players.base import Traits
+from stratagem.players.base import Move, Player, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.show.evaluation_file import read_exploitability
+from stratagem.show.exploitability_cells import basis_of
 
 
 def gain_of(text, player="random"):
@@ -205,6 +207,62 @@ def test_cache_widens_the_upper_limit_and_leaves_no_lower_one():
     plain = ReplyTally(found.tally.halves, found.tally.legal, [type(one)() for one in found.tally.copies])
     assert upper_limit(KUHN, found.tally) > upper_limit(KUHN, plain)
     assert (found.tally.num_independent(KUHN.questions) < plain.num_independent(KUHN.questions)).all()
+
+
+@pytest.mark.parametrize(("memory", "rate"), [("all", 0.75), ("last", 0.5), ("drift", 0.95)])
+def test_limits_of_a_player_with_a_memory_are_of_what_it_played(memory, rate):
+    """Of an equilibrium player that repeats itself more than half the lower limits are above 0: it can be exploited."""
+    gain, rows = gain_of("kuhn", "NashApprox")
+    held, above = 0, 0
+    for number in range(40):
+        source = MemorySource(gain.questions, rows, Key(number), memory, rate)
+        limits = measured_limits(gain, source, 360, Key(number))
+        played = gain(source.played, gain.best_responses(source.played))[0]
+        held += limits.lower <= played <= limits.upper
+        above += limits.lower > 0.0
+    assert held >= 33  # of 40 pairs at 90 %, 32 or fewer have a chance of 4 % where no limit is wider than it says
+    assert above >= 15 or memory != "all"
+
+
+def test_policy_that_was_played_is_the_mean_of_those_of_the_replies():
+    questions = KUHN.questions
+    numbers = np.full(len(questions), 3)
+    source = MemorySource(questions, UNIFORM, Key(5), "last", 0.5)
+    source(numbers)
+    first, second, _ = source.replies[0]
+    assert source.played[first] == pytest.approx((0.5 + 0.75 + (0.75 if second == first else 0.25)) / 3)
+    drifting = MemorySource(questions, np.eye(2)[np.zeros(12, int)].ravel(), Key(5), "drift", 0.5)
+    drifting(numbers)
+    assert drifting.played[1] == pytest.approx((0.5 + 0.25 + 0.125) / 3)
+    assert [*source(numbers).counts] != [*drifting(numbers).counts]
+
+
+def test_dependent_replies_are_told_beside_the_limits():
+    class Copycat(Player):
+        """It repeats its last reply to a question nine times in ten."""
+
+        name, traits = "Copycat", Traits(stochastic=True, repeats=True, fallible=False)
+
+        def __init__(self):
+            self.last = {}
+
+        def turn(self, ask):
+            choose = ask.key.at("choice").integer
+            known = self.last.get(ask.view.info_key)
+            move = known if known and choose(10) else [*ask.view.choices][choose(2)]
+            self.last[ask.view.info_key] = move
+            return Move(move)
+
+    game = make_game("kuhn")
+    copied = sampled_exploitability(game, Copycat(), Key(1), 40)
+    drawn = sampled_exploitability(game, make_player("random", game), Key(1), 40)
+    assert copied.basis.dependence_p <= 0.01 < 0.05 < drawn.basis.dependence_p
+    says = "depend on each other (p = "
+    assert says in " ".join(basis_of("Copycat", copied))
+    assert says not in " ".join(basis_of("random", drawn))
+    assert read_exploitability({"from_replies": copied.basis.to_json(copied)}).basis == copied.basis
+    certain = sampled_exploitability(game, make_player("TightValue", game), Key(1), 40)
+    assert certain.basis.dependence_p is None
 
 
 def test_illegal_replies_count_as_the_action_of_the_game():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 MOVED: Mapping[str, str] = {
+    "measure.audit.permutation": "measure.sampled.permutation",
     "measure.tree_response": "games.sequence_form",
     "learn.named": "base.named",
     "show.reports.league_names": "show.reports.run_data",

@@ -25,6 +25,7 @@ from stratagem.measure.audit.plan import RECORDS, AuditPlan
 from stratagem.measure.audit.probes.catalogue import NAMES
 from stratagem.measure.resumable import PLAN, check_plan, is_unanswered, was_in_vain, with_files
 from stratagem.measure.sampled.asking import LONG
+from stratagem.measure.sampled.permutation import DEPENDENT
 from stratagem.players.catalogue import make_player
 from stratagem.playing.dispatch import Dispatcher, RequestQueue
 
@@ -41,6 +42,19 @@ def short_replies(results: Iterable[ProbeResult]) -> tuple[str, ...]:
     )
 
 
+def dependent_replies(figures: Iterable[Measurement]) -> Iterator[str]:
+    """Yield a sentence for each game whose replies depend on each other, on what the limits then hold for."""
+    p_values = {figure.name: figure.p for figure in figures if figure.p is not None}
+    for name in [name for name in p_values if name.endswith(".exploitability")]:
+        game = name.removesuffix(".exploitability")
+        tested = [p_values[of_game] for quantity in DEPENDENCE if (of_game := f"{game}.{quantity}") in p_values]
+        if tested and (p := len(tested) * min(tested)) <= DEPENDENT:
+            yield (
+                f"{game}: replies depend on earlier ones, or changed (p = {p:.4f}). The limits of {name} hold for what "
+                "the agent played in this audit. Without that memory it may play something else."
+            )
+
+
 def _lengths(result: ProbeResult) -> list[int]:
     """Return the lengths of the replies to questions of an agent that may not be asked the same twice."""
     traits = result.task.agent.traits
@@ -50,6 +64,8 @@ def _lengths(result: ProbeResult) -> list[int]:
     return [len("\n".join(call.text for call in row.calls)) for row in rows]
 
 
+DEPENDENCE = ("change", "sequence")
+"""Figures that test whether replies depend on each other."""
 BASELINE = "against"
 """Folder of the audit of the baseline, in the folder of an audit."""
 
@@ -128,18 +144,19 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
             with closing(task.record), watch.step(task.record, f"{step.game}: {step.probe.name}"):
                 results.append(ProbeResult(step.probe.name, task, step.probe.measure(task), f"{RECORDS}/{step.folder}"))
         checked, inapplicable = _run_checks(plan, results)
+    figures = correct_tests([*_figures(results), *checked])
     return Card(
         agent=agent,
         games=plan.games,
         decisions=plan.decisions,
         seed=plan.seed,
-        figures=tuple(correct_tests([*_figures(results), *checked])),
+        figures=tuple(figures),
         not_measured={f"{step.game}.{step.probe.name}": step.why_not for step in plan.steps if step.why_not}
         | inapplicable,
         strategies={one.task.text: list(one.measured.strategy) for one in results if one.measured.strategy},
         cost=cost_of([episode for one in results for episode in one.task.record.finished.values()], agent),
         made_by=provenance(),
-        notes=short_replies(results),
+        notes=(*short_replies(results), *dependent_replies(figures)),
         probes={
             game: {step.probe.name: step.decisions for step in plan.steps if step.game == game and not step.why_not}
             for game in plan.games

@@ -44,7 +44,7 @@ _OWN = (
         "dependence on the reply before",
         "share of equal neighbours, less chance",
         "lower",
-        "each reply against the one before it to the same question",
+        "each reply against earlier ones to the same question",
     ),
     Figure("words", "change under other words", _VARIATION, "lower", "replies in plain words against a disguise"),
     Figure("style", "change under another style", _VARIATION, "lower", "replies to prompts of one style and another"),

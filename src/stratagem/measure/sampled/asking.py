@@ -15,7 +15,8 @@ from stratagem.base.errors import CannotCompute
 from stratagem.games.key import Key
 from stratagem.games.rounds import turns_before
 from stratagem.games.tree_sets import InformationSet
-from stratagem.measure.resumable import ResumableRecord
+from stratagem.measure.resumable import ResumableRecord, is_unanswered
+from stratagem.measure.sampled.permutation import Replies
 from stratagem.measure.sampled.questions import Ints, TreeQuestions
 from stratagem.measure.sampled.tally import ReplyTally, deal_halves
 from stratagem.players.base import Player
@@ -73,6 +74,23 @@ class ReplyAsker:
     def episode_id(self, question: int, place: int = 0) -> str:
         """Return the id of the episode of a reply, by its place among those to its question."""
         return f"{self._group}/{question}/{place}"
+
+    @property
+    def answered(self) -> list[dict[int, Decision]]:
+        """Decisions by question that have a reply, by their place among all to it."""
+        return [{place: row for place, row in enumerate(some) if not is_unanswered(row)} for some in self.decisions]
+
+    @property
+    def actions(self) -> Replies:
+        """Actions by question, in the order in which they were asked for; illegal replies are one more.
+
+        Questions that a server did not answer are left out, so that its failures are no change of the agent.
+        """
+        rows = zip(self.questions.sets, self.answered, strict=True)
+        return [
+            [len(known.actions) if row.action is None else known.actions.index(row.action) for row in some.values()]
+            for known, some in rows
+        ]
 
     def _setup(self, number: int, place: int) -> Setup:
         """Return a decision of play: in any round, after as many turns as play may take to get there."""

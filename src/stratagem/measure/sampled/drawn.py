@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
+from typing import Literal
 
 import numpy as np
 
@@ -63,6 +64,53 @@ class ReplySource:
         legal = self._generator.random(number) >= self._illegal_rate
         played = np.where(legal, actions, self._defaults[question])
         return list(zip(played.tolist(), legal.tolist(), strict=True))
+
+
+Memory = Literal["all", "last", "drift"]
+
+
+class MemorySource:
+    """Source of replies that depend on the earlier ones to the same question, though each is drawn and none is named.
+
+    With memory `all` a reply is at a rate one of the earlier ones, each alike, and else drawn by the policy. With
+    `last` it is at that rate the one before. With `drift` the t-th reply is random play with probability rate^t.
+    """
+
+    def __init__(self, questions: TreeQuestions, rows: Floats, key: Key, memory: Memory, rate: float) -> None:
+        self._questions, self._rows, self._memory, self._rate = questions, rows, memory, rate
+        self._generator = np.random.default_rng(key.at("remembered").value)
+        self.replies: list[list[int]] = [[] for _ in range(len(questions))]
+        """Actions by question in the order of the replies."""
+        self._played = np.zeros(len(rows))
+
+    @property
+    def played(self) -> Floats:
+        """Mean, over the replies to each question, of the policy by which each was drawn."""
+        numbers = np.array([len(some) for some in self.replies], dtype=float)
+        return self._played / self._questions.spread(numbers)
+
+    def __call__(self, numbers: Ints) -> ReplyTally:
+        """Draw so many replies to each question."""
+        before = [len(some) for some in self.replies]
+        for question, number in enumerate(numbers):
+            for _ in range(int(number)):
+                self._reply(question)
+        drawn = [some[had:] for some, had in zip(self.replies, before, strict=True)]
+        halves = deal_halves(drawn, self._questions, before)
+        return ReplyTally(halves, halves.sum(axis=0), [Counter() for _ in drawn])
+
+    def _reply(self, question: int) -> None:
+        first, after = self._questions.slots[question : question + 2]
+        past, policy = self.replies[question], self._rows[first:after]
+        if self._memory == "drift":
+            other, weight = np.full(after - first, 1.0 / (after - first)), self._rate ** len(past)
+        else:
+            remembered = past[-1:] if self._memory == "last" else past
+            other = np.bincount(remembered, minlength=after - first) / max(len(remembered), 1)
+            weight = self._rate if past else 0.0
+        policy = (1.0 - weight) * policy + weight * other
+        self._played[first:after] += policy
+        past.append(int(self._generator.choice(after - first, p=policy)))
 
 
 def default_actions(questions: TreeQuestions) -> Ints:

@@ -12,6 +12,13 @@
 5. The point is the mean of that gain and of a two-fold cross-fit, in which each half judges the best response to the
    other; the one is biased upwards and the other downwards.
 
+The limits are of the exploitability of what the player played while it was asked: of the mean, over its replies, of the
+policy by which each was drawn. A player without a memory draws all of them by one policy, and the limits are of that.
+Where each reply may depend on earlier ones, its difference from that policy still has mean 0 given the past, so the
+differences add up as a martingale's do, with no more variance than independent replies have. What such a player would
+play without its memory they do not say: replies from a memory of all earlier ones are almost exchangeable, and those
+of one question look like independent ones of another policy (de Finetti).
+
 Standard errors come from the derivative of the gain (delta method), with shares of (count + 1) / (n + actions), and
 with the effective number of replies where some are copies.
 Percentiles of a bootstrap and of posterior draws of the maximum are no lower limits, and are not offered.

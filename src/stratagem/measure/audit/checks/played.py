@@ -16,11 +16,11 @@ from stratagem.games.base import Seat
 from stratagem.games.key import Key
 from stratagem.measure.audit.checks.base import ProbeResult, last_attempts, questions_among
 from stratagem.measure.audit.measurement import Group, Measurement
-from stratagem.measure.audit.permutation import differ
 from stratagem.measure.audit.probes.base import Task
 from stratagem.measure.audit.probes.replies import gain_of
 from stratagem.measure.policies import merges
 from stratagem.measure.resumable import is_unanswered
+from stratagem.measure.sampled.permutation import differ
 from stratagem.playing.records import Episode
 
 _ILLEGAL = "an illegal reply"

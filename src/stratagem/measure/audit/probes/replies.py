@@ -14,20 +14,18 @@ from stratagem.base.errors import CannotCompute
 from stratagem.games.tree_size import estimated_size
 from stratagem.games.tree_walk import QUICK
 from stratagem.measure.audit.measurement import Measurement, fill_figure, of_exploitability
-from stratagem.measure.audit.permutation import PermutationTest, Replies, find_change, follow
 from stratagem.measure.audit.probes.base import ProbeFindings, Task
 from stratagem.measure.audit.probes.strategy import replay_strategy, strategy
 from stratagem.measure.dominance import DominatedPlay, dominated_actions
 from stratagem.measure.exploitability.replies import is_certain, of_limits
 from stratagem.measure.exploitability.result import Exploitability
 from stratagem.measure.rates import wilson
-from stratagem.measure.resumable import is_unanswered
 from stratagem.measure.sampled.asking import ReplyAsker
 from stratagem.measure.sampled.gain import ResponseGain
 from stratagem.measure.sampled.limits import FEW, ExploitabilityLimits, certain_limits, measured_limits
-from stratagem.measure.sampled.questions import TreeQuestions, questions_of
+from stratagem.measure.sampled.permutation import PermutationTest, Replies, find_change, follow
+from stratagem.measure.sampled.questions import questions_of
 from stratagem.measure.tree_policy import oracle_of
-from stratagem.playing.records import Decision
 
 _TOLERATED = 0.02
 """Share of illegal replies up to which none is an alarm."""
@@ -81,7 +79,7 @@ class RepliesProbe:
         gain = gain_of(task)
         asker = ReplyAsker(task.agent, gain.questions, task.key, task.record, task.queue())
         limits, why_not = _limits(task, gain, asker)
-        replies = actions_of(gain.questions, asker)
+        replies = asker.actions
         figures = [
             exploitability(task, gain, asker, limits, why_not),
             dominated_share(task, asker),
@@ -115,8 +113,8 @@ class RepliesProbe:
                 name=task.name("sequence"),
                 group="consistency",
                 unit=task.unit("sequence"),
-                method="Each reply against the one before it to the same question.",
-                null="a reply does not depend on the one before",
+                method="Each reply against earlier ones to the same question: the last, the recent ones, and all.",
+                null="a reply does not depend on earlier ones",
             ),
             follow(replies, task.key),
             asker,
@@ -132,23 +130,6 @@ def _limits(task: Task, gain: ResponseGain, asker: ReplyAsker) -> tuple[Exploita
         return measured_limits(gain, asker, task.decisions, task.key.at("limits")), ""
     except CannotCompute as error:
         return None, str(error)
-
-
-def actions_of(questions: TreeQuestions, asker: ReplyAsker) -> Replies:
-    """Return the actions by question, in the order in which they were asked for; illegal replies are one more.
-
-    Questions that a server did not answer are left out, so that its failures are no change of the agent.
-    """
-    rows = zip(questions.sets, answered_decisions(asker), strict=True)
-    return [
-        [len(known.actions) if row.action is None else known.actions.index(row.action) for row in some.values()]
-        for known, some in rows
-    ]
-
-
-def answered_decisions(asker: ReplyAsker) -> list[dict[int, Decision]]:
-    """Return the decisions by question that have a reply, by their place among all to it."""
-    return [{place: row for place, row in enumerate(some) if not is_unanswered(row)} for some in asker.decisions]
 
 
 def tested_figure(figure: Measurement, tested: PermutationTest, asker: ReplyAsker, replies: Replies) -> Measurement:
@@ -186,7 +167,7 @@ def exploitability(
 
 def _num_missing(asker: ReplyAsker) -> int:
     """Return the number of questions without a reply."""
-    return sum(map(len, asker.decisions)) - sum(map(len, answered_decisions(asker)))
+    return sum(map(len, asker.decisions)) - sum(map(len, asker.answered))
 
 
 def exploitability_of_random(gain: ResponseGain) -> float:
@@ -222,7 +203,7 @@ def dominated_share(task: Task, asker: ReplyAsker) -> Measurement:
         return replace(figure, why_not=str(error))
     met = [
         (number, {one.action: one for one in known[asked.view.info_key]}, rows)
-        for number, (asked, rows) in enumerate(zip(questions.sets, answered_decisions(asker), strict=True))
+        for number, (asked, rows) in enumerate(zip(questions.sets, asker.answered, strict=True))
         if asked.view.info_key in known
     ]
     if not met:
@@ -256,9 +237,7 @@ def _add_example(figure: Measurement, asker: ReplyAsker, hits: Sequence[Hit]) ->
 
 def illegal(task: Task, asker: ReplyAsker) -> Measurement:
     """Return the share of replies without a legal action; a question without a reply is in neither number."""
-    rows = [
-        (row, number, place) for number, some in enumerate(answered_decisions(asker)) for place, row in some.items()
-    ]
+    rows = [(row, number, place) for number, some in enumerate(asker.answered) for place, row in some.items()]
     bad = [one for one in rows if one[0].action is None]
     figure = Measurement(
         name=task.name("illegal"),

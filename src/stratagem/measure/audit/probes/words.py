@@ -12,12 +12,12 @@ import numpy as np
 from stratagem.base.errors import StratagemError
 from stratagem.language.prompting.catalogue import another_style
 from stratagem.measure.audit.measurement import Measurement, fill_figure
-from stratagem.measure.audit.permutation import Replies, differ
 from stratagem.measure.audit.probes.base import FIRST, ProbeFindings, Task, why_refused
-from stratagem.measure.audit.probes.replies import actions_of, askable, gain_of, tested_figure
+from stratagem.measure.audit.probes.replies import askable, gain_of, tested_figure
 from stratagem.measure.memorisation import proof_of
 from stratagem.measure.rates import wilson
 from stratagem.measure.sampled.asking import ReplyAsker
+from stratagem.measure.sampled.permutation import Replies, differ
 from stratagem.measure.sampled.questions import TreeQuestions
 from stratagem.measure.sampled.tally import apportion_replies
 from stratagem.players.base import Player
@@ -147,4 +147,4 @@ def asked_evenly(task: Task, questions: TreeQuestions, agent: Player, number: in
     """Ask an agent so many questions, each as often, and return its actions."""
     asker = ReplyAsker(agent, questions, task.key.at(agent.name), task.record, task.queue())
     asker.ask(apportion_replies(np.ones(len(questions)), number))
-    return asker, actions_of(questions, asker)
+    return asker, asker.actions

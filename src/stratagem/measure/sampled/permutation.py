@@ -18,8 +18,16 @@ Floats = NDArray[np.float64]
 Replies = Sequence[Sequence[int]]
 """Indices of the actions by question, in the order in which they were asked for."""
 _SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
+_FADING = (0.0, 0.8, 1.0)
+"""Factors by which a reply of the past fades with each later one: the one before alone, the recent ones, all alike."""
+_FLAT = 1e-9
+"""Spread of a statistic that no order changes, but for rounding."""
 _ROUNDS = 1_999
 """Drawn orders: the least p is 1 / 2,000, which Holm's correction for up to 100 tests leaves at .05 or less."""
+_QUICK_ROUNDS = 499
+"""Drawn orders of a test that stands alone: leduc's 936 questions take a second."""
+DEPENDENT = 0.05
+"""p up to which replies count as dependent on each other."""
 
 
 class PermutationTest(NamedTuple):
@@ -54,23 +62,47 @@ def find_change(replies: Replies, key: Key, rounds: int = _ROUNDS) -> Permutatio
 
 
 def follow(replies: Replies, key: Key, rounds: int = _ROUNDS) -> PermutationTest:
-    """Test whether a reply depends on the one before it to the same question, in either direction.
+    """Test whether replies depend on earlier ones to the same question: on the one before, the recent ones, or all.
 
-    The value is the share of equal neighbours less its mean under the null hypothesis.
+    The value is the share of equal neighbours less its mean under the null hypothesis. The test is by the largest of
+    three statistics, each by its own mean and spread under the null hypothesis, in either direction. Each is the sum,
+    over the replies, of the weight of equal replies among the earlier ones, divided by the share of that action among
+    all: the derivative of the log-likelihood by the chance that a reply is copied from an earlier one with that weight.
     """
     generator = np.random.default_rng(key.at("follow").value)
-    seen, drawn, parts = 0.0, np.zeros(rounds), []
+    seen, drawn, total, parts = 0.0, np.zeros(rounds), np.zeros((len(_FADING), 1 + rounds)), []
     for row in replies:
         one = _rows(row, generator, rounds)
         equal = (one[:, 1:] == one[:, :-1]).sum(axis=1).astype(np.float64)
-        parts.append(abs(float(equal[0] - equal[1:].mean())))
         seen += float(equal[0])
         drawn += equal[1:]
+        copies = _copy_scores(one)
+        total += copies
+        parts.append(copies[:, 0] - copies[:, 1:].mean(axis=1))
     pairs = max(1, sum(max(0, len(row) - 1) for row in replies))
-    centre = float(drawn.mean())
-    return PermutationTest(
-        (seen - centre) / pairs, _p(abs(seen - centre), np.abs(drawn - centre)), int(np.argmax(parts))
-    )
+    centre, spread = total[:, 1:].mean(axis=1, keepdims=True), total[:, 1:].std(axis=1, keepdims=True)
+    scores = np.abs(total - centre) / np.where(spread < _FLAT, np.inf, spread)
+    largest = int(np.argmax(scores[:, 0]))
+    p = _p(scores[:, 0].max(), scores[:, 1:].max(axis=0))
+    question = int(np.argmax([abs(float(part[largest])) for part in parts]))
+    return PermutationTest((seen - float(drawn.mean())) / pairs, p, question)
+
+
+def _copy_scores(rows: NDArray[np.int64]) -> Floats:
+    """Return by factor of fading, for each row, the weight of equal earlier replies by the share of their action."""
+    total = np.zeros((len(_FADING), len(rows)))
+    shares = [(action, float((rows[0] == action).mean())) for action in np.unique(rows[0])]
+    if len(shares) < 2:  # equal replies in any order are the same
+        return total
+    for action, share in shares:
+        hits = (rows == action).astype(np.float64)
+        for place, fading in enumerate(_FADING):
+            past, weight = np.zeros(len(rows)), 0.0
+            for column in range(1, rows.shape[1]):
+                past = fading * past + hits[:, column - 1]
+                weight = fading * weight + 1.0
+                total[place] += hits[:, column] * past / (weight * share)
+    return total
 
 
 def differ(first: Replies, second: Replies, key: Key, rounds: int = _ROUNDS) -> PermutationTest:
@@ -91,6 +123,11 @@ def differ(first: Replies, second: Replies, key: Key, rounds: int = _ROUNDS) -> 
             apart += float(_distance(rows[:1], len(one))[0]) / 2
             total += rows.shape[1]
     return PermutationTest(apart / max(1, total), _p(drawn[0], drawn[1:]), int(np.argmax(parts)))
+
+
+def dependence_p(replies: Replies, key: Key, rounds: int = _QUICK_ROUNDS) -> float:
+    """Return the p of the null hypothesis that replies are independent: change and sequence, by Bonferroni."""
+    return min(1.0, 2.0 * min(find_change(replies, key, rounds).p, follow(replies, key, rounds).p))
 
 
 def _rows(replies: Sequence[int], generator: np.random.Generator, rounds: int) -> NDArray[np.int64]:
