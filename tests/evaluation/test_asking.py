@@ -13,6 +13,8 @@ from stratagem.measure.exploitability.exact import exact
 from stratagem.measure.exploitability.replies import sampled_exploitability
 from stratagem.measure.resumable import ResumableRecord
 from stratagem.measure.sampled.asking import ReplyAsker
+from stratagem.measure.sampled.gain import ResponseGain
+from stratagem.measure.sampled.limits import measured_limits
 from stratagem.measure.sampled.questions import questions_of
 from stratagem.measure.tree_policy import oracle_of
 from stratagem.players.base import Move, Traits
@@ -25,6 +27,21 @@ LONG = "Thinking about it for a while, I come to the conclusion that this is the
 
 def said(prompt, text):
     return Call(policy=PolicyId("m"), prompt=prompt, text=text)
+
+
+@dataclass
+class IdServer:
+    """Says BET in each situation, with ids of its answers by their number and that of the question."""
+
+    ids: object
+    name: str = "server"
+    asked: dict = field(default_factory=dict)
+    traits = Traits(stochastic=True, memory=None, exact=False, repeats=False)
+
+    def turn(self, ask):
+        place = self.asked[ask.view.info_key] = self.asked.get(ask.view.info_key, -1) + 1
+        call = Call(policy=PolicyId("m"), prompt=Prompt(()), text="BET", answer_id=self.ids(ask.view.info_key, place))
+        return Move(ask.view.choices.first, "free", (call,))
 
 
 @dataclass
@@ -118,6 +135,32 @@ def test_game_without_an_action_for_illegal_replies_is_refused():
 def test_equal_long_replies_of_a_server_are_one_observation(text, traits, effective):
     asker = asker_of(Told(lambda ask: (ask.view.choices.first, text), **traits))
     assert evenly(asker, 6).num_independent(asker.questions).tolist() == [effective] * 12
+
+
+@pytest.mark.parametrize(
+    ("ids", "effective"),
+    [
+        (lambda known, place: f"{known}/{place}", 6.0),
+        (lambda known, place: known, 1.0),  # a cache gives its answer again, with its id
+        (lambda known, place: f"{known}/{place // 2}", 3.0),
+        (lambda known, place: "", 6.0),
+        (lambda known, place: "chatcmpl", 6.0),  # an id of several answers names none
+    ],
+)
+def test_short_replies_of_one_answer_are_one_observation(ids, effective):
+    asker = asker_of(IdServer(ids))
+    assert evenly(asker, 6).num_independent(asker.questions).tolist() == [effective] * 12
+
+
+def test_answers_of_the_pilot_that_come_again_leave_no_lower_limit():
+    oracle = oracle_of(KUHN)
+    for fresh in (False, True):
+        ids = (lambda known, place: f"{known}/{place}") if fresh else (lambda known, place: f"{known}/{place % 3}")
+        server = IdServer(ids)
+        gain = ResponseGain(oracle, questions_of(oracle.tree, server))
+        found = measured_limits(gain, ReplyAsker(server, gain.questions, Key(3)), 240, Key(3))
+        assert found.is_fresh is fresh
+        assert (found.lower > 0.0) is fresh  # it always takes the first action, which loses
 
 
 def test_copies_are_counted_by_their_squares():

@@ -163,6 +163,32 @@ def test_a_record_of_version_10_has_no_samplers(tmp_path):
     assert list(read_episodes(tmp_path)) == written
 
 
+def test_a_record_of_version_11_has_no_ids_of_answers(tmp_path):
+    written = talked(2)
+    write_shard(tmp_path, 0, written)
+    for name in SCHEMAS:
+        path = tmp_path / name / "000000.parquet"
+        older = pq.read_table(path).replace_schema_metadata({b"stratagem_schema_version": b"11"})
+        pq.write_table(older.drop_columns(["answer_id"]) if name == "timings" else older, path)
+    assert list(read_episodes(tmp_path)) == written
+
+
+def test_ids_of_answers_come_back_and_stand_in_no_digest(tmp_path):
+    for name in ("one", "other"):
+        episodes = [replace(e, decisions=[answered(row, name) for row in e.decisions]) for e in talked(2)]
+        write_shard(tmp_path / name, 0, episodes)
+        assert list(read_episodes(tmp_path / name)) == episodes
+    files = [path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*.parquet")]
+    pairs = [((tmp_path / "one" / name).read_bytes(), (tmp_path / "other" / name).read_bytes()) for name in files]
+    assert {name.parts[0] for name, (one, other) in zip(files, pairs, strict=True) if one != other} == {"timings"}
+
+
+def answered(row, name):
+    """A decision whose answers have ids."""
+    calls = (replace(call, answer_id=f"{name}-{place}-\ud800") for place, call in enumerate(row.calls))
+    return replace(row, calls=tuple(calls))
+
+
 def test_log_probabilities_come_back_to_the_bit(tmp_path):
     narrow = [struct.unpack("f", struct.pack("f", -0.1 * n))[0] for n in range(200)]
     wide = [-0.1 * n for n in range(200)]

@@ -133,6 +133,7 @@ def _row(call: Call) -> dict[str, Any]:
         "num_reply": call.num_reply,
         "ms": call.ms,
         **({"reasoning": call.reasoning} if call.reasoning else {}),
+        **({"answer_id": call.answer_id} if call.answer_id else {}),
         **({"alternatives": _store_positions(call)} if call.alternatives else {}),
     }
 
@@ -158,6 +159,7 @@ def _call(request: Request, row: dict[str, Any]) -> Call:
         num_reply=row["num_reply"],
         ms=row["ms"],
         reasoning=row.get("reasoning", ""),
+        answer_id=row.get("answer_id", ""),
         alternatives=tuple(tuple(_alternatives(position)) for position in row.get("alternatives", ())),
     )
 
@@ -187,7 +189,8 @@ def _line(path: Path, number: int, line: bytes) -> tuple[str, dict[str, Any]]:
     except (ValueError, RecursionError):
         row = None
     sound = isinstance(row, dict) and all(type(row.get(name)) is kind for name, kind in _TYPES.items())
-    sound = sound and isinstance(row.get("reasoning", ""), str) and _are_alternatives(row.get("alternatives", []))
+    sound = sound and all(isinstance(row.get(name, ""), str) for name in ("reasoning", "answer_id"))
+    sound = sound and _are_alternatives(row.get("alternatives", []))
     if not sound or row["finish"] not in _ENDS:
         raise BadRecord(f"Line {number} of {path} is damaged: delete that line, and its answer is asked for again.")
     return row.pop("asked"), row

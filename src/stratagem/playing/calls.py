@@ -74,7 +74,11 @@ def call_tables(talked: Sequence[tuple[str, Row]]) -> dict[str, pa.Table]:
     columns: dict[str, Sequence[Any]] = {name: [value(call) for call in calls] for name, value in _VALUES.items()}
     key: dict[str, Sequence[Any]] = dict(zip(CALL_KEY, zip(*keys, strict=True) if keys else [()] * 5, strict=True))
     columns |= {**key, "prompt": [ids[prompt] for prompt in asked]}
-    timings = pa.table({**key, "ms": [call.ms for call in calls]}, schema=TIMINGS)
+    own: dict[str, Sequence[Any]] = {
+        "ms": [call.ms for call in calls],
+        "answer_id": [storable(call.answer_id) for call in calls],
+    }
+    timings = pa.table({**key, **own}, schema=TIMINGS)
     return {"calls": pa.table(columns, schema=CALLS), "timings": timings, "prompts": _prompt_table(ids)}
 
 
@@ -126,6 +130,7 @@ def _call(row: dict[str, Any], prompt: Prompt) -> Call:
         num_reply=row["num_reply"],
         ms=row["ms"],
         reasoning=original(row["reasoning"]),
+        answer_id=original(row["answer_id"]),
     )
 
 

@@ -42,7 +42,7 @@ ROWS = {
     "episodes": "One table from start to end.",
     "decisions": "One answer of one seat. Its key is (episode, turn, seat, attempt).",
     "calls": "Model calls of a decision. The key is that of the decision, with the index of the call.",
-    "timings": "Times of the calls, one row a call. Two equal runs have different times and equal other tables.",
+    "timings": "Times of the calls and ids of their answers, one row a call. Two equal runs have equal other tables.",
     "prompts": "Prompts, each once per shard.",
 }
 """Meaning of a row, by table, in the order in which a reader meets them."""
@@ -54,7 +54,8 @@ VALUES = {
     "decisions": f"`how` is one of {_hows}.",
     "calls": f"The `kind` of a span is one of {_kinds}; only sampled tokens carry a gradient. `finish` is one of "
     f"{_finishes}.",
-    "timings": "The clock is in this table alone. No digest covers it, so the others can be compared by their digests.",
+    "timings": "The clock and ids of servers are in this table alone. No digest covers it, so the others can be "
+    "compared by theirs.",
     "prompts": "A server may split a character into surrogate halves, which Parquet cannot store. They are stored as "
     "U+FDD0 and four digits. `read_episodes` restores them.",
 }

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-SCHEMA_VERSION = 11
-READABLE = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+SCHEMA_VERSION = 12
+READABLE = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12)
 """Readable versions of the format.
 
 Version 2 had no pasts: its episodes carried nothing over. Version 3 had no clock but turns.
 Version 4 had no kept sets. Version 5 had no reasoning. Version 6 had signals
 as a map, which `datasets` cannot open. Version 7 had no advantages. Version 8 had
 the times of calls among the calls. Version 9 had no min-p. Version 10 had no samplers.
+Version 11 had no ids of answers.
 """
 LATER = {
     "episodes": {"pasts": 3},
     "decisions": {"clock": 4, "advantage": 8},
     "calls": {"kept": 5, "reasoning": 6, "min_p": 10, "sampler": 11},
+    "timings": {"answer_id": 12},
 }
 """Columns that the first version did not have, by the version that brought them."""
 EARLIER_TYPES = {"episodes": {"signals": pa.map_(pa.string(), pa.list_(pa.list_(pa.float64())))}}
@@ -117,8 +119,13 @@ PROMPTS = pa.schema(
     [("id", pa.string()), ("base", pa.string()), ("messages", pa.list_(_MESSAGE)), ("tokens", _TOKENS)],
     metadata=_META,
 )
-TIMINGS = pa.schema([*(CALLS.field(name) for name in CALL_KEY), ("ms", pa.float64())], metadata=_META)
+TIMINGS = pa.schema(
+    [*(CALLS.field(name) for name in CALL_KEY), ("ms", pa.float64()), ("answer_id", pa.string())], metadata=_META
+)
 SCHEMAS = {"decisions": DECISIONS, "calls": CALLS, "timings": TIMINGS, "prompts": PROMPTS, "episodes": EPISODES}
 """By the name of its folder, in the order in which a shard is written."""
 REPEATABLE = tuple(name for name in SCHEMAS if name != "timings")
-"""Tables whose files are equal in two equal runs; the clock is in none of them, and digests are of these alone."""
+"""Tables whose files are equal in two equal runs; digests are of these alone.
+
+The clock and the ids of a server are in none of them.
+"""

@@ -212,16 +212,17 @@ def read_calls(folder: Path, number: int, keys: Sequence[DecisionKey]) -> dict[D
 
 
 def _read_calls(folder: Path, number: int) -> pa.Table:
-    """Read the calls of a shard with their times, which were among them up to version 8."""
+    """Read the calls of a shard with their times, which were among them up to version 8, and ids of answers."""
     calls = _read(folder, "calls", number)
     if "ms" in calls.column_names:
-        return calls
+        return calls.append_column("answer_id", pa.array([""] * len(calls), pa.string()))
     timings = _read(folder, "timings", number)
-    times = dict(zip(_call_keys(timings), timings["ms"].to_pylist(), strict=True))
-    ms = [times.get(key) for key in _call_keys(calls)]
-    if None in ms:
+    places = {key: place for place, key in enumerate(_call_keys(timings))}
+    rows = [places.get(key) for key in _call_keys(calls)]
+    if None in rows:
         raise BadRecord(f"{_path(folder / 'timings', number)} lacks the time of a call.")
-    return calls.append_column("ms", pa.array(ms, pa.float64()))
+    own = timings.select(["ms", "answer_id"]).take(pa.array(rows, pa.int64()))
+    return calls.append_column("ms", own["ms"]).append_column("answer_id", own["answer_id"])
 
 
 def _call_keys(table: pa.Table) -> Iterator[tuple[Any, ...]]:

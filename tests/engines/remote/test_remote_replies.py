@@ -30,6 +30,14 @@ def test_only_the_content_is_the_text():
     assert read_reply(body, shown) == ServerReply(text="BET", finish="done", reasoning="hm")
 
 
+@pytest.mark.parametrize(
+    ("given", "kept"), [("chatcmpl-7", "chatcmpl-7"), ("x" * 5000, "x" * 200), (7, ""), (None, ""), ("key", "***")]
+)
+def test_an_answer_keeps_its_id(given, kept):
+    body = json.dumps({"id": given, "choices": [{"message": {"content": "BET"}}]}).encode()
+    assert read_reply(body, lambda text: text.replace("key", "***")).answer_id == kept
+
+
 def test_parts_of_text_are_joined_and_other_parts_left_out():
     parts = [{"type": "thinking", "text": "hm"}, {"type": "text", "text": "B"}, 3, {"type": "text", "text": "ET"}]
     assert read_reply(answer({"content": parts}), shown).text == "BET"

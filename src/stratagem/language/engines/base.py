@@ -134,6 +134,8 @@ class Call:
     """For each token, where they were asked for: the token itself, and others in its place. They are not recorded."""
     reasoning: str = ""
     """Thoughts that a server told apart from the reply; no action is read from them."""
+    answer_id: str = ""
+    """Id that a server gave its answer; a cache that answers again gives it again. Empty without one."""
 
     @property
     def failed(self) -> bool:

@@ -50,6 +50,8 @@ class ReplyAsker:
         self.decisions: list[list[Decision]] = [[] for _ in range(len(questions))]
         """Replies by question, in the order in which they were asked for."""
         self._asked = [0] * len(questions)
+        self._answers: dict[tuple[str, ...], tuple[int, str] | None] = {}
+        """Question and text by the ids of a server's answers; None where they stood for several."""
 
     def __call__(self, numbers: Ints) -> ReplyTally:
         """Ask each question the given number of times more, and count the replies."""
@@ -67,8 +69,9 @@ class ReplyAsker:
         episodes = self._record.play(list(in_turn), self._queue)  # so early replies are early ones of every question
         self._asked = [had + len(some) for had, some in zip(before, setups, strict=True)]
         rows = [[_decision(episodes[setup.id]) for setup in some] for some in setups]
-        for asked, some in zip(self.decisions, rows, strict=True):
-            asked += some
+        for question, some in enumerate(rows):
+            self.decisions[question] += some
+            self._note_answers(question, some)
         return rows
 
     def episode_id(self, question: int, place: int = 0) -> str:
@@ -129,13 +132,39 @@ class ReplyAsker:
     def _copies(self, replies: Sequence[Decision]) -> Counter[Hashable]:
         """Count replies that are observed once however often they are given: of a cache, or at temperature 0.
 
-        A player that repeats itself draws each reply by a key of its own, so that no two replies are one.
+        A player that repeats itself draws each reply by a key of its own, so that no two replies are one. A short reply
+        is named by the ids that the server gave its answers.
         """
         traits = self._player.traits
         if not traits.stochastic:
             return Counter({sum(self._asked): len(replies)})
-        texts = ("\n".join(call.text for call in row.calls) for row in replies)
-        return Counter(text for text in texts if len(text) >= LONG and not traits.repeats)
+        if traits.repeats:
+            return Counter()
+        named = ((_text(row), _answer(row)) for row in replies)
+        return Counter(
+            text if len(text) >= LONG else answer
+            for text, answer in named
+            if len(text) >= LONG or (answer and self._answers.get(answer) is not None)
+        )
+
+    def _note_answers(self, question: int, replies: Sequence[Decision]) -> None:
+        """Note what each answer of a server said; an id that stood for two answers names none."""
+        for row in replies:
+            if answer := _answer(row):
+                meaning = (question, _text(row))
+                known = self._answers.setdefault(answer, meaning)
+                self._answers[answer] = meaning if known == meaning else None
+
+
+def _text(row: Decision) -> str:
+    """Return the texts of the calls of a decision."""
+    return "\n".join(call.text for call in row.calls)
+
+
+def _answer(row: Decision) -> tuple[str, ...]:
+    """Return the ids of a server's answers; nothing where one has none."""
+    ids = tuple(call.answer_id for call in row.calls)
+    return ids if all(ids) else ()
 
 
 def _decision(episode: Episode) -> Decision:

@@ -326,6 +326,7 @@ class RemoteEngine(StreamingEngine, Generic[C]):
             ms=ms,
             alternatives=reply.alternatives,
             reasoning=reply.reasoning,
+            answer_id=reply.answer_id,
         )
 
 

@@ -13,6 +13,8 @@ from stratagem.language.engines.remote.retries import Failure
 
 LONGEST = 1 << 16
 """Largest number of characters of a reply; the rest is cut off."""
+_LONGEST_ID = 200
+"""Largest number of characters of an answer's id that are kept."""
 _QUOTED = 200
 """Number of characters of a server's message in an error."""
 _SEARCHED = 10_000
@@ -35,6 +37,7 @@ class ServerReply:
     alternatives: tuple[tuple[Alternative, ...], ...] = ()
     reasoning: str = ""
     """Thoughts that the server tells apart from the reply."""
+    answer_id: str = ""
 
 
 def read_reply(body: bytes, hide: Callable[[str], str]) -> ServerReply:
@@ -64,6 +67,7 @@ def read_reply(body: bytes, hide: Callable[[str], str]) -> ServerReply:
         num_reply=num_reply,
         alternatives=read_alternatives(choice, hide),
         reasoning=hide(reasoning)[:LONGEST],
+        answer_id=hide(_text(answer.get("id")) or "")[:_LONGEST_ID],
     )
 
 
