@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-trees bench-growth bench-engine bench-learner bench-small-model bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo zoo-wheel check-zoo release clean
+.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-cold-start bench-trees bench-growth bench-engine bench-learner bench-small-model bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo zoo-wheel check-zoo release clean
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +84,9 @@ bench: $(READY) $(RIVALS)/.ready ## print the speed of play as ratios to OpenSpi
 
 bench-start: $(READY) ## print the seconds until a command has printed, as ratios to imports
 	$(BIN)/python benchmarks/start.py
+
+bench-cold-start: $(READY) $(RIVALS)/.ready ## print seconds and megabytes from an empty environment to a first audit
+	$(BIN)/python benchmarks/cold_start.py --tools $(RIVALS)/bin
 
 bench-trees: $(READY) ## print the time of best responses on game trees, as ratios to OpenSpiel's own games
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/trees.py

@@ -9,7 +9,7 @@ from stratagem.base.errors import MissingExtra
 MODULES: Mapping[str, tuple[str, ...]] = {
     "models": (
         *("accelerate", "gguf", "huggingface_hub", "jinja2", "openskill", "peft", "safetensors", "tokenizers"),
-        *("torch", "transformers"),
+        *("tensorboardX", "torch", "transformers"),
     ),
     "quantized": ("bitsandbytes",),
     "vllm": ("vllm",),
