@@ -1,7 +1,7 @@
 """Coverage of lower limits of a mean gain from few deals, under skewed gains: Gaffke's limit and Student's t.
 
 `python experiments/bound_coverage.py` writes docs/results/bound-coverage.json, `--table` prints the rows of
-docs/results/coverage.md.
+docs/results/deal-coverage.md.
 """
 
 from __future__ import annotations

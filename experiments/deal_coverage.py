@@ -1,7 +1,7 @@
 """Coverage of 95 % intervals over deals: skewed payoffs, sampled gullibility, and win rates of paired zero-sum seats.
 
-`python experiments/deal_coverage.py` writes docs/results/deal-coverage.json, `--table` prints the tables of
-docs/results/coverage.md. Gullibility is drawn from the differences of 3,000 deals, whose mean is taken for the truth.
+`python experiments/deal_coverage.py` writes docs/results/deal-coverage.json, `--table` prints the tables of the page
+of that name. Gullibility is drawn from the differences of 3,000 deals, whose mean is taken for the truth.
 """
 
 from __future__ import annotations
