@@ -1,0 +1,224 @@
+"""Logs of inspect (https://inspect.aisi.org.uk): `.eval` files and their form in JSON.
+
+An `.eval` file is a zip. `header.json` has the task and the model, `summaries.json` the scores of all samples. Members
+may be compressed by Zstandard, which `zipfile` of Python 3.13 and earlier does not decode: pyarrow's codec does. Where
+inspect is installed, `inspect_ai.log.read_eval_log` reads the file, once the sizes of its members are known.
+
+Letters are scores as in inspect's `value_to_float`: C is 1, P is .5, I and N are 0. Epochs are repeats of a sample.
+"""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+from stratagem.base.errors import BadParameter, BadRecord
+from stratagem.base.files import LARGEST, parse_json, reason
+from stratagem.connect.logs.base import (
+    LARGEST_LOG,
+    LogColumns,
+    LogFile,
+    LogFormat,
+    LogScores,
+    field_of,
+    nothing_called,
+    number_of,
+    text_of_field,
+)
+from stratagem.measure.logs.scores import STOPPED, ItemScore
+
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "no": 0.0}
+_ZSTANDARD = 93
+"""Method of a compressed member in the format of zip files."""
+_MOST_MEMBERS = 200_000
+_HEADERS = ("header.json", "_journal/start.json")
+"""Members with the task and the model: of a finished log, and of one that is not."""
+
+
+class InspectLog(LogFormat):
+    """Log of inspect."""
+
+    label: ClassVar[str] = "inspect's .eval or its JSON"
+
+    def recognises(self, file: LogFile) -> bool:
+        if file.head.startswith(b"PK\x03\x04"):
+            return file.path.suffix.casefold() == ".eval" or any(name in _names(file) for name in _HEADERS)
+        data = file.data
+        return isinstance(data, Mapping) and isinstance(data.get("eval"), Mapping) and "task" in data["eval"]
+
+    def read(self, file: LogFile, columns: LogColumns) -> LogScores:
+        data = _read_zip(file.path) if file.head.startswith(b"PK") else file.data
+        try:
+            task, model = str(data["eval"]["task"]).rpartition("/")[2], str(data["eval"]["model"])
+            samples = list(data.get("samples") or ())
+            rows = tuple(_rows(file.path, data, samples, task, columns))
+        except (KeyError, TypeError, AttributeError) as error:
+            raise BadRecord(f"{file.path} is damaged: it has no {error}.") from error
+        system = text_of_field(field_of(data["eval"], columns.system)) if columns.system else model
+        if system is None:
+            raise nothing_called("system", columns.system, data["eval"], file.path)
+        return LogScores(tuple(row._replace(system=system) for row in rows))
+
+
+def _rows(
+    path: Path, data: Mapping[str, Any], samples: list[Mapping[str, Any]], task: str, columns: LogColumns
+) -> Iterator[ItemScore]:
+    scorers = dict.fromkeys(scorer for sample in samples for scorer in sample.get("scores") or ())
+    declared = [str(scorer["name"]) for scorer in data["eval"].get("scorers") or ()]
+    names = [*scorers] or declared
+    chosen = columns.score.partition(".")[0]
+    if chosen and chosen not in names:
+        raise nothing_called("score", columns.score, names, path)
+    if not names:
+        raise BadRecord(f"{path} has no scores: inspect writes them with a scorer, and without `--no-score`.")
+    for sample in samples:
+        for scorer in [chosen] if chosen else names:
+            yield from _of_sample(path, sample, f"{task}/{scorer}", scorer, columns)
+    if data.get("status") != "success":
+        done = {str(sample["id"]) for sample in samples}
+        for item in data["eval"].get("dataset", {}).get("sample_ids") or ():
+            if str(item) not in done:
+                for scorer in [chosen] if chosen else names:
+                    yield ItemScore(str(item), "", None, f"{task}/{scorer}", reason=STOPPED)
+
+
+def _of_sample(
+    path: Path, sample: Mapping[str, Any], measure: str, scorer: str, columns: LogColumns
+) -> Iterator[ItemScore]:
+    """Yield the scores of one sample by one scorer: a scorer may give several, by name."""
+    item = text_of_field(field_of(sample, columns.item or "id"))
+    if item is None:
+        raise nothing_called("item", columns.item, sample, path)
+    cluster = None
+    if columns.cluster:
+        known = {**sample, **(sample.get("metadata") or {})}
+        cluster = text_of_field(field_of(known, columns.cluster))
+        if cluster is None:
+            raise nothing_called("cluster", columns.cluster, known, path)
+    score = (sample.get("scores") or {}).get(scorer)
+    value = None if score is None else score.get("value") if isinstance(score, Mapping) else score
+    parts = value if isinstance(value, Mapping) else {"": value}
+    wanted = columns.score.partition(".")[2]
+    if wanted and wanted not in parts and isinstance(value, Mapping):
+        raise nothing_called("score", columns.score, [f"{scorer}.{part}" for part in parts], path)
+    for part, given in parts.items():
+        if wanted and part and part != wanted:
+            continue
+        number = _score(given, f"Sample {item} of {path}")
+        why = "" if number is not None else _why_missing(sample)
+        name = f"{measure}.{part}" if part else measure
+        repeat = str(field_of(sample, columns.repeat or "epoch") or "")
+        yield ItemScore(item, "", number, name, cluster, repeat, why)
+
+
+def _score(value: Any, where: str) -> float | None:
+    if isinstance(value, str) and value in _LETTERS:
+        return _LETTERS[value]
+    if isinstance(value, list):
+        raise BadParameter(f"{where} has a list of scores: `score=SCORER` chooses a scorer with one.")
+    return number_of(value, where)
+
+
+def _why_missing(sample: Mapping[str, Any]) -> str:
+    if sample.get("error"):
+        return "error"
+    return "limit" if sample.get("limit") else "no score"
+
+
+def _names(file: LogFile) -> list[str]:
+    try:
+        with zipfile.ZipFile(file.path) as opened:
+            return opened.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return []
+
+
+def _read_zip(path: Path) -> Mapping[str, Any]:
+    """Return a log as its form in JSON, with the summaries of samples in the place of samples."""
+    try:
+        with zipfile.ZipFile(path) as opened:
+            members = {info.filename: info for info in opened.infolist()}
+            _check_sizes(path, members.values())
+            if find_spec("inspect_ai") is not None:
+                return _by_inspect(path)
+            header = next((name for name in _HEADERS if name in members), None)
+            if header is None:
+                raise BadRecord(f"{path} is no log of inspect: it has no {_HEADERS[0]}.")
+            data = dict(_json_member(opened, members[header]))
+            data["samples"] = list(_samples(opened, members))
+            return data
+    except (OSError, zipfile.BadZipFile, EOFError, zlib.error) as error:
+        raise BadRecord(f"{path} is damaged: {reason(error)}.") from error
+    except ValueError as error:
+        raise BadRecord(f"{path} cannot be read: {error}.") from error
+
+
+def _check_sizes(path: Path, members: Iterable[zipfile.ZipInfo]) -> None:
+    """Refuse a log that would unfold to more than any log has."""
+    sizes = [info.file_size for info in members]
+    if len(sizes) > _MOST_MEMBERS or sum(sizes) > 8 * LARGEST_LOG:
+        raise BadRecord(f"{path} would unfold to {sum(sizes) >> 20} MiB in {len(sizes)} files: it is not read.")
+
+
+def _by_inspect(path: Path) -> Mapping[str, Any]:
+    from inspect_ai.log import read_eval_log
+
+    try:
+        data: Mapping[str, Any] = read_eval_log(str(path)).model_dump(
+            mode="json", exclude={"samples": {"__all__": _LONG}}
+        )
+        return data
+    except Exception as error:  # noqa: BLE001 - errors of another package
+        raise BadRecord(f"{path} cannot be read by inspect: {str(error)[:200]}.") from error
+
+
+_LONG = {"messages", "events", "output", "attachments", "store"}
+"""Fields of samples that hold transcripts, which are not needed."""
+
+
+def _samples(opened: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> Iterator[Mapping[str, Any]]:
+    """Yield the samples of a log: its summaries, those of its journal where it is not finished, or samples."""
+    if "summaries.json" in members:
+        yield from _json_member(opened, members["summaries.json"])
+        return
+    journal = [name for name in members if name.startswith("_journal/summaries/")]
+    if journal:
+        for name in sorted(journal):
+            yield from _json_member(opened, members[name])
+        return
+    for name in sorted(name for name in members if name.startswith("samples/")):
+        yield _json_member(opened, members[name])
+
+
+def _json_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
+    """Parse a member; one that unfolds to more than it declares, or than a file of JSON may have, is refused."""
+    if info.file_size > LARGEST:
+        raise ValueError(f"{info.filename} is larger than {LARGEST >> 20} MiB")
+    if info.compress_type != _ZSTANDARD:
+        with opened.open(info) as member:
+            data = member.read(info.file_size + 1)
+    else:
+        data = _decode_zstandard(opened, info)
+    if len(data) != info.file_size:
+        raise ValueError(f"{info.filename} has another size than it declares")
+    return parse_json(data)
+
+
+def _decode_zstandard(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    import pyarrow as pa
+
+    file = opened.fp
+    assert file is not None
+    file.seek(info.header_offset)
+    header = file.read(30)
+    if len(header) < 30 or header[:4] != b"PK\x03\x04":
+        raise ValueError(f"{info.filename} is not where its index says")
+    file.seek(sum(struct.unpack("<HH", header[26:30])), 1)  # the name and the extra field of the member
+    stream = pa.CompressedInputStream(pa.BufferReader(file.read(info.compress_size)), "zstd")
+    data: bytes = stream.read(info.file_size + 1)
+    return data
