@@ -89,7 +89,7 @@ class LogFile:
     @cached_property
     def data(self) -> Any:
         """The file as JSON; None where it is none."""
-        if not self.head.lstrip()[:1] in (b"{", b"["):
+        if self.head.lstrip()[:1] not in (b"{", b"["):
             return None
         try:
             return parse_json(read_bounded(self.path, LARGEST))

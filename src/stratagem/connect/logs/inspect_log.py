@@ -173,7 +173,7 @@ def _by_inspect(path: Path) -> Mapping[str, Any]:
             mode="json", exclude={"samples": {"__all__": _LONG}}
         )
         return data
-    except Exception as error:  # noqa: BLE001 - errors of another package
+    except Exception as error:
         raise BadRecord(f"{path} cannot be read by inspect: {str(error)[:200]}.") from error
 
 

@@ -91,7 +91,7 @@ def _game(file: LogFile, replay: Mapping[str, Any]) -> str:
             make_game(f"spiel:{of_engine}")
         except BadParameter:
             pass
-        except Exception as error:  # noqa: BLE001 - what OpenSpiel says of a game is no defect of ours
+        except Exception as error:
             raise BadParameter(_unknown(file, name)) from error
         else:
             return of_engine

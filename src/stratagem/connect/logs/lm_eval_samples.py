@@ -34,7 +34,7 @@ class LmEvalSamples(LogFormat):
     label: ClassVar[str] = "lm-eval's samples_*.jsonl"
 
     def recognises(self, file: LogFile) -> bool:
-        return _FIELDS <= file.first_row.keys()
+        return file.first_row.keys() >= _FIELDS
 
     def read(self, file: LogFile, columns: LogColumns) -> LogScores:
         named = _NAME.fullmatch(file.name)

@@ -1,4 +1,4 @@
-"""Conditions on figures, such as `kuhn.exploitability.lower > 0.1`: one that holds fails the audit or the comparison."""
+"""Conditions on figures, such as `kuhn.exploitability.lower > 0.1`: one that holds fails the command."""
 
 from __future__ import annotations
 

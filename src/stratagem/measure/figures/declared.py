@@ -244,8 +244,10 @@ OF_LOGS = (
         explanation="mean over items of the difference of their scores; repeats of an item are averaged before",
         null="0",
     ),
-    Figure("score_holm_p", "Holm p", explanation="p of sign flips after Holm's correction over the table", digits=4),
-    Figure("paired_items", "items", "items", explanation="items that both systems have, in so many clusters"),
+    Figure(
+        "score_holm_p", "Holm p", explanation="p of no difference, after Holm's correction over the table", digits=4
+    ),
+    Figure("paired_items", "items", "items", explanation="items that both systems have, and their clusters"),
     Figure(
         "detectable_difference",
         "could show",

@@ -1,7 +1,7 @@
 """Comparison of systems on the items of logs: each further system less the first, for every measure.
 
-The p of a difference is that of flipping the signs of the sums of clusters, with Holm's correction over all comparisons
-of the call. Where items are missing for a reason nothing is claimed: whatever fell out may be what differs. There the
+The p of a difference goes with its limits; of right or wrong without clusters it is that of sign flips, which is the
+exact test of McNemar. Holm's correction is over all comparisons of the call. Where items are missing for a reason nothing is claimed: whatever fell out may be what differs. There the
 difference has bounds, at the least and at the largest score of what is missing.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stratagem.base.errors import BadParameter
 from stratagem.games.base import Json
@@ -20,7 +21,7 @@ from stratagem.games.key import Key
 from stratagem.measure.audit.measurement import LEVEL, Measurement
 from stratagem.measure.comparisons import Family
 from stratagem.measure.logs.coverage import Cell, cell_of, warning_of
-from stratagem.measure.logs.limits import mean_limits, outcomes_of
+from stratagem.measure.logs.limits import is_binary, mean_limits, outcomes_of
 from stratagem.measure.logs.scores import PairedScores, ScoreTable, pair_scores
 from stratagem.measure.statistics import Array, Estimate, all_equal, detectable, sign_flip_p, times_as_many
 
@@ -180,7 +181,7 @@ def _compare(
     num_clusters = len(differences) if clusters is None else len(np.unique(clusters))
     least, most = table.range_of(measure)
     widest = most - least if (least, most) == (0.0, 1.0) else math.inf
-    estimate, freedom = _estimate(differences, clusters, num_clusters, widest)
+    estimate, freedom, p = _estimate(differences, clusters, num_clusters, widest)
     bounds = _bounds(pairs, widest) if pairs.num_missing else None
     tested = bounds is None and num_clusters >= 2
     factor = times_as_many(estimate, wished, freedom, level) if wished and tested else math.nan
@@ -197,43 +198,45 @@ def _compare(
         only_one=pairs.only_one,
         reasons=pairs.reasons,
         bounds=bounds,
-        p=_p(differences, clusters, Key(0).at("compare", measure, first, second)) if tested else None,
+        p=p if tested else None,
         cell=cell_of(outcomes_of(differences), len(differences), num_clusters),
     )
 
 
 def _estimate(
-    differences: Array, clusters: Array | None, num_clusters: int, widest: float
-) -> tuple[Estimate, float | None]:
-    """Return the mean with its limits, and its degrees of freedom; equal differences may have no limits.
+    differences: Array, clusters: NDArray[np.intp] | None, num_clusters: int, widest: float
+) -> tuple[Estimate, float | None, float | None]:
+    """Return the mean with its limits, its degrees of freedom and its p; equal differences may have no limits.
 
     No limit is beyond the widest difference that scores from 0 to 1 can have.
     """
     n = len(differences)
     if num_clusters < 2:
-        return Estimate(_mean(differences), None, n), None
-    found = mean_limits(differences, None if clusters is None else clusters.astype(np.intp))
-    estimate = Estimate(float(found.mean), float(found.se), n)
+        return Estimate(_mean(differences), None, n), None, None
+    found = mean_limits(differences, clusters)
+    freedom, estimate = float(found.freedom), Estimate(float(found.mean), float(found.se), n)
+    counted = clusters is None and is_binary(differences)
+    p = _sign_flip_p(differences, clusters) if counted or all_equal(estimate) else float(found.p)
+    if all_equal(estimate) and not counted:
+        return estimate, freedom, p
     low, high = max(-widest, float(found.low)), min(widest, float(found.high))
-    if all_equal(estimate) and low == high:
-        return estimate, float(found.freedom)
-    return Estimate(estimate.mean, estimate.se, n, low, high), float(found.freedom)
+    return Estimate(estimate.mean, estimate.se, n, low, high), freedom, p
 
 
 def _mean(values: Array) -> float:
     return math.fsum(values) / len(values) if len(values) else math.nan
 
 
-def _p(differences: Array, clusters: Array | None, key: Key) -> float:
+def _sign_flip_p(differences: Array, clusters: NDArray[np.intp] | None) -> float:
     sums = differences if clusters is None else np.bincount(np.unique(clusters, return_inverse=True)[1], differences)
-    return sign_flip_p(sums, key)
+    return sign_flip_p(sums, Key(0).at("compare"))
 
 
 def _bounds(pairs: PairedScores, widest: float) -> ItemBounds:
     """Return the mean differences in the worst and in the best case, with the limits of each."""
     count = len(pairs.worst) if pairs.clusters is None else len(np.unique(pairs.clusters))
-    worst, _ = _estimate(pairs.worst, pairs.clusters, count, widest)
-    best, _ = _estimate(pairs.best, pairs.clusters, count, widest)
+    worst, *_ = _estimate(pairs.worst, pairs.clusters, count, widest)
+    best, *_ = _estimate(pairs.best, pairs.clusters, count, widest)
     lower = worst.mean if worst.low is None else worst.low
     return ItemBounds(worst.mean, best.mean, lower, best.mean if best.high is None else best.high)
 

@@ -1,14 +1,17 @@
 """Limits of a mean difference over items that lie in clusters, for skewed scores and for right or wrong.
 
 The standard error is the cluster-robust one of Bell and McCaffrey (2002), CR2, of a mean: with `s_g` the sum of the
-residuals of cluster g and `n_g` its items, `V = sum_g s_g^2 / (1 - n_g / n) / n^2`. Student's quantile has their degrees
-of freedom, `tr(M)^2 / tr(M^2)` for the covariance M of the weighted sums, with the correlation inside of clusters that
+residuals of cluster g and `n_g` its items, `V = sum_g s_g^2 / (1 - n_g / n) / n^2`. Student's quantile has their
+degrees of freedom, `tr(M)^2 / tr(M^2)` for the covariance M of the weighted sums, with the correlation inside of clusters that
 the items show (Imbens and Kolesar 2016), and fewer where the sums have heavy tails (Box 1953). Every item is its own
 cluster where none are named: then it is Student's interval.
 
 Where scores are right or wrong the interval ends there; without clusters it is that of Agresti and Min (2005), half a
 pair added to each of the four outcomes, since few pairs differ. Other differences may be skewed: their interval is that
 of Hall's (1992) monotone transformation of t, which is not symmetric. `experiments/log_coverage.py` simulates all.
+
+The p of a difference of 0 is that of the same t or of its transformation: sign flips take two systems with equal means
+and other spreads for different ones (the experiment has their errors, too).
 """
 
 from __future__ import annotations
@@ -38,6 +41,8 @@ class MeanLimits:
     """Degrees of freedom of the standard error."""
     low: Array
     high: Array
+    p: Array
+    """Two-sided p of a mean of 0, by the same transformation of t as the limits; NaN where nothing varies."""
 
 
 def mean_limits(differences: Array, clusters: NDArray[np.intp] | None = None, level: float = 0.05) -> MeanLimits:
@@ -55,12 +60,16 @@ def mean_limits(differences: Array, clusters: NDArray[np.intp] | None = None, le
     scaled = sums * np.sqrt(weights / variances)
     freedom = _with_tails(freedom, scaled)
     reach = _quantile(freedom, level)
+    t = np.divide(mean, se, out=np.full_like(mean, np.nan), where=se > 0.0)
     if not is_binary(differences):
-        low, high = _transformed(scaled, reach)
-        return MeanLimits(mean, se, freedom, mean - high * se, mean - low * se)
-    if len(sizes) == n:
-        return MeanLimits(mean, se, freedom, *_agresti_min(differences, level))
-    return MeanLimits(mean, se, freedom, mean - reach * se, mean + reach * se)
+        slope = _slope(scaled)
+        low, high = (mean - _inverse(sign * reach, slope) * se for sign in (1.0, -1.0))
+        t = t + slope * t**2 + slope**2 * t**3 / 3.0 + slope / 2.0
+    elif len(sizes) == n:
+        low, high = _agresti_min(differences, level)
+    else:
+        low, high = mean - reach * se, mean + reach * se
+    return MeanLimits(mean, se, freedom, low, high, _two_sided(t, freedom))
 
 
 def is_binary(differences: Array) -> bool:
@@ -137,21 +146,24 @@ def _quantile(freedom: Array, level: float) -> Array:
     return quantile
 
 
-def _transformed(scaled: Array, reach: Array) -> tuple[Array, Array]:
-    """Return the quantiles of t at a skewness: `g(t) = t + a t^2 + a^2 t^3 / 3 + a / 2` is nearly symmetric.
+def _two_sided(t: Array, freedom: Array) -> Array:
+    from scipy.special import stdtr  # Student's distribution function
 
-    Here a = skewness / (3 sqrt(groups)), and g has the inverse `(cbrt(1 + 3 a (y - a / 2)) - 1) / a`.
-    """
+    p: Array = 2.0 * stdtr(freedom, -np.abs(t))
+    return p
+
+
+def _slope(scaled: Array) -> Array:
+    """Return a = skewness / (3 sqrt(groups)): `g(t) = t + a t^2 + a^2 t^3 / 3 + a / 2` is nearly symmetric."""
     second = np.maximum((scaled**2).mean(axis=-1), _SMALL**2)
-    skewness = (scaled**3).mean(axis=-1) / second**1.5
-    slope = skewness / (3.0 * np.sqrt(scaled.shape[-1]))
-    slope = np.where(np.abs(slope) < 1e-8, 1e-8, slope)
+    slope: Array = (scaled**3).mean(axis=-1) / second**1.5 / (3.0 * np.sqrt(scaled.shape[-1]))
+    return np.where(np.abs(slope) < 1e-8, 1e-8, slope)
 
-    def inverse(value: Array) -> Array:
-        found: Array = (np.cbrt(1.0 + 3.0 * slope * (value - slope / 2.0)) - 1.0) / slope
-        return found
 
-    return inverse(-reach), inverse(reach)
+def _inverse(value: Array, slope: Array) -> Array:
+    """Return the t at which g has a value: `(cbrt(1 + 3 a (y - a / 2)) - 1) / a`."""
+    found: Array = (np.cbrt(1.0 + 3.0 * slope * (value - slope / 2.0)) - 1.0) / slope
+    return found
 
 
 def _agresti_min(differences: Array, level: float) -> tuple[Any, Any]:
