@@ -23,7 +23,7 @@ from scipy.special import expit, ndtr
 
 from stratagem.base.files import write_file
 from stratagem.base.provenance import provenance
-from stratagem.measure.logs.coverage import CLUSTERS, GOAL, ITEMS
+from stratagem.measure.logs.coverage import CLUSTERS, GOAL, ITEMS, MOST_REJECTED
 from stratagem.measure.logs.limits import is_binary, mean_limits
 from stratagem.measure.statistics import holm
 
@@ -183,15 +183,16 @@ def rows_of(known: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield done.get((kind, n, groups, missing)) or {**cell, **simulate(kind, n, groups, missing, seed)}
 
 
-def failing(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int, int], float]:
-    """Return the coverage of the cells in which it is outside of the goal, the farther one where there are two."""
-    found: dict[tuple[str, int, int], float] = {}
-    middle = sum(GOAL) / 2
-    for row in rows:
-        key, covers = (row["outcomes"], row["items"], row["clusters"]), row["covers"]
-        if row["missing"] == "reason" or GOAL[0] <= covers <= GOAL[1]:
-            continue
-        found[key] = max(found.get(key, middle), covers, key=lambda value: abs(value - middle))
+def failing(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int, int], tuple[float, float]]:
+    """Return coverage and rejections of the cells that miss the goal, the worse one where there are two."""
+    found: dict[tuple[str, int, int], tuple[float, float]] = {}
+    for key in dict.fromkeys((row["outcomes"], row["items"], row["clusters"]) for row in rows):
+        own = [row for row in rows if (row["outcomes"], row["items"], row["clusters"]) == key]
+        own = [row for row in own if row["missing"] != "reason"]
+        covers = max((row["covers"] for row in own), key=lambda value: abs(value - sum(GOAL) / 2))
+        rejects = max(row["holm_error"] for row in own)
+        if not GOAL[0] <= covers <= GOAL[1] or rejects > MOST_REJECTED:
+            found[key] = (covers, rejects)
     return found
 
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from stratagem.base.number_texts import number
 from stratagem.measure.figures.catalogue import figures_of
 from stratagem.measure.logs.comparison import ScoreComparison
-from stratagem.show.audit.card_tables import within
-from stratagem.show.table import ResultTable, TableRow, Value
+from stratagem.show.table import ResultTable, TableRow, Value, within
 
 _LINES = 6
 """Number of comparisons that have a sentence above the table."""

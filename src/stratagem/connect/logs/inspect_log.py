@@ -35,7 +35,8 @@ from stratagem.measure.logs.scores import STOPPED, ItemScore
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "no": 0.0}
 _ZSTANDARD = 93
 """Method of a compressed member in the format of zip files."""
-_MOST_MEMBERS = 200_000
+_MOST_MEMBERS, _LARGEST_UNFOLDED = 200_000, 8 * LARGEST_LOG
+_PIECE = 1 << 20
 _HEADERS = ("header.json", "_journal/start.json")
 """Members with the task and the model: of a finished log, and of one that is not."""
 
@@ -143,8 +144,10 @@ def _read_zip(path: Path) -> Mapping[str, Any]:
     try:
         with zipfile.ZipFile(path) as opened:
             members = {info.filename: info for info in opened.infolist()}
-            _check_sizes(path, members.values())
-            if find_spec("inspect_ai") is not None:
+            size = _check_sizes(path, members.values())
+            if size <= LARGEST_LOG and find_spec("inspect_ai") is not None:
+                for info in members.values():
+                    _check_member(opened, info)
                 return _by_inspect(path)
             header = next((name for name in _HEADERS if name in members), None)
             if header is None:
@@ -158,11 +161,22 @@ def _read_zip(path: Path) -> Mapping[str, Any]:
         raise BadRecord(f"{path} cannot be read: {error}.") from error
 
 
-def _check_sizes(path: Path, members: Iterable[zipfile.ZipInfo]) -> None:
-    """Refuse a log that would unfold to more than any log has."""
+def _check_sizes(path: Path, members: Iterable[zipfile.ZipInfo]) -> int:
+    """Return the size of a log when it is unfolded; what is larger than any log is refused."""
     sizes = [info.file_size for info in members]
-    if len(sizes) > _MOST_MEMBERS or sum(sizes) > 8 * LARGEST_LOG:
+    if len(sizes) > _MOST_MEMBERS or sum(sizes) > _LARGEST_UNFOLDED:
         raise BadRecord(f"{path} would unfold to {sum(sizes) >> 20} MiB in {len(sizes)} files: it is not read.")
+    return sum(sizes)
+
+
+def _check_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
+    """Refuse a member that unfolds to more than it declares: inspect would hold all of it."""
+    left = info.file_size
+    with _unfolded(opened, info) as stream:
+        while piece := stream.read(min(_PIECE, left + 1)):
+            left -= len(piece)
+            if left < 0:
+                raise ValueError(f"{info.filename} is larger than it declares")
 
 
 def _by_inspect(path: Path) -> Mapping[str, Any]:
@@ -199,17 +213,17 @@ def _json_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     """Parse a member; one that unfolds to more than it declares, or than a file of JSON may have, is refused."""
     if info.file_size > LARGEST:
         raise ValueError(f"{info.filename} is larger than {LARGEST >> 20} MiB")
-    if info.compress_type != _ZSTANDARD:
-        with opened.open(info) as member:
-            data = member.read(info.file_size + 1)
-    else:
-        data = _decode_zstandard(opened, info)
+    with _unfolded(opened, info) as stream:
+        data = stream.read(info.file_size + 1)
     if len(data) != info.file_size:
         raise ValueError(f"{info.filename} has another size than it declares")
     return parse_json(data)
 
 
-def _decode_zstandard(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+def _unfolded(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
+    """Return a member as a stream of bytes."""
+    if info.compress_type != _ZSTANDARD:
+        return opened.open(info)
     import pyarrow as pa
 
     file = opened.fp
@@ -219,6 +233,4 @@ def _decode_zstandard(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     if len(header) < 30 or header[:4] != b"PK\x03\x04":
         raise ValueError(f"{info.filename} is not where its index says")
     file.seek(sum(struct.unpack("<HH", header[26:30])), 1)  # the name and the extra field of the member
-    stream = pa.CompressedInputStream(pa.BufferReader(file.read(info.compress_size)), "zstd")
-    data: bytes = stream.read(info.file_size + 1)
-    return data
+    return pa.CompressedInputStream(pa.BufferReader(file.read(info.compress_size)), "zstd")

@@ -2,15 +2,16 @@
 
 The standard error is the cluster-robust one of Bell and McCaffrey (2002), CR2, of a mean: with `s_g` the sum of the
 residuals of cluster g and `n_g` its items, `V = sum_g s_g^2 / (1 - n_g / n) / n^2`. Student's quantile has their
-degrees of freedom, `tr(M)^2 / tr(M^2)` for the covariance M of the weighted sums, with the correlation inside of clusters that
-the items show (Imbens and Kolesar 2016), and fewer where the sums have heavy tails (Box 1953). Every item is its own
-cluster where none are named: then it is Student's interval.
+degrees of freedom, `tr(M)^2 / tr(M^2)` for the covariance M of the weighted sums, with the correlation inside of
+clusters that the items show (Imbens and Kolesar 2016), and fewer where the sums have heavy tails (Box 1953). Every item
+is its own cluster where none are named: then it is Student's interval.
 
 Where scores are right or wrong the interval ends there; without clusters it is that of Agresti and Min (2005), half a
-pair added to each of the four outcomes, since few pairs differ. Other differences may be skewed: their interval is that
-of Hall's (1992) monotone transformation of t, which is not symmetric. `experiments/log_coverage.py` simulates all.
+pair added to each of the four outcomes, since few pairs differ. Other differences may be skewed: each limit is the
+wider one of Student's and of Hall's (1992) monotone transformation of t, since the first misses on one side with few
+items and the second on the other. `experiments/log_coverage.py` simulates all.
 
-The p of a difference of 0 is that of the same t or of its transformation: sign flips take two systems with equal means
+The p of a difference of 0 goes with these limits: sign flips take two systems with equal means
 and other spreads for different ones (the experiment has their errors, too).
 """
 
@@ -63,8 +64,10 @@ def mean_limits(differences: Array, clusters: NDArray[np.intp] | None = None, le
     t = np.divide(mean, se, out=np.full_like(mean, np.nan), where=se > 0.0)
     if not is_binary(differences):
         slope = _slope(scaled)
-        low, high = (mean - _inverse(sign * reach, slope) * se for sign in (1.0, -1.0))
-        t = t + slope * t**2 + slope**2 * t**3 / 3.0 + slope / 2.0
+        low = mean - np.maximum(_inverse(reach, slope), reach) * se
+        high = mean - np.minimum(_inverse(-reach, slope), -reach) * se
+        skewed = t + slope * t**2 + slope**2 * t**3 / 3.0 + slope / 2.0
+        t = np.where(np.sign(skewed) == np.sign(t), np.sign(t) * np.minimum(np.abs(t), np.abs(skewed)), 0.0)
     elif len(sizes) == n:
         low, high = _agresti_min(differences, level)
     else:
