@@ -117,7 +117,7 @@ def test_member_that_is_larger_than_it_declares_is_refused(tmp_path):
     data = path.read_bytes()
     index = data.rindex(b"PK\x01\x02")
     path.write_bytes(data[: index + 24] + (1).to_bytes(4, "little") + data[index + 28 :])
-    with pytest.raises(BadRecord, match="is damaged|than it declares"):
+    with pytest.raises(BadRecord, match=r"is damaged|than it declares"):
         read_log(path, NONE)
 
 
@@ -257,7 +257,8 @@ def test_json_lines_and_lists_are_tables(tmp_path):
     lines = table(tmp_path / "m.jsonl", "\n".join(map(json.dumps, rows)))
     found = read_log(lines, columns)
     assert found == read_log(write(tmp_path / "m.json", rows), columns)
-    assert [(row.system, row.item, row.score, row.reason) for row in found.rows][0] == ("m", "0", None, "refusal")
+    first = found.rows[0]
+    assert (first.system, first.item, first.score, first.reason) == ("m", "0", None, "refusal")
     assert found.one_system
 
 

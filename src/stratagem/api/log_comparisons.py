@@ -67,10 +67,8 @@ class LogComparison(PlottedResult):
 
     def remarks(self) -> list[str]:
         """Return the outcomes of conditions, with the reason where one is inconclusive."""
-        reasons = self._reasons
-        return [
-            f"{text}: {outcome}.{f' {reasons[text]}' * (text in reasons)}" for text, outcome in self.outcomes.items()
-        ]
+        reasons = {text: f" {reason}" for text, reason in self._reasons.items()}
+        return [f"{text}: {outcome}.{reasons.get(text, '')}" for text, outcome in self.outcomes.items()]
 
     @property
     def _reasons(self) -> dict[str, str]:

@@ -84,7 +84,7 @@ def outcomes_of(differences: Array) -> Outcomes:
     """Return the kind of differences."""
     if not is_binary(differences):
         return "skewed"
-    return "sparse" if float((differences != 0.0).mean()) < _SPARSE else "binary"
+    return "sparse" if np.count_nonzero(differences) < _SPARSE * differences.size else "binary"
 
 
 def _cluster_sums(differences: Array, clusters: NDArray[np.intp] | None) -> tuple[Array, Array, Array]:
