@@ -1,7 +1,7 @@
 """Coverage of the limits of `stratagem compare`, by simulated logs of evaluations, beside those of an unpaired z.
 
 `python experiments/log_coverage.py` writes docs/results/log-coverage.json cell by cell, and goes on with a file that is
-there; `--table` prints the table of docs/results/coverage.md, and `--failing` the cells outside of the goal as
+there; `--table` prints the table of docs/how-to/compare-logs.md, and `--failing` the cells outside of the goal as
 `stratagem.measure.logs.coverage` has them.
 
 A log has two systems with a true difference; a further one has four systems with equal means, whose three differences
@@ -197,22 +197,16 @@ def failing(rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int, int], tup
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line of the page for each kind, number of clusters and what is missing, over the numbers of items."""
-    for kind, groups, missing in dict.fromkeys((row["outcomes"], row["clusters"], row["missing"]) for row in rows):
-        own = [row for row in rows if (row["outcomes"], row["clusters"], row["missing"]) == (kind, groups, missing)]
-        cells = [
-            " / ".join(f"{scale * row[name]:.{digits}f}" for row in own)
-            for name, scale, digits in (
-                ("covers", 100, 1),
-                ("width", 1, 2),
-                ("unpaired_covers", 100, 1),
-                ("unpaired_width", 1, 2),
-                ("holm_error", 100, 1),
-                ("sign_flip_error", 100, 1),
-                ("unpaired_error", 100, 1),
-            )
-        ]
-        yield f"| {kind} | {groups or 'none'} | {missing} | {' | '.join(cells)} |"
+    """Yield a line of the page for each kind and number of clusters, over the numbers of items; nothing is missing."""
+    rows = [row for row in rows if row["missing"] == "none"]
+    for kind, groups in dict.fromkeys((row["outcomes"], row["clusters"]) for row in rows):
+        own = [row for row in rows if (row["outcomes"], row["clusters"]) == (kind, groups)]
+        holds, z, rejects, by_z = (
+            " / ".join(f"{100 * row[name]:.1f}" for row in own)
+            for name in ("covers", "unpaired_covers", "holm_error", "unpaired_error")
+        )
+        widths = " / ".join(f"{row['width'] / row['unpaired_width']:.2f}" for row in own)
+        yield f"| {kind} | {groups or 'none'} | {holds} | {z} | {widths} | {rejects} | {by_z} |"
 
 
 def main() -> None:

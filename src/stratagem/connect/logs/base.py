@@ -102,14 +102,14 @@ class LogFile:
     def first_row(self) -> Mapping[str, Any]:
         """First line as a JSON object; empty where it is none."""
         try:
-            found = parse_json(next(self._lines(), ""))
+            found = parse_json(next(self.lines(), ""))
         except ValueError:
             return {}
         return found if isinstance(found, Mapping) else {}
 
     def rows(self) -> Iterator[tuple[int, Mapping[str, Any]]]:
         """Yield each line that is a JSON object with its number; empty lines are left out."""
-        for number, line in enumerate(self._lines(), 1):
+        for number, line in enumerate(self.lines(), 1):
             if not line.strip():
                 continue
             try:
@@ -129,7 +129,8 @@ class LogFile:
         except OSError as error:
             raise BadRecord(f"{self.path} cannot be read: {reason(error)}.") from error
 
-    def _lines(self) -> Iterator[str]:
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the file."""
         with self.text_file() as file:
             while line := self._line(file):
                 yield line
