@@ -54,9 +54,7 @@ def _case(suite: Element, figure: Measurement) -> None:
     case = SubElement(suite, "testcase", classname=figure.group, name=visible(figure.name))
     if figure.why_not:
         SubElement(case, "skipped", message=visible(figure.why_not))
-    elif figure.alarm:
+    elif figure.alarm or figure.differs:
         told = SubElement(case, "system-out")
-        told.text = visible(f"Alarm. Rejected hypothesis: {figure.null}. {figure.example}".strip())
-    elif figure.differs:
-        told = SubElement(case, "system-out")
-        told.text = visible(f"Differs. {figure.method}")
+        alarm = f"Alarm. Rejected hypothesis: {figure.null}. {figure.example}".strip()
+        told.text = visible(alarm if figure.alarm else f"Differs. {figure.method}")

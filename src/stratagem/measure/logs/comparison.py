@@ -230,8 +230,9 @@ def _mean(values: Array) -> float:
 
 
 def _sign_flip_p(differences: Array, clusters: NDArray[np.intp] | None) -> float:
-    sums = differences if clusters is None else np.bincount(np.unique(clusters, return_inverse=True)[1], differences)
-    return sign_flip_p(sums, Key(0).at("compare"))
+    if clusters is not None:
+        differences = np.bincount(np.unique(clusters, return_inverse=True)[1], differences).astype(float)
+    return sign_flip_p(differences, Key(0).at("compare"))
 
 
 def _bounds(pairs: PairedScores, widest: float) -> ItemBounds:

@@ -108,7 +108,8 @@ def _correlation(sums: Array, sizes: Array, squares: Array) -> Array:
     of_groups, of_items = between / (groups - 1), (squares - between) / (n - groups)
     size = (n - (sizes**2).sum() / n) / (groups - 1)
     total = np.maximum(of_groups + (size - 1.0) * of_items, _SMALL)
-    return np.clip((of_groups - of_items) / total, 0.0, 1.0)
+    correlation: Array = np.clip((of_groups - of_items) / total, 0.0, 1.0)
+    return correlation
 
 
 def _freedom(sizes: Array, variances: Array, weights: Array, n: int) -> Array:
@@ -139,7 +140,8 @@ def _with_tails(freedom: Array, scaled: Array) -> Array:
     second, fourth = (scaled**2).mean(axis=-1), (scaled**4).mean(axis=-1)
     excess = np.where(second > 0.0, fourth / np.maximum(second, _SMALL**2) ** 2 - 3.0, 0.0)
     tails = 2.0 / (2.0 / freedom + np.maximum(excess, 0.0) / scaled.shape[-1])
-    return np.maximum(1.0, tails)
+    fewest: Array = np.maximum(1.0, tails)
+    return fewest
 
 
 def _quantile(freedom: Array, level: float) -> Array:
