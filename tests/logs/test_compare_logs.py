@@ -9,9 +9,10 @@ import pytest
 
 import stratagem as sg
 from stratagem.cli.main import main
-from stratagem.measure.logs.comparison import compare_scores
+from stratagem.games import Key
+from stratagem.measure.logs.comparison import compare_scores, exact_p
 from stratagem.measure.logs.scores import ItemScore, ScoreTable
-from stratagem.measure.statistics import holm
+from stratagem.measure.statistics import holm, sign_flip_p
 
 WRITTEN = Path(__file__).parent / "written"
 A, B = (str(WRITTEN / "inspect" / f"{name}.eval") for name in "ab")
@@ -69,6 +70,18 @@ def test_limits_and_verdict_agree():
         first = rng.exponential(1.0, 50)
         found = compared(rows_of("a", first), rows_of("b", first + rng.normal(shift, 1.0, 50)))[0]
         assert found.differs == (found.estimate.low > 0 or found.estimate.high < 0)
+
+
+@pytest.mark.parametrize(("won", "lost", "ties"), [(0, 0, 4), (3, 0, 5), (7, 2, 3), (5, 5, 0)])
+def test_exact_p_is_that_of_all_sign_flips(won, lost, ties):
+    differences = np.array([1.0] * won + [-1.0] * lost + [0.0] * ties)
+    assert exact_p(differences) == pytest.approx(sign_flip_p(differences, Key(0)))
+
+
+def test_equal_differences_have_no_limits_and_the_p_of_their_number():
+    found = compared(rows_of("a", [0.2] * 10), rows_of("b", [0.5] * 10))[0]
+    assert (found.estimate.low, found.p) == (None, 2.0**-9)
+    assert found.differs
 
 
 def test_clusters_are_what_is_independent():

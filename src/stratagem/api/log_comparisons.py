@@ -12,6 +12,7 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import PlottedResult
 from stratagem.base.errors import BadParameter
 from stratagem.base.files import parse_json, read_small, write_file
+from stratagem.base.named_files import is_file
 from stratagem.base.options import is_number
 from stratagem.connect.logs.base import LogColumns
 from stratagem.connect.logs.catalogue import read_logs
@@ -135,7 +136,7 @@ def compare(
             raise BadParameter(f"compare needs `{name}` as a number, not {value!r}.")
     if difference is not None and difference <= 0:
         raise BadParameter(f"compare needs `difference` above 0, not {difference!r}.")
-    table = ScoreTable(read_logs([_checked(path) for path in paths], LogColumns(**columns)), missing)
+    table = ScoreTable(read_logs([_as_log(path) for path in paths], LogColumns(**columns)), missing)
     found = compare_scores(table, _known_system(table, baseline), difference)
     check_conditions(conditions, figures_of(found), "comparison")
     result = LogComparison(tuple(found), tuple(conditions), difference)
@@ -144,7 +145,7 @@ def compare(
     return result
 
 
-def _checked(path: object) -> str:
+def _as_log(path: object) -> str:
     return str(as_path(path, "log"))
 
 
@@ -163,8 +164,8 @@ def _is_audit(given: object) -> bool:
 
 
 def _compare_two_audits(paths: Sequence[str | Path], given: Sequence[str]) -> AuditComparison:
-    if len(paths) != 2 or not all(map(_is_audit, paths)):
-        others = [str(path) for path in paths if not _is_audit(path)]
+    others = [str(path) for path in paths if not _is_audit(path)]
+    if len(paths) != 2 or any(map(is_file, map(Path, others))):  # of a folder the reader of cards says what it lacks
         raise BadParameter(
             f"compare takes two audits, or logs alone: {len(paths) - len(others)} of {len(paths)} are audits"
             f"{f', and {others[0]} is none' if others else ''}."

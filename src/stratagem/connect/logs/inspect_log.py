@@ -172,7 +172,7 @@ def _check_sizes(path: Path, members: Iterable[zipfile.ZipInfo]) -> int:
 def _check_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
     """Refuse a member that unfolds to more than it declares: inspect would hold all of it."""
     left = info.file_size
-    with _unfolded(opened, info) as stream:
+    with _open_member(opened, info) as stream:
         while piece := stream.read(min(_PIECE, left + 1)):
             left -= len(piece)
             if left < 0:
@@ -213,14 +213,14 @@ def _json_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     """Parse a member; one that unfolds to more than it declares, or than a file of JSON may have, is refused."""
     if info.file_size > LARGEST:
         raise ValueError(f"{info.filename} is larger than {LARGEST >> 20} MiB")
-    with _unfolded(opened, info) as stream:
+    with _open_member(opened, info) as stream:
         data = stream.read(info.file_size + 1)
     if len(data) != info.file_size:
         raise ValueError(f"{info.filename} has another size than it declares")
     return parse_json(data)
 
 
-def _unfolded(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
+def _open_member(opened: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
     """Return a member as a stream of bytes."""
     if info.compress_type != _ZSTANDARD:
         return opened.open(info)

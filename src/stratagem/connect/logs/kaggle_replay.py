@@ -92,13 +92,13 @@ def _game(file: LogFile, replay: Mapping[str, Any]) -> str:
         except BadParameter:
             pass
         except Exception as error:
-            raise BadParameter(_unknown(file, name)) from error
+            raise BadParameter(_refusal_of(file, name)) from error
         else:
             return of_engine
-    raise BadParameter(_unknown(file, name))
+    raise BadParameter(_refusal_of(file, name))
 
 
-def _unknown(file: LogFile, name: str) -> str:
+def _refusal_of(file: LogFile, name: str) -> str:
     ours = ", ".join(GAMES)
     return f"{file.path} is a replay of {name!r}: games that are read are {ours}, and {_OPEN_SPIEL}GAME of OpenSpiel."
 

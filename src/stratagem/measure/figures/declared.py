@@ -235,8 +235,8 @@ OF_DATA = (
 )
 """Counts of training data."""
 OF_LOGS = (
-    Figure("first_score", "mean of the first", "score"),
-    Figure("second_score", "mean of the second", "score"),
+    Figure("first_score", "mean of the first", "score", explanation="mean score over these items"),
+    Figure("second_score", "mean of the second", "score", explanation="that of the second system"),
     Figure(
         "score_difference",
         "second less first",

@@ -1,7 +1,7 @@
 """Comparison of systems on the items of logs: each further system less the first, for every measure.
 
-The p of a difference goes with its limits; of right or wrong without clusters it is that of sign flips, which is the
-exact test of McNemar. Holm's correction is over all comparisons of the call.
+The p of a difference goes with its limits; of right or wrong without clusters it is that of McNemar's exact test. Holm's
+correction is over all comparisons of the call.
 
 Where scores are missing for a reason nothing is claimed: whatever fell out may be what differs. There the difference
 has bounds, at the least and at the largest score of what is missing.
@@ -19,13 +19,12 @@ from numpy.typing import NDArray
 
 from stratagem.base.errors import BadParameter
 from stratagem.games.base import Json
-from stratagem.games.key import Key
 from stratagem.measure.audit.measurement import LEVEL, Measurement
 from stratagem.measure.comparisons import Family
-from stratagem.measure.logs.coverage import Cell, cell_of, warning_of
+from stratagem.measure.logs.coverage import SimulatedCell, cell_of, warning_of
 from stratagem.measure.logs.limits import is_binary, mean_limits, outcomes_of
 from stratagem.measure.logs.scores import PairedScores, ScoreTable, pair_scores
-from stratagem.measure.statistics import Array, Estimate, all_equal, detectable, sign_flip_p, times_as_many
+from stratagem.measure.statistics import Array, Estimate, all_equal, detectable, students_p, times_as_many
 
 FAMILY = "each further system less the first, for every measure"
 SINGLE = "difference"
@@ -64,7 +63,7 @@ class ScoreComparison:
     bounds: ItemBounds | None
     """Bounds where answers are missing for a reason; None where none are."""
     p: float | None
-    cell: Cell
+    cell: SimulatedCell
     holm_p: float | None = None
 
     @property
@@ -218,9 +217,9 @@ def _estimate(
     found = mean_limits(differences, clusters)
     freedom, estimate = float(found.freedom), Estimate(float(found.mean), float(found.se), n)
     counted = clusters is None and is_binary(differences)
-    p = _sign_flip_p(differences, clusters) if counted or all_equal(estimate) else float(found.p)
+    p = exact_p(differences) if counted else float(found.p)
     if all_equal(estimate) and not counted:
-        return estimate, freedom, p
+        return estimate, freedom, students_p(replace(estimate, n=num_clusters))
     low, high = max(-widest, float(found.low)), min(widest, float(found.high))
     return Estimate(estimate.mean, estimate.se, n, low, high), freedom, p
 
@@ -229,10 +228,12 @@ def _mean(values: Array) -> float:
     return math.fsum(values) / len(values) if len(values) else math.nan
 
 
-def _sign_flip_p(differences: Array, clusters: NDArray[np.intp] | None) -> float:
-    if clusters is not None:
-        differences = np.bincount(np.unique(clusters, return_inverse=True)[1], differences).astype(float)
-    return sign_flip_p(differences, Key(0).at("compare"))
+def exact_p(differences: Array) -> float:
+    """Return McNemar's exact p of right or wrong: that of all sign flips, which differ in those that are not 0."""
+    from scipy.special import bdtr  # the binomial distribution function
+
+    won, lost = int((differences > 0).sum()), int((differences < 0).sum())
+    return min(1.0, 2.0 * float(bdtr(min(won, lost), won + lost, 0.5))) if won + lost else 1.0
 
 
 def _bounds(pairs: PairedScores, widest: float) -> ItemBounds:

@@ -17,7 +17,7 @@ CLUSTERS = (0, 8, 30)
 GOAL, MOST_REJECTED = (0.94, 0.97), 0.055
 
 
-class Cell(NamedTuple):
+class SimulatedCell(NamedTuple):
     """Kind of logs that were simulated."""
 
     outcomes: Outcomes
@@ -44,17 +44,17 @@ OUTSIDE: Mapping[tuple[str, int, int], CellErrors] = {
 """Cells whose coverage is outside of the goal, or whose rejections are more than 5.5 %: the rest is chance."""
 
 
-def cell_of(outcomes: Outcomes, items: int, clusters: int) -> Cell:
+def cell_of(outcomes: Outcomes, items: int, clusters: int) -> SimulatedCell:
     """Return the cell that a log falls into: the next smaller number of items and of clusters."""
     beyond = f"only {items} items" if items < ITEMS[0] else ""
     known = 0
     if clusters < items:
         beyond = f"only {clusters} clusters" if clusters < CLUSTERS[1] else beyond
         known = max((count for count in CLUSTERS[1:] if count <= clusters), default=CLUSTERS[1])
-    return Cell(outcomes, max((count for count in ITEMS if count <= items), default=ITEMS[0]), known, beyond)
+    return SimulatedCell(outcomes, max((count for count in ITEMS if count <= items), default=ITEMS[0]), known, beyond)
 
 
-def warning_of(cell: Cell) -> str:
+def warning_of(cell: SimulatedCell) -> str:
     """Return a sentence where limits were not simulated, or cover in another share of logs than the goal."""
     if cell.beyond:
         return f"there are {cell.beyond}, with which limits were not simulated: they may cover in fewer than 95 %."
