@@ -62,7 +62,8 @@ def read_logs(given: Sequence[str | Path], columns: LogColumns) -> Iterator[Item
     for name, path, scores in read:
         clash = scores.one_system and bool(_run_of(scores) & shared)
         for row in scores.rows:
-            yield row._replace(system=name or (f"{row.system} ({path.stem})" if clash else row.system))
+            system = name or (f"{row.system} ({path.stem})" if clash else row.system)
+            yield row if row.system == system else row._replace(system=system)
 
 
 def _named_path(given: str | Path) -> tuple[str, Path]:

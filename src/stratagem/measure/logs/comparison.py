@@ -1,7 +1,7 @@
 """Comparison of systems on the items of logs: each further system less the first, for every measure.
 
-The p of a difference goes with its limits; of right or wrong without clusters it is that of McNemar's exact test. Holm's
-correction is over all comparisons of the call.
+The p of a difference goes with its limits; of right or wrong without clusters it is that of McNemar's exact test.
+Holm's correction is over all comparisons of the call.
 
 Where scores are missing for a reason nothing is claimed: whatever fell out may be what differs. There the difference
 has bounds, at the least and at the largest score of what is missing.
