@@ -72,6 +72,19 @@ def test_scores_of_inspect_are_read_as_inspect_reads_them(value, tmp_path):
         assert [row.score for row in scores.rows] == [expected.get(value, value)]
 
 
+def test_sample_that_failed_lacks_every_part_of_a_score(tmp_path):
+    log = inspect_json()
+    scored = {"id": 1, "epoch": 1, "scores": {"match": {"value": {"a": 1, "b": 0}}}}
+    log["samples"] = [{"id": 2, "epoch": 1, "scores": {}, "error": {"message": "x"}}, scored]
+    found = read_log(write(tmp_path / "log.json", log), LogColumns(score="match")).rows
+    assert {(row.item, row.measure, row.score, row.reason) for row in found} == {
+        ("2", "t/match.a", None, "error"),
+        ("2", "t/match.b", None, "error"),
+        ("1", "t/match.a", 1.0, ""),
+        ("1", "t/match.b", 0.0, ""),
+    }
+
+
 def test_items_that_a_stopped_log_did_not_run_are_missing_for_a_reason(tmp_path):
     log = inspect_json(status="cancelled")
     log["samples"] = [{"id": 1, "epoch": 1, "scores": {"match": {"value": "C"}}}]

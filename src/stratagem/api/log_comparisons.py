@@ -67,9 +67,10 @@ class LogComparison(PlottedResult):
         return [comparisons_table(self.comparisons, self.difference)]
 
     def remarks(self) -> list[str]:
-        """Return the outcomes of conditions, with the reason where one is inconclusive."""
+        """Return how to score what is missing, and the outcomes of conditions with the reasons of inconclusive ones."""
+        how = ["`missing=0` scores what is missing for a reason."] * any(one.bounds for one in self.comparisons)
         reasons = {text: f" {reason}" for text, reason in self._reasons.items()}
-        return [f"{text}: {outcome}.{reasons.get(text, '')}" for text, outcome in self.outcomes.items()]
+        return [*how, *(f"{text}: {outcome}.{reasons.get(text, '')}" for text, outcome in self.outcomes.items())]
 
     @property
     def _reasons(self) -> dict[str, str]:

@@ -59,7 +59,7 @@ def _notes(found: Sequence[ScoreComparison]) -> Iterator[str]:
             yield (
                 f"{one.name}: {one.why_no_claim} The difference of these items lies between {number(bounds.worst)} and "
                 f"{number(bounds.best)}, with sampling {number(bounds.lower)} to {number(bounds.upper)}; nothing is "
-                "claimed. `missing=0` scores what is missing."
+                "claimed."
             )
 
 

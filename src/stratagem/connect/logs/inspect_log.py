@@ -69,29 +69,45 @@ class InspectLog(LogFormat):
 def _rows(
     path: Path, data: Mapping[str, Any], samples: list[Mapping[str, Any]], task: str, columns: LogColumns
 ) -> Iterator[ItemScore]:
-    scorers = dict.fromkeys(scorer for sample in samples for scorer in sample.get("scores") or ())
-    declared = [str(scorer["name"]) for scorer in data["eval"].get("scorers") or ()]
-    names = [*scorers] or declared
-    chosen = columns.score.partition(".")[0]
-    if chosen and chosen not in names:
-        raise nothing_called("score", columns.score, names, path)
-    if not names:
-        raise BadRecord(f"{path} has no scores: inspect writes them with a scorer, and without `--no-score`.")
+    measures = _measures(path, data, samples, columns)
     for sample in samples:
-        for scorer in [chosen] if chosen else names:
-            yield from _of_sample(path, sample, f"{task}/{scorer}", scorer, columns)
+        for name in measures:
+            yield _of_sample(path, sample, task, name, columns)
     if data.get("status") != "success":
         done = {str(sample["id"]) for sample in samples}
         for item in data["eval"].get("dataset", {}).get("sample_ids") or ():
             if str(item) not in done:
-                for scorer in [chosen] if chosen else names:
-                    yield ItemScore(str(item), "", None, f"{task}/{scorer}", reason=STOPPED)
+                yield from (ItemScore(str(item), "", None, f"{task}/{name}", reason=STOPPED) for name in measures)
 
 
-def _of_sample(
-    path: Path, sample: Mapping[str, Any], measure: str, scorer: str, columns: LogColumns
-) -> Iterator[ItemScore]:
-    """Yield the scores of one sample by one scorer: a scorer may give several, by name."""
+def _measures(
+    path: Path, data: Mapping[str, Any], samples: Iterable[Mapping[str, Any]], columns: LogColumns
+) -> list[str]:
+    """Return the scorers, and the parts of those that give several scores by name, as in `scorer.part`.
+
+    They are gathered from all samples: one that failed has none of them, and lacks all of them.
+    """
+    found: dict[str, None] = {}
+    for sample in samples:
+        for scorer, score in (sample.get("scores") or {}).items():
+            value = _value_of(score)
+            parts = [f"{scorer}.{part}" for part in value] if isinstance(value, Mapping) else [str(scorer)]
+            found |= dict.fromkeys(parts)
+    known = [*found] or [str(scorer["name"]) for scorer in data["eval"].get("scorers") or ()]
+    chosen = [name for name in known if columns.score in ("", name) or name.startswith(f"{columns.score}.")]
+    if not known:
+        raise BadRecord(f"{path} has no scores: inspect writes them with a scorer, and without `--no-score`.")
+    if not chosen:
+        raise nothing_called("score", columns.score, known, path)
+    return chosen
+
+
+def _value_of(score: Any) -> Any:
+    return score.get("value") if isinstance(score, Mapping) else score
+
+
+def _of_sample(path: Path, sample: Mapping[str, Any], task: str, name: str, columns: LogColumns) -> ItemScore:
+    """Return the score of one sample by a scorer, or its part."""
     item = text_of_field(field_of(sample, columns.item or "id"))
     if item is None:
         raise nothing_called("item", columns.item, sample, path)
@@ -101,20 +117,11 @@ def _of_sample(
         cluster = text_of_field(field_of(known, columns.cluster))
         if cluster is None:
             raise nothing_called("cluster", columns.cluster, known, path)
-    score = (sample.get("scores") or {}).get(scorer)
-    value = None if score is None else score.get("value") if isinstance(score, Mapping) else score
-    parts = value if isinstance(value, Mapping) else {"": value}
-    wanted = columns.score.partition(".")[2]
-    if wanted and wanted not in parts and isinstance(value, Mapping):
-        raise nothing_called("score", columns.score, [f"{scorer}.{part}" for part in parts], path)
-    for part, given in parts.items():
-        if wanted and part and part != wanted:
-            continue
-        number = _score(given, f"Sample {item} of {path}")
-        why = "" if number is not None else _why_missing(sample)
-        name = f"{measure}.{part}" if part else measure
-        repeat = str(field_of(sample, columns.repeat or "epoch") or "")
-        yield ItemScore(item, "", number, name, cluster, repeat, why)
+    values = {scorer: _value_of(score) for scorer, score in (sample.get("scores") or {}).items()}
+    number = _score(field_of(values, name), f"Sample {item} of {path}")
+    repeat = str(field_of(sample, columns.repeat or "epoch") or "")
+    why = "" if number is not None else _why_missing(sample)
+    return ItemScore(item, "", number, f"{task}/{name}", cluster, repeat, why)
 
 
 def _score(value: Any, where: str) -> float | None:
