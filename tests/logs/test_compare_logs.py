@@ -84,6 +84,11 @@ def test_equal_differences_have_no_limits_and_the_p_of_their_number():
     assert found.differs
 
 
+def test_difference_by_rounding_is_none():
+    found = compared(rows_of("a", [0.1 + 0.2] * 20), rows_of("b", [0.3] * 20))[0]
+    assert (found.estimate.mean, found.p, found.differs) == (0.0, 1.0, False)
+
+
 def test_clusters_are_what_is_independent():
     """Ten copies of each item in a cluster say no more than the item."""
     first, second = np.random.default_rng(1).normal(size=(2, 30))

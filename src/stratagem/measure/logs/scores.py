@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from stratagem.base.errors import BadParameter
 from stratagem.measure.statistics import Array
 
+_ROUNDING = 1e-12
+"""Share of a score by which a sum in another order may differ from it."""
 STOPPED = "not run"
 """Reason of items that a log planned, and that were not run when it ended."""
 
@@ -126,8 +128,10 @@ class PairedScores:
 
     @property
     def differences(self) -> Array:
-        """Second less first, over the items that both have a score of; NaN where one has none."""
-        return self.second - self.first
+        """Second less first, NaN where one has no score; a difference by rounding is none."""
+        differences = self.second - self.first
+        size = np.maximum(np.abs(self.first), np.abs(self.second))
+        return np.where(np.abs(differences) <= _ROUNDING * size, 0.0, differences)
 
     @property
     def num_missing(self) -> int:
