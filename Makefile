@@ -165,7 +165,7 @@ $(INSPECT)/.ready: pyproject.toml
 	touch $@
 
 test-inspect: $(INSPECT)/.ready ## run the tasks for inspect by inspect eval, about two minutes
-	$(INSPECT)/bin/python -m pytest tests/integrations/test_inspect_eval.py
+	$(INSPECT)/bin/python -m pytest tests/integrations/test_inspect_eval.py tests/integrations/test_inspect_logs.py
 
 TOOLS := .venv-tools
 $(TOOLS)/.ready: pyproject.toml constraints.txt

@@ -178,3 +178,18 @@ stratagem eval 'ipd(rounds=4)' --player Handshake --opponents AlwaysDefect --met
     (row,) = figures["games"][0]["players"]
     assert (card["name"], card["seats"], row["player"]) == ("threshold-goods", 3, "ipd/Handshake")
     assert row["metrics"]["worst episode"]["mean"] == pytest.approx((1 + 0 + 1 + 1) / 4)
+
+
+def test_the_format_of_logs_reads_items_and_scores(tmp_path):
+    from stratagem.connect.logs.base import LogColumns, LogFile
+
+    file = tmp_path / "mine.scores"
+    file.write_text("question-1 0.5\nquestion-2 1\n", encoding="utf-8")
+    format_ = import_module("plain_scores").PlainScores()
+    assert format_.recognises(LogFile(file))
+    found = format_.read(LogFile(file), LogColumns())
+    assert [(row.item, row.system, row.score) for row in found.rows] == [
+        ("question-1", "mine", 0.5),
+        ("question-2", "mine", 1.0),
+    ]
+    assert found.one_system

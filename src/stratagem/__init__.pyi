@@ -15,6 +15,7 @@ from stratagem.api.evaluations import evaluate as evaluate
 from stratagem.api.exploitabilities import exploitability as exploitability
 from stratagem.api.extensions import new as new
 from stratagem.api.games import list_games as list_games
+from stratagem.api.log_comparisons import compare as compare
 from stratagem.api.matches import play as play
 from stratagem.api.names import game as game
 from stratagem.api.names import player as player
@@ -46,6 +47,7 @@ __all__ = [
     "allow",
     "audit",
     "collusion",
+    "compare",
     "compare_audits",
     "data",
     "dry_run",

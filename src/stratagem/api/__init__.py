@@ -17,6 +17,7 @@ FUNCTIONS = {
     "collusion": "collusions",
     "audit": "audits",
     "plan_audit": "audit_plans",
+    "compare": "log_comparisons",
     "compare_audits": "audits",
     "rank_audits": "audits",
     "train": "trainings",

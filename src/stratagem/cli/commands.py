@@ -83,8 +83,8 @@ COMMANDS = {
         unanswered=3,
     ),
     "compare": Command(
-        "audits:compare_audits",
-        "Compare two audits: the change of each figure, with limits that cover.",
+        "log_comparisons:compare",
+        "Compare systems by the logs of evaluations, or two audits: paired differences with limits that cover.",
         names_files=False,
     ),
     "talk": Command(

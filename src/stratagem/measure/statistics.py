@@ -146,17 +146,38 @@ def paired_difference(first: Sequence[float], second: Sequence[float], key: Key,
     return Difference(estimate, sign_flip_p(differences, key, rounds), detectable(estimate))
 
 
-def detectable(estimate: Estimate) -> float:
-    """Compute the smallest true mean that a test at 5 % would find four times in five with this standard error.
+def detectable(
+    estimate: Estimate, freedom: float | None = None, level: float = 0.05, least: int = LEAST_FLIPPED
+) -> float:
+    """Compute the smallest true mean that a test at a level would find four times in five with this standard error.
 
     NaN where so few observations can show no p below 5 % by sign flips, and where equal ones do not tell the variance.
     """
-    if estimate.se is None or estimate.n < LEAST_FLIPPED or all_equal(estimate):
+    if estimate.se is None or estimate.n < least or all_equal(estimate):
         return math.nan
+    return power_quantile(estimate.n - 1 if freedom is None else freedom, level) * estimate.se
+
+
+def power_quantile(freedom: float, level: float = 0.05) -> float:
+    """Return the number of standard errors that a two-sided test at a level finds four times in five."""
     from scipy.special import stdtrit  # Student's quantile
 
-    power = stdtrit(estimate.n - 1, 0.975) + stdtrit(estimate.n - 1, 0.8)
-    return float(power) * estimate.se
+    return float(stdtrit(freedom, 1.0 - level / 2.0) + stdtrit(freedom, 0.8))
+
+
+def times_as_many(estimate: Estimate, difference: float, freedom: float | None = None, level: float = 0.05) -> float:
+    """Return how many times as many observations would find a true mean of this size four times in five.
+
+    The standard error falls with the root of their number, and the degrees of freedom rise with it. NaN as in
+    `detectable`.
+    """
+    if math.isnan(detectable(estimate, freedom, level)) or estimate.se is None:
+        return math.nan
+    known = estimate.n - 1 if freedom is None else freedom
+    factor = (power_quantile(known, level) * estimate.se / difference) ** 2
+    for _ in range(50):  # a fixed point: the quantile falls slowly in the degrees of freedom
+        factor = (power_quantile(max(1.0, known * factor), level) * estimate.se / difference) ** 2
+    return factor
 
 
 def sign_flip_p(differences: Sequence[float] | Array, key: Key, rounds: int = 10_000) -> float:

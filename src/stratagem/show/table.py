@@ -21,6 +21,7 @@ __all__ = [
     "heading_of",
     "is_numeric",
     "text_table",
+    "within",
 ]
 
 
@@ -59,6 +60,13 @@ Value = str | int | float | Estimate | AtLeast | FigureLimits | Figure | NamedFi
 """Cell of a table: a text, a count, an exact number, an estimate, a bound, a figure that names its row, or several."""
 Column = str | Numbers | Figure
 """Heading of texts, of numbers, or the figure of a column."""
+
+
+def within(value: float | None, lower: float | None, upper: float | None) -> Value:
+    """Return a number between its limits; bare where it has none."""
+    if lower is None and upper is None:
+        return value
+    return FigureLimits(lower, upper) if value is None else Estimate(value, low=lower, high=upper)
 
 
 @dataclass(frozen=True)

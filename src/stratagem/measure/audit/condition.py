@@ -1,10 +1,10 @@
-"""Conditions on a card, such as `kuhn.exploitability.lower > 0.1`: one that holds fails the audit."""
+"""Conditions on figures, such as `kuhn.exploitability.lower > 0.1`: one that holds fails the command."""
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -69,8 +69,8 @@ def read_condition(text: str) -> Condition:
     return Condition(text, present_figure(figure), part, sign[0], bound)
 
 
-def check_conditions(conditions: Sequence[Condition], names: Sequence[str]) -> None:
-    """Refuse a condition on a figure that no probe of the audit measures."""
+def check_conditions(conditions: Sequence[Condition], names: Collection[str], of: str = "audit") -> None:
+    """Refuse a condition on a figure that no probe of the audit measures, or that is in no comparison."""
     for condition in conditions:
         if condition.name not in names:
-            raise UnknownName("figure of this audit", condition.name, sorted({*names}))
+            raise UnknownName(f"figure of this {of}", condition.name, sorted({*names}))

@@ -234,4 +234,27 @@ OF_DATA = (
     Figure("longest", "longest", "characters", explanation="length of the longest reply"),
 )
 """Counts of training data."""
-DECLARED: tuple[Figure, ...] = (*OF_EXPLOITABILITY, *OF_REPLIES, *OF_MATCHES, *OF_TALK, *OF_LABELS, *OF_DATA)
+OF_LOGS = (
+    Figure("first_score", "mean of the first", "score", explanation="mean score over these items"),
+    Figure("second_score", "mean of the second", "score", explanation="that of the second system"),
+    Figure(
+        "score_difference",
+        "second less first",
+        "score",
+        explanation="mean difference over items; repeats of an item are averaged before",
+        null="0",
+    ),
+    Figure(
+        "score_holm_p", "Holm p", explanation="p of no difference, after Holm's correction over the table", digits=4
+    ),
+    Figure("paired_items", "items", "items", explanation="those that both systems have, and their clusters"),
+    Figure(
+        "detectable_difference",
+        "could show",
+        "score",
+        explanation="smallest difference that these items would show four times in five, corrected for the table",
+    ),
+    Figure("needed_items", "items needed", "items", explanation="number that would show the wished difference so"),
+)
+"""Figures of systems that are compared by the logs of evaluations."""
+DECLARED: tuple[Figure, ...] = (*OF_EXPLOITABILITY, *OF_REPLIES, *OF_MATCHES, *OF_TALK, *OF_LABELS, *OF_DATA, *OF_LOGS)

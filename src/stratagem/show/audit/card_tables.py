@@ -9,8 +9,7 @@ from stratagem.measure.audit.compare import FigureChange
 from stratagem.measure.audit.leaderboard import LeaderboardPlace
 from stratagem.measure.audit.measurement import GROUPS, Group, Measurement
 from stratagem.measure.figures.audits import audit_figure
-from stratagem.measure.statistics import Estimate
-from stratagem.show.table import FigureLimits, NamedFigure, Numbers, ResultTable, TableRow, Value, text_table
+from stratagem.show.table import NamedFigure, Numbers, ResultTable, TableRow, Value, text_table, within
 
 Cell = Callable[[Measurement], Value]
 
@@ -18,13 +17,6 @@ Cell = Callable[[Measurement], Value]
 def value_of(figure: Measurement) -> Value:
     """Return the value with its limits, or these alone."""
     return within(figure.value, figure.lower, figure.upper)
-
-
-def within(value: float | None, lower: float | None, upper: float | None) -> Value:
-    """Return a number between its limits; bare where it has none."""
-    if lower is None and upper is None:
-        return value
-    return FigureLimits(lower, upper) if value is None else Estimate(value, low=lower, high=upper)
 
 
 def mark_of(figure: Measurement) -> str:

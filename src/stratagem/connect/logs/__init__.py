@@ -1,0 +1,1 @@
+"""Readers of logs of evaluations, one file a format."""
