@@ -87,6 +87,18 @@ class Audit(PlottedResult):
         """Return what an opponent gains who knows the strategy, game by game."""
         return summarise(self.card)
 
+    def short_lines(self, most: int) -> list[str]:
+        """Return the card in at most `most` lines: the conditions that failed it, the gain, how, and the page."""
+        failed = [text for text, outcome in self.outcomes.items() if outcome != "does not hold"]
+        top = [f"{text}: {describe_outcome(self.card, text, self.outcomes[text])}" for text in failed]
+        above = [*top, *self.first_lines()][: most - len(self.files)]
+        pages = [f"The card: {path}" for path in self.files]
+        left = most - len(above) - len(pages)
+        for game, moves in self.card.strategies.items():
+            lines = _strategy(game, moves, left - 2) if left > 2 else []
+            above, left = [*above, *lines], left - len(lines)
+        return [*above, *pages]
+
     def tables(self) -> list[ResultTable]:
         return [table for _, table in group_tables(self.card)]
 
@@ -120,10 +132,10 @@ class Audit(PlottedResult):
         }
 
 
-def _strategy(game: str, moves: Sequence[StrategyLine]) -> list[str]:
+def _strategy(game: str, moves: Sequence[StrategyLine], most: int = _LINES) -> list[str]:
     """Return a strategy that exploits the agent in words, its first moves where it is long."""
-    told = [f"  seat {move.seat}: {move.situation} {move.action}" for move in moves[:_LINES]]
-    more = [f"  and {len(moves) - _LINES} more moves, in the card"] if len(moves) > _LINES else []
+    told = [f"  seat {move.seat}: {move.situation} {move.action}" for move in moves[:most]]
+    more = [f"  and {len(moves) - most} more moves, in the card"] if len(moves) > most else []
     return [f"To exploit it in {game}:", *told, *more]
 
 
