@@ -55,6 +55,8 @@ _CHANCE = (
     "numpy.random.mtrand.RandomState",
 )
 """Sources of chance: their state differs in every process, and the agent does not."""
+_GENERATORS = ("dataclasses.py", "reprlib.py")
+"""Files of Python whose functions are methods of dataclasses."""
 _LARGE = 2_000
 """Largest number of objects behind an agent that are compared."""
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
@@ -269,9 +271,10 @@ def _version(name: str) -> str:
 
 def _is_generated(member: object) -> bool:
     """Return whether a member of a class has no source of its own, as what a dataclass adds."""
-    return not isinstance(member, FunctionType | classmethod | staticmethod | property) or (
-        isinstance(member, FunctionType) and member.__code__.co_filename.startswith("<")
-    )
+    if isinstance(member, FunctionType):
+        file = member.__code__.co_filename
+        return file.startswith("<") or Path(file).name in _GENERATORS
+    return not (callable(member) or isinstance(member, classmethod | staticmethod | property))
 
 
 def _slots(value: object) -> dict[str, object]:
