@@ -60,6 +60,7 @@ LAYERS = (
     "connect",
     "connect.endpoint",
     "api",
+    "testing",
     "cli",
     "__main__",
 )
