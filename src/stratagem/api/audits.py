@@ -34,9 +34,10 @@ from stratagem.players.given import GameLike
 from stratagem.show.audit.card_tables import changes_table, group_tables, ranks_table
 from stratagem.show.audit.page import card_page
 from stratagem.show.audit.words import describe_outcome, replay, summarise, verdict
+from stratagem.show.markdown import escape_text
 from stratagem.show.table import ResultTable
 
-PAGE, JUNIT = "card.html", "junit.xml"
+PAGE, JUNIT, SUMMARY = "card.html", "junit.xml", "card.md"
 """Further forms of the card in the folder of an audit."""
 HOLDS, INCONCLUSIVE = 1, 3
 """Exit status where a condition holds, and where one could not be judged."""
@@ -123,6 +124,12 @@ class Audit(PlottedResult):
         """Command that shows an episode of an alarm, by the name of its figure; none without a folder."""
         shown = {} if self.folder is None else {one.name: replay(one, str(self.folder)) for one in self.alarms}
         return {name: command for name, command in shown.items() if command}
+
+    def markdown(self) -> str:
+        """Return the card as Markdown, such as the summary of a job: the conditions stand first."""
+        title = f"### Audit of {escape_text(self.card.agent)}"
+        found = [f"- {escape_text(text)}: **{outcome}**" for text, outcome in self.outcomes.items()]
+        return "\n\n".join([title, *(["\n".join(found)] if found else []), super().markdown()])
 
     def forms(self) -> Mapping[str, Callable[[Path], object]]:
         """Return the writers of the page, `.html`, and of JUnit's form, `.xml`."""
@@ -211,8 +218,8 @@ def audit(
             card = run_audit(plan, folder, progress=show)
     result = Audit(card, card.outcomes(conditions), folder)
     if folder is not None:
-        result.save(folder / PAGE)
-        result.save(folder / JUNIT)
+        for name in (PAGE, JUNIT, SUMMARY):
+            result.save(folder / name)
     return result
 
 

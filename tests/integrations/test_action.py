@@ -1,0 +1,167 @@
+"""Action for GitHub, run as a runner does: its steps in order, with bash, by inputs in the environment alone."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+import stratagem as sg
+
+ROOT = Path(__file__).resolve().parents[2]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
+STEPS = ACTION["runs"]["steps"]
+CALL = re.compile(r"\$\{\{ (inputs|steps\.\w+\.outputs)\.([\w-]+) \}\}")
+GAME = {"games": "kuhn", "decisions": "300", "install": "false"}
+FLAW = "kuhn.exploitability.lower > 0.1"
+
+
+@pytest.fixture
+def act(tmp_path, monkeypatch):
+    """Function that runs the steps with inputs, and returns the exit status, the summary, the outputs and the log."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "stratagem").write_text(f'#!/bin/sh\nexec {sys.executable} -m stratagem "$@"\n')
+    (programs / "python").write_text('#!/bin/sh\necho "python $*"\n')
+    for program in programs.iterdir():
+        program.chmod(0o755)
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(Path(sg.__file__).parents[1]))
+
+    def act(**given):
+        inputs = {name: one["default"] for name, one in ACTION["inputs"].items()}
+        inputs |= {name.replace("_", "-"): value for name, value in given.items()}
+        assert inputs.keys() == ACTION["inputs"].keys()
+        outputs, status, log = {}, 0, ""
+        summary, written = tmp_path / "summary.md", tmp_path / "outputs.txt"
+        for file in (summary, written):
+            file.write_text("")
+
+        def evaluate(text):
+            return CALL.sub(lambda found: inputs[found[2]] if found[1] == "inputs" else outputs.get(found[2], ""), text)
+
+        for step in STEPS:
+            if "run" not in step or status or not _applies(step.get("if", "true"), inputs):
+                continue
+            own = {name: evaluate(value) for name, value in step.get("env", {}).items()}
+            runner = {"GITHUB_ACTIONS": "true", "GITHUB_ACTION_PATH": str(ROOT), "GITHUB_STEP_SUMMARY": str(summary)}
+            paths = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "GITHUB_OUTPUT": str(written)}
+            command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+            done = subprocess.run(
+                command, cwd=work, env={**os.environ, **runner, **paths, **own}, capture_output=True, text=True
+            )
+            status, log = done.returncode, log + done.stdout + done.stderr
+            outputs |= dict(line.split("=", 1) for line in written.read_text().splitlines())
+        return status, summary.read_text("utf-8"), outputs, log
+
+    act.work = work
+    return act
+
+
+def _applies(condition, inputs):
+    """Evaluate the condition of a step: comparisons of inputs with texts, all of which hold."""
+    for part in condition.replace("always()", "true").split(" && "):
+        name, _, sign, text = re.fullmatch(r"(?:inputs\.([\w-]+)|(true))(?: (==|!=) '(.*)')?", part).groups()
+        if name and (inputs[name] == text) is not (sign == "=="):
+            return False
+    return True
+
+
+def test_no_input_is_part_of_a_script():
+    assert [step["name"] for step in STEPS if "${{" in step.get("run", "")] == []
+    passed = {found[1] for step in STEPS for found in CALL.findall(str([step.get("env"), step.get("with")]))}
+    assert passed | {"install"} == ACTION["inputs"].keys()
+    script = (ROOT / "integrations/action/audit.sh").read_text("utf-8")
+    (audit,) = [step for step in STEPS if step.get("id") == "audit"]
+    assert {*re.findall(r"\$\{?(AUDIT_\w+)", script)} == audit["env"].keys()
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+", step["uses"]) for step in STEPS if "uses" in step)
+
+
+def test_card_is_kept_also_where_the_job_fails():
+    (keep,) = [step for step in STEPS if "uses" in step]
+    assert keep["if"].startswith("always()")
+    assert _applies(keep["if"], {"artifact": "audit"})
+    assert not _applies(keep["if"], {"artifact": ""})
+
+
+@pytest.mark.runs
+def test_flaw_fails_the_job_with_a_summary(act):
+    fail_if = f"\n  {FLAW}\n  kuhn.illegal > 0.5\n"
+    status, summary, outputs, log = act(agent="TightValue", fail_if=fail_if, **GAME)
+    assert (status, outputs["status"]) == (1, "1")
+    assert r"- kuhn.exploitability.lower \> 0.1: **holds**" in summary
+    assert r"- kuhn.illegal \> 0.5: **does not hold**" in summary
+    assert "kuhn: an opponent who knows this agent's strategy gains 0.167" in summary
+    assert "  - seat 0: Your card is J. You open this hand. PASS" in summary
+    assert "python" not in log, "nothing is installed"
+    suites = ElementTree.parse(act.work / outputs["junit"]).getroot()
+    assert [case.get("name") for case in suites.iter("testcase") if case.find("failure") is not None] == [FLAW]
+    assert sg.compare_audits(act.work / outputs["card"], act.work / outputs["folder"]).changes
+    first, *lines = log.splitlines()
+    token = re.fullmatch("::stop-commands::([0-9a-f]{32})", first)[1]
+    assert lines.count(f"::{token}::") == 1
+
+
+@pytest.mark.runs
+def test_sound_agent_passes_and_is_compared_with_the_baseline(act):
+    sg.audit("TightValue", games="kuhn", decisions=300, out=act.work / "before", progress=False)
+    status, summary, outputs, _ = act(
+        agent="NashApprox", fail_if=FLAW, baseline="before/card.json", out="the audit", **GAME
+    )
+    assert (status, outputs["folder"]) == (0, "the audit")
+    assert "### Changes since the baseline" in summary
+    assert "Changed: kuhn.exploitability" in summary
+    status, _, _, log = act(agent="NashApprox", baseline="no/card.json", out="the audit", **GAME)
+    assert status == 2
+    assert "There is no card of an audit in no/card.json" in log
+
+
+@pytest.mark.runs
+def test_endpoint_is_asked_within_the_budget(act, monkeypatch):
+    monkeypatch.setenv("STRATAGEM_SERVE_KEY", "a-long-key-of-the-server")
+    with sg.serve("NashApprox", "kuhn", port=0) as server:
+        server_key = f"a-long-key-of-the-server@{server.url.split('/')[2]}"
+        given = {"endpoint": server.url, "model": "NashApprox", "api_key": server_key, **GAME}
+        status, summary, _, log = act(budget="20calls", **given)
+        assert status == 4, log
+        assert "The audit has no card: it ended with status 4" in summary
+        assert "The budget of 20 calls is spent" in log
+        status, _, _, rest = act(budget="400calls", **given)
+    assert status == 0, rest
+    assert "a-long-key" not in log + rest + summary
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({}, "Give an agent, or an endpoint and a model."),
+        ({"agent": "a", "endpoint": "https://x/v1", "model": "m"}, "both are given"),
+        ({"endpoint": "https://x/v1"}, "An endpoint needs the name of its model"),
+        ({"agent": "a", "out": "a\nstatus=0"}, "The folder of the audit has a line break in its name."),
+    ],
+)
+def test_mistake_is_one_sentence(act, given, sentence):
+    status, _, outputs, log = act(**given, install="false")
+    assert (status, outputs) == (2, {})
+    assert sentence in log
+    assert len(log.splitlines()) == 1
+
+
+@pytest.mark.runs
+def test_texts_of_inputs_are_never_programs(act):
+    text = "$(touch hit) `touch hit`; touch hit #"
+    for name in ("agent", "games", "fail_if", "budget", "baseline", "prices", "seed"):
+        status, *_ = act(**{"agent": "NashApprox", **GAME, name: text})
+        assert status == 2, name
+    assert [path.name for path in act.work.iterdir() if path.name != "audit"] == []
+
+
+def test_install_is_that_of_the_action(act):
+    status, _, _, log = act()
+    assert status == 2
+    assert log.splitlines()[0] == f"python -m pip install --quiet {ROOT}[api]"
