@@ -24,5 +24,6 @@ def run_pytest(folder, *words):
     """Run the tests of a folder in a fork that has the libraries; return the exit status and what it printed."""
     scratch = folder.parent / f"{folder.name}-packages"
     declare_plugin(scratch / "site")
-    words = ("-q", "-W", "ignore::pytest.PytestAssertRewriteWarning", "--rootdir", folder, *words)  # the fork has read in
+    quiet = ("-q", "-W", "ignore::pytest.PytestAssertRewriteWarning")  # a plugin whose modules the fork has already
+    words = (*quiet, "--rootdir", folder, *words)
     return forked_program(MAIN, *words, work=folder, scratch=scratch)

@@ -1,75 +1,16 @@
-"""Action for GitHub, run as a runner does: its steps in order, with bash, by inputs in the environment alone."""
+"""Action for GitHub, run as a runner does: the card, the statuses, the baseline, and inputs that are no programs."""
 
-import os
 import re
-import subprocess
-import sys
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-import yaml
+from actions import ACTION, CALL, ROOT, STEPS, act, is_chosen, shell
 
 import stratagem as sg
 
-ROOT = Path(__file__).resolve().parents[2]
-ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
-STEPS = ACTION["runs"]["steps"]
-CALL = re.compile(r"\$\{\{ (inputs|steps\.\w+\.outputs)\.([\w-]+) \}\}")
+__all__ = ["act", "shell"]
 GAME = {"games": "kuhn", "decisions": "300", "install": "false"}
 FLAW = "kuhn.exploitability.lower > 0.1"
-
-
-@pytest.fixture
-def act(tmp_path, monkeypatch):
-    """Function that runs the steps with inputs, and returns the exit status, the summary, the outputs and the log."""
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    (programs / "stratagem").write_text(f'#!/bin/sh\nexec {sys.executable} -m stratagem "$@"\n')
-    (programs / "python").write_text('#!/bin/sh\necho "python $*"\n')
-    for program in programs.iterdir():
-        program.chmod(0o755)
-    work = tmp_path / "work"
-    work.mkdir()
-    monkeypatch.setenv("PYTHONPATH", str(Path(sg.__file__).parents[1]))
-
-    def act(**given):
-        inputs = {name: one["default"] for name, one in ACTION["inputs"].items()}
-        inputs |= {name.replace("_", "-"): value for name, value in given.items()}
-        assert inputs.keys() == ACTION["inputs"].keys()
-        outputs, status, log = {}, 0, ""
-        summary, written = tmp_path / "summary.md", tmp_path / "outputs.txt"
-        for file in (summary, written):
-            file.write_text("")
-
-        def evaluate(text):
-            return CALL.sub(lambda found: inputs[found[2]] if found[1] == "inputs" else outputs.get(found[2], ""), text)
-
-        for step in STEPS:
-            if "run" not in step or status or not _applies(step.get("if", "true"), inputs):
-                continue
-            own = {name: evaluate(value) for name, value in step.get("env", {}).items()}
-            runner = {"GITHUB_ACTIONS": "true", "GITHUB_ACTION_PATH": str(ROOT), "GITHUB_STEP_SUMMARY": str(summary)}
-            paths = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "GITHUB_OUTPUT": str(written)}
-            command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-            done = subprocess.run(
-                command, cwd=work, env={**os.environ, **runner, **paths, **own}, capture_output=True, text=True
-            )
-            status, log = done.returncode, log + done.stdout + done.stderr
-            outputs |= dict(line.split("=", 1) for line in written.read_text().splitlines())
-        return status, summary.read_text("utf-8"), outputs, log
-
-    act.work = work
-    return act
-
-
-def _applies(condition, inputs):
-    """Evaluate the condition of a step: comparisons of inputs with texts, all of which hold."""
-    for part in condition.replace("always()", "true").split(" && "):
-        name, _, sign, text = re.fullmatch(r"(?:inputs\.([\w-]+)|(true))(?: (==|!=) '(.*)')?", part).groups()
-        if name and (inputs[name] == text) is not (sign == "=="):
-            return False
-    return True
 
 
 def test_no_input_is_part_of_a_script():
@@ -85,8 +26,8 @@ def test_no_input_is_part_of_a_script():
 def test_card_is_kept_also_where_the_job_fails():
     (keep,) = [step for step in STEPS if "uses" in step]
     assert keep["if"].startswith("always()")
-    assert _applies(keep["if"], {"artifact": "audit"})
-    assert not _applies(keep["if"], {"artifact": ""})
+    assert is_chosen(keep["if"], {"artifact": "audit"})
+    assert not is_chosen(keep["if"], {"artifact": ""})
 
 
 @pytest.mark.runs

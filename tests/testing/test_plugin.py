@@ -60,7 +60,9 @@ def test_pytest_loads_the_plugin_alone(tmp_path):
     (tmp_path / "conftest.py").write_text(
         "import sys\ndef pytest_sessionfinish():\n    print('LOADED', *sorted(sys.modules))\n", "utf-8"
     )
-    program = f"import sys; sys.path.insert(0, {str(declare_plugin(tmp_path / 'site'))!r}); import pytest; pytest.main()"
+    program = (
+        f"import sys; sys.path.insert(0, {str(declare_plugin(tmp_path / 'site'))!r}); import pytest; pytest.main()"
+    )
     command = [sys.executable, "-W", "error", "-c", program]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     (line,) = [line for line in done.stdout.splitlines() if "LOADED" in line]
