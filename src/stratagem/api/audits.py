@@ -92,11 +92,12 @@ class Audit(PlottedResult):
         """Return the card in at most `most` lines: the conditions that failed it, the gain, how, and the page."""
         failed = [text for text, outcome in self.outcomes.items() if outcome != "does not hold"]
         top = [f"{text}: {describe_outcome(self.card, text, self.outcomes[text])}" for text in failed]
-        above = [*top, *self.first_lines()][: most - len(self.files)]
         pages = [f"The card: {path}" for path in self.files]
+        above = [*top, *self.first_lines()][: most - len(pages)]
         left = most - len(above) - len(pages)
         for game, moves in self.card.strategies.items():
-            lines = _strategy(game, moves, left - 2) if left > 2 else []
+            most = left - 1 if len(moves) < left else left - 2  # beside the title, and the number of further moves
+            lines = _strategy(game, moves, most) if left > 2 else []
             above, left = [*above, *lines], left - len(lines)
         return [*above, *pages]
 
