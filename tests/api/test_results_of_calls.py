@@ -156,7 +156,7 @@ def test_results_are_saved_as_markdown(results, tmp_path):
             continue
         text = result.save(tmp_path / f"{name}.md").read_text("utf-8")
         rows = [line for line in text.splitlines() if line.startswith("| ")]
-        assert len(rows) == sum(1 + len(table.rows) for table in result.main_tables())
+        assert len(rows) == sum(2 + len(table.rows) for table in result.main_tables())
         assert {line.count(" |") for line in rows} == {len(table.columns) for table in result.main_tables()}
     assert "| NashApprox |" in (tmp_path / "evaluate.md").read_text("utf-8")
 
