@@ -247,7 +247,7 @@ def test_{}():
 
 @pytest.mark.runs
 def test_budget_holds_for_all_workers_together(pytester, monkeypatch):
-    """Two workers share 60 calls; what was paid is in the records, so the next session goes on from there."""
+    """Two workers share 60 calls; all replies are in the records, so the next session goes on from there."""
     site = declare_plugin(pytester.mkdir("site"))
     monkeypatch.setenv("PYTHONPATH", f"{Path(sg.__file__).parents[1]}:{site}")
     with sg.serve("NashApprox", "kuhn", port=0) as server:

@@ -96,8 +96,12 @@ class Result(ABC):
     def save(self, path: str | Path) -> Path:
         """Write all figures as JSON, or in the form that the ending of the path names, and return the path."""
         target = as_path(path, "file")
-        forms = {".md": lambda file: write_file(file, self.markdown()), **self.forms()}
-        forms.get(target.suffix, lambda file: write_json(self.to_json(), file))(target)
+        if (write := self.forms().get(target.suffix)) is not None:
+            write(target)
+        elif target.suffix == ".md":
+            write_file(target, self.markdown())
+        else:
+            write_json(self.to_json(), target)
         return target
 
     def markdown(self) -> str:

@@ -68,7 +68,7 @@ class AgentIdentity:
 
     digest: str
     unseen: tuple[str, ...]
-    """What cannot be compared, in words; empty where an equal digest means an equal agent."""
+    """Parts that cannot be compared, in words; empty where an equal digest means an equal agent."""
 
 
 def identify(*things: object) -> AgentIdentity:
