@@ -38,7 +38,7 @@ def shell(tmp_path):
         done = subprocess.run([*SHELL, script], cwd=work, env=environment, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
-    shell.work = work
+    shell.work, shell.programs = work, programs
     return shell
 
 
@@ -69,7 +69,7 @@ def act(shell, tmp_path):
             outputs |= dict(line.split("=", 1) for line in written.read_text().splitlines())
         return status, summary.read_text("utf-8"), outputs, log
 
-    act.work = shell.work
+    act.work, act.programs = shell.work, shell.programs
     return act
 
 

@@ -93,13 +93,28 @@ def test_mistake_is_one_sentence(act, given, sentence):
     assert len(log.splitlines()) == 1
 
 
-@pytest.mark.runs
-def test_texts_of_inputs_are_never_programs(act):
+def test_inputs_reach_the_command_as_they_are(act):
+    """Stratagem prints its words here; a text in the place of any input is one of them, and no program."""
+    (act.programs / "stratagem").write_text("#!/bin/sh\nprintf '<%s>\\n' \"$@\"\nexit 2\n")
     text = "$(touch hit) `touch hit`; touch hit #"
-    for name in ("agent", "games", "fail_if", "budget", "baseline", "prices", "seed"):
-        status, *_ = act(**{"agent": "NashApprox", **GAME, name: text})
-        assert status == 2, name
-    assert [path.name for path in act.work.iterdir() if path.name != "audit"] == []
+    names = ("agent", "games", "fail_if", "budget", "prices", "seed", "decisions", "out")
+    for name in names:
+        status, _, _, log = act(**{"agent": "NashApprox", **GAME, name: text})
+        assert status == 2
+        assert f"<{text}>" in log.splitlines(), name
+    status, _, _, log = act(agent="--help", games=" kuhn \n\n leduc", decisions="", seed="", install="false")
+    assert re.findall("<(.*)>", log) == [
+        "audit",
+        "--out",
+        "audit",
+        "--games",
+        "kuhn",
+        "--games",
+        "leduc",
+        "--",
+        "--help",
+    ]
+    assert [*act.work.iterdir()] == []
 
 
 def test_install_is_that_of_the_action(act):

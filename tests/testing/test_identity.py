@@ -152,6 +152,18 @@ def test_what_may_change_unseen_is_named(identity_of, source, unseen):
     assert unseen in identity_of(source=source).unseen
 
 
+def test_file_under_the_name_of_a_module_of_python_counts(identity_of, tmp_path, monkeypatch):
+    source = "from fractions import act"
+    digests = set()
+    for number in (1, 2):
+        (tmp_path / "fractions.py").write_text(f"def act(question):\n    return {number}\n")
+        monkeypatch.delitem(sys.modules, "fractions", raising=False)
+        found = identity_of(source=source)
+        assert found.unseen == ()
+        digests.add(found.digest)
+    assert len(digests) == 2
+
+
 def test_cycles_and_long_lists_end(identity_of):
     cycle = "A = []\nA.append(A)\ndef act(q):\n    return other(q), A\ndef other(q):\n    return act(q)"
     assert identity_of(source=cycle).unseen == ()

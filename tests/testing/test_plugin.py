@@ -1,16 +1,14 @@
 """Plugin of pytest: the agent of a function, what fails it and in which words, and the records that are used again."""
 
+import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import stratagem as sg
 from pytest_plugin import declare_plugin, run_pytest
-
-pytest_plugins = "pytester"
 
 CAUTIOUS = """
 def act(question):
@@ -137,6 +135,7 @@ MISTAKES = [
     ("below=1, limit='middle'", "return 'random'", "`limit` is lower or upper, not 'middle'."),
     ("fail_if='kuhn.x > 1'", "return 'random'", "There is no figure of this audit called 'kuhn.x':"),
     ("below=1", "return 'Nobody'", "There is no player of kuhn called 'Nobody'"),
+    ("below=1, engine='none'", "return 'random'", "There is no engine called 'none'"),
     ("below=1, version=3", "return 'random'", "`version` is a text, not 3."),
 ]
 
@@ -160,10 +159,14 @@ def test_card(audit):
     assert [figure.name for figure in card.alarms] == ["kuhn.exploitability"]
     assert card.folder.is_dir()
 
+def test_games(audit):
+    card = audit("random", ["kuhn", "ipd(rounds=1)"], below=9, decisions=600)
+    assert [*card.outcomes] == ["kuhn.exploitability.lower > 9", "ipd(rounds=1).exploitability.lower > 9"]
+
 def test_condition(audit):
     audit("TightValue", "kuhn", below=0.1, decisions=300)
 """)
-    assert outcomes(printed) == {"failed": 1, "passed": 1}
+    assert outcomes(printed) == {"failed": 1, "passed": 2}
     assert message(printed, "test_condition")[0] == "kuhn.exploitability.lower > 0.1: holds"
 
 
@@ -246,28 +249,31 @@ def test_{}():
 
 
 @pytest.mark.runs
-def test_budget_holds_for_all_workers_together(pytester, monkeypatch):
+def test_budget_holds_for_all_workers_together(run):
     """Two workers share 60 calls; all replies are in the records, so the next session goes on from there."""
-    site = declare_plugin(pytester.mkdir("site"))
-    monkeypatch.setenv("PYTHONPATH", f"{Path(sg.__file__).parents[1]}:{site}")
+    test = """
+@pytest.mark.exploitability("kuhn", below=9, decisions=220, seed={seed}, version="1")
+def test_{seed}():
+    return "api:NashApprox@{url}"
+"""
     with sg.serve("NashApprox", "kuhn", port=0) as server:
-        pytester.makepyfile(
-            "import pytest\n"
-            + "".join(
-                f"@pytest.mark.exploitability('kuhn', below=9, decisions=220, seed={seed}, version='1')\n"
-                f"def test_{seed}():\n    return 'api:NashApprox@{server.url}'\n"
-                for seed in range(2)
-            )
-        )
-        stopped = pytester.runpytest_subprocess("-n", "2", "--stratagem-budget", "60calls")
-        stopped.assert_outcomes(failed=2)
-        stopped.stdout.fnmatch_lines(["The budget of 60 calls is spent (60): *", "60 of 60 calls spent"])
-        whole = pytester.runpytest_subprocess("--stratagem-budget", "2000calls")
-        whole.assert_outcomes(passed=2)
-        again = pytester.runpytest_subprocess("--stratagem-budget", "1calls")
-        again.assert_outcomes(passed=2)
-        again.stdout.fnmatch_lines(["0 of 1 calls spent"])
-        pytester.path.joinpath(".pytest_cache").rename(pytester.path / "before")
-        anew = pytester.runpytest_subprocess("--stratagem-budget", "2000calls")
-    spent, rest = (int(re.search(r"(\d+) of 2000", one.stdout.str())[1]) for one in (anew, whole))
-    assert rest == spent - 60
+        source = "".join(test.format(seed=seed, url=server.url) for seed in range(2))
+        _, stopped = run(source, "-n", "2", "--stratagem-budget", "60calls")
+        assert outcomes(stopped) == {"failed": 2}
+        assert "The budget of 60 calls is spent (60): " in stopped
+        assert "60 of 60 calls spent" in stopped
+        _, whole = run(source, "--stratagem-budget", "2000calls")
+        assert outcomes(whole) == {"passed": 2}
+        _, again = run(source, "--stratagem-budget", "1calls")
+        assert outcomes(again) == {"passed": 2}
+        assert "0 of 1 calls spent" in again
+    (spent,) = re.findall(r"(\d+) of 2000 calls spent", whole)
+    cards = [json.loads(path.read_text()) for path in run.folder.glob(".pytest_cache/d/stratagem/*/card.json")]
+    assert len(cards) == 2
+    assert sum(card["cost"]["calls"] for card in cards) == 60 + int(spent)
+
+
+def test_wrong_budget_is_one_sentence(run):
+    status, printed = run("", "--stratagem-budget", "5")
+    assert status == 4
+    assert "--stratagem-budget: A budget is an amount and its unit, such as 2000calls" in printed

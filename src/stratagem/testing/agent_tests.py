@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from hashlib import blake2b
 from inspect import iscoroutinefunction
 from itertools import product
@@ -22,6 +22,7 @@ from stratagem.api.audit_plans import checked_plan
 from stratagem.api.audits import Audit
 from stratagem.api.audits import audit as audit_agent
 from stratagem.api.player_like import NamesPlayer, PlayerLike
+from stratagem.api.serving import serving
 from stratagem.base.errors import BadParameter, BadRecord, StratagemError
 from stratagem.base.lock import wait_for_lock
 from stratagem.base.options import is_number
@@ -146,32 +147,29 @@ class AgentAuditor:
         pytest.fail(said, pytrace=False)
 
     def _audit(self, agent: PlayerLike, test: AgentTest) -> Audit:
-        games = several(test.game, "game")
-        plan, _ = checked_plan(agent, games, test.decisions, test.seed, (), test.against, test.probes)
-        conditions = test.conditions(plan.games)
-        with self._record(plan, test) as folder:
-
-            def ask() -> Audit:
-                return audit_agent(
+        with serving(test.engine):  # the plan opens a local model already
+            games = several(test.game, "game")
+            plan, _ = checked_plan(agent, games, test.decisions, test.seed, (), test.against, test.probes)
+            with self._record(plan, test) as folder:
+                ask = partial(
+                    audit_agent,
                     agent,
                     games=games,
                     against=test.against,
                     decisions=test.decisions,
                     seed=test.seed,
                     out=folder,
-                    fail_if=conditions,
+                    fail_if=test.conditions(plan.games),
                     probes=test.probes,
-                    engine=test.engine,
                     progress=False,
                 )
-
-            try:
-                return ask()
-            except BadRecord:  # damaged, or a file beside the agent's has changed
-                if folder is None or not folder.exists():
-                    raise
-                shutil.rmtree(folder)
-                return ask()
+                try:
+                    return ask()
+                except BadRecord:  # damaged, or a file beside the agent's has changed
+                    if folder is None or not folder.exists():
+                        raise
+                    shutil.rmtree(folder)
+                    return ask()
 
     @contextmanager
     def _record(self, plan: AuditPlan, test: AgentTest) -> Iterator[Path | None]:

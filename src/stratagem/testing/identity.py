@@ -57,6 +57,8 @@ _CHANCE = (
 """Sources of chance: their state differs in every process, and the agent does not."""
 _GENERATORS = ("dataclasses.py", "reprlib.py")
 """Files of Python whose functions are methods of dataclasses."""
+_LIBRARY = Path(inspect.__file__).resolve().parent
+"""Folder of Python's own modules."""
 _LARGE = 2_000
 """Largest number of objects behind an agent that are compared."""
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
@@ -251,9 +253,11 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 def _is_installed(name: str | None) -> bool:
     """Return whether a module is of Python, of this package or of another installed one, and not of the user's."""
     top = (name or "").partition(".")[0]
-    if top == PACKAGE or top in sys.stdlib_module_names:
+    if top == PACKAGE:
         return True
     file = getattr(sys.modules.get(name or ""), "__file__", None) or getattr(sys.modules.get(top), "__file__", None)
+    if top in sys.stdlib_module_names:  # a file of the user's may have such a name, too
+        return file is None or Path(file).resolve().is_relative_to(_LIBRARY)
     return file is not None and bool({"site-packages", "dist-packages"} & {*Path(file).parts})
 
 
