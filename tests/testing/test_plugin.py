@@ -220,6 +220,10 @@ def test_bot(question):
 
     assert count() == 1
     assert count(below=8, comment="another limit") == 1
+    (record,) = run.folder.glob(".pytest_cache/d/stratagem/*/evaluation.json")
+    record.write_text("torn")
+    assert count() == 1, "a damaged record is asked for again"
+    assert json.loads(record.read_text())["command"] == "audit"
     assert count(index=-1) == 2, "a constant of another module"
     assert count(0, 9, "", "--cache-clear") == 1
     assert count(0, 9, "", "-p", "no:cacheprovider") == 1
