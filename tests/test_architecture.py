@@ -62,6 +62,7 @@ LAYERS = (
     "connect.endpoint",
     "connect.logs",
     "api",
+    "testing",
     "cli",
     "__main__",
 )

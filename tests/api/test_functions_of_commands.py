@@ -120,9 +120,9 @@ def test_steps_are_saved_as_a_recipe_reads_them(folder, tmp_path):
         sg.steps(folder / "nim", tmp_path / "steps.parquet")
 
 
-def test_the_card_of_an_audit_is_saved_in_three_forms(folder, tmp_path):
+def test_the_card_of_an_audit_is_saved_in_four_forms(folder, tmp_path):
     found = sg.audit("TightPassive", games="kuhn", decisions=300, out=folder / "audit-0", progress=False)
-    for name in ("card.html", "junit.xml"):
+    for name in ("card.html", "junit.xml", "card.md"):
         assert found.save(tmp_path / name).read_text() == (folder / "audit-0" / name).read_text()
     assert json.loads(found.save(tmp_path / "card.json").read_text())["agent"] == "kuhn/TightPassive"
     assert "To exploit it in kuhn:" in repr(found)

@@ -150,6 +150,17 @@ def test_results_are_saved_as_json(results, tmp_path):
         results["tournament"].save("/dev/null/nowhere/x.json")
 
 
+def test_results_are_saved_as_markdown(results, tmp_path):
+    for name, result in results.items():
+        if name == "play":  # its file is a record
+            continue
+        text = result.save(tmp_path / f"{name}.md").read_text("utf-8")
+        rows = [line for line in text.splitlines() if line.startswith("| ")]
+        assert len(rows) == sum(2 + len(table.rows) for table in result.main_tables())
+        assert {line.count(" |") for line in rows} == {len(table.columns) for table in result.main_tables()}
+    assert "| NashApprox |" in (tmp_path / "evaluate.md").read_text("utf-8")
+
+
 def test_a_record_has_the_episodes_and_their_figures(results, tmp_path):
     sg.play("kuhn", ["NashApprox", "random"], episodes=4, record=tmp_path / "one")
     results["play"].save(tmp_path / "two")
@@ -171,7 +182,8 @@ def test_deals_that_several_players_replayed_are_one_observation_of_their_oppone
 
 def test_texts_of_strangers_are_neither_obeyed_nor_markup():
     played = sg.play("kuhn", [Stranger(), "random"])
-    shown, html = repr(played), played._repr_html_()
+    shown, html = repr(played) + played.markdown(), played._repr_html_()
+    assert r"\<script\>" in played.markdown()
     assert "\x1b" not in shown + html
     assert "\u202e" not in shown + html
     assert "<script>" not in html

@@ -259,6 +259,21 @@ def test_junit_counts_alarms_conditions_and_what_was_not_measured(passive):
     assert last.find("testcase/skipped").get("message") == "kuhn.safety was not measured."
 
 
+@pytest.mark.parametrize("most", [4, 5, 6, 10, 30])
+def test_short_lines_have_the_failed_conditions_the_gain_and_the_page(passive, most):
+    out, card = passive
+    outcomes = {"kuhn.illegal > 0.5": "does not hold", "kuhn.exploitability.lower > 0.1": "holds"}
+    lines = Audit(card, outcomes, out).short_lines(most)
+    assert len(lines) <= most
+    assert lines[0] == "kuhn.exploitability.lower > 0.1: holds"
+    assert lines[1].startswith("kuhn: an opponent who knows this agent's strategy gains")
+    assert lines[-1] == f"The card: {out / 'card.html'}"
+    moves = card.strategies["kuhn"]
+    shown = [line for line in lines if line.startswith("  seat ")]
+    assert shown == [f"  seat {one.seat}: {one.situation} {one.action}" for one in moves][: len(shown)]
+    assert len(lines) == most or len(shown) in (0, len(moves))
+
+
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [

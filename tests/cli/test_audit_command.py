@@ -44,14 +44,14 @@ def test_a_condition_sets_the_status(audited, condition, status):
     assert f"{condition}: " in printed
 
 
-def test_the_folder_holds_the_card_in_three_forms(audited, folder):
+def test_the_folder_holds_the_card_in_four_forms(audited, folder):
     status, printed, _ = audited("--json")
     assert status == 0
     card = json.loads(printed)
     assert card["agent"] == "kuhn/TightPassive"
     stored = json.loads((folder / "passive" / "card.json").read_text())
     assert {**stored, "conditions": {}} == card
-    assert {"card.html", "junit.xml", "records"} <= {path.name for path in (folder / "passive").iterdir()}
+    assert {"card.html", "card.md", "junit.xml", "records"} <= {path.name for path in (folder / "passive").iterdir()}
 
 
 def test_a_figure_that_was_not_measured_has_a_reason(run, tmp_path, monkeypatch):

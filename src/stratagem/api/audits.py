@@ -34,9 +34,10 @@ from stratagem.players.given import GameLike
 from stratagem.show.audit.card_tables import changes_table, group_tables, ranks_table
 from stratagem.show.audit.page import card_page
 from stratagem.show.audit.words import describe_outcome, replay, summarise, verdict
+from stratagem.show.markdown import escape_text
 from stratagem.show.table import ResultTable
 
-PAGE, JUNIT = "card.html", "junit.xml"
+PAGE, JUNIT, SUMMARY = "card.html", "junit.xml", "card.md"
 """Further forms of the card in the folder of an audit."""
 HOLDS, INCONCLUSIVE = 1, 3
 """Exit status where a condition holds, and where one could not be judged."""
@@ -87,6 +88,19 @@ class Audit(PlottedResult):
         """Return what an opponent gains who knows the strategy, game by game."""
         return summarise(self.card)
 
+    def short_lines(self, most: int) -> list[str]:
+        """Return the card in at most `most` lines: the conditions that failed it, the gain, how, and the page."""
+        failed = [text for text, outcome in self.outcomes.items() if outcome != "does not hold"]
+        top = [f"{text}: {describe_outcome(self.card, text, self.outcomes[text])}" for text in failed]
+        pages = [f"The card: {path}" for path in self.files]
+        above = [*top, *self.first_lines()][: most - len(pages)]
+        left = most - len(above) - len(pages)
+        for game, moves in self.card.strategies.items():
+            most = left - 1 if len(moves) < left else left - 2  # beside the title, and the number of further moves
+            lines = _strategy(game, moves, most) if left > 2 else []
+            above, left = [*above, *lines], left - len(lines)
+        return [*above, *pages]
+
     def tables(self) -> list[ResultTable]:
         return [table for _, table in group_tables(self.card)]
 
@@ -112,6 +126,12 @@ class Audit(PlottedResult):
         shown = {} if self.folder is None else {one.name: replay(one, str(self.folder)) for one in self.alarms}
         return {name: command for name, command in shown.items() if command}
 
+    def markdown(self) -> str:
+        """Return the card as Markdown, such as the summary of a job: the conditions stand first."""
+        title = f"### Audit of {escape_text(self.card.agent)}"
+        found = [f"- {escape_text(text)}: **{outcome}**" for text, outcome in self.outcomes.items()]
+        return "\n\n".join([title, *(["\n".join(found)] if found else []), super().markdown()])
+
     def forms(self) -> Mapping[str, Callable[[Path], object]]:
         """Return the writers of the page, `.html`, and of JUnit's form, `.xml`."""
         return {
@@ -120,10 +140,10 @@ class Audit(PlottedResult):
         }
 
 
-def _strategy(game: str, moves: Sequence[StrategyLine]) -> list[str]:
+def _strategy(game: str, moves: Sequence[StrategyLine], most: int = _LINES) -> list[str]:
     """Return a strategy that exploits the agent in words, its first moves where it is long."""
-    told = [f"  seat {move.seat}: {move.situation} {move.action}" for move in moves[:_LINES]]
-    more = [f"  and {len(moves) - _LINES} more moves, in the card"] if len(moves) > _LINES else []
+    told = [f"  seat {move.seat}: {move.situation} {move.action}" for move in moves[:most]]
+    more = [f"  and {len(moves) - most} more moves, in the card"] if len(moves) > most else []
     return [f"To exploit it in {game}:", *told, *more]
 
 
@@ -199,8 +219,8 @@ def audit(
             card = run_audit(plan, folder, progress=show)
     result = Audit(card, card.outcomes(conditions), folder)
     if folder is not None:
-        result.save(folder / PAGE)
-        result.save(folder / JUNIT)
+        for name in (PAGE, JUNIT, SUMMARY):
+            result.save(folder / name)
     return result
 
 

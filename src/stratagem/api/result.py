@@ -15,12 +15,14 @@ from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars, matrix
 from stratagem.base.errors import StratagemError
+from stratagem.base.files import write_file
 from stratagem.games.base import Json
 from stratagem.language.engines.outcomes import OutcomesByModel
 from stratagem.language.engines.remote.terms import current
 from stratagem.show.console import VisibleText, plain
 from stratagem.show.html import Html, element, join
 from stratagem.show.legend import explain, explain_marks, wrap_lines
+from stratagem.show.markdown import escape_text, markdown_list, markdown_table
 from stratagem.show.markup import table_html
 from stratagem.show.series import choose
 from stratagem.show.table import ResultTable
@@ -94,12 +96,19 @@ class Result(ABC):
     def save(self, path: str | Path) -> Path:
         """Write all figures as JSON, or in the form that the ending of the path names, and return the path."""
         target = as_path(path, "file")
-        write = self.forms().get(target.suffix)
-        if write is None:
-            write_json(self.to_json(), target)
-        else:
+        if (write := self.forms().get(target.suffix)) is not None:
             write(target)
+        elif target.suffix == ".md":
+            write_file(target, self.markdown())
+        else:
+            write_json(self.to_json(), target)
         return target
+
+    def markdown(self) -> str:
+        """Return the main tables and the sentences as Markdown."""
+        tables = self.main_tables()
+        above, below = map(escape_text, self.first_lines()), markdown_list(self.remarks())
+        return "\n\n".join([*above, *map(markdown_table, tables), "\n".join(below)]).strip() + "\n"
 
     def text(self, *, everything: bool = False) -> str:
         """Return the main tables as a terminal shows them, or all tables with `everything`."""

@@ -32,6 +32,16 @@ def hold_lock(path: Path, what: str) -> Iterator[None]:
         yield
 
 
+@contextmanager
+def wait_for_lock(path: Path) -> Iterator[None]:
+    """Exclude other processes within, after those that hold the lock have released it."""
+    with telling(path):
+        file = _open_lock(path, os.O_RDWR | os.O_CREAT)
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def hold(path: Path, what: str) -> None:
     """Exclude other processes until `release`, or the end of this one, which may hold a lock anew."""
     release(path)
