@@ -1,7 +1,7 @@
 """Facts of a view as named values, numbers and short texts alone, for rules that people write or that are learnt.
 
-A field `past` of several rounds gives `past length`, `past[-1] bid`, `past count 2` and so on. Where facts are one text,
-as those of OpenSpiel, its parts are read: `Private`, `Round1[-1]`, `seen[-1]`, and the words of the situation.
+A field `past` of several rounds gives `past length`, `past[-1] bid`, `past count 2` and so on. Where facts are one
+text, as those of OpenSpiel, its parts are read: `Private`, `Round1[-1]`, `seen[-1]`, and the words of the situation.
 """
 
 from __future__ import annotations
@@ -59,10 +59,7 @@ def _fields(facts: object) -> Iterator[tuple[str, object]]:
     if isinstance(facts, Mapping):
         yield from ((str(name), value) for name, value in facts.items())
         return
-    if is_dataclass(facts):
-        names = [field.name for field in fields(facts)]
-    else:
-        names = list(getattr(facts, "_fields", ()))
+    names = [field.name for field in fields(facts)] if is_dataclass(facts) else [*getattr(facts, "_fields", ())]
     if not names:
         yield ("facts", facts) if isinstance(facts, int | float | str | tuple | list) else ("", None)
         return
@@ -119,7 +116,7 @@ def _add_text(found: FactValues, text: str) -> None:
 
 
 def _add_words(found: FactValues, situation: str) -> None:
-    """Add what the situation says in sentences such as `Your card: K.`"""
+    """Add what the situation says in such sentences as `Your card: K.` in it."""
     for name, body in _SAID.findall(situation[:2000]):
         _add_listed(found, name, body)
 
