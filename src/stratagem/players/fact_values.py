@@ -75,18 +75,25 @@ def _add(found: FactValues, name: str, value: object, depth: int) -> None:
     """Add a value by its name, and the parts of one that has some."""
     if isinstance(value, bool):
         found[name] = "yes" if value else "no"
-    elif isinstance(value, int | float):
-        found[name] = value
+    elif isinstance(value, int):
+        found[name] = int(value)  # a plain number, also of an enumeration, so that it can be written down
+    elif isinstance(value, float) and math.isfinite(value):
+        found[name] = float(value)
     elif isinstance(value, str):
-        if len(value) <= _LONGEST:
-            found[name] = value
-        if depth == _DEPTH and value.isupper() and len(value) <= _LETTERS:
-            _add_sequence(found, name, value, 0)
+        _add_short(found, name, str.__str__(value), depth)
     elif depth and isinstance(value, Sequence) and not hasattr(value, "_fields"):
         _add_sequence(found, name, value, depth)
     elif depth and (hasattr(value, "_fields") or is_dataclass(value)):
         for part, inner in _fields(value):
             _add(found, f"{name} {part}", inner, depth - 1)
+
+
+def _add_short(found: FactValues, name: str, text: str, depth: int) -> None:
+    """Add a short text, and its letters where it is a line of them."""
+    if len(text) <= _LONGEST:
+        found[name] = text
+    if depth == _DEPTH and text.isupper() and len(text) <= _LETTERS:
+        _add_sequence(found, name, text, 0)
 
 
 def _add_sequence(found: FactValues, name: str, values: Sequence[Any], depth: int) -> None:
