@@ -15,7 +15,7 @@ from stratagem.players.base import Scripted, Traits
 from stratagem.players.fact_values import FactValues, fact_values
 
 Rule: TypeAlias = tuple[bool, str]
-"""Whether the rule applies, and its action."""
+"""True if the rule applies, and its action."""
 RuleList: TypeAlias = Callable[[FactValues], Iterator[Rule]]
 
 
