@@ -201,7 +201,9 @@ def test_list_of_moves_agrees_with_them():
 class Listed(DecisionList):
     """Two rules, of which the first is not always legal."""
 
-    lists: ClassVar = {"kuhn(hands=1)": lambda facts: iter([(facts["card"] == "K", "BET"), (True, "CALL"), (True, "FOLD")])}
+    lists: ClassVar = {
+        "kuhn(hands=1)": lambda facts: iter([(facts["card"] == "K", "BET"), (True, "CALL"), (True, "FOLD")])
+    }
 
 
 def test_rule_without_a_legal_action_is_passed_over():

@@ -37,6 +37,11 @@ class FactValues(dict[str, FactValue]):
     def __missing__(self, name: str) -> float:
         return math.nan
 
+    def number(self, name: str) -> float:
+        """Return a fact that is compared by size; a text is no number."""
+        value = self[name]
+        return math.nan if isinstance(value, str) else value
+
 
 def fact_values(view: View[Any]) -> FactValues:
     """Return the facts of a view, and which actions are legal."""
