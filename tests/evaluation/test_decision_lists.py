@@ -158,6 +158,8 @@ def test_facts_are_compared_with_each_other():
 def test_missing_fact_is_equal_to_nothing(sign):
     assert not FactTest("none", sign, 0).holds(FactValues())
     assert math.isnan(FactValues()["none"])
+    assert not FactTest("text", sign, 0).holds(FactValues(text="x"))
+    assert math.isnan(FactValues(text="x").number("text"))
 
 
 def test_facts_of_a_view():
