@@ -20,6 +20,7 @@ from stratagem.measure.audit.plan import DECISIONS, GAMES, AuditPlan
 from stratagem.measure.audit.plan import plan_audit as planned
 from stratagem.measure.audit.run import count_recorded
 from stratagem.players.given import GameLike, allow_given
+from stratagem.show.audit.exploiter_file import check_program
 from stratagem.show.table import ResultTable, text_table
 
 __all__ = ["PlannedAudit", "checked_plan", "plan_audit"]
@@ -114,6 +115,7 @@ def plan_audit(
     seed: int = 0,
     fail_if: str | Sequence[str] = (),
     probes: str | Sequence[str] = (),
+    write_exploiter: str | Path | None = None,
     out: str | Path | None = None,
     calls_per_second: float | None = None,
 ) -> PlannedAudit:
@@ -130,10 +132,12 @@ def plan_audit(
         seed: Seed of all randomness.
         fail_if: Conditions that fail the audit: 'kuhn.exploitability.lower > 0.1'.
         probes: Further probes, such as own.py:Own, with decisions of their own.
+        write_exploiter: Python file for at most 20 rules that beat the agent: a player, FILE.py:Exploiter.
         out: Folder of a started audit.
         calls_per_second: Speed of the server, for the time.
     """
-    plan, _ = checked_plan(player, games, decisions, seed, fail_if, against, probes)
+    program = None if write_exploiter is None else as_path(write_exploiter, "file")
+    plan, _ = checked_plan(player, games, decisions, seed, fail_if, against, probes, program)
     baseline = None if plan.baseline is None else largest(plan.baseline)
     recorded = 0 if out is None else count_recorded(plan, as_path(out, "folder"))
     return PlannedAudit(plan, largest(plan), baseline, *_speed(out, calls_per_second), recorded)
@@ -158,14 +162,17 @@ def checked_plan(
     fail_if: str | Sequence[str],
     against: PlayerLike | None = None,
     probes: str | Sequence[str] = (),
+    program: Path | None = None,
 ) -> tuple[AuditPlan, list[Condition]]:
     """Check the parameters of an audit, and return its plan and its conditions."""
     check_seed(seed)
+    if program is not None:
+        check_program(program)
     agent, listed = as_player_or_name(player), several(games, "game")
     baseline = None if against is None else as_player_or_name(against)
     further = names_of(probes, "probe")
     allow_given(agent, baseline, *listed, *further)
     conditions = [read_condition(text) for text in names_of(fail_if, "condition")]
-    plan = planned(agent, listed, decisions, seed, baseline, further)
+    plan = planned(agent, listed, decisions, seed, baseline, further, program is not None)
     check_conditions(conditions, plan.names())
     return plan, conditions

@@ -32,6 +32,7 @@ from stratagem.measure.audit.probes.base import StrategyLine
 from stratagem.measure.audit.run import run_audit
 from stratagem.players.given import GameLike
 from stratagem.show.audit.card_tables import changes_table, group_tables, ranks_table
+from stratagem.show.audit.exploiter_file import describe_exploiters, write_exploiters
 from stratagem.show.audit.page import card_page
 from stratagem.show.audit.words import describe_outcome, replay, summarise, verdict
 from stratagem.show.markdown import escape_text
@@ -59,11 +60,14 @@ class Audit(PlottedResult):
     """Outcome of each condition by its text."""
     folder: Path | None = None
     """Folder of the audit; None where it was not written."""
+    exploiter: Path | None = None
+    """File of the rules that exploit the agent; None where none were asked for, or found."""
 
     @property
     def files(self) -> list[Path]:
-        """The page of the card, where it was written."""
-        return [] if self.folder is None else [self.folder / PAGE]
+        """The page of the card and the program of the rules, where they were written."""
+        page = [] if self.folder is None else [self.folder / PAGE]
+        return page if self.exploiter is None else [*page, self.exploiter]
 
     @property
     def exit_status(self) -> int:
@@ -110,6 +114,7 @@ class Audit(PlottedResult):
             *verdict(self.card),
             *(f"{name}: {command}" for name, command in self.replays.items()),
             *(line for game, moves in self.card.strategies.items() for line in _strategy(game, moves)),
+            *describe_exploiters(self.card),
             *(f"{name}: not measured. {reason}" for name, reason in self._not_measured.items()),
             *(f"{text}: {describe_outcome(self.card, text, outcome)}" for text, outcome in self.outcomes.items()),
             *remarks_on(outcomes_of(self.card.requests)),
@@ -186,6 +191,7 @@ def audit(
     out: str | Path | None = None,
     fail_if: str | Sequence[str] = (),
     probes: str | Sequence[str] = (),
+    write_exploiter: str | Path | None = None,
     engine: str | None = None,
     workers: int | None = None,
     ray: str | None = None,
@@ -205,19 +211,22 @@ def audit(
         out: Folder for the card, its page and the records; a stopped audit there goes on.
         fail_if: Conditions that fail the audit: 'kuhn.exploitability.lower > 0.1'.
         probes: Further probes, such as own.py:Own, with decisions of their own.
+        write_exploiter: Python file for at most 20 rules that beat the agent: a player, FILE.py:Exploiter.
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
         workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
         ray: Ray cluster for the work: its address, `auto`, or `local` for a new one here.
         progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     folder = None if out is None else as_path(out, "folder")
+    program = None if write_exploiter is None else as_path(write_exploiter, "file")
     with serving(engine, workers, ray):
-        plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against, probes)
+        plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against, probes, program)
         for line in warnings_of(plan):
             warnings.warn(line, stacklevel=3)
         with going_on(_how_to_go_on(folder)), bar("", shown=progress) as show:
             card = run_audit(plan, folder, progress=show)
-    result = Audit(card, card.outcomes(conditions), folder)
+    written = program is not None and write_exploiters(card, program)
+    result = Audit(card, card.outcomes(conditions), folder, program if written else None)
     if folder is not None:
         for name in (PAGE, JUNIT, SUMMARY):
             result.save(folder / name)

@@ -143,22 +143,23 @@ class Oracle:
         self.tree = tree
 
     @cached_property
-    def _form(self) -> SequenceForm:
+    def form(self) -> SequenceForm:
+        """Sequences of all seats, and the ends of the game."""
         return SequenceForm(self.tree)
 
     @cached_property
     def _advantages(self) -> Ends:
         """Ends of the game, with the advantage over the mean of the others as the payoff of each seat."""
-        return self._form.ends_of(advantages(self.tree))
+        return self.form.ends_of(advantages(self.tree))
 
     def best_response(self, policy: Floats, seat: Seat, *, advantage: bool = False) -> BestResponse:
         """Return the best response for the payoff of a seat, or for its advantage over the mean of the others."""
-        ends = self._advantages if advantage else self._form.ends
-        return self._form.best_response(ends, self._form.plans(policy), seat)
+        ends = self._advantages if advantage else self.form.ends
+        return self.form.best_response(ends, self.form.plans(policy), seat)
 
     def best_value(self, policy: Floats, seat: Seat, returns: Floats) -> float:
         """Return the value of the best response for returns by node and seat that replace the payoffs."""
-        return self._form.best_response(self._form.ends_of(returns), self._form.plans(policy), seat).value
+        return self.form.best_response(self.form.ends_of(returns), self.form.plans(policy), seat).value
 
 
 def advantages(tree: GameTree) -> Floats:

@@ -13,6 +13,7 @@ from stratagem.games.base import Json
 from stratagem.measure.audit.condition import Condition, Outcome, read_condition
 from stratagem.measure.audit.measurement import Measurement, read_measurement
 from stratagem.measure.audit.probes.base import StrategyLine
+from stratagem.measure.exploiters.written import ListExploiter, read_exploiter
 from stratagem.measure.resumable import read_plan
 
 FILE = "card.json"
@@ -65,6 +66,8 @@ class Card:
     """Sentences on what the figures take for granted."""
     probes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Decisions by game and probe, of those that applied; empty in cards of earlier versions."""
+    exploiters: Mapping[str, ListExploiter] = field(default_factory=dict)
+    """Lists of rules that exploit the agent, by game; empty where none were asked for."""
     requests: Mapping[str, Any] = field(default_factory=dict)
     """Number of requests by model, and how many had no reply, were refused or filtered, with their shares."""
 
@@ -112,7 +115,11 @@ class Card:
             "notes": [*self.notes],
             "probes": {game: dict(probes) for game, probes in self.probes.items()},
             "requests": dict(self.requests),
+            **({"exploiters": told} if (told := self._exploiters()) else {}),
         }
+
+    def _exploiters(self) -> Json:
+        return {game: one.to_json() for game, one in self.exploiters.items()}
 
 
 def read_card(path: Path) -> Card:
@@ -138,6 +145,7 @@ def read_card(path: Path) -> Card:
             notes=tuple(map(str, data.get("notes", ()))),
             probes={str(game): dict(probes) for game, probes in data.get("probes", {}).items()},
             requests=dict(data.get("requests", {})),
+            exploiters={str(game): read_exploiter(one) for game, one in data.get("exploiters", {}).items()},
         )
     except OSError as error:
         if path.is_dir() and (read_plan(path) or {}).get("command") == "audit":

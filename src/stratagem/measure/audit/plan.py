@@ -18,6 +18,7 @@ from stratagem.measure.audit.checks.catalogue import CHECKS
 from stratagem.measure.audit.compare import against_name
 from stratagem.measure.audit.probes.base import Probe, Task
 from stratagem.measure.audit.probes.catalogue import probes_of
+from stratagem.measure.audit.probes.exploiter import ExploiterProbe
 from stratagem.measure.resumable import PLAN, ResumableRecord
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
@@ -58,6 +59,8 @@ class AuditPlan:
     """The same audit of another agent, which this one is compared with."""
     probes: tuple[str, ...] = ()
     """Names of further probes, of other packages or of files."""
+    exploiter: bool = False
+    """True to fit a short list of rules that exploits the agent; its figures are added, and move no other."""
 
     def names(self) -> list[str]:
         """Return the names of all figures, also of those that this agent or these decisions do not allow."""
@@ -89,10 +92,12 @@ def plan_audit(
     seed: int = 0,
     against: str | Player | None = None,
     probes: Sequence[str] = (),
+    exploiter: bool = False,
 ) -> AuditPlan:
     """Plan an audit: each game gets the same number of decisions, of which each probe has a share of its own.
 
     `against` is another agent, which gets as many decisions with the same keys. `probes` are further ones, by name.
+    `exploiter` adds the probe that fits a list of rules, which the baseline does not need.
     """
     whole("An audit", "decisions", decisions, 1)
     texts = [describe(make_bounded_game(game)) for game in games]
@@ -100,16 +105,20 @@ def plan_audit(
         raise BadParameter(f"An audit has each game once, and {twice[0]} is there twice.")
     if not texts:
         raise BadParameter("An audit needs at least one game.")
-    steps = [step for text in texts for step in _steps(text, agent, decisions // len(texts), probes)]
+    each = decisions // len(texts)
+    steps = [step for text in texts for step in _steps(text, agent, each, probes, exploiter=exploiter)]
     if all(step.why_not for step in steps):
         raise BadParameter(f"Nothing can be measured with {decisions} decisions: {steps[0].why_not}")
     baseline = None if against is None else plan_audit(against, games, decisions, seed, probes=probes)
-    return AuditPlan(agent, tuple(texts), decisions, seed, tuple(steps), baseline, tuple(probes))
+    return AuditPlan(agent, tuple(texts), decisions, seed, tuple(steps), baseline, tuple(probes), exploiter)
 
 
-def _steps(text: str, agent: str | Player, decisions: int, further: Sequence[str]) -> Iterator[ProbeStep]:
+def _steps(
+    text: str, agent: str | Player, decisions: int, further: Sequence[str], *, exploiter: bool
+) -> Iterator[ProbeStep]:
     """Yield the probes of a game, each with its own share, so that one more probe moves the figures of no other."""
-    for probe in probes_of(make_bounded_game(text), further):
+    later = (ExploiterProbe(),) if exploiter else ()
+    for probe in (*probes_of(make_bounded_game(text), further), *later):
         own = int(probe.share * decisions)
         reason = probe.why_not(_trial(text, agent, own))
         yield ProbeStep(text, probe, 0 if reason else own, reason)

@@ -21,7 +21,8 @@ from stratagem.measure.audit.compare import against
 from stratagem.measure.audit.cost import cost_of
 from stratagem.measure.audit.measurement import Measurement, correct_tests
 from stratagem.measure.audit.pace import Show, Stopwatch
-from stratagem.measure.audit.plan import RECORDS, AuditPlan
+from stratagem.measure.audit.plan import RECORDS, AuditPlan, ProbeStep
+from stratagem.measure.audit.probes.base import LaterProbe, ProbeFindings, Task
 from stratagem.measure.audit.probes.catalogue import NAMES
 from stratagem.measure.resumable import PLAN, check_plan, is_unanswered, was_in_vain, with_files
 from stratagem.measure.sampled.asking import LONG
@@ -142,7 +143,8 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
                 continue
             task = plan.task(step, out, queue)
             with closing(task.record), watch.step(task.record, f"{step.game}: {step.probe.name}"):
-                results.append(ProbeResult(step.probe.name, task, step.probe.measure(task), f"{RECORDS}/{step.folder}"))
+                measured = _measure_step(step, task, results)
+                results.append(ProbeResult(step.probe.name, task, measured, f"{RECORDS}/{step.folder}"))
         checked, inapplicable = _run_checks(plan, results)
     figures = correct_tests([*_figures(results), *checked])
     return Card(
@@ -162,7 +164,15 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
             for game in plan.games
         },
         requests=outcomes.to_json(),
+        exploiters={one.task.text: found for one in results if (found := one.measured.exploiter)},
     )
+
+
+def _measure_step(step: ProbeStep, task: Task, results: Sequence[ProbeResult]) -> ProbeFindings:
+    """Return the findings of a probe, which may build on those of earlier ones of its game."""
+    if isinstance(step.probe, LaterProbe):
+        return step.probe.measure_after(task, [one.measured for one in results if one.task.text == step.game])
+    return step.probe.measure(task)
 
 
 def _figures(results: Sequence[ProbeResult]) -> Iterator[Measurement]:

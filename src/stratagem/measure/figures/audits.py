@@ -26,6 +26,13 @@ _SHARED = {
 """Figures of the catalogue by their quantity in an audit."""
 _OWN = (
     Figure(
+        "exploiter",
+        "gain of the written exploiter",
+        PAYOFF,
+        "lower",
+        "gain a round of a short list of rules over the agent itself, the mean over the seats",
+    ),
+    Figure(
         "dominated",
         "dominated actions",
         "share of replies",

@@ -45,7 +45,7 @@ FEW = 8.0
 """Mean number of replies a question under which no point is given."""
 _PILOT, _EVEN = 0.25, 0.1
 """Share of the pilot among all replies, and of the second stage that is spread evenly (steps 1 and 2)."""
-_KNOWN = 0.1
+KNOWN = 0.1
 """Share of the second stage's replies that a cache may have taken from the pilot; with more the lower limit is 0."""
 _DRAWS = 16
 """Draws of the policy over which step 2 averages: by the frequencies alone, a question with equal replies in the pilot
@@ -83,7 +83,7 @@ def measured_limits(gain: ResponseGain, ask: Asked, replies: int, key: Key) -> E
     exploiter = gain.best_responses(frequencies(questions, pilot.counts))
     second = ask(second_stage(gain, pilot, replies - round(_PILOT * replies), key))
     tally = pilot + second
-    value, error = judge_gain(gain, second, exploiter) if second.share_known(pilot) <= _KNOWN else (0.0, math.inf)
+    value, error = judge_gain(gain, second, exploiter) if second.share_known(pilot) <= KNOWN else (0.0, math.inf)
     best = response_gain(gain, tally)
     lower, upper = max(0.0, value - Z * error), above(best)
     return ExploitabilityLimits(

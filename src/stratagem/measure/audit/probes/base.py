@@ -12,15 +12,17 @@ from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.language.engines.remote.terms import FEW
 from stratagem.measure.audit.measurement import Measurement
+from stratagem.measure.exploiters.written import ListExploiter
 from stratagem.measure.figures.audits import audit_figure
 from stratagem.measure.report import unit_in
 from stratagem.measure.resumable import ResumableRecord, is_unanswered
+from stratagem.measure.sampled.tally import ReplyTally
 from stratagem.measure.statistics import Estimate
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player, patterns
 from stratagem.playing.dispatch import RequestQueue
 from stratagem.playing.match import Match
-from stratagem.playing.records import Decision
+from stratagem.playing.records import Decision, Episode
 from stratagem.playing.scheduler import play
 from stratagem.playing.seating import rotate_seats
 
@@ -40,6 +42,12 @@ class ProbeFindings(NamedTuple):
     strategy: Sequence[StrategyLine] = ()
     gain: Estimate | None = None
     """Gain of a best response to all replies, biased upwards, with its standard error; None where it was not found."""
+    tally: ReplyTally | None = None
+    """Replies to all situations, where they were asked about."""
+    won: Sequence[Episode] = ()
+    """Episodes of an exploiter, as slot 0, against the agent."""
+    exploiter: ListExploiter | None = None
+    """Short list of rules that exploits the agent, where one was fitted."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,15 @@ class Probe(Protocol):
 
     def measure(self, task: Task) -> ProbeFindings:
         """Ask the agent, and return the figures."""
+        ...
+
+
+@runtime_checkable
+class LaterProbe(Probe, Protocol):
+    """Probe that builds on what earlier probes of the game found."""
+
+    def measure_after(self, task: Task, earlier: Sequence[ProbeFindings]) -> ProbeFindings:
+        """Ask the agent where more is needed, and return the figures."""
         ...
 
 

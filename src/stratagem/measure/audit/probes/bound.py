@@ -62,8 +62,8 @@ class BoundProbe:
         (itself,) = recorded.meet(task.game, [(task.agent, task.agent, ())])
         exploiter = known or Exploiter(task.agent, Frequencies(itself.episodes), SIMULATIONS)
         (against,) = evaluator.meet(task.game, [(exploiter, task.agent, ())])
-        gains = _gains(task.game, itself, against)
-        limit = lower_mean(gains, _floor(task.game, [*itself.episodes, *against.episodes]), task.key)
+        gains = gains_by_deal(task.game, itself, against)
+        limit = lower_mean(gains, gain_range(task.game, [*itself.episodes, *against.episodes])[0], task.key)
         best = max(against.episodes, key=lambda episode: payoff_of(episode, episode.seat_of(0), scaled=False))
         estimate = Estimate(math.nan, n=len(gains), low=max(0.0, limit.lower))
         found = Exploitability(
@@ -78,7 +78,7 @@ class BoundProbe:
             p=limit.p,
             episode=best.id,
         )
-        return ProbeFindings([of_exploitability(figure, found)])
+        return ProbeFindings([of_exploitability(figure, found)], won=against.episodes)
 
     def _known_exploiter(self, task: Task) -> Player | None:
         """Return an exploiter that needs no record of the agent; None where there is none."""
@@ -94,7 +94,7 @@ class BoundProbe:
         return Exploiter(task.agent, model, SIMULATIONS) if model else None
 
 
-def _gains(game: Game[Any], itself: Matchup, against: Matchup) -> Sequence[float]:
+def gains_by_deal(game: Game[Any], itself: Matchup, against: Matchup) -> Sequence[float]:
     """Return the gain of the exploiter over the agent itself by number of the deal.
 
     Where the payoffs of the seats add up to zero, the agent's own payoff is zero on average over the seats.
@@ -104,13 +104,14 @@ def _gains(game: Game[Any], itself: Matchup, against: Matchup) -> Sequence[float
     return [won[deal] - known[deal] for deal in sorted(won.keys() & known.keys())]
 
 
-def _floor(game: Game[Any], episodes: Sequence[Episode]) -> float:
-    """Return the smallest gain a round that the rules allow."""
+def gain_range(game: Game[Any], episodes: Sequence[Episode]) -> tuple[float, float]:
+    """Return the smallest and the largest gain a round that the rules allow, around 0."""
     spec = game.spec
-    low, high = spec.bounds
-    floor = low if spec.utility == "zero-sum" else min(0.0, low) - max(0.0, high)
+    low, high = min(0.0, spec.bounds[0]), max(0.0, spec.bounds[1])
+    least, most = (low, high) if spec.utility == "zero-sum" else (low - high, high - low)
     fixed = {len(episode.rounds) for episode in episodes} == {spec.rounds}
-    return min(0.0, floor / spec.rounds) if fixed and spec.rounds else min(0.0, floor)
+    shared = spec.rounds if fixed and spec.rounds else 1
+    return least / shared, most / shared
 
 
 def _by_deal(matchup: Matchup) -> dict[str, float]:

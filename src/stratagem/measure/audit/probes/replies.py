@@ -88,9 +88,10 @@ class RepliesProbe:
             self._sequence(task, asker, replies),
         ]
         if limits is None or limits.lower == 0.0:
-            return ProbeFindings(figures, gain=None if limits is None else limits.gain)
+            known = (None, None) if limits is None else (limits.gain, limits.tally)
+            return ProbeFindings(figures, gain=known[0], tally=known[1])
         figures[0] = replace(figures[0], episode=replay_strategy(task, gain, limits))
-        return ProbeFindings(figures, strategy(gain, limits), limits.gain)
+        return ProbeFindings(figures, strategy(gain, limits), limits.gain, limits.tally)
 
     def _change(self, task: Task, asker: ReplyAsker, replies: Replies) -> Measurement:
         tested = find_change(replies, task.key)
