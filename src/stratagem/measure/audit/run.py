@@ -41,6 +41,16 @@ def short_replies(results: Iterable[ProbeResult]) -> tuple[str, ...]:
     )
 
 
+def remembered_questions(results: Iterable[ProbeResult]) -> tuple[str, ...]:
+    """Return a sentence where the agent may remember earlier questions, which limits and tests take as independent."""
+    if not any(result.task.agent.traits.remembers for result in results):
+        return ()
+    return (
+        "The agent may have kept a memory between questions, so its replies may depend on each other: limits and tests "
+        "take them as independent.",
+    )
+
+
 def _lengths(result: ProbeResult) -> list[int]:
     """Return the lengths of the replies to questions of an agent that may not be asked the same twice."""
     traits = result.task.agent.traits
@@ -139,7 +149,7 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
         strategies={one.task.text: list(one.measured.strategy) for one in results if one.measured.strategy},
         cost=cost_of([episode for one in results for episode in one.task.record.finished.values()], agent),
         made_by=provenance(),
-        notes=short_replies(results),
+        notes=(*short_replies(results), *remembered_questions(results)),
         probes={
             game: {step.probe.name: step.decisions for step in plan.steps if step.game == game and not step.why_not}
             for game in plan.games

@@ -71,9 +71,10 @@ class Server:
         port: int,
         *,
         path: str = "",
+        lifespan: bool = False,
         closing: Callable[[], None] = lambda: None,
     ) -> None:
-        """`closing` frees what the application needs, after the address is closed."""
+        """`closing` frees what the application needs, after the address is closed; `lifespan` runs what it starts."""
         self._closing = closing
         self._socket = _bound(host, port)
         self.url = _url(self._socket) + path
@@ -83,7 +84,7 @@ class Server:
             http=TimedConnection,
             log_level="error",
             access_log=False,
-            lifespan="off",
+            lifespan="on" if lifespan else "off",
             ws="none",
             server_header=False,
         )
