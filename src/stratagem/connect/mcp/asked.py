@@ -290,11 +290,15 @@ class AskedTables:
             return self._reply_without_question("", told)
 
     def _due(self) -> OpenQuestion | None:
-        """Return the question to tell: a new one while there are few, or else the one that waits the longest."""
+        """Return the question to tell: a new one while few are told.
+
+        An agent that is told one at a time and has lost its handle gets it again; of several agents each gets its own.
+        """
         told = [question for question in self._open.values() if question.told_at is not None]
+        if told and self._concurrent == 1:
+            return told[0]
         new = (question for question in self._open.values() if question.told_at is None)
-        fresh = next(new, None) if len(told) < self._concurrent else None
-        return fresh or next(iter(told), None)
+        return next(new, None) if len(told) < self._concurrent else None
 
     def _show(self, question: OpenQuestion, handle: str, *before: str) -> TableReply:
         if question.told_at is None:

@@ -23,6 +23,8 @@ from stratagem.base.errors import BadParameter
 _BACKLOG = 2048
 _PAUSE = 0.005
 """Seconds between two looks at a server that starts."""
+_GOODBYE = 5
+"""Seconds for open requests of an application with a lifespan, which is ended after them."""
 HEAD_SECONDS = 20.0
 """Longest time from the opening of a connection, or the first byte of a further request, to the end of its head."""
 
@@ -75,7 +77,7 @@ class Server:
         closing: Callable[[], None] = lambda: None,
     ) -> None:
         """`closing` frees what the application needs, after the address is closed; `lifespan` runs what it starts."""
-        self._closing = closing
+        self._closing, self._lifespan = closing, lifespan
         self._socket = _bound(host, port)
         self.url = _url(self._socket) + path
         """Address up to `path`, as clients take it."""
@@ -87,6 +89,7 @@ class Server:
             lifespan="on" if lifespan else "off",
             ws="none",
             server_header=False,
+            timeout_graceful_shutdown=_GOODBYE if lifespan else None,
         )
         self._server = uvicorn.Server(config)
         self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
@@ -103,8 +106,9 @@ class Server:
         self._thread.join()
 
     def close(self) -> None:
-        """Close the address; open requests are broken off."""
-        self._server.should_exit = self._server.force_exit = True
+        """Close the address; open requests are broken off, after a moment where the application ends what it began."""
+        self._server.should_exit = True
+        self._server.force_exit = not self._lifespan
         self._thread.join()
         self._socket.close()
         self._closing()
