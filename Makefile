@@ -171,7 +171,7 @@ $(MCP)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 test-mcp: $(MCP)/.ready ## play and audit over MCP with its official client, about a minute
-	$(MCP)/bin/python -m pytest tests/integrations/test_mcp_server.py
+	$(MCP)/bin/python -m pytest --no-cpu-limit tests/integrations/test_mcp_server.py
 
 TOOLS := .venv-tools
 $(TOOLS)/.ready: pyproject.toml constraints.txt

@@ -56,9 +56,7 @@ async def answer(client, agent, most=10_000):
         if seen["state"] == "waiting":
             seen = await call(client, "open_table")
         else:
-            seen = await call(
-                client, "act", table=seen["table"], question=seen["question"], action=agent(seen)
-            )
+            seen = await call(client, "act", table=seen["table"], question=seen["question"], action=agent(seen))
     return seen
 
 
@@ -148,9 +146,11 @@ def test_the_standard_output_belongs_to_the_protocol(tmp_path):
 @asynccontextmanager
 async def http(url, key=""):
     headers = {"Authorization": f"Bearer {key}"} if key else {}
-    async with httpx2.AsyncClient(headers=headers, timeout=30) as sender:
-        async with Client(streamable_http_client(url, http_client=sender)) as client:
-            yield client
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=30) as sender,
+        Client(streamable_http_client(url, http_client=sender)) as client,
+    ):
+        yield client
 
 
 def test_clients_over_http_have_tables_of_their_own():
@@ -243,9 +243,7 @@ def test_an_interrupted_audit_says_how_it_goes_on(tmp_path):
 
 
 def test_a_late_answer_is_no_reply_and_the_audit_goes_on(tmp_path):
-    with sg.serve_audit(
-        "kuhn", out=tmp_path / "audit", decisions=240, timeout=0.5, port=0, progress=False
-    ) as server:
+    with sg.serve_audit("kuhn", out=tmp_path / "audit", decisions=240, timeout=0.5, port=0, progress=False) as server:
 
         async def slow_once():
             async with http(server.url) as client:
@@ -305,7 +303,7 @@ def run_served(words, folder):
     words[words.index("--port") + 1] = "0"
 
     async def work():
-        async with command(folder, *words) as (url, process), http(url) as client:
+        async with command(folder, *words) as (url, _), http(url) as client:
             await (answer(client, Equilibrium()) if "--audit" in words else play_once(client))
 
     asyncio.run(asyncio.wait_for(work(), 120))

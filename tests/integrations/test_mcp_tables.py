@@ -31,6 +31,7 @@ from stratagem.players.base import Ask
 from stratagem.players.catalogue import make_player
 from stratagem.playing.store import read_episodes
 
+
 class Clock:
     now = 0.0
 
@@ -271,7 +272,9 @@ def audited(agent, plan, tables, folder=None, stop=lambda number: False):
 def prepared(decisions=600, games=("kuhn",), **options):
     engine = Outside("mcp:agent")
     plan = plan_audit(VisitingAgent(engine), games, decisions)
-    return plan, AskedTables(engine, **{"planned": decisions, "timeout": 60.0, "concurrent": 1, "idle": 60.0, **options})
+    return plan, AskedTables(
+        engine, **{"planned": decisions, "timeout": 60.0, "concurrent": 1, "idle": 60.0, **options}
+    )
 
 
 def folding(question):

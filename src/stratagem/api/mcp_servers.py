@@ -205,7 +205,6 @@ def serve_tables(
     within("serve_tables", "idle", idle, 0.001)
     drawn = secrets.randbits(_SEED_BITS) if seed is None else seed
     check_seed(drawn)
-    opened = _opening(host, port, key)
     made = [as_game(game) for game in several(games, "game")]
     from stratagem.connect.mcp.handles import TableHandles
     from stratagem.connect.mcp.played import PlayedGame, PlayedTables
@@ -220,6 +219,7 @@ def serve_tables(
                 raise BadParameter(f"{person.name} answers at this keyboard and cannot be served.")
             served.append(PlayedGame(game, players[0] if len(players) == 1 else players))
     _check_games(served)
+    opened = _opening(host, port, key)
     shelf = EpisodeShelf(as_folder(out))
     source = PlayedTables(served, drawn, shelf, TableHandles(tables, idle))
     return TableServer(opened(source, lambda: None), [one.name for one in served], drawn, shelf.close)
@@ -279,7 +279,6 @@ def serve_audit(
     if not isinstance(agent, str) or not agent.isprintable() or not 0 < len(agent) <= _NAME:
         raise BadParameter(f"An agent has a name of 1 to {_NAME} plain characters, not {agent!r}.")
     folder = as_path(out, "folder")
-    opened = _opening(host, port, key)
     from stratagem.connect.mcp.asked import AskedTables, VisitingAgent
     from stratagem.connect.outside import Outside
 
@@ -287,6 +286,7 @@ def serve_audit(
     plan, conditions = checked_plan(VisitingAgent(engine), games, decisions, seed, fail_if, against, probes)
     for line in warnings_of(plan):
         warnings.warn(line, stacklevel=3)
+    opened = _opening(host, port, key)
     planned = sum(step.decisions for step in plan.steps)
     tables = AskedTables(engine, planned=planned, timeout=timeout, concurrent=concurrency, idle=idle)
     return AuditServer(plan, conditions, folder, tables, opened, stays=port is None, progress=progress)
@@ -303,7 +303,7 @@ def _check_address(function: str, host: str, port: int | None) -> str:
 
 
 def _opening(host: str, port: int | None, key: str) -> Callable[[TableSource, Callable[[], None]], AgentServer]:
-    """Return what opens a server of tables, after its package was found."""
+    """Return what opens a server of tables; refused without the package of the protocol."""
     from stratagem.connect.mcp.server import PATH, StandardStreams, application
     from stratagem.show.web.server import Server
 

@@ -79,7 +79,7 @@ class AskedTable:
     question: OpenQuestion | None = None
     """Open question; None where the table waits, perhaps for ever."""
     closed: dict[str, str] = field(default_factory=dict)
-    """What became of earlier questions, by their numbers."""
+    """Ends of earlier questions, by their numbers."""
 
     @property
     def is_idle(self) -> bool:
@@ -222,7 +222,7 @@ class AskedTables:
 
     @property
     def summary(self) -> str:
-        """What happens here, for an agent that has no table yet."""
+        """Purpose of the server, for an agent that has no table yet."""
         return (
             "This server asks you for decisions in games, one after another. open_table has the first question; the "
             "reply to act has the next one, often at another table."

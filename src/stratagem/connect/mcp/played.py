@@ -28,7 +28,7 @@ _CONSEQUENCES = {
     "default": "The default action of the game was played.",
     "forfeit": "By the rules of the game that ends it.",
 }
-"""What follows a reply without a legal action after the last attempt, by the declaration of the game."""
+"""Consequence of a reply without a legal action after the last attempt, by the declaration of the game."""
 _QUOTED = 60
 
 
@@ -61,7 +61,7 @@ class PlayedTable:
         self._question: Json = {}
         self._answered: set[str] = set()
         self._told, self._since = "", dict[str, Any]()
-        """What happened since the last reply, as a text and as data."""
+        """Events since the last reply, as a text and as data."""
         self.rules: str = session.view(seat).rules
         self._go_on()
 
@@ -90,7 +90,7 @@ class PlayedTable:
             self._told = f"Your reply named no legal action. {consequence}"
         self._since = {"action": action, **self._since}
         if payoff := self._since["payoff"]:
-            self._told = f"{self._told} You were paid {payoff:+g} since.".strip()
+            self._told = f"{self._told} Your payoff since is {payoff:+g}.".strip()
 
     def show(self, handle: str, before: str = "") -> TableReply:
         """Return what the seat sees now."""
@@ -102,7 +102,7 @@ class PlayedTable:
     def _show_end(self, handle: str) -> TableReply:
         episode, seat = self._session.episode, self._seat
         situation = self._session.view(seat).situation
-        end = f"The game is over. You are paid {episode.payoffs[seat]:+g} in all."
+        end = f"The game is over. Your payoff is {episode.payoffs[seat]:+g} in all."
         return plain_reply(
             handle,
             "over",

@@ -8,17 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from threading import Thread
 from typing import Any
 
 import anyio
-from mcp import types
-from mcp.server.lowlevel import Server as ProtocolServer
-from mcp.server.stdio import stdio_server
-from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -26,10 +21,19 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from stratagem import __version__
 from stratagem.base.consent.table import never_ask
+from stratagem.base.errors import MissingExtra
 from stratagem.connect.mcp.replies import TableReply
 from stratagem.connect.mcp.tools import HOW_TO, TOOLS, TableSource, call_tool
 from stratagem.show.web.bodies import PlainJSON
 from stratagem.show.web.guard import bearer_of, is_own_name, is_same_origin, is_secret
+
+try:
+    from mcp import types
+    from mcp.server.lowlevel import Server as ProtocolServer
+    from mcp.server.stdio import stdio_server
+    from mcp.server.transport_security import TransportSecuritySettings
+except ImportError as error:
+    raise MissingExtra("A server of the Model Context Protocol", "mcp") from error
 
 PATH = "/mcp"
 MOST_BYTES = 1 << 20
@@ -129,7 +133,6 @@ class StandardStreams:
         """`closing` is called when the client has left."""
         self._tables, self._closing = tables, closing
         never_ask()  # the answer would be read from the protocol
-        sys.stdout.flush()
         self._output = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
         os.dup2(2, 1)
         self._thread = Thread(target=self._run, name="stratagem-mcp", daemon=True)

@@ -33,7 +33,7 @@ class TableSource(Protocol):
 
     @property
     def summary(self) -> str:
-        """What an agent finds here, before it has a table."""
+        """Text for an agent that has no table yet."""
         ...
 
     def open(self, game: str, seat: int | None) -> TableReply: ...
@@ -49,7 +49,7 @@ class RulesArguments(Settings):
     """Arguments of `rules`."""
 
     table: Name = ""
-    """Handle of a table; without it, what there is to play here, and how."""
+    """Handle of a table; without it the reply tells the games here, and how to play."""
 
 
 class OpenArguments(Settings):
@@ -96,10 +96,10 @@ class ServedTool(NamedTuple):
 
 
 HOW_TO = (
-    "Call open_table for a seat at a table: it returns a handle, the rules, what the seat sees, and a numbered question "
-    "with the legal actions. Answer by act with the handle, the number of the question and one action. Its reply has "
-    "the next question, until the state is over. Keep the handle: nothing else leads back to the table. A reply without "
-    "a legal action counts by the rules of the game."
+    "Call open_table for a seat at a table: it returns a handle, the rules, what the seat sees, and a question with a "
+    "number and the legal actions. Answer by act with the handle, the number of the question and one action. Its reply "
+    "has the next question, until the state is over. Keep the handle: nothing else leads back to the table. A reply "
+    "without a legal action counts by the rules of the game."
 )
 """Instructions of the server, and the reply of `rules` without a table."""
 
