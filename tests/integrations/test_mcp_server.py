@@ -1,6 +1,7 @@
 """Tables behind the official client of the Model Context Protocol; run by `make test-mcp`, skipped without `mcp`."""
 
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -143,21 +144,74 @@ def test_the_standard_output_belongs_to_the_protocol(tmp_path):
     assert "Traceback" not in done.stderr
 
 
+def test_a_client_that_dies_ends_the_server_without_a_traceback():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stratagem", "mcp", "kuhn"],
+        env=VARIABLES,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    process.stdout.close()
+    with contextlib.suppress(BrokenPipeError):
+        for number in range(1000):
+            request = {"jsonrpc": "2.0", "id": number, "method": "ping"}
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+            time.sleep(0.01)
+    said = process.stderr.read().decode()
+    assert process.wait(20) == 0
+    assert "Traceback" not in said
+
+
+def test_an_audit_that_cannot_begin_says_why_while_the_client_waits(tmp_path):
+    (tmp_path / "audit").mkdir()
+    (tmp_path / "audit" / "notes.txt").write_text("mine")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "stratagem", *split("mcp kuhn --audit --decisions 240 --out audit")],
+        cwd=tmp_path,
+        env=VARIABLES,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    said = " ".join(process.stderr.read().decode().split())
+    assert process.wait(20) == 2
+    assert said.endswith("audit is there already and holds no audit: choose another folder.")
+    process.stdin.close()
+    process.stdout.close()
+
+
+def test_a_request_to_end_records_the_finished_games(tmp_path):
+    async def ended():
+        async with command(tmp_path, *split("mcp kuhn --port 0 --out record")) as (url, process):
+            async with http(url) as client:
+                await answer_table(client, await call(client, "open_table"))
+            process.send_signal(signal.SIGTERM)
+            printed = (await process.stdout.read()).decode()
+            return await process.wait(), printed
+
+    status, printed = asyncio.run(asyncio.wait_for(ended(), 60))
+    assert (status, printed) == (0, ""), printed
+    assert len(list(read_episodes(tmp_path / "record"))) == 1
+
+
 @asynccontextmanager
-async def http(url, key=""):
+async def http(url, key="", mode="auto"):
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=30) as sender,
-        Client(streamable_http_client(url, http_client=sender)) as client,
+        Client(streamable_http_client(url, http_client=sender), mode=mode) as client,
     ):
         yield client
 
 
-def test_clients_over_http_have_tables_of_their_own():
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_clients_over_http_have_tables_of_their_own(mode):
     with sg.serve_tables("kuhn(hands=1)", opponents="AlwaysBet", seed=5, port=0) as server:
 
         async def both():
-            async with http(server.url) as one, http(server.url) as two:
+            async with http(server.url, mode=mode) as one, http(server.url, mode=mode) as two:
                 first, second = await call(one, "open_table"), await call(two, "open_table")
                 assert first["table"] != second["table"]
                 over = await answer_table(two, first)  # whoever has the handle may act: there are no sessions

@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self
 
@@ -43,7 +43,6 @@ _LAST_WORD = 10.0
 """Seconds in which an agent over HTTP may still hear that the audit is over."""
 _DELIVERY = 0.3
 """Seconds for the answer to the last call."""
-_PAUSE = 0.2
 _NAME = 100
 """Largest number of characters of the name of an agent."""
 
@@ -129,7 +128,10 @@ class AuditServer:
             except BaseException as error:  # noqa: BLE001 - whoever waits gets it
                 self._error = error
                 tables.end("The audit has stopped: nothing more is asked now.")
+            finally:
+                self._ended.set()
 
+        self._ended = Event()
         self._thread = Thread(target=work, name="stratagem-audit", daemon=True)
         self._thread.start()
 
@@ -140,8 +142,7 @@ class AuditServer:
     def wait(self) -> Audit:
         """Wait until the audit is over and the agent has heard of it; return its card."""
         with going_on(how_to_go_on(self._folder)):
-            while self._thread.is_alive():  # a thread that is joined without an end hears no ^C
-                self._thread.join(_PAUSE)
+            self._ended.wait()  # Python 3.11 takes a thread for ended whose `join` is interrupted, as by ^C
             if self._error is not None:
                 raise self._error
             self._say_goodbye()

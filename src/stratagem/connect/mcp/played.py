@@ -37,7 +37,7 @@ class PlayedGame:
     """Game that is served, with the players of the other seats."""
 
     game: Game[Any]
-    opponents: Sequence[Player]
+    opponents: Player | Sequence[Player]
     """One player for all other seats, or one for each."""
 
     @property

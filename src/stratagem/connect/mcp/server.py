@@ -10,7 +10,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import anyio
@@ -110,7 +110,7 @@ class ClientGuard:
 def application(tables: TableSource, key: str) -> Starlette:
     """Return the application for streamable HTTP; callers send the key, if it is not empty."""
     checked_here = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    app = protocol_server(tables).streamable_http_app(
+    app: Starlette = protocol_server(tables).streamable_http_app(
         streamable_http_path=PATH,
         json_response=True,
         stateless_http=True,
@@ -135,14 +135,17 @@ class StandardStreams:
         never_ask()  # the answer would be read from the protocol
         self._output = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
         os.dup2(2, 1)
-        self._thread = Thread(target=self._run, name="stratagem-mcp", daemon=True)
-        self._thread.start()
+        self._ended = Event()
+        Thread(target=self._run, name="stratagem-mcp", daemon=True).start()
 
     def _run(self) -> None:
         try:
             asyncio.run(self._serve())
+        except* ConnectionError:
+            pass  # the client left without a word
         finally:
             self._closing()
+            self._ended.set()
 
     async def _serve(self) -> None:
         server = protocol_server(self._tables)
@@ -151,7 +154,7 @@ class StandardStreams:
 
     def wait(self) -> None:
         """Wait until the client has left."""
-        self._thread.join()
+        self._ended.wait()
 
     def close(self) -> None:
         """Do nothing: the thread ends with the client, or with this process."""

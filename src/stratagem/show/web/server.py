@@ -9,7 +9,7 @@ import asyncio
 import socket
 import time
 from collections.abc import Callable
-from threading import Thread
+from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
 
@@ -92,7 +92,8 @@ class Server:
             timeout_graceful_shutdown=_GOODBYE if lifespan else None,
         )
         self._server = uvicorn.Server(config)
-        self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+        self._ended = Event()
+        self._thread = Thread(target=self._run, daemon=True)
         never_ask()  # a request of a stranger would ask at the terminal of the owner
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
@@ -101,9 +102,15 @@ class Server:
             self._socket.close()
             raise BadParameter(f"The server at {self.url} did not start: choose another address or port.")
 
+    def _run(self) -> None:
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._ended.set()
+
     def wait(self) -> None:
         """Wait until the server is closed."""
-        self._thread.join()
+        self._ended.wait()  # Python 3.11 takes a thread for ended whose `join` is interrupted, as by ^C
 
     def close(self) -> None:
         """Close the address; open requests are broken off, after a moment where the application ends what it began."""
