@@ -186,14 +186,14 @@ def serve_tables(
 ) -> TableServer:
     """Serve tables of games to an agent by the Model Context Protocol, until it leaves or the server is closed.
 
-    The agent has one seat at each table that it opens, and players of ours have the others. Without a port the server
-    is on the standard input and output of this process. Beyond this machine callers must send the key of the
-    environment variable STRATAGEM_SERVE_KEY.
+    The agent has one seat at each table that it opens, and players of ours have the others. Without a seed one is
+    drawn, so that no agent can compute the deals. Without a port the server is on the standard input and output of this
+    process. Beyond this machine callers must send the key of the environment variable STRATAGEM_SERVE_KEY.
 
     Args:
         games: Games, such as `kuhn`.
         opponents: Players of the other seats, one for all of them or one for each; by default a strong player.
-        seed: Seed of the deals, by default drawn, so that no agent can compute them; of an audit 0.
+        seed: Seed of all randomness.
         out: Folder of the record of finished games, or of the card of an audit.
         tables: Largest number of open tables.
         idle: Seconds without a call after which a table is closed, or an audit stops.
