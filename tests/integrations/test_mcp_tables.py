@@ -12,9 +12,10 @@ import stratagem as sg
 from stratagem.api.audits import carry_out_audit
 from stratagem.base.errors import BadParameter
 from stratagem.connect.mcp import asked, shelf
-from stratagem.connect.mcp.asked import AskedTables, VisitingAgent
+from stratagem.connect.mcp.asked import AskedTables
 from stratagem.connect.mcp.handles import TableHandles
 from stratagem.connect.mcp.played import PlayedGame, PlayedTables
+from stratagem.connect.mcp.questions import VisitingAgent
 from stratagem.connect.mcp.replies import question_reply
 from stratagem.connect.mcp.shelf import EpisodeShelf
 from stratagem.connect.mcp.tools import TOOLS, call_tool

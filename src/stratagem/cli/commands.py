@@ -179,7 +179,7 @@ COMMANDS = {
     "mcp": Command(
         "mcp_servers:serve_tables",
         "Serve tables of games to an agent by the Model Context Protocol, until it leaves or the server is closed.",
-        names={"games": "GAMES"},
+        names={"probes": "--probe"},
         instead={"--audit": ("mcp_servers:serve_audit", "")},
         runs="call:serve_agent",
         unanswered=3,
