@@ -298,6 +298,15 @@ def test_an_audit_by_tables_equals_the_audit_of_the_same_agent():
     assert not any("memory between questions" in note for note in direct.card.notes)
 
 
+def test_an_audit_asks_each_question_at_its_own_table():
+    """Among them are episodes of one deal against two opponents, which have one name."""
+    plan, tables = prepared(600)
+    result, replies = audited(fold_all, plan, tables)
+    asked_at = [reply["table"] for reply in replies if reply["state"] == "to act"]
+    assert len({*asked_at}) == len(asked_at) == result.card.cost.decisions
+    assert result.card.by_name["kuhn.payoff_strong"].value is not None
+
+
 def test_an_equilibrium_is_not_found_exploitable():
     plan, tables = prepared(1200)
     result, _ = audited(Equilibrium(), plan, tables)
@@ -352,10 +361,7 @@ def test_a_late_answer_counts_as_no_reply(questions):
     assert answer.ticket == tickets[0]
     assert (answer.call.finish, answer.call.failed) == ("timeout", True)
     said = refused(tables, "act", table=seen["table"], question=seen["question"], action="BET")
-    assert said == (
-        f"Question {seen['question']} is closed: there was no answer within 5 s, which counts as no reply; the table "
-        "asks nothing now."
-    )
+    assert said == (f"Question {seen['question']} is closed: there was no answer within 5 s, which counts as no reply.")
     assert ask(tables, "open_table")["table"] != seen["table"]
 
 
@@ -376,12 +382,13 @@ def test_one_question_is_told_at_a_time_or_as_many_as_allowed(questions, monkeyp
     assert second["table"] != first["table"]
     assert [answer.ticket for answer in tables.poll()] == [tickets[0]]
     assert refused(tables, "act", table=first["table"], question=first["question"], action="BET") == (
-        f"Question {first['question']} is closed: it is answered already; the table asks nothing now."
+        f"Question {first['question']} is closed: it is answered already."
     )
     assert "did not ask the question" in refused(
         tables, "act", table=second["table"], question=first["question"][::-1], action="BET"
     )
     assert ask(tables, "observe", table=first["table"])["state"] == "waiting"
+    assert ask(tables, "observe", table=second["table"])["question"] == second["question"]
     several, _ = questions(concurrent=2)
     assert len({ask(several, "open_table")["table"] for _ in range(2)}) == 2
     monkeypatch.setattr(asked, "PATIENCE", 0.05)

@@ -15,7 +15,7 @@ from typing import Any
 
 from stratagem.base.errors import BadParameter
 from stratagem.connect.mcp.handles import TableHandles
-from stratagem.connect.mcp.questions import AskedTable, OpenQuestion
+from stratagem.connect.mcp.questions import AskedTable
 from stratagem.connect.mcp.replies import TableReply, attempt_text, plain_reply, question_reply
 from stratagem.connect.outside import Outside
 from stratagem.language.engines.base import Call, Finish, Request, RequestAnswer
@@ -29,6 +29,7 @@ _BESIDE = 0.01
 """Seconds between two looks at the engines of other players, where questions of the agent are open, too."""
 _MOST_TABLES = 4096
 """Number of tables whose handles are known."""
+_SAME_RULES = "The rules are those of the question before."
 _FORGOTTEN = "it waits no longer for an answer"
 
 
@@ -55,11 +56,10 @@ class AskedTables:
         self._beside: dict[int, int] = {}
         """Own tickets by those of the inner queue."""
         self._tickets = 0
-        self._open: dict[int, OpenQuestion] = {}
+        self._open: dict[int, AskedTable] = {}
+        """Tables whose questions wait for answers, by their tickets."""
         self._ready: list[RequestAnswer] = []
         self._handles: TableHandles[AskedTable] = TableHandles(_MOST_TABLES, inf, clock)
-        self._by_episode: dict[str, str] = {}
-        """Handles by the episodes of questions."""
         self._num_answered = 0
         self._called = clock()
         self._left = self._over = ""
@@ -108,8 +108,8 @@ class AskedTables:
 
     def cancel(self) -> None:
         with self._news:
-            for question in list(self._open.values()):
-                self._close(question, _FORGOTTEN)
+            for table in list(self._open.values()):
+                self._close(table, _FORGOTTEN)
             self._ready.clear()
             self._beside.clear()
             self._inner.cancel()
@@ -128,29 +128,23 @@ class AskedTables:
             self._news.notify_all()
 
     def _ask(self, ticket: int, request: Request) -> None:
-        data = json.loads(request.prompt.messages[-1][1])
-        question = self._open[ticket] = OpenQuestion(ticket, request, data)
-        handle = self._by_episode.get(data["episode"], "")
-        table = self._handles.get(handle)
-        if table is None:
-            self._handles.check_room()
-            table = AskedTable(data["rules"])
-            self._by_episode[data["episode"]] = self._handles.add(table)
-        table.question, table.rules = question, data["rules"]
+        self._handles.check_room()
+        table = self._open[ticket] = AskedTable(ticket, request, json.loads(request.prompt.messages[-1][1]))
+        table.handle = self._handles.add(table)
 
     def _give_up_late(self) -> None:
         """Close the questions without an answer in time, and stop where the agent has not come for too long."""
         now = self._clock()
-        for question in list(self._open.values()):
-            if question.told_at is not None and now - question.told_at >= self._timeout:
-                self._answer(question, f"The agent gave no answer within {self._timeout:g} s.", "timeout")
-                self._close(question, f"there was no answer within {self._timeout:g} s, which counts as no reply")
+        for table in list(self._open.values()):
+            if table.told_at is not None and now - table.told_at >= self._timeout:
+                self._answer(table, f"The agent gave no answer within {self._timeout:g} s.", "timeout")
+                self._close(table, f"there was no answer within {self._timeout:g} s, which counts as no reply")
         if self._open and now - self._called >= self._idle:
             self._left = self._over = f"{self._engine.name} has not called for {self._idle:g} s, so the audit stopped."
 
     def _pause(self) -> float:
         """Return the seconds until a question is late, or the agent has been away too long."""
-        told = [question.told_at for question in self._open.values() if question.told_at is not None]
+        told = [table.told_at for table in self._open.values() if table.told_at is not None]
         ends = [self._called + self._idle, *(at + self._timeout for at in told)]
         return max(0.0, min(ends) - self._clock())
 
@@ -161,7 +155,7 @@ class AskedTables:
         """Purpose of the server, for an agent that has no table yet."""
         return (
             "This server asks you for decisions in games, one after another. open_table has the first question; the "
-            "reply to act has the next one, often at another table."
+            "reply to act has the next one, at another table."
         )
 
     def open(self, game: str, seat: int | None) -> TableReply:
@@ -180,10 +174,8 @@ class AskedTables:
         """Return what is asked at a table now."""
         with self._news:
             self._called = self._clock()
-            question = self._handles.find(handle).question
-            if question is None:
-                return self._reply_without_question(handle)
-            return self._show(question, handle, "")
+            table = self._handles.find(handle)
+            return self._reply_without_question(handle) if table.closed else self._show(table, "")
 
     def act(self, handle: str, number: str, text: str) -> TableReply:
         """Answer a question, and return the next one."""
@@ -191,24 +183,21 @@ class AskedTables:
             self._called = self._clock()
             self._give_up_late()
             table = self._handles.find(handle)
-            question = table.find(number)
-            self._answer(question, text, "done")
-            self._close(question, "it is answered already")
+            table.check(number)
+            self._answer(table, text, "done")
+            self._close(table, "it is answered already")
             self._num_answered += 1
         return self._next("Your answer is taken.", table.rules)
 
-    def _answer(self, question: OpenQuestion, text: str, finish: Finish) -> None:
-        seconds = 0.0 if question.told_at is None else self._clock() - question.told_at
-        call: Call = self._engine.call(question.request, text, finish=finish, seconds=seconds)
-        self._ready.append(RequestAnswer(question.ticket, call))
+    def _answer(self, table: AskedTable, text: str, finish: Finish) -> None:
+        seconds = 0.0 if table.told_at is None else self._clock() - table.told_at
+        call: Call = self._engine.call(table.request, text, finish=finish, seconds=seconds)
+        self._ready.append(RequestAnswer(table.ticket, call))
         self._news.notify_all()
 
-    def _close(self, question: OpenQuestion, what: str) -> None:
-        del self._open[question.ticket]
-        table = self._handles.get(self._by_episode[question.data["episode"]])
-        if table is not None and table.question is question:
-            table.question = None
-            table.closed[question.number] = what
+    def _close(self, table: AskedTable, what: str) -> None:
+        del self._open[table.ticket]
+        table.closed = what
 
     def _next(self, told: str, known_rules: str) -> TableReply:
         """Wait for a question to tell; where none comes soon, say so."""
@@ -216,39 +205,38 @@ class AskedTables:
             self._called = self._clock()
             end = time.monotonic() + PATIENCE
             while not self._over:
-                if (question := self._due()) is not None:
-                    rules = question.data["rules"]
-                    before = rules if rules != known_rules else "The rules are those of the question before."
-                    return self._show(question, self._by_episode[question.data["episode"]], told, before)
+                if (table := self._due()) is not None:
+                    same = table.rules == known_rules
+                    return self._show(table, told, _SAME_RULES if same else table.rules)
                 if (left := end - time.monotonic()) <= 0.0:
                     break
                 self._news.wait(left)
             return self._reply_without_question("", told)
 
-    def _due(self) -> OpenQuestion | None:
+    def _due(self) -> AskedTable | None:
         """Return the question to tell: a new one while few are told.
 
         An agent that is told one at a time and has lost its handle gets it again; of several agents each gets its own.
         """
-        told = [question for question in self._open.values() if question.told_at is not None]
+        told = [table for table in self._open.values() if table.told_at is not None]
         if told and self._concurrent == 1:
             return told[0]
-        new = (question for question in self._open.values() if question.told_at is None)
+        new = (table for table in self._open.values() if table.told_at is None)
         return next(new, None) if len(told) < self._concurrent else None
 
-    def _show(self, question: OpenQuestion, handle: str, *before: str) -> TableReply:
-        if question.told_at is None:
-            question.told_at = self._clock()
+    def _show(self, table: AskedTable, *before: str) -> TableReply:
+        if table.told_at is None:
+            table.told_at = self._clock()
             self._news.notify_all()  # the audit waits no longer than its time
-        told = [*before, attempt_text(question.data["attempt"])]
+        told = [*before, attempt_text(table.data["attempt"])]
         counts = {"answered": self._num_answered, "at_most": self._planned}
-        return question_reply(handle, question.number, question.data, told, **counts)
+        return question_reply(table.handle, table.number, table.data, told, **counts)
 
     def _reply_without_question(self, handle: str, *told: str) -> TableReply:
         if self._over:
             self.told_end.set()
             return plain_reply(handle, "over", [*told, self._over], answered=self._num_answered)
-        next_one = "Nothing is asked at this table now" if handle else "No question is open yet"
+        next_one = "Nothing more is asked at this table" if handle else "No question is open yet"
         return plain_reply(
             handle, "waiting", [*told, f"{next_one}: call open_table for the next one."], answered=self._num_answered
         )

@@ -57,11 +57,6 @@ class TableHandles(Generic[T]):
         self._tables[handle] = table, self._clock()
         return handle
 
-    def get(self, handle: str) -> T | None:
-        """Return the table of a handle without using it; None where there is none."""
-        known = self._tables.get(handle)
-        return None if known is None else known[0]
-
     def find(self, handle: str) -> T:
         """Return the table of a handle."""
         self._close_old()

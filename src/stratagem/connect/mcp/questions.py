@@ -37,38 +37,37 @@ class VisitingAgent(PlayerBase):
 
 
 @dataclass(eq=False)
-class OpenQuestion:
-    """Question of the audit that waits for its answer."""
+class AskedTable:
+    """Question of the audit with its answer; each has a table of its own.
+
+    Episodes of one deal against two opponents have one name, so no table can be told to go on with one of them.
+    """
 
     ticket: int
     request: Request
     data: Json
     number: str = field(default_factory=lambda: secrets.token_hex(4))
     """Name by which an answer says what it answers."""
+    handle: str = ""
     told_at: float | None = None
-    """Time at which the agent was told it; None before."""
-
-
-@dataclass(eq=False)
-class AskedTable:
-    """Seat of the agent in one episode of the audit."""
-
-    rules: str
-    question: OpenQuestion | None = None
-    """Open question; None where the table waits, perhaps for ever."""
-    closed: dict[str, str] = field(default_factory=dict)
-    """Ends of earlier questions, by their numbers."""
+    """Time at which the agent was told the question; None before."""
+    closed: str = ""
+    """End of the question, in words; empty while it waits for an answer."""
 
     @property
     def is_idle(self) -> bool:
-        """True if nothing is asked here now."""
-        return self.question is None
+        """True if nothing is asked here any more."""
+        return bool(self.closed)
 
-    def find(self, number: str) -> OpenQuestion:
-        """Return the open question, whose number an answer must name."""
-        if self.question is not None and self.question.number == number:
-            return self.question
-        now = "nothing" if self.question is None else f"question {self.question.number}"
-        if number in self.closed:
-            raise BadParameter(f"Question {number} is closed: {self.closed[number]}; the table asks {now} now.")
-        raise BadParameter(f"This table did not ask the question that you answer: it asks {now} now.")
+    @property
+    def rules(self) -> str:
+        """Rules of the game that is asked about."""
+        return str(self.data["rules"])
+
+    def check(self, number: str) -> None:
+        """Refuse an answer to another question, or to one that is closed."""
+        if number != self.number:
+            now = "nothing" if self.closed else f"question {self.number}"
+            raise BadParameter(f"This table did not ask the question that you answer: it asks {now} now.")
+        if self.closed:
+            raise BadParameter(f"Question {number} is closed: {self.closed}.")

@@ -153,7 +153,7 @@ TOOLS: Mapping[str, ServedTool] = {
         ServedTool(
             "act",
             "Answer the open question of a table with one action. Returns what your seat sees then, or the next "
-            "question, which may be at another table.",
+            "question, which is at another table in an audit.",
             ActArguments,
             _act,
             changes=True,
