@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-cold-start bench-trees bench-growth bench-engine bench-learner bench-small-model bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo zoo-wheel check-zoo release clean
+.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-cold-start bench-trees bench-growth bench-engine bench-learner bench-small-model bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo zoo-wheel check-zoo release clean test-mcp
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,7 +39,7 @@ test-runs: $(READY) ## run the tests that train, kill and resume whole runs, abo
 test-long: $(READY) ## run the tests that take longer too
 	$(BIN)/python -m pytest --jobs 2 -m 'not llama'
 
-EVERYTHING := test-long test-portable test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-wheel fuzz mutants pythons
+EVERYTHING := test-long test-portable test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-mcp test-tools test-wheel fuzz mutants pythons
 test-everything: $(EVERYTHING) ## run what .ci/run leaves out, once before a release; make everything lists it
 
 everything:
@@ -167,6 +167,15 @@ $(INSPECT)/.ready: pyproject.toml
 test-inspect: $(INSPECT)/.ready ## run the tasks for inspect by inspect eval, about two minutes
 	$(INSPECT)/bin/python -m pytest tests/integrations/test_inspect_eval.py tests/integrations/test_inspect_logs.py
 
+MCP := .venv-mcp
+$(MCP)/.ready: pyproject.toml constraints.txt
+	test -x $(MCP)/bin/python || $(PYTHON) -m venv $(MCP)
+	$(MCP)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[mcp]' mcp==2.3.0 pytest
+	touch $@
+
+test-mcp: $(MCP)/.ready ## play and audit over MCP with its official client, about a minute
+	$(MCP)/bin/python -m pytest --no-cpu-limit tests/integrations/test_mcp_server.py
+
 TOOLS := .venv-tools
 $(TOOLS)/.ready: pyproject.toml constraints.txt
 	test -x $(TOOLS)/bin/python || $(PYTHON) -m venv $(TOOLS)
@@ -266,4 +275,4 @@ bench-vllm: $(VLLM)/.ready ## print the speed of vLLM as ratios to the transform
 	OMP_NUM_THREADS=1 $(VLLM)/bin/python benchmarks/engine_vllm.py
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) $(INSPECT) $(VERIFIERS) $(TOOLS) $(VIEW) $(SITE) $(RELEASE) .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis build
+	rm -rf $(VENV) $(RIVALS) $(VLLM) $(RAY) $(ENVIRONMENTS) $(INSPECT) $(VERIFIERS) $(MCP) $(TOOLS) $(VIEW) $(SITE) $(RELEASE) .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis build

@@ -17,6 +17,8 @@ from stratagem.api.extensions import new as new
 from stratagem.api.games import list_games as list_games
 from stratagem.api.log_comparisons import compare as compare
 from stratagem.api.matches import play as play
+from stratagem.api.mcp_servers import serve_audit as serve_audit
+from stratagem.api.mcp_servers import serve_tables as serve_tables
 from stratagem.api.names import game as game
 from stratagem.api.names import player as player
 from stratagem.api.players import list_players as list_players
@@ -73,6 +75,8 @@ __all__ = [
     "report",
     "reproduce",
     "serve",
+    "serve_audit",
+    "serve_tables",
     "servers",
     "solve",
     "steps",

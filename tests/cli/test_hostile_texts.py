@@ -191,6 +191,13 @@ CASES = {
         ("serve", "random", "--game", "kuhn", "--host", HOSTILE),
         ("serve", "random", "--game", "kuhn", "--style", HOSTILE),
     ],
+    "mcp": [
+        ("mcp", HOSTILE),
+        ("mcp", "kuhn", "--opponents", HOSTILE),
+        ("mcp", "kuhn", "--host", HOSTILE),
+        ("mcp", "kuhn", "--audit", "--out", "{tmp}/audit", "--agent", HOSTILE),
+        ("mcp", "kuhn", "--audit", "--out", "{tmp}/audit", "--fail-if", HOSTILE),
+    ],
     "show": [
         ("show", "{record}"),
         ("show", "{record}", "--json"),

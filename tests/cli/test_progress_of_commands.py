@@ -26,6 +26,7 @@ QUICK = {
     "upgrade": "rewrites the settings of one run",
     "watch": "shows a run itself, until it ends",
     "serve": "answers until it is closed",
+    "mcp": "answers until it is closed; its option --audit has a bar",
     "show": "lists episodes as it reads them",
     "view": "shows pages until it is closed; its option --export has a bar",
     "trust": "writes one line",

@@ -61,6 +61,7 @@ NEEDS = {
     "train": ("train sepo/kuhn-tiny --out run", "models"),
     "sweep": ("sweep sweeps/kuhn-held --out sweep", "models"),
     "reproduce": ("reproduce sepo:5 --scale tiny --out paper", "models"),
+    "mcp": ("mcp kuhn", "mcp"),
     "eval with a model": ("eval kuhn --player tiny", "models"),
 }
 OTHERS = {"serve", "view", "compare", "collusion", "leaderboard", "new", "steps", "upgrade", "watch", "report", "show"}

@@ -39,6 +39,8 @@ FUNCTIONS = {
     "data": "demonstrations",
     "steps": "steps",
     "serve": "endpoints",
+    "serve_tables": "mcp_servers",
+    "serve_audit": "mcp_servers",
     "view": "views",
     "export_replays": "views",
     "servers": "servers",

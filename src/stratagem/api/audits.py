@@ -22,15 +22,16 @@ from stratagem.games.base import Json
 from stratagem.language.engines.outcomes import outcomes_of
 from stratagem.measure.audit.card import Card, read_card
 from stratagem.measure.audit.compare import FigureChange, changes, left_out
-from stratagem.measure.audit.condition import Outcome
+from stratagem.measure.audit.condition import Condition, Outcome
 from stratagem.measure.audit.junit import junit
 from stratagem.measure.audit.leaderboard import LeaderboardPlace, leaderboard
 from stratagem.measure.audit.measurement import Measurement
 from stratagem.measure.audit.pace import warnings_of
-from stratagem.measure.audit.plan import DECISIONS, GAMES
+from stratagem.measure.audit.plan import DECISIONS, GAMES, AuditPlan
 from stratagem.measure.audit.probes.base import StrategyLine
 from stratagem.measure.audit.run import run_audit
 from stratagem.players.given import GameLike
+from stratagem.playing.dispatch import Dispatcher, RequestQueue
 from stratagem.show.audit.card_tables import changes_table, group_tables, ranks_table
 from stratagem.show.audit.exploiter_file import describe_exploiters, write_exploiters
 from stratagem.show.audit.page import card_page
@@ -223,8 +224,21 @@ def audit(
         plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against, probes, program)
         for line in warnings_of(plan):
             warnings.warn(line, stacklevel=3)
-        with going_on(_how_to_go_on(folder)), bar("", shown=progress) as show:
-            card = run_audit(plan, folder, progress=show)
+        return carry_out_audit(plan, conditions, folder, program, progress=progress)
+
+
+def carry_out_audit(
+    plan: AuditPlan,
+    conditions: Sequence[Condition],
+    folder: Path | None,
+    program: Path | None = None,
+    *,
+    queue: Callable[[], RequestQueue] = Dispatcher,
+    progress: bool,
+) -> Audit:
+    """Ask the agent of a checked plan, and write its card to the folder and its exploiter to the program, if wanted."""
+    with going_on(how_to_go_on(folder)), bar("", shown=progress) as show:
+        card = run_audit(plan, folder, queue=queue, progress=show)
     written = program is not None and write_exploiters(card, program)
     result = Audit(card, card.outcomes(conditions), folder, program if written else None)
     if folder is not None:
@@ -233,7 +247,8 @@ def audit(
     return result
 
 
-def _how_to_go_on(folder: Path | None) -> str:
+def how_to_go_on(folder: Path | None) -> str:
+    """Return the sentence that says how a stopped audit goes on."""
     if folder is None:
         return "Nothing was kept: with `out='FOLDER'` it can continue after an interruption."
     return f"The same call goes on with the audit in {folder}."

@@ -98,6 +98,11 @@ def _check_options(host: str, port: int, timeout: float, concurrency: int) -> st
     check_address("serve", host, port)
     within("serve", "timeout", timeout, 0.001)
     whole("serve", "concurrency", concurrency, 1)
+    return key_of_callers(host)
+
+
+def key_of_callers(host: str) -> str:
+    """Return the key that callers must send; an address beyond this machine without a key is refused."""
     key = os.environ.get(KEY_VARIABLE, "").strip()
     if not key.isascii() or not key.isprintable():
         raise BadParameter(

@@ -24,6 +24,7 @@ MODULES: Mapping[str, tuple[str, ...]] = {
     "pettingzoo": ("pettingzoo",),
     "textarena": ("textarena",),
     "openenv": ("openenv",),
+    "mcp": ("mcp",),
 }
 """Modules that each extra installs for us."""
 _EXTRAS = {module: extra for extra, modules in MODULES.items() for module in modules}

@@ -12,6 +12,7 @@ import typer
 from stratagem.api.result import Result
 from stratagem.cli.broken_off import stoppable
 from stratagem.cli.console import out
+from stratagem.cli.interrupts import terminable
 from stratagem.cli.output import print_result
 
 
@@ -65,3 +66,16 @@ def wait_for_end(call: CommandCall) -> None:
         for line in [f"model {name} at {opened.url}" for name in call.given.get("players", ())] or [str(opened)]:
             out.print(line, highlight=False, markup=False, soft_wrap=True)
         opened.wait()
+
+
+def serve_agent(call: CommandCall) -> None:
+    """Serve tables until ^C, or until the client leaves; print the card of an audit, and end with its status."""
+    opened = call.carry_out()
+    with opened, terminable():
+        for line in opened.first_lines():
+            out.print(line, highlight=False, markup=False, soft_wrap=True)
+        with stoppable(call.show) if opened.has_result else suppress(KeyboardInterrupt):
+            result = opened.wait()
+            if result is not None:
+                call.show(result)
+                raise typer.Exit(result.exit_status)

@@ -176,6 +176,15 @@ COMMANDS = {
         runs="call:wait_for_end",
         json=False,
     ),
+    "mcp": Command(
+        "mcp_servers:serve_tables",
+        "Serve tables of games to an agent by the Model Context Protocol, until it leaves or the server is closed.",
+        names={"probes": "--probe"},
+        instead={"--audit": ("mcp_servers:serve_audit", "")},
+        runs="call:serve_agent",
+        unanswered=3,
+        json=False,
+    ),
     "show": Command("stratagem.cli.show:show", "List recorded episodes, or print one of them turn by turn."),
     "view": Command(
         "views:view",
@@ -199,7 +208,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Measure": ("compare", "leaderboard", "talk", "collusion", "solve", "steps"),
     "Train": ("recipes", "sweep", "reproduce", "data", "upgrade"),
     "Look": ("show", "report", "runs", "watch"),
-    "Connect and extend": ("serve", "engines", "verify-game", "new", "trust"),
+    "Connect and extend": ("serve", "mcp", "engines", "verify-game", "new", "trust"),
 }
 """Names of the commands by the section of the help that lists them; the first has what a newcomer needs."""
 

@@ -5,21 +5,20 @@ A client gets the prompt of a language model and answers in words. trl's GRPO re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import islice
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any
 
 from pydantic import Field
 
-from stratagem.base.errors import BadParameter, IllegalAction, MissingExtra
+from stratagem.base.errors import IllegalAction, MissingExtra
 from stratagem.base.options import whole
-from stratagem.connect.opponents import opponents_of
-from stratagem.connect.session import Deals, Session, match_of
+from stratagem.connect.opponents import Others, match_at_seat
+from stratagem.connect.session import Deals, Session
 from stratagem.games.base import Game, Seat
 from stratagem.games.choices import Choices
 from stratagem.language.prompting.plain import question
-from stratagem.players.given import GameLike, PlayerLike, as_game
+from stratagem.players.given import GameLike, as_game
 from stratagem.playing.match import Match
 
 try:
@@ -31,8 +30,6 @@ except ImportError as error:
 
 __all__ = ["GameAction", "GameEnvironment", "GameObservation", "app", "environment"]
 
-Others: TypeAlias = PlayerLike | Sequence[PlayerLike]
-"""Opponents: one player for all other seats, or one for each."""
 _LISTED = 12
 """Number of legal actions that an observation lists."""
 _SESSIONS = 64
@@ -139,29 +136,13 @@ class _Maker:
     """Maker of environments of one game; they take turns, since an engine serves one caller at a time."""
 
     def __init__(self, game: Game[Any], opponents: Others, seat: Seat, seed: int) -> None:
-        others = [other for other in range(game.spec.seats) if other != seat]
-        if type(seat) is not int or len(others) == game.spec.seats:
-            raise BadParameter(f"{game.spec.name} has the seats 0 to {game.spec.seats - 1}, and not {seat!r}.")
-        players = _list_players(opponents, len(others))
-        if len(players) != len(others):
-            raise BadParameter(
-                f"{game.spec.name} has {len(others)} other seats, and there are {len(players)} opponents: give one "
-                "player for all of these seats, or one for each."
-            )
-        self.match = match_of(game, opponents_of(dict(zip(others, players, strict=True)), game))
+        self.match = match_at_seat(game, opponents, seat)
         self._seat, self._seed, self._lock = seat, seed, Lock()
         Deals(seed)
 
     def __call__(self) -> GameEnvironment:
         """Make an environment."""
         return GameEnvironment(self.match, self._seat, self._seed, self._lock)
-
-
-def _list_players(opponents: Others, seats: int) -> list[PlayerLike]:
-    """Return a player for each of some seats, as far as there are players."""
-    if isinstance(opponents, str) or not isinstance(opponents, Sequence):
-        return [opponents] * seats
-    return list(opponents)
 
 
 def _first(choices: Choices) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from stratagem.base.errors import BadParameter, CannotCompute, IllegalAction
 from stratagem.games.base import Game, Seat, View
 from stratagem.games.key import Key
+from stratagem.games.spec import OnIllegal
 from stratagem.language.decoding.stopping import after_thinking
 from stratagem.players.base import Ask, Mix, Move, Player, Traits
 from stratagem.players.members import PlayerBase
@@ -39,8 +40,9 @@ class ExternalAgent(PlayerBase):
 class Session:
     """An episode in progress; `asks` are the questions that wait for answers from outside."""
 
-    def __init__(self, match: Match, key: Key, name: str) -> None:
-        setup = Setup(id=name, match=match, slots=tuple(range(match.game.spec.seats)), key=key)
+    def __init__(self, match: Match, key: Key, name: str, group: str = "") -> None:
+        """`group` names the deal in a record, where episodes of one deal are one observation."""
+        setup = Setup(id=name, match=match, slots=tuple(range(match.game.spec.seats)), key=key, group=group)
         self._table = Table(setup, detail=True)
         self._queue = Dispatcher()
         self._asks: dict[Seat, Ask] = {}
@@ -60,6 +62,11 @@ class Session:
     def episode(self) -> Episode:
         """Record of the episode; its decisions are there when it is over."""
         return self._table.episode
+
+    @property
+    def on_illegal(self) -> OnIllegal:
+        """Consequence now for a seat without a legal action."""
+        return self._table.state.on_illegal
 
     def view(self, seat: Seat) -> View[Any]:
         """Return the view of a seat now."""

@@ -59,6 +59,13 @@ def question(ask: Ask) -> str:
     return sound(json.dumps(content, ensure_ascii=False))
 
 
+def ask_question(engine: Engine, ask: Ask) -> Generator[Request, Call, Move]:
+    """Ask the agent behind an engine the question of a turn, and read its answer."""
+    prompt = Prompt((("user", question(ask)),))
+    call = yield Request(engine=engine, prompt=prompt, guide=OneToken(), key=ask.key)
+    return read(ask.view.choices, call)
+
+
 def _describe_view(view: View[Any]) -> Json:
     """Return the game by name and what the seat knows as data; under a disguise both would tell what it hides."""
     if isinstance(view, DisguisedView):
@@ -158,9 +165,7 @@ class AgentPlayer(PlayerBase):
         _ = self._engine
 
     def turn(self, ask: Ask) -> Generator[Request, Call, Move]:
-        prompt = Prompt((("user", question(ask)),))
-        call = yield Request(engine=self._engine, prompt=prompt, guide=OneToken(), key=ask.key)
-        return read(ask.view.choices, call)
+        return ask_question(self._engine, ask)
 
     def policy(self, view: View[Any]) -> Mix:
         raise CannotCompute(f"{self.name} does not state its probabilities, so only play can measure it.")

@@ -67,6 +67,8 @@ class Traits:
     """True if the player may give no legal action; its probabilities then sum to less than one."""
     repeats: bool = True
     """True if the player answers the same turn in the same way again, at no price; False for people and servers."""
+    remembers: bool = False
+    """True if the player may remember one question when it answers the next, so that its replies may depend on it."""
     price: int = 1
     """Cost of its probabilities in one situation, in situations looked at."""
 

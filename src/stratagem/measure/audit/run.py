@@ -56,6 +56,16 @@ def dependent_replies(figures: Iterable[Measurement]) -> Iterator[str]:
             )
 
 
+def remembered_questions(results: Iterable[ProbeResult]) -> tuple[str, ...]:
+    """Return a sentence where the agent may remember earlier questions, without which it may play something else."""
+    if not any(result.task.agent.traits.remembers for result in results):
+        return ()
+    return (
+        "The agent may have kept a memory between questions. The limits hold for what it played in this audit; without "
+        "that memory it may play something else.",
+    )
+
+
 def _lengths(result: ProbeResult) -> list[int]:
     """Return the lengths of the replies to questions of an agent that may not be asked the same twice."""
     traits = result.task.agent.traits
@@ -158,7 +168,7 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
         strategies={one.task.text: list(one.measured.strategy) for one in results if one.measured.strategy},
         cost=cost_of([episode for one in results for episode in one.task.record.finished.values()], agent),
         made_by=provenance(),
-        notes=(*short_replies(results), *dependent_replies(figures)),
+        notes=(*short_replies(results), *remembered_questions(results), *dependent_replies(figures)),
         probes={
             game: {step.probe.name: step.decisions for step in plan.steps if step.game == game and not step.why_not}
             for game in plan.games

@@ -9,7 +9,7 @@ import asyncio
 import socket
 import time
 from collections.abc import Callable
-from threading import Thread
+from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
 
@@ -23,6 +23,8 @@ from stratagem.base.errors import BadParameter
 _BACKLOG = 2048
 _PAUSE = 0.005
 """Seconds between two looks at a server that starts."""
+_GOODBYE = 5
+"""Seconds for open requests of an application with a lifespan, which is ended after them."""
 HEAD_SECONDS = 20.0
 """Longest time from the opening of a connection, or the first byte of a further request, to the end of its head."""
 
@@ -71,10 +73,11 @@ class Server:
         port: int,
         *,
         path: str = "",
+        lifespan: bool = False,
         closing: Callable[[], None] = lambda: None,
     ) -> None:
-        """`closing` frees what the application needs, after the address is closed."""
-        self._closing = closing
+        """`closing` frees what the application needs, after the address is closed; `lifespan` runs what it starts."""
+        self._closing, self._lifespan = closing, lifespan
         self._socket = _bound(host, port)
         self.url = _url(self._socket) + path
         """Address up to `path`, as clients take it."""
@@ -83,12 +86,14 @@ class Server:
             http=TimedConnection,
             log_level="error",
             access_log=False,
-            lifespan="off",
+            lifespan="on" if lifespan else "off",
             ws="none",
             server_header=False,
+            timeout_graceful_shutdown=_GOODBYE if lifespan else None,
         )
         self._server = uvicorn.Server(config)
-        self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
+        self._ended = Event()
+        self._thread = Thread(target=self._run, daemon=True)
         never_ask()  # a request of a stranger would ask at the terminal of the owner
         self._thread.start()
         while not self._server.started and self._thread.is_alive():
@@ -97,13 +102,20 @@ class Server:
             self._socket.close()
             raise BadParameter(f"The server at {self.url} did not start: choose another address or port.")
 
+    def _run(self) -> None:
+        try:
+            self._server.run(sockets=[self._socket])
+        finally:
+            self._ended.set()
+
     def wait(self) -> None:
         """Wait until the server is closed."""
-        self._thread.join()
+        self._ended.wait()  # Python 3.11 takes a thread for ended whose `join` is interrupted, as by ^C
 
     def close(self) -> None:
-        """Close the address; open requests are broken off."""
-        self._server.should_exit = self._server.force_exit = True
+        """Close the address; open requests are broken off, after a moment where the application ends what it began."""
+        self._server.should_exit = True
+        self._server.force_exit = not self._lifespan
         self._thread.join()
         self._socket.close()
         self._closing()
