@@ -38,7 +38,7 @@ def test_illegal_replies_are_an_action_of_their_own():
     rows = [SimpleNamespace(action=action, how="free", calls=()) for action in ("BET", None, "PASS")]
     lost = SimpleNamespace(action=None, how="error", calls=(SimpleNamespace(failed=True, finish="timeout"),))
     asker.decisions[0] = [*rows[:2], lost, rows[2]]
-    assert (asker.actions[0], [*asker.answered[0]]) == ([1, 2, 0], [0, 1, 3])
+    assert (asker.actions[0], [*asker.answered[0]]) == ([1, -1, 0], [0, 1, 3])
     assert not any(asker.actions[1:])
 
 

@@ -16,9 +16,10 @@ from stratagem.games.base import Json
 from stratagem.measure.audit.condition import Condition, check_conditions, read_condition
 from stratagem.measure.audit.cost import AuditEstimate, largest
 from stratagem.measure.audit.pace import decisions_of, in_words, read_pace, warnings_of
-from stratagem.measure.audit.plan import DECISIONS, GAMES, AuditPlan
+from stratagem.measure.audit.plan import ARENA_GAMES, DECISIONS, GAMES, AuditPlan
 from stratagem.measure.audit.plan import plan_audit as planned
 from stratagem.measure.audit.run import count_recorded
+from stratagem.players.base import Player
 from stratagem.players.given import GameLike, allow_given
 from stratagem.show.audit.exploiter_file import check_program
 from stratagem.show.table import ResultTable, text_table
@@ -116,6 +117,7 @@ def plan_audit(
     fail_if: str | Sequence[str] = (),
     probes: str | Sequence[str] = (),
     write_exploiter: str | Path | None = None,
+    arena: bool = False,
     out: str | Path | None = None,
     calls_per_second: float | None = None,
 ) -> PlannedAudit:
@@ -133,11 +135,12 @@ def plan_audit(
         fail_if: Conditions that fail the audit: 'kuhn.exploitability.lower > 0.1'.
         probes: Further probes, such as own.py:Own, with decisions of their own.
         write_exploiter: Python file for at most 20 rules that beat the agent: a player, FILE.py:Exploiter.
+        arena: True to ask a language model as public arenas do: no list of moves, one retry, then the game is lost.
         out: Folder of a started audit.
         calls_per_second: Speed of the server, for the time.
     """
     program = None if write_exploiter is None else as_path(write_exploiter, "file")
-    plan, _ = checked_plan(player, games, decisions, seed, fail_if, against, probes, program)
+    plan, _ = checked_plan(player, games, decisions, seed, fail_if, against, probes, program, arena=arena)
     baseline = None if plan.baseline is None else largest(plan.baseline)
     recorded = 0 if out is None else count_recorded(plan, as_path(out, "folder"))
     return PlannedAudit(plan, largest(plan), baseline, *_speed(out, calls_per_second), recorded)
@@ -163,6 +166,8 @@ def checked_plan(
     against: PlayerLike | None = None,
     probes: str | Sequence[str] = (),
     program: Path | None = None,
+    *,
+    arena: bool = False,
 ) -> tuple[AuditPlan, list[Condition]]:
     """Check the parameters of an audit, and return its plan and its conditions."""
     check_seed(seed)
@@ -170,9 +175,21 @@ def checked_plan(
         check_program(program)
     agent, listed = as_player_or_name(player), several(games, "game")
     baseline = None if against is None else as_player_or_name(against)
+    if arena:
+        agent, baseline = _in_arena(agent), None if baseline is None else _in_arena(baseline)
+        listed = list(ARENA_GAMES) if tuple(listed) == GAMES else listed
     further = names_of(probes, "probe")
     allow_given(agent, baseline, *listed, *further)
     conditions = [read_condition(text) for text in names_of(fail_if, "condition")]
     plan = planned(agent, listed, decisions, seed, baseline, further, program is not None)
     check_conditions(conditions, plan.names())
     return plan, conditions
+
+
+def _in_arena(agent: str | Player) -> str | Player:
+    """Return the agent as arenas ask it."""
+    if isinstance(agent, str):
+        return f"arena({agent})"
+    from stratagem.players.arena import ArenaPlayer  # loads an engine
+
+    return ArenaPlayer(agent)

@@ -193,6 +193,7 @@ def audit(
     fail_if: str | Sequence[str] = (),
     probes: str | Sequence[str] = (),
     write_exploiter: str | Path | None = None,
+    arena: bool = False,
     engine: str | None = None,
     workers: int | None = None,
     ray: str | None = None,
@@ -213,6 +214,7 @@ def audit(
         fail_if: Conditions that fail the audit: 'kuhn.exploitability.lower > 0.1'.
         probes: Further probes, such as own.py:Own, with decisions of their own.
         write_exploiter: Python file for at most 20 rules that beat the agent: a player, FILE.py:Exploiter.
+        arena: True to ask a language model as public arenas do: no list of moves, one retry, then the game is lost.
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
         workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
         ray: Ray cluster for the work: its address, `auto`, or `local` for a new one here.
@@ -221,7 +223,7 @@ def audit(
     folder = None if out is None else as_path(out, "folder")
     program = None if write_exploiter is None else as_path(write_exploiter, "file")
     with serving(engine, workers, ray):
-        plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against, probes, program)
+        plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against, probes, program, arena=arena)
         for line in warnings_of(plan):
             warnings.warn(line, stacklevel=3)
         return carry_out_audit(plan, conditions, folder, program, progress=progress)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Seat, View
+from stratagem.games.forfeits import FORFEIT, add_forfeits, can_forfeit
 from stratagem.games.sequence_form import BestResponse, Ends, SequenceForm
 from stratagem.games.tree import GameTree
 from stratagem.games.tree_cache import tree_of
@@ -99,6 +100,8 @@ def rows_on(tree: GameTree, mixes: Mapping[SetKey, Stated]) -> Floats:
 def _row(view: View[Any], actions: Sequence[str], mix: Stated) -> list[float]:
     """Return the probabilities of the actions; the null action counts as the action that the game plays for it."""
     null = mix.get(None, 0.0)
+    if actions[-1] == FORFEIT:
+        return [*(mix.get(action, 0.0) for action in actions[:-1]), null]
     if not null:
         return [mix.get(action, 0.0) for action in actions]
     if view.game.spec.on_illegal != "default":
@@ -182,6 +185,22 @@ def oracle_of(game: Game[Any], budget: int = BUDGET, *, one_round: bool = True, 
     except TypeError:
         return Oracle(tree_of(game, budget, one_round=one_round))
     return _cached_oracle(game, budget, one_round)
+
+
+def reply_oracle(game: Game[Any], player: Player, budget: int = QUICK) -> Oracle:
+    """Return the oracle of a game by whose tree replies of a player are counted.
+
+    An illegal reply of a player that may give some is an action of that tree, or another action of the game stands for
+    it. The tree may have 500,000 nodes, or `budget` where that is more: replies take longer than a walk.
+    """
+    oracle = oracle_of(game, budget, least=QUICK)
+    may_fail = player.traits.fallible or not player.traits.exact
+    return _with_forfeits(oracle) if may_fail and can_forfeit(game) else oracle
+
+
+@lru_cache(maxsize=4)
+def _with_forfeits(oracle: Oracle) -> Oracle:
+    return Oracle(add_forfeits(oracle.tree))
 
 
 @lru_cache(maxsize=4)

@@ -86,6 +86,7 @@ PLAYERS: dict[str, Callable[..., Player]] = {
     "noise": Noisy,
     "delay": Delayed,
     "disguise": disguise_player,
+    "arena": factories.arena,
     "search": factories.search,
     **SPEAKERS,
 }
@@ -107,7 +108,7 @@ PREFIXES |= {kind: partial(_transport, kind) for kind in TRANSPORTS}
 
 NOBODY: Mapping[str, Player] = {}
 """No players made elsewhere."""
-WRAPPERS = ("noise", "delay", "disguise", "search", *SPEAKERS)
+WRAPPERS = ("noise", "delay", "disguise", "arena", "search", *SPEAKERS)
 """Players that take other players as arguments, by name."""
 
 SYNONYMS = {

@@ -55,6 +55,13 @@ def openspiel(tail: str) -> Player:
     return registered_bot(tail)
 
 
+def arena(player: Player) -> Player:
+    """Make the player that asks a model as arenas do."""
+    from stratagem.players.arena import ArenaPlayer  # as above
+
+    return ArenaPlayer(player)
+
+
 def search(*players: Player, **options: Any) -> Player:
     """Make the search around some players."""
     from stratagem.players.search import RolloutSearch  # as above

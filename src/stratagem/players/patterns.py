@@ -16,6 +16,7 @@ PATTERNS = (
     "noise(PLAYER, p=0.1)",
     "delay(PLAYER, rounds=1)",
     "disguise(PLAYER, seed=1)",
+    "arena(MODEL)",
     "search(PLAYER, num_edits=8)",
     *(f"{talker}(PLAYER)" for talker in SPEAKERS),
     *NAMED,

@@ -9,7 +9,7 @@ from stratagem.base.registry import Registry, parse_call
 from stratagem.language.prompting.base import Style
 from stratagem.language.prompting.diplomacy import OrderSheets
 from stratagem.language.prompting.gtbench import GTBench
-from stratagem.language.prompting.plain import GOALS, Bare, Brief, GoalStyle, Plain, ReasonedStyle
+from stratagem.language.prompting.plain import GOALS, ArenaStyle, Bare, Brief, GoalStyle, Plain, ReasonedStyle
 from stratagem.language.prompting.shapellm import ShapeLLM
 from stratagem.language.prompting.surroundings import Surroundings
 from stratagem.language.prompting.templates.lookup import PREFIX
@@ -28,6 +28,7 @@ STYLES: dict[str, Callable[..., Style]] = {
     "reasoned": ReasonedStyle,
     "brief": Brief,
     "bare": Bare,
+    "arena": ArenaStyle,
     "gtbench": GTBench,
     "gtbench-reasoned": partial(GTBench, reason=True),
     "diplomacy-verbose": partial(OrderSheets, shows="verbose"),

@@ -18,7 +18,7 @@ GOALS = {
     1: "You play a game and want to be paid as much as you can over the whole of it.",
     2: "Your goal is to maximise your total payoff over the game.",
 }
-"""System message by version of the styles `plain`, `reasoned` and `brief`."""
+"""System message by version of the styles that begin with it."""
 _LISTED = 12
 """Number of choices beyond which only the first are listed."""
 
@@ -75,6 +75,19 @@ class ReasonedStyle(GoalStyle):
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[ChatMessage]:
         asked = f"{question(view)}\nReason in a few sentences; then write, as the last line, Action: and your action."
+        return [self.goal(), ChatMessage("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
+
+
+@dataclass(frozen=True)
+class ArenaStyle(GoalStyle):
+    """Asks as public arenas do: the rules and the position, and no list of what may be played."""
+
+    version: int = 2
+    mark = "Final Answer:"
+    lead = " "
+
+    def messages(self, view: View[Any], past: Past = NOTHING) -> list[ChatMessage]:
+        asked = "Choose your move. Write, as the last line, Final Answer: and your move."
         return [self.goal(), ChatMessage("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
 
 

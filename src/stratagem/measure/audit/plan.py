@@ -26,6 +26,8 @@ from stratagem.playing.dispatch import Dispatcher, RequestQueue
 
 GAMES = ("kuhn", "ipd(rounds=3)", "icg(rounds=3)", "tic-tac-toe")
 """Games of an audit that names none: cards, a repeated dilemma, repeated chicken, a board."""
+ARENA_GAMES = ("kuhn-spiel", "leduc", "tic-tac-toe", "connect-four")
+"""Games of an audit as arenas ask, which names none: an illegal reply loses each of them."""
 DECISIONS = 6000
 RECORDS = "records"
 """Folder of the episodes, in the folder of an audit."""

@@ -48,7 +48,7 @@ _OWN = (
     ),
     Figure(
         "sequence",
-        "dependence on the reply before",
+        "dependence on earlier replies",
         "share of equal neighbours, less chance",
         "lower",
         "each reply against earlier ones to the same question",

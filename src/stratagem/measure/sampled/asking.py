@@ -12,6 +12,7 @@ from itertools import zip_longest
 import numpy as np
 
 from stratagem.base.errors import CannotCompute
+from stratagem.games.forfeits import FORFEIT
 from stratagem.games.key import Key
 from stratagem.games.rounds import turns_before
 from stratagem.games.tree_sets import InformationSet
@@ -85,13 +86,13 @@ class ReplyAsker:
 
     @property
     def actions(self) -> Replies:
-        """Actions by question, in the order in which they were asked for; illegal replies are one more.
+        """Actions by question, in the order in which they were asked for; illegal replies are -1.
 
         Questions that a server did not answer are left out, so that its failures are no change of the agent.
         """
         rows = zip(self.questions.sets, self.answered, strict=True)
         return [
-            [len(known.actions) if row.action is None else known.actions.index(row.action) for row in some.values()]
+            [-1 if row.action is None else known.actions.index(row.action) for row in some.values()]
             for known, some in rows
         ]
 
@@ -177,6 +178,8 @@ def action_played(known: InformationSet, row: Decision) -> int:
     game = known.view.game
     if row.action is not None:
         return known.actions.index(row.action)
+    if known.actions[-1] == FORFEIT:
+        return len(known.actions) - 1
     if game.spec.on_illegal != "default":
         raise CannotCompute(
             f"{game.spec.name} has no action for a reply that is none, so replies do not say how exploitable a player "

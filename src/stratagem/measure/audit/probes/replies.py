@@ -10,7 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
+import numpy as np
+
 from stratagem.base.errors import CannotCompute
+from stratagem.games.forfeits import FORFEIT, can_forfeit
 from stratagem.games.tree_size import estimated_size
 from stratagem.games.tree_walk import QUICK
 from stratagem.measure.audit.measurement import Measurement, fill_figure, of_exploitability
@@ -25,7 +28,7 @@ from stratagem.measure.sampled.gain import ResponseGain
 from stratagem.measure.sampled.limits import FEW, ExploitabilityLimits, certain_limits, measured_limits
 from stratagem.measure.sampled.permutation import PermutationTest, Replies, find_change, follow
 from stratagem.measure.sampled.questions import questions_of
-from stratagem.measure.tree_policy import oracle_of
+from stratagem.measure.tree_policy import reply_oracle
 
 _TOLERATED = 0.02
 """Share of illegal replies up to which none is an alarm."""
@@ -34,7 +37,7 @@ _SILENT = "It gave no reply to any question."
 
 def gain_of(task: Task) -> ResponseGain:
     """Return the gain from the agent in the game of a task, one round where rounds know nothing of each other."""
-    oracle = oracle_of(task.game, QUICK, least=QUICK)
+    oracle = reply_oracle(task.game, task.agent)
     return ResponseGain(oracle, questions_of(oracle.tree, task.agent))
 
 
@@ -44,7 +47,7 @@ def askable(task: Task, least: float = FEW) -> str:
     if game.spec.seats < 2:
         return f"{task.text} has one seat."
     try:
-        if game.spec.on_illegal != "default" and task.agent.traits.fallible:
+        if game.spec.on_illegal != "default" and task.agent.traits.fallible and not can_forfeit(game):
             return f"{task.text} has no action for an illegal reply."
         if estimated_size(game, task.key, one_round=game.spec.independent_rounds > 0) > QUICK:
             return f"The tree of {task.text} is too large to be walked."
@@ -173,8 +176,8 @@ def _num_missing(asker: ReplyAsker) -> int:
 
 def exploitability_of_random(gain: ResponseGain) -> float:
     """Return the exploitability of uniformly random play."""
-    questions = gain.questions
-    rows = questions.spread(1.0 / questions.num_actions)
+    legal = [[float(action != FORFEIT) for action in known.actions] for known in gain.questions.sets]
+    rows = np.concatenate([np.array(row) / sum(row) for row in legal])
     return gain(rows, gain.best_responses(rows))[0]
 
 
