@@ -23,7 +23,7 @@ class StoppingSettings(FiniteSettings):
     """
 
     metric: MetricName
-    """Metric of validations, as metrics.jsonl names it."""
+    """Metric to compare, as metrics.jsonl names it; one that validations have."""
     window: int = Field(default=10, ge=2)
     """Number of validations in each of the three windows."""
     tolerance: float = Field(gt=0.0)

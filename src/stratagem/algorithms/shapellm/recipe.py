@@ -93,10 +93,10 @@ class ShapeLLMRecipe(AnyRecipe):
     """Number of trials between two measurements of the exact exploitability of all seats together: the mean over seats
     of what a best response would gain there. 0 measures none."""
     exact_budget: int = Field(default=BUDGET, ge=1)
-    """Situations that may be walked for it."""
+    """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
     stop: StoppingSettings | None = None
-    """Rule that ends the trials early, where a metric of these measurements stands still; without this table there is
-    none."""
+    """Rule that ends the iterations early, where a validation metric stands still; here the trials, by a metric of
+    `exact_every`. Without this table there is none."""
     final_evaluation: FinalEvaluationSettings = FinalEvaluationSettings()
     """Evaluation of the final policies."""
 
@@ -117,7 +117,7 @@ class ShapeLLMRecipe(AnyRecipe):
         return {**{name: value for name, value in data.items() if name != "defaults"}, "seats": whole}
 
     @model_validator(mode="after")
-    def _measured(self) -> Self:
+    def _check_measurements(self) -> Self:
         if self.stop is not None and not self.exact_every:
             raise ValueError("`stop` reads the measurements of `exact_every`, which is 0: give it a number of trials")
         if not self.exact_every:
