@@ -1,8 +1,8 @@
-"""Runs of docs/results/cheap-talk.md, resumable: `python experiments/cheap_talk.py runs/cheap-talk tables`.
+"""Runs of experiments/declared/cheap-talk.toml, resumable: `python experiments/cheap_talk.py runs/cheap-talk tables`.
 
 Call it from the project's root, in a clean clone. Finished runs are skipped, interrupted runs are resumed.
-`python experiments/cheap_talk.py runs/cheap-talk table` writes docs/results/cheap-talk.json and prints the tables of
-the page; with `--out FILE` it writes another file, so that the clone stays clean between two parts.
+`python experiments/cheap_talk.py runs/cheap-talk table` writes docs/results/cheap-talk.json, and prints its tables and
+tests; with `--out FILE` it writes another file, so that the clone stays clean between two parts.
 
 `tables`  Tables in self-play at five biases, from the start that mostly tells the truth and from an even one.
 `fixed`   At bias 1: the model against readers that do not learn, SEPO with its term for deception and without, and

@@ -1,4 +1,4 @@
-"""Tables of docs/results/cheap-talk.md: exact figures of the pair at the end of each run, and the declared tests.
+"""Tables of experiments/cheap_talk.py: exact figures of the pair at the end of each run, and the declared tests.
 
 All figures are computed from the policies that a run has stored at its validations, so no model is loaded.
 """

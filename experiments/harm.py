@@ -1,8 +1,8 @@
-"""Runs of docs/results/harm.md, resumable: `python experiments/harm.py runs/harm auction`, and `goods`.
+"""Runs of experiments/declared/harm.toml, resumable: `python experiments/harm.py runs/harm auction`, and `goods`.
 
 Call it from the project's root, in a clean clone. Finished runs are skipped, interrupted runs are resumed.
 `python experiments/harm.py runs/harm table` measures each finished run once, writes docs/results/harm.json and prints
-the tables of the page; with `--out FILE` it writes another file, so that the clone stays clean between two parts.
+its tables and tests; with `--out FILE` it writes another file, so that the clone stays clean between two parts.
 
 Three seats learn in self-play from one SFT model a seed and channel. With talk, seats 0 and 1 may speak before each
 round, and seat 2 is a third party that hears them and says nothing. With penalties the reward has SEPO's weights of the

@@ -1,4 +1,4 @@
-"""Tables of docs/results/harm.md: play of the last policy at all seats, and the declared tests."""
+"""Tables of experiments/harm.py: play of the last policy at all seats, and the declared tests."""
 
 from __future__ import annotations
 

@@ -1,7 +1,12 @@
 """The experiment on cheap talk: its equilibria are those of theory, and its figures those of known pairs."""
 
 import math
+import re
+import tomllib
+from pathlib import Path
 
+import cheap_talk_table
+import harm_table
 import pytest
 from cheap_talk_equilibria import channel_information, grid_equilibria, most_informative, numbered
 from cheap_talk_table import DECEPTION, INFORMATION, pair_figures
@@ -67,6 +72,17 @@ def test_deception_of_an_exaggerator_is_seen_by_a_believer_alone():
     believed, known = (pair_figures(game, liar, make_player(name, game)) for name in ("Honest", "Exaggerator"))
     assert believed[DECEPTION] > 0.5
     assert known[DECEPTION] < believed[DECEPTION]
+
+
+DECLARED = Path(__file__).parents[2] / "experiments" / "declared"
+
+
+@pytest.mark.parametrize(("name", "table"), [("cheap-talk", cheap_talk_table), ("harm", harm_table)])
+def test_families_have_the_declared_numbers_of_tests(name, table):
+    """A family that grows after its declaration has other corrected p-values."""
+    declared = tomllib.loads((DECLARED / f"{name}.toml").read_text("utf-8"))["families_of_tests"]
+    sizes = {family: int(size) for family, size in re.findall(r"\*(\w+)\*\s\((\d+)\)", declared)}
+    assert sizes == {family: len(tests) for family, tests in table.PAIRS.items()}
 
 
 def test_best_equilibrium_of_the_game_is_in_the_search():
