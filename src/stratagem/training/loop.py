@@ -173,12 +173,13 @@ class _Loop:
         for step in steps:
             metrics = self._step(stage)
             self.return_memory()
-            self.progress(at.total, self.num_steps, metrics)
+            settled = stage.is_settled()
             # the last step is saved below, after `finish`, as the beginning of the next stage
-            if stage.is_settled():
-                break
-            if step + 1 < stage.num_steps and (stage.saves(at.step) or self._is_overdue()):
+            if not settled and step + 1 < stage.num_steps and (stage.saves(at.step) or self._is_overdue()):
                 self._save(stage)
+            self.progress(at.total, self.num_steps, metrics)
+            if settled:
+                break
         stage.finish(at.total)
         if at.stage < self._last:
             at.stage, at.before, at.step = at.stage + 1, at.total, 0
