@@ -10,6 +10,7 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 `dice`     The same two in liar's dice, with one die of four faces each.
 `smollm2`  `main` with SmolLM2-135M.
 `smollm2-arms`  Three arms in kuhn with SmolLM2-135M: the control, and probes by the pool and by the best response.
+`smollm2-leduc`  The control and the best response in Leduc poker with SmolLM2-135M, where its SFT passes a gate.
 `reasoned` The control and the best response in kuhn with SmolLM2-135M that reasons before its action.
 `reasoned-many`  The same with twelve times as many hands, for one GPU.
 `front`    Five weights of the penalty in kuhn and in ipd, to see what a penalty costs.
@@ -27,13 +28,18 @@ from experiment import command_line, run
 from safetensors.numpy import load_file, save_file
 
 from stratagem.base.errors import StratagemError
+from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.measure.exploitability.exact import exact
+from stratagem.players.catalogue import make_player
 from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.training.runs.files import new_folder
+from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.metrics import read_metrics
 
 RECIPES, MODELS = Path("recipes/sepo"), Path("recipes/models")
 GAMES = ("kuhn", "ipd", "auction", "negotiation-v1", "negotiation-v2")
-LEDUC, DICE, SMOLLM2 = "leduc", "dice", "kuhn-smollm2"
+LEDUC, DICE, SMOLLM2, LEDUC_SMOLLM2 = "leduc", "dice", "kuhn-smollm2", "leduc-smollm2"
 REASONED, REASONED_MANY = "kuhn-reasoned", "kuhn-reasoned-many"
 GAME_CHANGES: Mapping[str, Mapping[str, str]] = {
     "ipd": {"games": '["ipd(rounds=4)"]'},
@@ -124,6 +130,44 @@ def smollm2_arms(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
     yield from _arms(folder, seeds, ("kuhn",), ("none-togo", "probe-togo", "best-togo"), every={}, model="smollm2")
 
 
+SOURCE = '[{ games = ["leduc"], teacher = "cfr:10", played_by = "random", num_examples = 3000 }]'
+LEDUC_CHANGES: Mapping[str, str] = {
+    "style": "plain",
+    "sft.sources": SOURCE,
+    "sft.epochs": "2",
+    "sepo.group_size": "8",
+    "sepo.groups_per_batch": "4",
+    "sepo.iterations": "40",
+    "sepo.best_response_every": "5",
+}
+"""Changes of the recipes of Leduc poker and of SmolLM2, which are composed."""
+GATE = 0.5
+"""Largest exact exploitability of SFT, as a share of random play's, from which the arms of a seed start."""
+
+
+def smollm2_leduc(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:
+    """The control and the best response in Leduc poker with SmolLM2-135M, in seeds whose SFT passes the gate."""
+    parts = (RECIPES / "leduc-tiny.toml", MODELS / "smollm2.toml")
+    for seed in seeds:
+        own = {"seed": str(seed), **LEDUC_CHANGES}
+        sft = f"{LEDUC_SMOLLM2}-sft-{seed}"
+        yield PlannedRun(sft, parts, {**own, **CREDITS["none"], "sepo.iterations": "1"}, first=True)
+        if passes_gate(folder / sft):
+            start = {"model": f"run:{folder / sft}@start", "sft.epochs": "0"}
+            for name in RESPONSE_ARMS:
+                yield PlannedRun(f"{LEDUC_SMOLLM2}-{name}-{seed}", parts, {**own, **start, **ARMS[name]})
+
+
+def passes_gate(sft: Path) -> bool:
+    """Test whether SFT is at most half as exploitable as random play; True before there is a figure."""
+    if not (sft / "evaluation.json").is_file():
+        return True
+    game = make_game(LEDUC)
+    random = exact(game, make_player("random", game)).estimate
+    assert random is not None
+    return read_metrics(RunFolder.open(sft))[f"{LEDUC}/exact/exploitability"].values[0] <= GATE * random.mean
+
+
 def reasoned(folder: Path, seeds: Iterable[int], game: str = REASONED) -> Iterator[PlannedRun]:
     """The control and the penalty by the best response in kuhn, with SmolLM2-135M that reasons before its action."""
     yield from _arms(folder, seeds, (game,), RESPONSE_ARMS, every={}, model="smollm2", options="+dtype=bf16")
@@ -202,6 +246,7 @@ STUDIES: Mapping[str, Callable[[Path, Iterable[int]], Iterator[PlannedRun]]] = {
     "bits": bits,
     "smollm2": lambda folder, seeds: main_runs(folder, seeds, "smollm2"),
     "smollm2-arms": smollm2_arms,
+    "smollm2-leduc": smollm2_leduc,
     "reasoned": reasoned,
     "reasoned-many": lambda folder, seeds: reasoned(folder, seeds, REASONED_MANY),
     "front": front,

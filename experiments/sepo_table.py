@@ -25,7 +25,7 @@ from result_tables import (
     table_command_line,
     write_results,
 )
-from sepo import ARMS, DICE, GAMES, LEDUC, RESPONSE_ARMS, SMOLLM2
+from sepo import ARMS, DICE, GAMES, LEDUC, LEDUC_SMOLLM2, RESPONSE_ARMS, SMOLLM2
 from sepo_paper import PAPER, PRINTED
 
 from stratagem.games.catalogue import make_game
@@ -61,7 +61,8 @@ RESPONSE_FAMILIES = {
 }
 """One comparison a game, declared before its runs: exact exploitability after the last iteration."""
 SMOLLM2_FAMILY = Family("SmolLM2 in Kuhn poker", ("probe-togo less none-togo", "best-togo less none-togo"))
-FAMILIES = {**RESPONSE_FAMILIES, SMOLLM2: SMOLLM2_FAMILY}
+LEDUC_SMOLLM2_FAMILY = Family("SmolLM2 in Leduc poker", ("best-togo less none-togo",))
+FAMILIES = {**RESPONSE_FAMILIES, SMOLLM2: SMOLLM2_FAMILY, LEDUC_SMOLLM2: LEDUC_SMOLLM2_FAMILY}
 """Comparisons of arms, by what stands before the arm in a run's name."""
 
 HEADLINE = {

@@ -27,6 +27,7 @@ from stratagem.learn.schedules import LearningRateSchedule
 from stratagem.training.opponents.matchmaking import Matchmaker
 from stratagem.training.sft import AdapterSettings, SFTStageSettings, SourceSettings
 from stratagem.training.shipped import shipped_recipes
+from stratagem.training.stopping import StoppingSettings
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes"
 TABLES: dict[str, type[Settings]] = {
@@ -34,6 +35,7 @@ TABLES: dict[str, type[Settings]] = {
     "sft.sources": SourceSettings,
     "adapter": AdapterSettings,
     "reference": ReferenceSettings,
+    "stop": StoppingSettings,
     "sepo": SEPOSettings,
     "optimizer": OptimizerSettings,
 }

@@ -99,7 +99,7 @@ class PPOSettings(Settings):
     """Bound of the KL divergence between the policies before and after a batch, in nats per token; an update beyond it
     is undone. 0 sets no bound."""
     entropy_coef: Schedule = Schedule()
-    """Coefficient of the entropy bonus, as a schedule."""
+    """Coefficient of the entropy bonus; a schedule."""
     batches: Batches = Batches()
     """Batches and mini-batches."""
 

@@ -4,6 +4,7 @@
         for each step:
             for each batch of the step:  record the episodes, update the policy
             validate, act on the step, log the metrics, save a checkpoint if one is due
+            end the stage if its stopping rule is met
         save the outcome of the stage
     final evaluation
 
@@ -168,14 +169,17 @@ class _Loop:
             if failed := stage.failed_validation():
                 metrics |= self._failed_turns(failed)
             self.log.write(at.total, metrics)
-        steps = range(at.step, stage.num_steps)
+        steps = range(at.step, at.step if stage.is_settled() else stage.num_steps)
         for step in steps:
             metrics = self._step(stage)
             self.return_memory()
+            settled = stage.is_settled()
             # the last step is saved below, after `finish`, as the beginning of the next stage
-            if step + 1 < stage.num_steps and (stage.saves(at.step) or self._is_overdue()):
+            if not settled and step + 1 < stage.num_steps and (stage.saves(at.step) or self._is_overdue()):
                 self._save(stage)
             self.progress(at.total, self.num_steps, metrics)
+            if settled:
+                break
         stage.finish(at.total)
         if at.stage < self._last:
             at.stage, at.before, at.step = at.stage + 1, at.total, 0

@@ -32,6 +32,7 @@ from stratagem.training.policy import POLICY, TrainablePolicy, TrainingData, mod
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.stage import Metrics, Stage, State, TrainingBatch
+from stratagem.training.stopping import StoppingRule
 
 AHEAD = "ahead"
 """Adapter that samples the rollouts of the next step."""
@@ -173,6 +174,7 @@ class Online(Stage):
         self.policies = {"": self.policy}
         self.num_steps = recipe.stage.iterations
         self.validation = Validation(recipe, games)
+        self.stopping = StoppingRule(recipe.stop)
         key = Key(recipe.seed).at(recipe.stage_name)
         self.overlap = Overlap(self.policy, self.num_steps) if recipe.overlap else None
         player = self.policy.player if self.overlap is None else self.overlap.player
@@ -204,7 +206,12 @@ class Online(Stage):
             self.overlap.wait()
         reset_caches()
         save_policies(self.run, self.games, self.recipe.sft_steps + step, self.policy.player)
-        return self.validation.metrics(self.policy.player)
+        metrics = self.validation.metrics(self.policy.player)
+        self.stopping.add(metrics)
+        return metrics
+
+    def is_settled(self) -> bool:
+        return self.stopping.is_met
 
     def failed_validation(self) -> Sequence[Episode]:
         return self.validation.failed
@@ -216,12 +223,14 @@ class Online(Stage):
         return self.evaluates(step) or self.recipe.checkpoint_due(step)
 
     def state(self) -> dict[str, Any]:
+        own = {"policy": self.policy.state()} | ({"stopping": self.stopping.values} if self.recipe.stop else {})
         if self.overlap is None:
-            return {"policy": self.policy.state(), "collectors": self._collector_states()}
-        return {"policy": self.policy.state(), **self.overlap.state(self._collector_states)}
+            return {**own, "collectors": self._collector_states()}
+        return {**own, **self.overlap.state(self._collector_states)}
 
     def restore(self, state: State, folder: Path) -> None:
         self.policy.restore(state["policy"], folder)
+        self.stopping.values = list(state.get("stopping", ()))
         for collector, saved in zip(self.collectors, state["collectors"], strict=True):
             collector.restore(saved)
         if self.overlap is not None:
@@ -241,7 +250,8 @@ class Online(Stage):
 
     def _titles(self, best: int | None) -> dict[str, str]:
         """Return the labels of the evaluated models, each with its title in reports."""
-        title, last, before = self.recipe.title, self.recipe.steps, self.recipe.sft_steps
+        title, before = self.recipe.title, self.recipe.sft_steps
+        last = max(self.artifacts.checkpoints(POLICY, after=before), default=self.recipe.steps)
         titles = {"base": "Base"} | ({"start": "SFT"} if before else {})
         titles |= {str(best): f"{title} (step {best - before})"} if best is not None else {}
         titles |= {str(last): f"{title}, last (step {last - before})"} if best != last else {}

@@ -22,6 +22,7 @@ from stratagem.measure.sampled.limits import FEW
 from stratagem.measure.suites import Suite, find_suite
 from stratagem.training.recipe_file import AnyRecipe, GradientCheckpointing, ModeName
 from stratagem.training.sft import AdapterSettings, SFTStageSettings
+from stratagem.training.stopping import StoppingSettings
 
 
 class Iterations(Protocol):
@@ -87,6 +88,8 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
     none, and 8 are the fewest."""
     checkpoint_metric: MetricName
     """Validation metric by which the best checkpoint is chosen."""
+    stop: StoppingSettings | None = None
+    """Rule that ends the iterations early, where a validation metric stands still; without this table there is none."""
 
     @property
     @abstractmethod
@@ -112,6 +115,17 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
             raise ValueError(
                 f"`policy_replies` is {self.policy_replies}, and an exploitability takes at least {FEW:.0f} replies a "
                 "situation, better 30; 0 measures none"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _stopping(self) -> Self:
+        if self.stop is not None and self.overlap:
+            raise ValueError("with `stop` no rollouts are collected ahead: leave `overlap` at 0")
+        if self.stop is not None and self.stage.optimizer.schedule.type != "constant":
+            raise ValueError(
+                f"`{self.stage_name}.optimizer.schedule` ends with the last iteration, and with `stop` nobody knows "
+                "which that is: leave it at constant"
             )
         return self
 

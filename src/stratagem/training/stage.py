@@ -114,6 +114,10 @@ class Stage:
         """Return the episodes of the latest validation with a turn at which a player failed."""
         return ()
 
+    def is_settled(self) -> bool:
+        """True if the stage ends before its last step, by a stopping rule."""
+        return False
+
     def after_step(self, step: int, metrics: Mapping[str, float]) -> Metrics:
         """Act on the metrics of a finished step, and return further metrics; `step` steps are finished."""
         return {}

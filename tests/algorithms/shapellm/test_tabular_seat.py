@@ -42,6 +42,41 @@ def test_five_rows_may_have_five_initial_probabilities():
         elsewhere.table.policy(make_game("auction").start(Key(0)).view(0))
 
 
+def test_new_row_has_the_probabilities_of_the_initial_player():
+    """The first action and the rest of a player that errs; a player that never errs gives some action no chance."""
+    game = make_game("sender-receiver(bias=1)")
+    settings = TabularSettings(memory="episode", style="plain", initial_player="noise(Honest, p=0.3)")
+    player = make_player(settings.initial_player, game)
+    seat = TabularSeat("t", settings, 1, initial=player)
+    view = game.start(Key(0)).view(0)
+    assert seat.table.policy(view) == pytest.approx(player.policy(view))
+    sure = TabularSeat("t", settings, 1, initial=make_player("Honest", game))
+    with pytest.raises(BadParameter, match="plays every action"):
+        sure.table.policy(view)
+
+
+def test_entropy_bonus_is_the_gradient_of_the_entropy():
+    """By finite differences; and where nothing is gained by either action, a step makes the row more even."""
+    settings = TabularSettings(initial_probability=0.8, entropy_coef=0.5)
+    seat = TabularSeat("t", settings, 1)
+    logits = {"C": math.log(0.8), "D": math.log(0.2)}
+
+    def entropy(change):
+        weights = {action: math.exp(logit + (change if action == "C" else 0.0)) for action, logit in logits.items()}
+        shares = [weight / sum(weights.values()) for weight in weights.values()]
+        return -sum(share * math.log(share) for share in shares)
+
+    slope = (entropy(1e-6) - entropy(-1e-6)) / 2e-6
+    gradient = seat._entropy_gradient({"C": 0.8, "D": 0.2})
+    assert gradient["C"] == pytest.approx(0.5 * slope)
+    assert gradient["C"] == pytest.approx(-gradient["D"])
+    match = Match(ONE, [seat.player, make_player("ipd/AlwaysDefect", ONE)])
+    episodes = play_setups(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(2))
+    alike = [episode for episode in episodes for _ in range(2)][:2]
+    seat.update(UpdateData([alike], 0, Key(0)))
+    assert first_of(seat, ONE) < 0.8
+
+
 def test_noise_of_each_new_row_is_its_own():
     seat = TabularSeat("t", TabularSettings(initial_std=1.0), 1, Key(3))
     assert len({seat.table.policy(view)["C"] for view in memory_one_views(GAME, 0).values()}) == 5

@@ -111,6 +111,12 @@ class LeagueRecipe(OpponentsRecipe):
         return self
 
     @model_validator(mode="after")
+    def _end(self) -> Self:
+        if self.stop is not None:
+            raise ValueError("a league ends with its last iteration, when its last members are added: leave `stop` out")
+        return self
+
+    @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.overlap:
             raise ValueError("learners of a league meet each other's present weights: leave `overlap` at 0")

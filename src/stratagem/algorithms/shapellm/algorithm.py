@@ -44,6 +44,8 @@ from stratagem.games.key import Key
 from stratagem.language.engines.caches import reset_caches
 from stratagem.language.models.run_models import RunModel
 from stratagem.language.models.unloaded import NotLoaded
+from stratagem.measure.exploitability.exact import exact
+from stratagem.players.seated import SeatedPlayers
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.memory import carry_memory
 from stratagem.playing.records import Episode
@@ -51,9 +53,11 @@ from stratagem.playing.workers.shards import play_setups
 from stratagem.training.algorithm import Algorithm
 from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
 from stratagem.training.by_game import warn_of_broken_rules
+from stratagem.training.evaluation import save_policies
 from stratagem.training.runs.files import write_json_once
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.stage import Metrics, Stage, State, TrainingBatch
+from stratagem.training.stopping import StoppingRule
 
 
 def final_rows(game: Game[Any], seats: Mapping[str, Seat], settings: FinalEvaluationSettings, key: Key) -> list[Json]:
@@ -228,6 +232,7 @@ class TrialStage(Stage):
         self.policies = self.seats
         self.num_steps = recipe.trials
         self.trials = Trials(self.game, self.seats, recipe.environments, recipe.episodes, self.key)
+        self.stopping = StoppingRule(recipe.stop)
         self._episodes: list[Episode] = []
         """Episodes of the newest trial."""
 
@@ -236,7 +241,29 @@ class TrialStage(Stage):
             return {}
         reset_caches()
         check_initial_policies(self.game, self.bases, self.recipe.target_policies, self.recipe.open_bases)
-        return policy_metrics(self.game, self.seats)
+        return policy_metrics(self.game, self.seats) | (self.evaluate(0) if self.recipe.exact_every else {})
+
+    def evaluates(self, step: int) -> bool:
+        every = self.recipe.exact_every
+        return bool(every) and (step % every == 0 or step == self.num_steps)
+
+    def evaluate(self, step: int) -> Metrics:
+        """Measure the exact exploitability of all seats together, and save their policies."""
+        reset_caches()
+        players, done = SeatedPlayers(tuple(seat.player for seat in self.seats.values())), self._before + step
+        save_policies(self.run, [self.game], done, players)
+        found = exact(self.game, players, self.recipe.exact_budget)
+        metrics = {f"{self.game.spec.name}/{name}": value for name, value in found.metrics().items()}
+        self.stopping.add(metrics)
+        return metrics
+
+    @property
+    def _before(self) -> int:
+        """Number of steps of earlier stages."""
+        return self.recipe.sft_steps + self.recipe.meta_steps
+
+    def is_settled(self) -> bool:
+        return self.stopping.is_met
 
     def batches(self, step: int) -> Iterator[TrainingBatch]:
         self._episodes = []
@@ -260,9 +287,11 @@ class TrialStage(Stage):
         return not step % self.recipe.checkpoint_every
 
     def state(self) -> dict[str, Any]:
-        return {"seats": {name: seat.state() for name, seat in self.seats.items()}}
+        own = {"seats": {name: seat.state() for name, seat in self.seats.items()}}
+        return own | ({"stopping": self.stopping.values} if self.recipe.stop else {})
 
     def restore(self, state: State, folder: Path) -> None:
+        self.stopping.values = list(state.get("stopping", ()))
         for name, seat in self.seats.items():
             seat.restore(state["seats"][name], folder)
 
@@ -275,7 +304,7 @@ class TrialStage(Stage):
         for name, seat in self.recipe.seats.items():
             if isinstance(seat, PPOLearnerSettings):
                 artifacts = self.artifacts[self.recipe.base_of(seat)]
-                steps = artifacts.checkpoints(name, after=self.recipe.sft_steps + self.recipe.meta_steps)
+                steps = artifacts.checkpoints(name, after=self._before)
                 decoding = {"speaks": decoding_settings(seat)}
                 own = label_models(SavedModels(*artifacts.base_and_start(), steps), name)
                 models |= {label: model.model_copy(update=decoding) for label, model in own.items()}

@@ -15,6 +15,7 @@ from stratagem.algorithms.shapellm.seat import (
     ModelSettings,
     NaiveSettings,
     PPOLearnerSettings,
+    PromptSettings,
     ScriptedSettings,
     ShaperSettings,
     TabularSettings,
@@ -25,8 +26,10 @@ from stratagem.algorithms.shapellm.shapers.memory_one import ExactSettings, Memo
 from stratagem.algorithms.shapellm.shapers.mfos import MFOSSettings
 from stratagem.base.settings import FiniteSettings
 from stratagem.language.models.reference import parse_model
+from stratagem.measure.best_response import BUDGET
 from stratagem.training.recipe_file import AnyRecipe, over
 from stratagem.training.sft import AdapterSettings
+from stratagem.training.stopping import StoppingSettings
 
 AnySeat = (
     NaiveSettings
@@ -86,6 +89,14 @@ class ShapeLLMRecipe(AnyRecipe):
     """Number of trials between two checkpoints."""
     record_every: int = Field(default=10, ge=1)
     """Number of trials between two that are recorded; the first and the last are recorded, too."""
+    exact_every: int = Field(default=0, ge=0)
+    """Number of trials between two measurements of the exact exploitability of all seats together: the mean over seats
+    of what a best response would gain there. 0 measures none."""
+    exact_budget: int = Field(default=BUDGET, ge=1)
+    """Situations that may be walked for an exact figure; one that a model is asked about counts 40."""
+    stop: StoppingSettings | None = None
+    """Rule that ends the iterations early, where a validation metric stands still; here the trials, by a metric of
+    `exact_every`. Without this table there is none."""
     final_evaluation: FinalEvaluationSettings = FinalEvaluationSettings()
     """Evaluation of the final policies."""
 
@@ -104,6 +115,20 @@ class ShapeLLMRecipe(AnyRecipe):
             raise ValueError(f"`defaults` has {', '.join(sorted(unknown))}, and there are {', '.join(KINDS)}")
         whole = {name: over(usual.get(str(seat.get("learner")), {}), seat) for name, seat in seats.items()}
         return {**{name: value for name, value in data.items() if name != "defaults"}, "seats": whole}
+
+    @model_validator(mode="after")
+    def _check_measurements(self) -> Self:
+        if self.stop is not None and not self.exact_every:
+            raise ValueError("`stop` reads the measurements of `exact_every`, which is 0: give it a number of trials")
+        if not self.exact_every:
+            return self
+        for name, seat in self.seats.items():
+            if isinstance(seat, PromptSettings) and seat.memory == "trial":
+                raise ValueError(
+                    f"`exact_every` measures the policies of one episode, and `seats.{name}` remembers the trial: give "
+                    "it another `memory`, or leave `exact_every` at 0"
+                )
+        return self
 
     @model_validator(mode="after")
     def _possible(self) -> Self:

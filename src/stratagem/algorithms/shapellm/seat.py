@@ -152,8 +152,12 @@ class TabularSettings(PromptSettings):
     the first round and after each joint action, as in the tables of target policies."""
     initial_std: float = Field(default=0.0, ge=0.0)
     """Standard deviation of the noise on the initial logit of the first action; drawn from the seed for each row."""
+    initial_player: str = ""
+    """Player whose probabilities are the initial ones, in place of `initial_probability`; all actions need some."""
     discount: float = Field(default=1.0, ge=0.0, le=1.0)
     """Discount factor gamma."""
+    entropy_coef: float = Field(default=0.0, ge=0.0)
+    """Coefficient of the entropy bonus: the mean over decisions of the entropy of the row."""
 
 
 def episodes_between(update_every: UpdateEvery, episodes: int) -> int:

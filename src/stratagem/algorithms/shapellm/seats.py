@@ -57,6 +57,7 @@ from stratagem.language.engines.open import AdaptedEngine, engine_for
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.monitor import TrainingWarning
 from stratagem.measure.labels import LabelReading, divergence
+from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import check_mode
@@ -98,7 +99,9 @@ def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
                 check_memory(seat.memory, make_style(seat.style), game)
                 make_style(seat.style).messages(game.start(Key(0)).view(slot))
             if isinstance(seat, TabularSettings):
-                TabularLearner(make_style(seat.style), seat.initial_probability).row(game.start(Key(0)).view(slot))
+                state, initial = game.start(Key(0)), initial_player(seat, game)
+                first = seat.initial_probability
+                TabularLearner(make_style(seat.style), first, initial=initial).row(state.view(slot))
             if isinstance(seat, ScriptedSettings):
                 make_bot(seat.player, game)
             if isinstance(seat, MemoryOneSettings):
@@ -106,6 +109,11 @@ def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
                 _check_opponent(list(recipe.seats)[1 - slot], list(recipe.seats.values())[1 - slot], game)
         except BadParameter as error:
             raise BadParameter(f"The seat {name}: {error}") from error
+
+
+def initial_player(seat: TabularSettings, game: Game[Any]) -> Player | None:
+    """Make the player that a table begins as; None where it begins by a probability."""
+    return make_bot(seat.initial_player, game) if seat.initial_player else None
 
 
 def _check_opponent(name: str, opponent: SeatSettings, game: Game[Any]) -> None:
@@ -172,7 +180,7 @@ class SeatFactory:
             return self._exact(name, seat, slot)
         every = episodes_between(seat.update_every, self.recipe.episodes)
         if isinstance(seat, TabularSettings):
-            return TabularSeat(name, seat, every, self._key(name))
+            return TabularSeat(name, seat, every, self._key(name), initial_player(seat, self.game))
         return self._learning(name, seat, every)
 
     def _key(self, name: str) -> Key:

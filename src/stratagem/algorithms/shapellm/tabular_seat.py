@@ -3,7 +3,8 @@
 With the style shapellm-state it is a memory-one policy of five rows, so opponent shaping can be tested without a
 language model. The update is that of REINFORCE (Williams 1992) with a baseline,
 
-    logit(a | s) += learning_rate * mean over decisions of  A (1[a = played] - pi(a | s))
+    logit(a | s) += learning_rate * mean over decisions of
+                        A (1[a = played] - pi(a | s)) - entropy_coef pi(a | s) (log pi(a | s) + H(pi(. | s)))
 
 with A the return-to-go minus its mean over the environments at the same turn. The mean includes the return itself, so
 with n environments a step is (n - 1) / n of the gradient step, and one environment has no gradient.
@@ -35,7 +36,7 @@ from stratagem.games.matrix import MatrixFacts
 from stratagem.language.prompting.base import Style
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.language.prompting.past import NOTHING, Past
-from stratagem.players.base import Ask, Mix, Move, Traits, draw
+from stratagem.players.base import Ask, Mix, Move, Player, Traits, draw
 from stratagem.players.members import PlayerBase
 from stratagem.playing.forks import steps
 from stratagem.training.stage import Metrics
@@ -58,6 +59,8 @@ class TabularLearner(PlayerBase):
     """Standard deviation of the noise on the first action's logit in a new row."""
     key: Key = _KEY
     """Key of the noise."""
+    initial: Player | None = None
+    """Player whose probabilities a new row has, in place of `first`."""
 
     @property
     def traits(self) -> Traits:
@@ -79,6 +82,9 @@ class TabularLearner(PlayerBase):
         prompt = "\n".join(message.content for message in self.style.messages(view, past))
         if prompt not in self.rows:
             actions = list(view.choices)
+            if self.initial is not None:
+                self.rows[prompt] = self._row_of(self.initial, view, actions)
+                return self.rows[prompt]
             first = self.first if isinstance(self.first, float) else self.first[_state(view)]
             rest = (1.0 - first) / max(1, len(actions) - 1)
             row = {a: math.log(first if not n else rest) for n, a in enumerate(actions)}
@@ -86,15 +92,30 @@ class TabularLearner(PlayerBase):
             self.rows[prompt] = row
         return self.rows[prompt]
 
+    def _row_of(self, player: Player, view: View[Any], actions: Sequence[str]) -> Row:
+        """Return the logits of a player's probabilities; an action without one could never be learnt."""
+        mix = player.policy(view)
+        if never := [action for action in actions if not mix.get(action, 0.0) > 0.0]:
+            raise BadParameter(
+                f"A table cannot begin as {player.name}, who never plays {never[0]} at {view.info_key!r}: take a "
+                f"player that plays every action, such as noise({player.name}, p=0.3)."
+            )
+        return {action: math.log(mix[action]) for action in actions}
+
 
 class TabularSeat(Seat):
     """Seat that trains a tabular policy."""
 
-    def __init__(self, name: str, settings: TabularSettings, every: int, key: Key = _KEY) -> None:
-        """`every` is the number of episodes between updates; `key` draws the noise on the initial policy."""
+    def __init__(
+        self, name: str, settings: TabularSettings, every: int, key: Key = _KEY, initial: Player | None = None
+    ) -> None:
+        """`every` is the number of episodes between updates; `key` draws the noise on the initial policy.
+
+        `initial` is the player that the settings name as the initial policy.
+        """
         self.settings = settings
         style, first = make_style(settings.style), settings.initial_probability
-        self.table = TabularLearner(style, first, name, std=settings.initial_std, key=key)
+        self.table = TabularLearner(style, first, name, std=settings.initial_std, key=key, initial=initial)
         super().__init__(self.table, settings.memory, every)
 
     def update(self, data: UpdateData) -> Metrics:
@@ -112,12 +133,21 @@ class TabularSeat(Seat):
             row, mix = self.table.row(view, past), self.table.policy(view, past)
             rows[id(row)] = row
             gradient = gradients.setdefault(id(row), dict.fromkeys(row, 0.0))
+            bonus = self._entropy_gradient(mix)
             for action in row:
-                gradient[action] += advantage * ((action == transition.decision.action) - mix[action])
+                gradient[action] += advantage * ((action == transition.decision.action) - mix[action]) + bonus[action]
         for name, row in rows.items():
             for action in row:
                 row[action] += self.settings.learning_rate * gradients[name][action] / len(transitions)
         return {"score": math.fsum(transition.reward for transition in transitions) / len(transitions)}
+
+    def _entropy_gradient(self, mix: Mix) -> Row:
+        """Return the gradient of `entropy_coef * H` in the logits: `-entropy_coef p (log p + H)`."""
+        if not self.settings.entropy_coef:
+            return dict.fromkeys(mix, 0.0)
+        logs = {action: math.log(p) if p > 0.0 else 0.0 for action, p in mix.items()}
+        entropy = -math.fsum(p * logs[action] for action, p in mix.items())
+        return {action: -self.settings.entropy_coef * p * (logs[action] + entropy) for action, p in mix.items()}
 
     def advantages_of(self, transitions: Sequence[Transition]) -> list[float]:
         """Return the discounted returns-to-go, less their mean over the environments at the same turn."""

@@ -1,0 +1,232 @@
+"""Tables of experiments/cheap_talk.py: exact figures of the pair at the end of each run, and the declared tests.
+
+All figures are computed from the policies that a run has stored at its validations, so no model is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+from cheap_talk_equilibria import channel_information, grid_equilibria, most_informative, numbered
+from result_tables import FinishedRun, Row, finished, markdown, merged, number, read_results, write_results
+
+from stratagem.api.talks import talk
+from stratagem.base.provenance import provenance
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.games.sender_receiver import RECEIVER, SENDER, SenderReceiver
+from stratagem.measure.comparisons import Family
+from stratagem.measure.exploitability.exact import exact
+from stratagem.measure.openings import opening_policy
+from stratagem.measure.rates import wilson
+from stratagem.measure.statistics import with_interval
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
+from stratagem.players.seated import SeatedPlayers
+from stratagem.players.tabular import TablePlayer
+from stratagem.sweeps.comparison import BySeed, PairedTest, pair_seeds, paired_tests, sign_flips
+from stratagem.training.runs.metrics import read_metrics
+from stratagem.training.stopping import StoppingSettings
+
+EPSILON = 0.1
+"""Largest NashConv of a pair that counts as an equilibrium, in points a round: the liar's gain at bias 1 is .83."""
+EXACT = "sender-receiver/exact/exploitability"
+FIXED_READERS = {"reader-honest": "Honest", "reader-equilibrium": "Equilibrium", "sepo": "Honest"}
+"""Reader of the sender's messages by the beginning of an arm's name; without one, the policy itself."""
+INFORMATION, DECEPTION, RECEIVED = "information of the action", "deception", "receiver's return"
+BIASES = ("0", "0.5", "1", "1.5", "2")
+TESTED = ("1", "1.5", "2")
+"""Biases at which the theory's most informative equilibrium tells less than all, so a pair may be above it or below."""
+PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
+    "theory": {f"information less the theory's most, b = {b}": (f"self-{b}", "", "above theory") for b in TESTED},
+    "table": {f"information, model less table, b = {b}": (f"self-{b}", f"table-{b}", INFORMATION) for b in BIASES},
+    "term": {
+        f"{figure}, with SEPO's term less without": ("sepo-with-1", "sepo-without-1", figure)
+        for figure in (DECEPTION, INFORMATION, RECEIVED)
+    },
+    "readers": {
+        f"deception, against {reader} less in self-play": (f"reader-{reader}-1", "self-1", DECEPTION)
+        for reader in ("honest", "equilibrium")
+    },
+    "entropy": {"information, low entropy bonus less high, b = 1": ("low-1", "self-1", INFORMATION)},
+}
+"""Arm, control (none: 0) and figure of every declared test."""
+SHOWN = (
+    "steps", "settled", "NashConv", "greedy NashConv", INFORMATION, "above theory", "information of the message",
+    "honesty", DECEPTION, "sender's return", RECEIVED,
+)  # fmt: skip
+
+
+def bias_of(arm: str) -> str:
+    """Return the bias of an arm: the last part of its name."""
+    return arm.rpartition("-")[2]
+
+
+def figures(run: FinishedRun) -> Row:
+    """Return the exact figures of a run's last policy as sender to its reader, and how the run went."""
+    bias = bias_of(run.stem)
+    game = make_game(f"sender-receiver(bias={bias})")
+    assert isinstance(game, SenderReceiver)
+    stored = sorted((run.path / "policies").glob("sender-receiver-*.json"))[-1]
+    policy: Player = TablePlayer(json.loads(stored.read_text(encoding="utf-8"))["policy"], label=run.stem)
+    named = next((name for start, name in FIXED_READERS.items() if run.stem.startswith(start)), "")
+    reader = make_player(named, game) if named else policy
+    return {**training(run), **pair_figures(game, policy, reader)}
+
+
+def training(run: FinishedRun) -> Row:
+    """Return the number of steps, whether the stopping rule ended them, and the curve of the exact exploitability."""
+    metrics, recipe = read_metrics(run.folder), run.folder.config_data()
+    rule = StoppingSettings.read(recipe["stop"])
+    curve, watched = metrics[EXACT], metrics[rule.metric]
+    first = curve.steps[0]
+    return {
+        "steps": curve.steps[-1] - first,
+        "settled": rule.stands_still(watched.values),
+        "curve": {"steps": [step - first for step in curve.steps], "exploitability": curve.values},
+    }
+
+
+def pair_figures(game: SenderReceiver, sender: Player, reader: Player) -> Row:
+    """Return the exact figures of a sender and its reader."""
+    pair = SeatedPlayers((sender, reader))
+    found, of = exact(game, pair), talk(game, sender, reader, progress=False).figures[SENDER]
+    says, answers = mixtures(game, sender, SENDER), mixtures(game, reader, RECEIVER)
+    actions = list(game.choices_of(RECEIVER))
+    channel = [
+        [sum(p * answers[message].get(action, 0.0) for message, p in mix.items()) for action in actions]
+        for mix in says.values()
+    ]
+    most = most_informative(game.states, game.bias)
+    information = channel_information(channel)
+    returns = of.returns or (0.0, 0.0)
+    return {
+        "NashConv": found.nash_conv,
+        "gains": [seat.gain.mean for seat in found.by_seat],
+        INFORMATION: information,
+        "theory's most": most,
+        "above theory": information - most,
+        "information of the message": of.state_information,
+        "honesty": of.honesty,
+        DECEPTION: of.deception or 0.0,
+        "sender's return": returns[SENDER],
+        RECEIVED: returns[RECEIVER],
+        **greedy_figures(game, says, answers),
+    }
+
+
+def mixtures(game: SenderReceiver, player: Player, seat: int) -> dict[str, Mapping[str, float]]:
+    """Return a player's probabilities by state as sender, and by message as receiver."""
+    start, label = ("sender: state ", "receiver: message ")[seat], opening_policy(game, player)
+    return {key.removeprefix(start): mix for key, mix in label.items() if key.startswith(start)}
+
+
+def greedy_figures(
+    game: SenderReceiver, says: Mapping[str, Mapping[str, float]], answers: Mapping[str, Mapping[str, float]]
+) -> Row:
+    """Return figures of the pair that plays its likeliest actions, without the noise that an entropy bonus keeps.
+
+    `partition` has the block of each state, and `by chance` is the share of all orders of the states in which the same
+    blocks would be those of an equilibrium.
+    """
+    likeliest = {key: _sure(mix) for key, mix in {**_keyed(says, SENDER), **_keyed(answers, RECEIVER)}.items()}
+    player = TablePlayer(likeliest, label="greedy")
+    found = exact(game, player)
+    acts = [float(_best(answers[_best(mix)])) for mix in says.values()]
+    known = {equilibrium.blocks for equilibrium in grid_equilibria(game.states, game.bias)}
+    orders = list(permutations(acts))
+    nash_conv = found.nash_conv or 0.0
+    return {
+        "greedy NashConv": nash_conv,
+        "partition": list(numbered(acts)),
+        "interval": acts == sorted(acts),
+        "equilibrium": nash_conv <= EPSILON,
+        "blocks of an equilibrium": numbered(acts) in known,
+        "by chance": sum(numbered(order) in known for order in orders) / len(orders),
+    }
+
+
+def _keyed(mixes: Mapping[str, Mapping[str, float]], seat: int) -> dict[str, Mapping[str, float]]:
+    start = ("sender: state ", "receiver: message ")[seat]
+    return {f"{start}{key}": mix for key, mix in mixes.items()}
+
+
+def _best(mix: Mapping[str, float]) -> str:
+    return max(mix, key=lambda action: mix[action])
+
+
+def _sure(mix: Mapping[str, float]) -> dict[str, float]:
+    return {_best(mix): 1.0}
+
+
+def collected(folder: Path) -> Iterator[tuple[str, Row]]:
+    """Yield the arm and the figures of every finished run."""
+    for run in finished(folder):
+        if run.stem != "sft":
+            yield run.stem, {"arm": run.stem, "seed": run.seed, **figures(run), **run.provenance()}
+
+
+def by_seed(rows: Mapping[str, Sequence[Row]], arm: str, figure: str) -> BySeed:
+    """Return a figure of an arm by seed."""
+    return {row["seed"]: float(row[figure]) for row in rows.get(arm, ())}
+
+
+def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]]:
+    """Yield the tests of each family, where at least two seeds are there."""
+    for name, pairs in PAIRS.items():
+        family, differences = Family(name, tuple(pairs)), {}
+        for test, (arm, control, figure) in pairs.items():
+            own = by_seed(rows, arm, figure)
+            gap = pair_seeds(own, by_seed(rows, control, figure)) if control else own
+            if len(gap) > 1:
+                differences[test] = gap
+        tests = paired_tests(family, differences, sign_flips(Key(0).at("experiments", "cheap talk", name)))
+        yield from ((name, test) for test in tests.values())
+
+
+def table(folder: Path, out: Path) -> None:
+    """Add the runs of a folder to the JSON, and print the tables of the page."""
+    old: dict[str, list[Row]] = {}
+    for row in read_results(out).get("runs", []):
+        old.setdefault(row["arm"], []).append(row)
+    rows = merged(old, collected(folder))
+    tests = [
+        {"family": name, "test": test.name, "seeds": len(test.by_seed), "difference": test.estimate.mean,
+         "low": test.estimate.low, "high": test.estimate.high, "p": test.p, "p (Holm)": test.holm_p}
+        for name, test in tested(rows)
+    ]  # fmt: skip
+    every: list[Any] = [row for arm in sorted(rows) for row in rows[arm]]
+    write_results(out, {"made by": provenance(), "tests": tests, "runs": every})
+    heads = ["arm", "seeds", *SHOWN, "equilibrium", "blocks of an equilibrium", "by chance"]
+    print(markdown(heads, (_arm(arm, rows[arm]) for arm in sorted(rows))))
+    print()
+    print(markdown(["family", "test", "seeds", "difference [95 %]", "p", "p (Holm)"], map(_cells, tests)))
+
+
+def _arm(arm: str, rows: Sequence[Row]) -> list[str]:
+    means = [_mean([float(row[name]) for row in rows if row[name] is not None]) for name in SHOWN]
+    shares = [_share([bool(row[name]) for row in rows]) for name in ("equilibrium", "blocks of an equilibrium")]
+    return [arm, str(len(rows)), *means, *shares, _mean([row["by chance"] for row in rows])]
+
+
+def _mean(values: Sequence[float]) -> str:
+    """Write a mean with its standard error over seeds."""
+    if not values:
+        return "\u2013"
+    estimate = with_interval(values)
+    return f"{estimate.mean:.2f}" if estimate.se is None else f"{estimate.mean:.2f} \u00b1 {estimate.se:.2f}"
+
+
+def _share(values: Sequence[bool]) -> str:
+    """Write a share of runs with its interval."""
+    estimate = wilson(sum(values), len(values))
+    return f"{sum(values)} of {len(values)} [{number(estimate.low, 2)}, {number(estimate.high, 2)}]"
+
+
+def _cells(row: Row) -> list[str]:
+    difference = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]"
+    return [row["family"], row["test"], str(row["seeds"]), difference, *(number(row[p]) for p in ("p", "p (Holm)"))]
