@@ -59,18 +59,18 @@ def record_folder(folder: Path, game: str, probe: str) -> Path:
     return folder / "records" / re.sub(r"[^A-Za-z0-9.=_-]+", "-", f"{game}-{probe}").strip("-")
 
 
-def read_episodes(folder: Path) -> list[Row]:
-    """Read the episodes of a record with their decisions, and these with their calls."""
+def read_episodes(folder: Path, shard: str = "*.parquet") -> list[Row]:
+    """Read the episodes of a record, or of one shard, with their decisions, and these with their calls."""
     calls = defaultdict(list)
-    timings = {_key(row): row for row in _table(folder, "timings")}
-    for row in _table(folder, "calls"):
+    timings = {_key(row): row for row in _table(folder, "timings", shard)}
+    for row in _table(folder, "calls", shard):
         timing = timings.get(_key(row), {})
         calls[_key(row)[:-1]].append({**row, "ms": timing.get("ms", 0.0), "answer_id": timing.get("answer_id") or ""})
     decisions = defaultdict(list)
-    for row in _table(folder, "decisions"):
+    for row in _table(folder, "decisions", shard):
         row["calls"] = calls.get(tuple(row[name] for name in ("episode", "turn", "seat", "attempt")), [])
         decisions[row["episode"]].append(row)
-    episodes = list(_table(folder, "episodes"))
+    episodes = list(_table(folder, "episodes", shard))
     for episode in episodes:
         episode["decisions"] = decisions.pop(episode["id"], [])
     if decisions:
@@ -82,8 +82,8 @@ def _key(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in ("episode", "turn", "seat", "attempt", "index"))
 
 
-def _table(folder: Path, name: str) -> Iterator[Row]:
-    for path in sorted((folder / name).glob("*.parquet")):
+def _table(folder: Path, name: str, shard: str) -> Iterator[Row]:
+    for path in sorted((folder / name).glob(shard)):
         try:
             file = pq.ParquetFile(path, page_checksum_verification=True)
             groups = (file.metadata.row_group(number) for number in range(file.metadata.num_row_groups))

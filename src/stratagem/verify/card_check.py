@@ -250,34 +250,29 @@ class GameFigures:
         detail = "" if same else "The exploiting moves of the card are not those that follow from the record."
         return FigureCheck(name, "agrees" if same else "differs", len(told), len(lines), detail)
 
-    def _of_group(self, group: str) -> list[Row]:
-        return [one for one in self._played if one["group"].rpartition("/")[0] == group]
-
-    def _group_of(self, name: str) -> str:
+    def _bout(self, name: str, probe: str = "matches") -> list[Row]:
+        """Return the episodes of a probe against the opponent in the episode that the card names."""
         shown = self._check.figures[f"{self._game}.{name}"].get("episode", "")
-        groups = [one["group"] for one in self._played if one["id"] == shown]
-        if not groups:
+        groups = {one["id"]: one["group"].rpartition("/")[0] for one in self._episodes[probe]}
+        if shown not in groups:
             raise BadRecord("The episode that the card names is not in the record.")
-        return str(groups[0].rpartition("/")[0])
-
-    def _bout(self, name: str) -> list[Row]:
-        """Return the episodes against the opponent of a payoff."""
-        group = self._group_of(name)
-        if (name == "payoff_random") != (group.rpartition("/")[2] == "random"):
+        if probe == "matches" and (name == "payoff_random") != (groups[shown].rpartition("/")[2] == "random"):
             raise BadRecord("The episode that the card names is one against another opponent.")
-        return self._of_group(group)
+        return [one for one in self._episodes[probe] if groups[one["id"]] == groups[shown]]
 
     def _bound(self) -> dict[str, Known]:
-        group = self._group_of("exploitability")
-        against = figures.mean_by_deal(self._of_group(group))
+        bout = self._bout("exploitability", "bound")
+        against = figures.mean_by_deal(bout)
         spec, own = self._made.spec, dict.fromkeys(against, 0.0)
         low, high = spec.bounds
         floor = low
         if spec.utility != "zero-sum":
             agent = re.escape(str(self._check.card.get("agent")))
-            itself = [one for one in self._played if all(re.match(agent + "(@|$)", name) for name in one["players"])]
+            itself = [
+                one for one in self._episodes["bound"] if all(re.match(agent + "(@|$)", name) for name in one["players"])
+            ]
             own, floor = figures.mean_by_deal(itself), min(0.0, low) - max(0.0, high)
-        lengths = {len(one["rounds"]) for one in self._of_group(group)}
+        lengths = {len(one["rounds"]) for one in bout}
         floor = min(0.0, floor / spec.rounds if spec.rounds and lengths == {spec.rounds} else floor)
         gains = [against[deal] - own[deal] for deal in against if deal in own]
         draws = figures.gaffke_draws(gains, floor)
