@@ -34,6 +34,7 @@ FUNCTIONS = {
     "list_runs": "run_lists",
     "prompt": "prompts",
     "verify": "verification",
+    "verify_figures": "card_verification",
     "new": "extensions",
     "data": "demonstrations",
     "steps": "steps",

@@ -17,8 +17,8 @@ from pydantic import Field
 from stratagem import __version__
 from stratagem.base.errors import BadRecord, StratagemError
 from stratagem.base.files import parse_json, read_small, reason
-from stratagem.base.manifest import drop_digests, write_digests
 from stratagem.base.lock import hold_lock, is_locked
+from stratagem.base.manifest import drop_digests, write_digests
 from stratagem.base.provenance import provenance, source
 from stratagem.base.settings import Settings
 from stratagem.training.runs.config_file import read_settings, read_toml, settings_digest, settings_toml

@@ -14,14 +14,16 @@ from stratagem.base.errors import BadRecord, CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
-from stratagem.verify import audit_record as records
-from stratagem.verify import figures
-from stratagem.verify.audit_record import Reply, Row
-from stratagem.verify.figures import Answers, Known, MonteCarlo
+from stratagem.verifier import audit_record as records
+from stratagem.verifier import figures
+from stratagem.verifier.audit_record import Reply, Row
+from stratagem.verifier.figures import Answers, Known, MonteCarlo
 
 CARD, PLAN = "card.json", "evaluation.json"
 Agreement = Literal["agrees", "differs", "not recomputed"]
 _FIELDS = ("value", "lower", "upper", "n", "chance", "p", "holm_p", "certain", "alarm", "deals")
+DAMAGE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""Errors of code that reads what a stranger may have changed."""
 Thunk = Callable[[], dict[str, Known]]
 
 
@@ -78,7 +80,9 @@ class CardCheck:
         for name in ("games", "decisions", "seed"):
             if plan.get(name) != self.card.get(name):
                 return FigureCheck("plan", "differs", detail=f"{PLAN} has other {name} than the card.")
-        expected = {records.record_folder(self.folder, game, probe) for game in self.games for probe in self.probes[game]}
+        expected = {
+            records.record_folder(self.folder, game, probe) for game in self.games for probe in self.probes[game]
+        }
         found = {path for path in (self.folder / "records").glob("*") if path.is_dir()}
         for path in sorted(expected ^ found):
             where = path.relative_to(self.folder)
@@ -122,7 +126,7 @@ class CardCheck:
             for player, replies in records.replies_of(list(episodes)).items():
                 faults += records.faults_of_replies(replies)
                 faults += records.faults_of_keys(replies, key if probe == "replies" else key.at(player))
-        except (KeyError, TypeError, IndexError) as error:
+        except DAMAGE as error:
             faults.append(f"It lacks a column or a value: {error}.")
         if not episodes:
             faults.append("It holds no episode.")
@@ -139,6 +143,8 @@ class CardCheck:
             return self._leave(name, str(error))
         except BadRecord as error:
             return FigureCheck(name, "differs", own.get("value"), detail=str(error))
+        except DAMAGE as error:
+            return FigureCheck(name, "differs", own.get("value"), detail=f"Its record is damaged: {error!r}.")
         alarm = bool(own.get("certain")) or (own.get("holm_p") is not None and own["holm_p"] <= 0.05)
         known["alarm"] = alarm
         value = known.get("value")
@@ -243,7 +249,7 @@ class GameFigures:
             known = self.answers.exploitability(self._check.probes[self._game]["replies"])
         except CannotCompute as error:
             return FigureCheck(name, "not recomputed", detail=str(error))
-        except BadRecord as error:
+        except (BadRecord, *DAMAGE) as error:
             return FigureCheck(name, "differs", detail=str(error))
         lines = self.answers.strategy() if known["lower"] else []
         same = sorted((one.get("seat"), one.get("situation"), one.get("action")) for one in told) == lines
@@ -269,7 +275,9 @@ class GameFigures:
         if spec.utility != "zero-sum":
             agent = re.escape(str(self._check.card.get("agent")))
             itself = [
-                one for one in self._episodes["bound"] if all(re.match(agent + "(@|$)", name) for name in one["players"])
+                one
+                for one in self._episodes["bound"]
+                if all(re.match(agent + "(@|$)", name) for name in one["players"])
             ]
             own, floor = figures.mean_by_deal(itself), min(0.0, low) - max(0.0, high)
         lengths = {len(one["rounds"]) for one in bout}

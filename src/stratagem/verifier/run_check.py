@@ -13,9 +13,9 @@ import numpy as np
 from stratagem.base.errors import BadRecord, CannotCompute, StratagemError
 from stratagem.base.files import parse_json, read_bounded
 from stratagem.games.bounded import make_bounded_game
-from stratagem.verify import audit_record as records
-from stratagem.verify.card_check import FigureCheck, agrees
-from stratagem.verify.small_tree import EndsWalk
+from stratagem.verifier import audit_record as records
+from stratagem.verifier.card_check import FigureCheck, agrees
+from stratagem.verifier.small_tree import EndsWalk
 
 RUN, EVALUATION, METRICS = "run.json", "evaluation.json", "metrics.jsonl"
 _NO_EPISODES = "The games of the final evaluation are not in the record."

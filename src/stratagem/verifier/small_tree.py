@@ -202,4 +202,3 @@ class EndsWalk:
 def _last_true(marks: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the last place of each row that is marked."""
     return marks.shape[1] - 1 - np.argmax(marks[:, ::-1], axis=1)
-

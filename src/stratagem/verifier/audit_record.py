@@ -18,7 +18,7 @@ from stratagem.games.base import Game
 from stratagem.games.key import Key
 
 LARGEST = 1 << 31
-"""Largest number of bytes of a table in memory: a stranger's file of some kilobytes may hold more than a machine has."""
+"""Largest number of bytes of a table in memory: a file of some kilobytes may hold more than a machine has."""
 FAILED = ("timeout", "exit", "malformed", "error")
 """Ends of calls that have no reply."""
 Row = dict[str, Any]
@@ -159,4 +159,5 @@ def illegal_actions(game: Game[Any], replies: list[Reply], legal: Mapping[int, t
     for one in replies:
         action, bad = one.row["action"], one.row["how"] in ("illegal", "error")
         if (action is None) != bad or (action is not None and action not in legal[one.question]):
-            yield f"The reply in {one.episode['id']} is recorded as {one.row['how']} with the action {json.dumps(action)}."
+            said = json.dumps(action)
+            yield f"The reply in {one.episode['id']} is recorded as {one.row['how']} with the action {said}."

@@ -20,8 +20,8 @@ from scipy.special import bdtrc, stdtrit
 from stratagem.base.errors import BadRecord, CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.verify.audit_record import Reply, Row, is_missing, last_rows
-from stratagem.verify.small_tree import EndsWalk, Floats
+from stratagem.verifier.audit_record import Reply, Row, is_missing, last_rows
+from stratagem.verifier.small_tree import EndsWalk, Floats
 
 ORDERS, DRAWS = 1_999, 19_999
 """Draws of the audit's tests by permutation, and of its limits by simulation; as many are drawn here."""
