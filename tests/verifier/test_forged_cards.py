@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,7 +19,8 @@ from stratagem.cli.main import main
 from stratagem.games.key import Key
 from stratagem.games.kuhn.players import NashApprox
 from stratagem.measure.audit.asked_again import detectable_share
-from stratagem.players.base import Move
+from stratagem.players.base import Move, Traits
+from stratagem.players.wrappers import Noisy
 from stratagem.verifier.figures import ORDERS, around_p, holm_values, wilson_limits
 
 VERIFY = Path(__file__).parents[2] / "src" / "stratagem" / "verifier"
@@ -121,6 +122,25 @@ def test_a_changed_reply_is_found_though_the_manifest_was_renewed(folder, probe)
         assert re.search(
             r"In kuhn/\S+ turn \d+ lacks a decision|payoffs of \S+.* do not follow from its decisions", said
         )
+
+
+def test_changed_payoffs_are_found(folder):
+    at = folder()
+
+    def change(rows):
+        rows[0]["payoffs"] = [pay + sign * 1.0 for pay, sign in zip(rows[0]["payoffs"], (1, -1), strict=True)]
+        return rows
+
+    forge_rows(shard(at, "matches", "episodes"), change)
+    write_digests(at)
+    assert "do not follow from its decisions" in verdict(at)
+
+
+def test_a_file_of_the_same_size_is_found(folder):
+    at = folder()
+    text = (at / "card.json").read_text()
+    (at / "card.json").write_text(text.replace('"seed": 3', '"seed": 4'))
+    assert "card.json has changed" in verdict(at)
 
 
 def test_a_dropped_illegal_reply_is_found(folder):
@@ -363,6 +383,17 @@ def test_asking_again_finds_a_record_of_another_agent(folder):
     assert forged.exit_status == 1
     assert forged.asked.equal < 40
     assert "the agent answers otherwise than it is recorded" in forged.first_lines()[0]
+
+
+def test_a_model_is_compared_by_a_permutation_test(honest, monkeypatch):
+    """A player that need not repeat itself is tested by its shares; here it is the noisy one, declared to be such."""
+    monkeypatch.setattr(NashApprox, "traits", replace(NashApprox.traits, repeats=False))
+    monkeypatch.setattr(Noisy, "traits", property(lambda self: Traits(stochastic=True, repeats=False)))
+    found = sg.verify_figures(honest / "noisy", ask=60, progress=False).asked
+    assert not found.repeats
+    assert found.p > 0.05
+    assert 0.0 < found.detectable < 1.0
+    assert "60 replies agree with the record (p = " in found.sentence()
 
 
 def test_asking_again_asks_for_permission(folder, tmp_path):

@@ -32,7 +32,7 @@ class FigureVerification(Result):
 
     folder: Path
     what: str
-    """What was checked: the card of an agent, or a run."""
+    """Subject of the checks in words: the card of an agent, or a run."""
     faults: tuple[str, ...]
     """A sentence for each file that is missing or changed."""
     checks: tuple[FigureCheck, ...]

@@ -24,7 +24,7 @@ FAILED = ("timeout", "exit", "malformed", "error")
 Row = dict[str, Any]
 
 
-class Reply(NamedTuple):
+class RecordedReply(NamedTuple):
     """Reply to a question: its place among those to it, and the decision that was played."""
 
     question: int
@@ -99,9 +99,9 @@ def last_rows(episode: Row) -> list[Row]:
     return list({(row["turn"], row["seat"]): row for row in episode["decisions"]}.values())
 
 
-def replies_of(episodes: list[Row]) -> dict[str, list[Reply]]:
+def replies_of(episodes: list[Row]) -> dict[str, list[RecordedReply]]:
     """Return the replies to questions by the player that was asked."""
-    found: dict[str, list[Reply]] = defaultdict(list)
+    found: dict[str, list[RecordedReply]] = defaultdict(list)
     for episode in episodes:
         match = re.fullmatch(r"(.*/ask/.*)/([0-9]+)/([0-9]+)", episode["id"])
         if episode["purpose"] == "probe" and match:
@@ -109,11 +109,11 @@ def replies_of(episodes: list[Row]) -> dict[str, list[Reply]]:
             if not own:
                 raise BadRecord(f"The question {episode['id']} has no decision.")
             player = episode["players"][own[-1]["seat"]].rpartition("@")[0]
-            found[player].append(Reply(int(match[2]), int(match[3]), episode, own[-1]))
+            found[player].append(RecordedReply(int(match[2]), int(match[3]), episode, own[-1]))
     return {player: sorted(some, key=lambda one: one[:2]) for player, some in found.items()}
 
 
-def faults_of_replies(replies: list[Reply]) -> Iterator[str]:
+def faults_of_replies(replies: list[RecordedReply]) -> Iterator[str]:
     """Yield a sentence for each question that lacks a reply between others, or has one twice."""
     places: dict[int, list[int]] = defaultdict(list)
     for one in replies:
@@ -123,7 +123,7 @@ def faults_of_replies(replies: list[Reply]) -> Iterator[str]:
             yield f"A reply to question {question} is missing, or is there twice."
 
 
-def faults_of_keys(replies: list[Reply], key: Key) -> Iterator[str]:
+def faults_of_keys(replies: list[RecordedReply], key: Key) -> Iterator[str]:
     """Yield a sentence where a question was drawn by another seed than the card's."""
     for one in replies:
         if one.episode["key"] != key.at("ask", one.question, one.place).value:
@@ -154,7 +154,9 @@ def faults_of_play(game: Game[Any], episode: Row) -> Iterator[str]:
         yield f"The payoffs of {episode['id']} do not follow from its decisions."
 
 
-def illegal_actions(game: Game[Any], replies: list[Reply], legal: Mapping[int, tuple[str, ...]]) -> Iterator[str]:
+def illegal_actions(
+    game: Game[Any], replies: list[RecordedReply], legal: Mapping[int, tuple[str, ...]]
+) -> Iterator[str]:
     """Yield a sentence for each reply that is no action of its situation, and for illegal ones that have an action."""
     for one in replies:
         action, bad = one.row["action"], one.row["how"] in ("illegal", "error")

@@ -15,9 +15,10 @@ from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.verifier import audit_record as records
-from stratagem.verifier import figures
-from stratagem.verifier.audit_record import Reply, Row
-from stratagem.verifier.figures import Answers, Known, MonteCarlo
+from stratagem.verifier import drawn_tests, figures
+from stratagem.verifier.audit_record import RecordedReply, Row
+from stratagem.verifier.drawn_tests import Known, MonteCarlo
+from stratagem.verifier.figures import AgentAnswers
 
 CARD, PLAN = "card.json", "evaluation.json"
 Agreement = Literal["agrees", "differs", "not recomputed"]
@@ -35,7 +36,7 @@ class FigureCheck(NamedTuple):
     card: float | None = None
     recomputed: float | None = None
     detail: str = ""
-    """What differs, or why nothing was recomputed."""
+    """Field that differs, or the reason why nothing was recomputed."""
 
 
 @dataclass
@@ -183,7 +184,7 @@ class CardCheck:
             "unsaid": {end: illegal[end] for end in ("length", "refusal", "filter") if illegal[end]},
         }
         for name, value in known.items():
-            if cost.get(name) != value and not (name == "seconds" and abs(cost.get(name, -9) - known["seconds"]) < 0.2):  # type: ignore[operator]
+            if cost.get(name) != value and not (name == "seconds" and abs(cost.get(name, -9) - known["seconds"]) < 0.2):
                 detail = f"`{name}` is {_short(cost.get(name))} in the card, and {_short(value)} by the record."
                 return FigureCheck("cost", "differs", cost.get("decisions"), len(own), detail)
         detail = "" if cost.get("money") is None else "Money is not recomputed: the record has no prices."
@@ -196,7 +197,7 @@ class GameFigures:
     def __init__(self, check: CardCheck, game: str, made: Game[Any], episodes: Mapping[str, list[Row]]) -> None:
         self._check, self._game, self._made, self._episodes = check, game, made, episodes
         self._replies = {probe: records.replies_of(some) for probe, some in episodes.items()}
-        self._answers: Answers | None = None
+        self._answers: AgentAnswers | None = None
         self._played = [
             one for some in episodes.values() for one in some if one["purpose"] != "probe" and one["game"] == game
         ]
@@ -208,10 +209,10 @@ class GameFigures:
         if "replies" in probes:
             found |= {
                 "exploitability": lambda: self.answers.exploitability(probes["replies"]),
-                "dominated": lambda: self.answers.dominated(),
+                "dominated": lambda: self.answers.dominated_share(),
                 "illegal": lambda: self.answers.illegal(),
-                "change": lambda: figures.change_test(self.answers.actions),
-                "sequence": lambda: figures.sequence_test(self.answers.actions),
+                "change": lambda: drawn_tests.change_test(self.answers.actions),
+                "sequence": lambda: drawn_tests.sequence_test(self.answers.actions),
                 "played": lambda: self._play_as_asked(),
                 "excess_loss": lambda: self._excess(),
             }
@@ -228,14 +229,14 @@ class GameFigures:
         return found
 
     @property
-    def answers(self) -> Answers:
+    def answers(self) -> AgentAnswers:
         """Replies to all situations."""
         if self._answers is None:
             found = self._replies["replies"]
             if len(found) != 1:
                 raise BadRecord(f"The questions were put to {len(found)} players.")
             self.agent, replies = next(iter(found.items()))
-            self._answers = Answers(self._made, replies)
+            self._answers = AgentAnswers(self._made, replies)
             legal = {question: one.actions for question, one in self._answers.sets.items()}
             if fault := next(records.illegal_actions(self._made, replies, legal), ""):
                 raise BadRecord(fault)
@@ -284,10 +285,10 @@ class GameFigures:
         floor = min(0.0, floor / spec.rounds if spec.rounds and lengths == {spec.rounds} else floor)
         gains = [against[deal] - own[deal] for deal in against if deal in own]
         draws = figures.gaffke_draws(gains, floor)
-        lower = figures.around_quantile(draws, 0.05)
+        lower = drawn_tests.around_quantile(draws, 0.05)
         p = (int((draws <= 1e-9).sum()) + 1) / (len(draws) + 1)
         limits = MonteCarlo(max(0.0, lower.low), max(0.0, lower.high))
-        return {"value": None, "lower": limits, "p": figures.around_p(p, len(draws)), "n": len(gains)}
+        return {"value": None, "lower": limits, "p": drawn_tests.around_p(p, len(draws)), "n": len(gains)}
 
     def _settings(self, probe: str) -> tuple[list[list[int]], list[list[int]]]:
         """Return the actions of the agent as it is, and in another setting, by question."""
@@ -303,7 +304,7 @@ class GameFigures:
         )
 
     def _differ(self, probe: str) -> dict[str, Known]:
-        return figures.differ_test(*self._settings(probe))
+        return drawn_tests.differ_test(*self._settings(probe))
 
     def _repeat(self) -> dict[str, Known]:
         numbers: dict[str, int] = {}
@@ -329,7 +330,7 @@ class GameFigures:
         return min(likely, key=lambda one: abs(float(one["value"]) - float(own["value"])))  # type: ignore[arg-type]
 
 
-def _actions(replies: Sequence[Reply], question: int, numbers: dict[str, int]) -> list[int]:
+def _actions(replies: Sequence[RecordedReply], question: int, numbers: dict[str, int]) -> list[int]:
     some = [one.row["action"] or "" for one in replies if one.question == question and one.answered]
     return [numbers.setdefault(action, len(numbers)) for action in some]
 

@@ -1,8 +1,4 @@
-"""Figures of an audit, recomputed from its records: the tree, the tests and the limits are written here again.
-
-A figure that is a drawn one, as a p of a permutation test, is known up to the error of its draws. `MonteCarlo` is the
-range that five standard errors of the draws of both sides allow.
-"""
+"""Figures of an audit, recomputed from its records: exploitability, shares, payoffs and their limits."""
 
 from __future__ import annotations
 
@@ -11,46 +7,19 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtrc, stdtrit
 
 from stratagem.base.errors import BadRecord, CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.verifier.audit_record import Reply, Row, is_missing, last_rows
+from stratagem.verifier.audit_record import RecordedReply, Row, is_missing, last_rows
+from stratagem.verifier.drawn_tests import DRAWS, Known, MonteCarlo, around_p, around_quantile, differ_test
 from stratagem.verifier.small_tree import EndsWalk, Floats
 
-ORDERS, DRAWS = 1_999, 19_999
-"""Draws of the audit's tests by permutation, and of its limits by simulation; as many are drawn here."""
-WIDTH = 5.0
-"""Standard errors of both sides' draws within which two drawn figures agree: 1 in 2 million differs by chance."""
 Z = 1.645
-Rows = Sequence[Sequence[int]]
-
-
-class MonteCarlo(NamedTuple):
-    """Range in which a drawn figure lies."""
-
-    low: float
-    high: float
-
-
-Known = float | int | bool | None | MonteCarlo | tuple[float, ...]
-
-
-def around_p(p: float, draws: int) -> MonteCarlo:
-    """Return the range of another p of the same test, by the binomial error of both numbers of draws."""
-    reach = WIDTH * math.sqrt(2.0 * max(p * (1.0 - p), 1.0 / draws) / draws)
-    return MonteCarlo(max(0.0, p - reach), min(1.0, p + reach))
-
-
-def around_quantile(draws: Floats, level: float) -> MonteCarlo:
-    """Return the range of a quantile of other draws."""
-    reach = WIDTH * math.sqrt(2.0 * level * (1.0 - level) / len(draws))
-    return MonteCarlo(*(float(np.quantile(draws, q)) for q in (max(0.0, level - reach), level + reach)))
 
 
 def wilson_limits(hits: float, tries: float) -> tuple[float, float]:
@@ -75,10 +44,10 @@ def holm_values(ps: Mapping[str, float]) -> dict[str, float]:
     return found
 
 
-class Answers:
+class AgentAnswers:
     """Replies of an agent to all situations of a game, by the situations of a tree that is walked here."""
 
-    def __init__(self, game: Game[Any], replies: Sequence[Reply]) -> None:
+    def __init__(self, game: Game[Any], replies: Sequence[RecordedReply]) -> None:
         self.game, self.replies = game, replies
         self.exploiter: Sequence[Sequence[int]] = ()
         self.walk = EndsWalk(game)
@@ -107,14 +76,14 @@ class Answers:
         self.in_tree = np.concatenate(places)
         self.question_of = np.repeat(np.arange(asked), np.diff(self.starts))
 
-    def play(self, one: Reply) -> int:
+    def play(self, one: RecordedReply) -> int:
         """Return the slot of the action that is played for a reply: the game's own where it is illegal or missing."""
         known = self.sets[one.question]
         if one.row["action"] is None and self.game.spec.on_illegal != "default":
             raise CannotCompute("The game has no action for an illegal reply.")
         return int(self.starts[one.question]) + known.actions.index(one.row["action"] or known.default)
 
-    def counts(self, replies: Sequence[Reply]) -> Floats:
+    def counts(self, replies: Sequence[RecordedReply]) -> Floats:
         """Count the actions of replies by slot."""
         return np.bincount([self.play(one) for one in replies], minlength=int(self.starts[-1])).astype(float)
 
@@ -132,9 +101,10 @@ class Answers:
     def gain(self, rows: Floats, responses: Sequence[Sequence[int]]) -> tuple[float, Floats]:
         """Return the gain of responses, and its derivative by the slots of the questions."""
         value, slopes = self.walk.gain(rows[self.in_tree], responses)
-        return value, np.bincount(self.in_tree, slopes, int(self.starts[-1]))
+        by_slot: Floats = np.bincount(self.in_tree, slopes, int(self.starts[-1])).astype(np.float64)
+        return value, by_slot
 
-    def error(self, replies: Sequence[Reply], slopes: Floats) -> float:
+    def error(self, replies: Sequence[RecordedReply], slopes: Floats) -> float:
         """Return the standard error of a gain by the delta method, with the effective number of replies."""
         counts = self.counts(replies)
         rows, totals = self.shares(counts, 1.0), np.bincount(self.question_of, counts)
@@ -152,7 +122,7 @@ class Answers:
             said[tuple(call["answer_id"] for call in one.row["calls"])].add((one.question, text_of(one)))
         return said
 
-    def copies(self, replies: Sequence[Reply]) -> Counter[tuple[int, Any]]:
+    def copies(self, replies: Sequence[RecordedReply]) -> Counter[tuple[int, Any]]:
         """Count replies that a cache may have given: long ones with equal texts, and those under one answer's id."""
         names: list[tuple[int, Any]] = []
         for one in replies:
@@ -201,7 +171,7 @@ class Answers:
         for seat, slots in enumerate(self.exploiter):
             played = np.where(self.walk.seat_of_slot[:-1] == seat, 0.0, rows)
             played[slots] = 1.0
-            for number in self.walk.reached(played):
+            for number in self.walk.find_reached(played):
                 known = self.walk.sets[number]
                 if known.seat == seat:
                     (slot,) = set(slots) & set(range(known.first, known.first + len(known.actions)))
@@ -215,9 +185,9 @@ class Answers:
         value, slopes = self.gain(rows, self.responses(rows))
         return value, 0.0 if len(self.replies) == len(self.sets) else self.error(self.replies, slopes)
 
-    def dominated(self) -> dict[str, Known]:
+    def dominated_share(self) -> dict[str, Known]:
         """Return the share of dominated actions among the replies where there are any."""
-        worse, hits, tries, even, strict = self.walk.dominated(), 0, 0, 0.0, False
+        worse, hits, tries, even, strict = self.walk.find_dominated(), 0, 0, 0.0, False
         for one in self.replies:
             if (known := worse.get(self.sets[one.question].info_key)) and one.answered:
                 hits, tries = hits + (one.row["action"] in known), tries + 1
@@ -245,82 +215,12 @@ class Answers:
         return found
 
 
-def text_of(one: Reply) -> str:
+def text_of(one: RecordedReply) -> str:
     """Return the texts of the calls of a reply."""
     return "\n".join(call["text"] for call in one.row["calls"])
 
 
-def _orders(row: Sequence[int], drawn: np.random.Generator) -> NDArray[np.int64]:
-    own = np.asarray(row, dtype=np.int64)
-    return np.vstack([own, drawn.permuted(np.tile(own, (ORDERS, 1)), axis=1)])
-
-
-def _apart(rows: NDArray[np.int64], cut: int, power: int) -> Floats:
-    """Return the summed difference of frequencies on both sides of a cut, to a power, times the number of replies."""
-    if not 0 < cut < rows.shape[1]:
-        return np.zeros(len(rows))
-    hits = (rows[None] == np.unique(rows[0])[:, None, None]).astype(float)
-    sides = np.abs(hits[:, :, :cut].mean(axis=2) - hits[:, :, cut:].mean(axis=2)) ** power
-    return np.asarray(rows.shape[1] * sides.sum(axis=0))
-
-
-def _p_of(seen: float, drawn: Floats) -> MonteCarlo:
-    return around_p((int((drawn >= seen - 1e-9).sum()) + 1) / (len(drawn) + 1), len(drawn))
-
-
-def change_test(actions: Rows) -> dict[str, Known]:
-    """Test early replies against late ones, for the best of five cuts; the value is that of a cut."""
-    drawn, shares = np.random.default_rng(), (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
-    squares, apart = np.zeros((len(shares), 1 + ORDERS)), np.zeros(len(shares))
-    for row in actions:
-        rows = _orders(row, drawn)
-        for place, share in enumerate(shares):
-            cut = max(1, round(share * len(row)))
-            squares[place] += _apart(rows, cut, 2)
-            apart[place] += _apart(rows[:1], cut, 1)[0] / 2
-    spread = squares[:, 1:].std(axis=1, keepdims=True)
-    scores = (squares - squares[:, 1:].mean(axis=1, keepdims=True)) / np.where(spread == 0.0, 1.0, spread)
-    total = max(1, sum(map(len, actions)))
-    near = apart[scores[:, 0] >= scores[:, 0].max() * (1.0 - WIDTH / math.sqrt(ORDERS)) - 0.2] / total
-    value = tuple(map(float, near))
-    return {"value": value, "p": _p_of(scores[:, 0].max(), scores[:, 1:].max(axis=0)), "n": sum(map(len, actions))}
-
-
-def sequence_test(actions: Rows) -> dict[str, Known]:
-    """Test each reply against earlier ones to the same question; the value is the share of equal neighbours."""
-    drawn, fading = np.random.default_rng(), (0.0, 0.8, 1.0)
-    totals, equal = np.zeros((len(fading), 1 + ORDERS)), np.zeros(1 + ORDERS)
-    for row in actions:
-        rows = _orders(row, drawn)
-        equal += (rows[:, 1:] == rows[:, :-1]).sum(axis=1)
-        for action in set(row) if len(set(row)) > 1 else ():
-            hits = (rows == action).astype(float)
-            for place, factor in enumerate(fading):
-                past, weight = np.zeros(len(rows)), 0.0
-                for column in range(1, rows.shape[1]):
-                    past, weight = factor * past + hits[:, column - 1], factor * weight + 1.0
-                    totals[place] += hits[:, column] * past / (weight * hits[0].mean())
-    middle, spread = totals[:, 1:].mean(axis=1, keepdims=True), totals[:, 1:].std(axis=1, keepdims=True)
-    scores = np.abs(totals - middle) / np.where(spread < 1e-9, np.inf, spread)
-    pairs = max(1, sum(max(0, len(row) - 1) for row in actions))
-    value, reach = (equal[0] - equal[1:].mean()) / pairs, WIDTH * math.sqrt(2.0 / ORDERS) * equal[1:].std() / pairs
-    p = _p_of(scores[:, 0].max(), scores[:, 1:].max(axis=0))
-    return {"value": MonteCarlo(value - reach, value + reach), "p": p, "n": sum(map(len, actions))}
-
-
-def differ_test(first: Rows, second: Rows) -> dict[str, Known]:
-    """Test the replies in two settings for one policy."""
-    drawn, squares, apart, total = np.random.default_rng(), np.zeros(1 + ORDERS), 0.0, 0
-    for one, two in zip(first, second, strict=True):
-        rows = _orders([*one, *two], drawn)
-        squares += _apart(rows, len(one), 2) * len(one) * len(two) / max(1, rows.shape[1]) ** 2
-        if one and two:
-            apart, total = apart + float(_apart(rows[:1], len(one), 1)[0]) / 2, total + rows.shape[1]
-    count = sum(map(len, first)) + sum(map(len, second))
-    return {"value": apart / max(1, total), "p": _p_of(squares[0], squares[1:]), "n": count}
-
-
-def played_test(answers: Answers, asked: Sequence[Row], played: Sequence[Row], agent: str) -> dict[str, Known]:
+def played_test(answers: AgentAnswers, asked: Sequence[Row], played: Sequence[Row], agent: str) -> dict[str, Known]:
     """Test the decisions in play against the answers to questions; of those by one draw one counts."""
     alone = answers.game.spec.independent_rounds > 0
 
@@ -339,8 +239,12 @@ def played_test(answers: Answers, asked: Sequence[Row], played: Sequence[Row], a
         return replies
 
     first, second = found(asked), found(played)
-    numbers = defaultdict[str, int](lambda: len(numbers))
-    pairs = [[[numbers[one] for one in side[known]] for side in (first, second)] for known in first if known in second]
+    numbers: dict[str, int] = {}
+    pairs = [
+        [[numbers.setdefault(one, len(numbers)) for one in side[known]] for side in (first, second)]
+        for known in first
+        if known in second
+    ]
     if not pairs:
         raise CannotCompute("No situation that was asked about was met in play.")
     return differ_test([one for one, _ in pairs], [two for _, two in pairs])
@@ -349,7 +253,7 @@ def played_test(answers: Answers, asked: Sequence[Row], played: Sequence[Row], a
 def mean_by_deal(episodes: Sequence[Row], missing: float | None = None) -> dict[str, float]:
     """Return by the number of the deal, in order, the mean payoff a round of slot 0 over all seats.
 
-    `missing` is the payoff of an episode in which a reply of it is missing; None takes what was paid.
+    `missing` is the payoff of an episode in which a reply of it is missing; None takes the payoff as it is.
     """
     found = defaultdict[str, list[float]](list)
     for one in episodes:
@@ -387,7 +291,7 @@ def gaffke_draws(values: Sequence[float], floor: float) -> Floats:
     return np.asarray(weights @ points / weights.sum(axis=1))
 
 
-def excess_figures(answers: Answers, bouts: Sequence[Sequence[Row]], share: float) -> list[dict[str, Known]]:
+def excess_figures(answers: AgentAnswers, bouts: Sequence[Sequence[Row]], share: float) -> list[dict[str, Known]]:
     """Return the excess loss to each opponent, with its limit and p as if it were the worst."""
     spec, drawn = answers.game.spec, np.random.default_rng()
     most, (gain, error) = spec.bounds[1] / (spec.rounds or 1), answers.best_gain

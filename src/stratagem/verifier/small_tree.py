@@ -138,7 +138,7 @@ class EndsWalk:
         behind = np.hstack([ones, np.cumprod(chances[:, ::-1], axis=1)])[:, :-1][:, ::-1]
         weight = self.chance * paid
         slopes = np.bincount((self.path + 1).ravel(), (before * behind * weight[:, None]).ravel(), len(policy) + 1)
-        return float((weight * chances.prod(axis=1)).sum()), slopes[1:]
+        return float((weight * chances.prod(axis=1)).sum()), slopes[1:].astype(np.float64)
 
     def best_response(self, policy: Floats, seat: int) -> list[int]:
         """Return the slots of a best response: of actions that are equal up to rounding the first."""
@@ -170,7 +170,7 @@ class EndsWalk:
         gain = total / (self._seats * length)
         return gain, (slopes / self._seats - gain * lengthens) / length
 
-    def reached(self, policy: Floats) -> set[int]:
+    def find_reached(self, policy: Floats) -> set[int]:
         """Return the sets that are reached under a policy."""
         chances = np.append(policy, 1.0)[self.path]
         reach = np.hstack([np.ones((len(chances), 1)), np.cumprod(chances, axis=1)])[:, :-1]
@@ -178,7 +178,7 @@ class EndsWalk:
         met = np.unique(self.path[(reach > 0.0) & (self.path >= 0)])
         return {int(number) for number in np.searchsorted(firsts, met, side="right") - 1}
 
-    def dominated(self) -> dict[str, dict[str, bool]]:
+    def find_dominated(self) -> dict[str, dict[str, bool]]:
         """Return by information key the dominated actions, and whether another is better in every history."""
         found: dict[str, dict[str, bool]] = {}
         for key, histories in self.histories.items():
@@ -201,4 +201,5 @@ class EndsWalk:
 
 def _last_true(marks: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the last place of each row that is marked."""
-    return marks.shape[1] - 1 - np.argmax(marks[:, ::-1], axis=1)
+    places: NDArray[np.int64] = marks.shape[1] - 1 - np.argmax(marks[:, ::-1], axis=1)
+    return places

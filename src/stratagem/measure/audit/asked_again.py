@@ -82,7 +82,7 @@ def ask_again(folder: Path, number: int, seed: int) -> AskedAgain:
         task = plan.task(step, None)
         questions = gain_of(task).questions
         asker = ReplyAsker(task.agent, questions, task.key, task.record, task.queue())
-        recorded = _recorded(folder, step.folder)
+        recorded = _read_replies(folder, step.folder)
         again = asker.ask_again(places)
         repeats = repeats and task.agent.traits.repeats
         equal += sum(recorded[place].action == row.action for place, row in zip(places, again, strict=True))
@@ -109,7 +109,7 @@ def _plan_of(folder: Path) -> AuditPlan:
         raise BadRecord(f"The plan of the audit in {folder} is damaged.") from error
 
 
-def _recorded(folder: Path, name: str) -> dict[tuple[int, int], Decision]:
+def _read_replies(folder: Path, name: str) -> dict[tuple[int, int], Decision]:
     """Return the recorded replies by question and place."""
     found: dict[tuple[int, int], Decision] = {}
     for episode in read_episodes(folder / RECORDS / name):
@@ -129,7 +129,7 @@ def _place(episode: Episode) -> tuple[int, int]:
 def _draw(folder: Path, plan: AuditPlan, number: int, key: Key) -> dict[str, list[tuple[int, int]]]:
     """Draw decisions, each at most once; games take part by their number of replies."""
     steps = [step for step in plan.steps if step.probe.name == "replies" and not step.why_not]
-    every = [(step.game, place) for step in steps for place in sorted(_recorded(folder, step.folder))]
+    every = [(step.game, place) for step in steps for place in sorted(_read_replies(folder, step.folder))]
     if not every:
         raise BadParameter("The audit asked no questions about situations, so none can be asked again.")
     chosen = np.random.default_rng(key.value).permutation(len(every))[:number]
