@@ -21,7 +21,8 @@ from stratagem.games.kuhn.players import NashApprox
 from stratagem.measure.audit.asked_again import detectable_share
 from stratagem.players.base import Move, Traits
 from stratagem.players.wrappers import Noisy
-from stratagem.verifier.figures import ORDERS, around_p, holm_values, wilson_limits
+from stratagem.verifier.drawn_tests import ORDERS, around_p
+from stratagem.verifier.figures import holm_values, wilson_limits
 
 VERIFY = Path(__file__).parents[2] / "src" / "stratagem" / "verifier"
 NOISY = "noise(TightValue, p=0.2)"
@@ -119,9 +120,7 @@ def test_a_changed_reply_is_found_though_the_manifest_was_renewed(folder, probe)
     named = "kuhn.exploitability differs" if probe == "replies" else "kuhn: record of matches differs"
     assert named in said
     if probe == "matches":
-        assert re.search(
-            r"In kuhn/\S+ turn \d+ lacks a decision|payoffs of \S+.* do not follow from its decisions", said
-        )
+        assert re.search(r"turn \d+ lacks a decision|The payoffs of .* do not follow from its decisions", said)
 
 
 def test_changed_payoffs_are_found(folder):
