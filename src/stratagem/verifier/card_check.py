@@ -223,6 +223,9 @@ class GameFigures:
                 found[probe] = lambda probe=probe: self._differ(probe)  # type: ignore[misc]
         if "repeat" in probes:
             found["repeat"] = self._repeat
+        for name in ("rules", "rules_legal", "rules_payoffs", "rules_turns"):
+            if f"{self._game}.{name}" in self._check.figures and "rules" in probes:
+                found[name] = lambda name=name: self._right_answers(name)  # type: ignore[misc]
         for name in ("payoff_random", "payoff_strong"):
             if "matches" in probes and (name == "payoff_random" or f"{self._game}.{name}" in self._check.figures):
                 found[name] = lambda name=name: figures.payoff_figure(self._bout(name))  # type: ignore[misc]
@@ -312,6 +315,13 @@ class GameFigures:
         rows = [_actions(some, question, numbers) for question in range(1 + max(one.question for one in some))]
         rows = [row for row in rows if len(row) > 1]
         return figures.share_figure(sum(len(set(row)) == 1 for row in rows), len(rows))
+
+    def _right_answers(self, name: str) -> dict[str, Known]:
+        """Return the share of right answers to questions about the rules; equal questions are one observation."""
+        kind = name.partition("_")[2]
+        some = [one for one in self._episodes["rules"] if not kind or one["game"] == f"rules:{kind}:{self._game}"]
+        right = math.fsum(one["payoffs"][0] / max(1, len(one["rounds"])) for one in some)
+        return {"value": right / len(some), "n": len({one["decisions"][-1]["info_key"] for one in some})}
 
     def _play_as_asked(self) -> dict[str, Known]:
         asked = [one for one in self._episodes["replies"] if one["purpose"] == "probe"]
