@@ -9,6 +9,7 @@ import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,6 +17,7 @@ import pytest
 import stratagem as sg
 from stratagem.base.manifest import DIGESTS, write_digests
 from stratagem.cli.main import main
+from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.kuhn.players import NashApprox
 from stratagem.measure.audit.asked_again import detectable_share
@@ -23,6 +25,7 @@ from stratagem.players.base import Move, Traits
 from stratagem.players.wrappers import Noisy
 from stratagem.verifier.drawn_tests import ORDERS, around_p
 from stratagem.verifier.figures import holm_values, wilson_limits
+from stratagem.verifier.small_tree import EndsWalk
 
 VERIFY = Path(__file__).parents[2] / "src" / "stratagem" / "verifier"
 NOISY = "noise(TightValue, p=0.2)"
@@ -420,6 +423,14 @@ def test_the_verifier_shares_the_rules_alone():
                 assert f"{node.module}.".removeprefix("stratagem.").startswith(allowed), (path.name, node.module)
             elif isinstance(node, ast.Import):
                 assert not any(alias.name.startswith("stratagem") for alias in node.names), path.name
+
+
+@pytest.mark.parametrize("game", ["kuhn(hands=1)", "kuhn", "ipd(rounds=3)", "icg(rounds=2)"])
+def test_random_play_is_as_exploitable_as_by_the_other_code(game):
+    walk = EndsWalk(make_game(game))
+    even = np.concatenate([np.full(len(known.actions), 1 / len(known.actions)) for known in walk.sets])
+    gain, _ = walk.gain(even, [walk.best_response(even, seat) for seat in (0, 1)])
+    assert gain == pytest.approx(float(sg.exploitability(game, "random")))
 
 
 def test_known_values_of_the_limits():
