@@ -36,6 +36,7 @@ LAYERS = (
     "base.sentences",
     "base.number_texts",
     "games",
+    "verifier",
     "language.decoding",
     "language.models",
     "language.engines",
@@ -76,6 +77,7 @@ OUTSIDE = {
     "base.setting_types": {"pydantic"},
     "base.settings": {"pydantic", "pydantic_core"},
     "games": {"pyspiel", "diplomacy", "numba", "numpy"},
+    "verifier": {"numpy", "pyarrow", "scipy"},
     "language.decoding": set(),
     "players": {"pyspiel", "open_spiel", "numpy"},
 }

@@ -32,6 +32,10 @@ FILES = {
     "run.json": ("at the start", "Recipe digest, seed, command and versions: see [below](#runjson)."),
     "status.json": ("as it changes", "Status: running, finished, or failed with the reason."),
     "lock": ("at the start", "Empty. The process that works on the run holds a lock on it."),
+    "digests.json": (
+        "at the end",
+        "Size and SHA-256 of the other files, for `stratagem verify`: [Verify a card](../how-to/verify-a-card.md).",
+    ),
     METRICS_FILE: ("every step", "Metrics, one line of JSON per step: see [below](#metrics)."),
     "events.out.tfevents.NUMBER": (
         "every few seconds",

@@ -136,6 +136,12 @@ CASES = {
     ],
     "compare": [("compare", HOSTILE, HOSTILE)],
     "leaderboard": [("leaderboard", HOSTILE, HOSTILE), ("leaderboard", HOSTILE, "--figure", HOSTILE)],
+    "verify": [
+        ("verify", HOSTILE),
+        ("verify", "{run}"),
+        ("verify", "{run}", "--json"),
+        ("verify", "{run}", "--ask", "1"),
+    ],
     "verify-game": [("verify-game", HOSTILE)],
     "solve": [("solve", HOSTILE)],
     "new": [

@@ -48,6 +48,7 @@ WORKS = {
     "eval": "eval kuhn --player random --episodes 2",
     "tournament": "tournament ipd --players TitForTat Pavlov --episodes 2",
     "audit": "audit random --games kuhn --decisions 300 --out audit",
+    "verify": "verify audit",
     "verify-game": "verify-game kuhn --episodes 5",
     "solve": "solve kuhn --iterations 5",
     "prompt": "prompt kuhn",

@@ -35,6 +35,7 @@ FUNCTIONS = {
     "list_runs": "run_lists",
     "prompt": "prompts",
     "verify": "verification",
+    "verify_figures": "card_verification",
     "new": "extensions",
     "data": "demonstrations",
     "steps": "steps",

@@ -17,6 +17,7 @@ from stratagem.api.result import PlottedResult, remarks_on
 from stratagem.api.serving import serving
 from stratagem.api.stopped import going_on
 from stratagem.base.files import write_file
+from stratagem.base.manifest import write_digests
 from stratagem.base.renamed.metrics import present_figure
 from stratagem.games.base import Json
 from stratagem.language.engines.outcomes import outcomes_of
@@ -246,6 +247,7 @@ def carry_out_audit(
     if folder is not None:
         for name in (PAGE, JUNIT, SUMMARY):
             result.save(folder / name)
+        write_digests(folder)  # again, with these forms
     return result
 
 

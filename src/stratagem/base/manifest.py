@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from fnmatch import fnmatch
 from pathlib import Path
+from typing import Literal
 
 from stratagem.base.errors import BadRecord
-from stratagem.base.files import parse_json, read_small
+from stratagem.base.files import parse_json, read_small, write_file
 
 FILE = "manifest.json"
+"""Manifest of a checkpoint or of weights, which is read each time that these are loaded: BLAKE2b, which is quick."""
+DIGESTS = "digests.json"
+"""Manifest of an audit or a run for others to check and to sign: SHA-256, which every machine has a program for."""
+LOOSE = ("lock", "*/lock", "status.json", "pace.json", "events.*", "*.partial", ".partial-*", "*/.partial-*")
+"""Files of an audit or a run that change without a change of what it says."""
+RECORDED = ("records/", "record/")
+"""Folders in which a file that `DIGESTS` does not name is a fault."""
+LARGEST = 1 << 40
+"""Largest number of bytes of a file that is read for its digest."""
 _ABOVE = 3
 """Number of folders above a model's that may have its manifest: an adapter's is two above."""
 Entry = tuple[int, str]
@@ -23,6 +34,52 @@ def write_manifest(folder: Path, besides: Collection[str] = ()) -> None:
     files = {name: entry_of(path) for name, path in there.items() if name not in besides}
     text = json.dumps({"files": files, "own": _own(files)}, indent=2)  # without a last line break, any cut shows
     (folder / FILE).write_text(text, encoding="utf-8")
+
+
+def write_digests(folder: Path) -> None:
+    """Write the manifest of an audit or a run."""
+    there = {path.relative_to(folder).as_posix(): path for path in _files(folder, DIGESTS)}
+    kept = {name: path for name, path in there.items() if not any(fnmatch(name, loose) for loose in LOOSE)}
+    files = {name: entry_of(path, "sha256") for name, path in kept.items()}
+    write_file(folder / DIGESTS, json.dumps({"files": files, "own": _own(files)}, indent=2))
+
+
+def drop_digests(folder: Path) -> None:
+    """Remove the manifest of an audit or a run whose files are about to change."""
+    (folder / DIGESTS).unlink(missing_ok=True)
+
+
+def faults_of_digests(folder: Path) -> Iterator[str]:
+    """Yield a sentence for each file of an audit or a run that is missing, changed, a link or not in its manifest."""
+    if not (folder / DIGESTS).is_file():
+        yield f"{DIGESTS} is missing: nothing says how the files were."
+        return
+    try:
+        named = _read(folder, DIGESTS)
+    except BadRecord as error:
+        yield str(error)
+        return
+    there = {path.relative_to(folder).as_posix(): path for path in _files(folder, DIGESTS)}
+    for name, entry in named.items():
+        yield from _fault(name, there.get(name), entry)
+    for name in there.keys() - named.keys():
+        if name.startswith(RECORDED) and not any(fnmatch(name, loose) for loose in LOOSE):
+            yield f"{name} is not named in {DIGESTS}."
+
+
+def _fault(name: str, path: Path | None, entry: Entry) -> Iterator[str]:
+    """Yield what is wrong with a file; of a name that leads elsewhere nothing is read."""
+    if path is None:
+        out = name.startswith("/") or ".." in name.split("/")
+        yield f"{DIGESTS} names {name[:200]!r}, which is not in the folder." if out else f"{name} is missing."
+    elif path.is_symlink():
+        yield f"{name} is a link, which may lead out of the folder."
+    elif path.stat().st_size != entry[0]:
+        yield f"{name} has {path.stat().st_size:,} bytes, and had {entry[0]:,}."
+    elif entry[0] > LARGEST:
+        yield f"{name} is larger than {LARGEST >> 30} GiB, and is not read."
+    elif entry_of(path, "sha256") != entry:
+        yield f"{name} has changed."
 
 
 def check_manifest(folder: Path, *, digests: bool = True) -> None:
@@ -50,10 +107,11 @@ def check_within(part: Path) -> None:
         raise BadRecord(f"{folder} is not whole: its {FILE} does not name {unnamed[0]}.")
 
 
-def entry_of(path: Path) -> Entry:
+def entry_of(path: Path, method: Literal["blake2b", "sha256"] = "blake2b") -> Entry:
     """Return the size and the digest of a file."""
     with path.open("rb") as file:
-        digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+        made = hashlib.sha256 if method == "sha256" else lambda: hashlib.blake2b(digest_size=16)
+        digest = hashlib.file_digest(file, made).hexdigest()
     return path.stat().st_size, digest
 
 
@@ -71,16 +129,16 @@ def _is_ours(path: Path) -> bool:
     return b'"files"' in data and b'"own"' in data
 
 
-def _read(folder: Path) -> dict[str, Entry]:
+def _read(folder: Path, file: str = FILE) -> dict[str, Entry]:
     """Read the manifest's entry of each file."""
     try:
-        data = parse_json(read_small(folder / FILE))
+        data = parse_json(read_small(folder / file))
         files = data["files"]
         if data["own"] == _own(files):
             return {name: (size, digest) for name, (size, digest) in files.items()}
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadRecord(f"{folder} is not whole: its {FILE} cannot be read.") from error
-    raise BadRecord(f"{folder} is not whole: its {FILE} is not as it was written.")
+        raise BadRecord(f"{folder} is not whole: its {file} cannot be read.") from error
+    raise BadRecord(f"{folder} is not whole: its {file} is not as it was written.")
 
 
 def _own(files: object) -> str:
@@ -88,9 +146,9 @@ def _own(files: object) -> str:
     return hashlib.blake2b(json.dumps(files, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def _files(folder: Path) -> list[Path]:
+def _files(folder: Path, besides: str = FILE) -> list[Path]:
     """Return all files but the manifest.
 
     What it names is looked up among these, so it cannot lead out of the folder.
     """
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path != folder / FILE]
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path != folder / besides]

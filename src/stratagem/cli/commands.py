@@ -103,6 +103,12 @@ COMMANDS = {
         names={"figure": "--figure"},
         names_files=False,
     ),
+    "verify": Command(
+        "card_verification:verify_figures",
+        "Check the card of an audit, or a run: digests of files, and every figure that follows from the record.",
+        names={"path": "CARD|RUN"},
+        servers=True,
+    ),
     "verify-game": Command(
         "verification:verify",
         "Check a game or an environment against its declaration, and against OpenSpiel where it has the game.",
@@ -205,7 +211,7 @@ COMMANDS = {
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "Begin here": ("play", "eval", "audit", "train", "view"),
     "Play": ("games", "players", "tournament", "prompt"),
-    "Measure": ("compare", "leaderboard", "talk", "collusion", "solve", "steps"),
+    "Measure": ("compare", "leaderboard", "verify", "talk", "collusion", "solve", "steps"),
     "Train": ("recipes", "sweep", "reproduce", "data", "upgrade"),
     "Look": ("show", "report", "runs", "watch"),
     "Connect and extend": ("serve", "mcp", "engines", "verify-game", "new", "trust"),

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from stratagem.base.errors import CannotCompute, StratagemError
 from stratagem.base.files import write_file
+from stratagem.base.manifest import drop_digests, write_digests
 from stratagem.base.provenance import provenance
 from stratagem.games.bounded import make_bounded_game
 from stratagem.language.engines.outcomes import counting_outcomes
@@ -104,6 +105,7 @@ def run_audit(
     """Ask the agent, and the baseline where there is one; return its card, which is written to the folder if given."""
     if out is not None:
         open_folder(out, plan)
+        drop_digests(out)
     card = _card(plan, out, queue, progress)
     if plan.baseline is not None:
         folder = None if out is None else out / BASELINE
@@ -115,6 +117,7 @@ def run_audit(
         card = replace(card, figures=(*card.figures, *against(other, card)), baseline=other.agent)
     if out is not None:
         write_file(out / FILE, json.dumps(card.to_json(), indent=1) + "\n")
+        write_digests(out)
     return card
 
 

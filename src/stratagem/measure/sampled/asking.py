@@ -75,6 +75,12 @@ class ReplyAsker:
             self._note_answers(question, some)
         return rows
 
+    def ask_again(self, places: Sequence[tuple[int, int]]) -> list[Decision]:
+        """Ask for replies by question and place, as they were asked for before; they count for nothing else."""
+        setups = [self._setup(question, place) for question, place in places]
+        episodes = self._record.play(setups, self._queue)
+        return [_decision(episodes[setup.id]) for setup in setups]
+
     def episode_id(self, question: int, place: int = 0) -> str:
         """Return the id of the episode of a reply, by its place among those to its question."""
         return f"{self._group}/{question}/{place}"

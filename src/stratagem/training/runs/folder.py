@@ -18,6 +18,7 @@ from stratagem import __version__
 from stratagem.base.errors import BadRecord, StratagemError
 from stratagem.base.files import parse_json, read_small, reason
 from stratagem.base.lock import hold_lock, is_locked
+from stratagem.base.manifest import drop_digests, write_digests
 from stratagem.base.provenance import provenance, source
 from stratagem.base.settings import Settings
 from stratagem.training.runs.config_file import read_settings, read_toml, settings_digest, settings_toml
@@ -223,9 +224,11 @@ class RunFolder:
         with hold_lock(self.path / _LOCK, f"the run {self.path}"):
             prepared = prepare() if prepare else None
             try:  # an interrupt may come while a status is written, too
+                drop_digests(self.path)
                 self._save_status("running")
                 yield prepared
                 self._save_status("finished")
+                write_digests(self.path)
             except BaseException as error:
                 with suppress(StratagemError):  # if even this cannot be written, the first error is the one to see
                     self._save_status("failed", _sentence(error))

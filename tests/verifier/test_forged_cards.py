@@ -1,0 +1,479 @@
+"""Forgeries of a real audit: each is found by `stratagem verify`, with a sentence that names it."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import stratagem as sg
+from stratagem.base.manifest import DIGESTS, write_digests
+from stratagem.cli.main import main
+from stratagem.games.catalogue import make_game
+from stratagem.games.key import Key
+from stratagem.games.kuhn.players import NashApprox
+from stratagem.measure.audit.asked_again import detectable_share
+from stratagem.players.base import Move, Traits
+from stratagem.players.wrappers import Noisy
+from stratagem.verifier.drawn_tests import ORDERS, around_p
+from stratagem.verifier.figures import holm_values, wilson_limits
+from stratagem.verifier.small_tree import EndsWalk
+
+VERIFY = Path(__file__).parents[2] / "src" / "stratagem" / "verifier"
+NOISY = "noise(TightValue, p=0.2)"
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory):
+    """Audits of an agent without chance, of a noisy one, and of one with illegal replies."""
+    place = tmp_path_factory.mktemp("audits")
+    sg.audit("TightValue", games="kuhn", decisions=400, out=place / "certain", progress=False)
+    sg.audit(NOISY, games="kuhn", decisions=600, seed=3, out=place / "noisy", progress=False)
+    sg.audit(NOISY, games="kuhn", decisions=600, seed=4, out=place / "other", progress=False)
+    sg.audit(Clumsy(), games="kuhn", decisions=600, out=place / "clumsy", progress=False)
+    return place
+
+
+@dataclass(frozen=True)
+class Clumsy(NashApprox):
+    """Plays an equilibrium, and gives an illegal reply now and then."""
+
+    def turn(self, ask):
+        return Move(None, said="pardon?") if ask.key.at("clumsy").unit() < 0.1 else super().turn(ask)
+
+
+@pytest.fixture
+def folder(honest, tmp_path):
+    """A copy of an audit, to be changed."""
+
+    def copy(name="noisy"):
+        return Path(shutil.copytree(honest / name, tmp_path / name))
+
+    return copy
+
+
+def forge_card(folder, change, *, sign=True):
+    card = json.loads((folder / "card.json").read_text())
+    change(card, {figure["name"]: figure for figure in card["figures"]})
+    (folder / "card.json").write_text(json.dumps(card))
+    if sign:
+        write_digests(folder)
+
+
+def shard(folder, probe, table, number=0):
+    return sorted((folder / "records" / f"kuhn-{probe}" / table).glob("*.parquet"))[number]
+
+
+def forge_rows(path, change):
+    table = pq.read_table(path)
+    rows = change(table.to_pylist())
+    pq.write_table(pa.Table.from_pylist(rows, schema=table.schema), path, compression="zstd", write_page_checksum=True)
+
+
+def verdict(folder):
+    found = sg.verify_figures(folder, progress=False)
+    assert found.exit_status == 1
+    assert not found
+    return found.first_lines()[0] + "\n" + "\n".join(check.detail for check in found.checks)
+
+
+@pytest.mark.parametrize("name", ["certain", "noisy", "other", "clumsy"])
+def test_an_honest_card_agrees_with_its_record(honest, name):
+    found = sg.verify_figures(honest / name, progress=False)
+    assert found.ok, found
+    assert found.faults == ()
+    assert found.exit_status == 0
+    assert "agrees with its record: 14 figures and parts are recomputed, 2 are not" in found.first_lines()[0]
+    left = {check.name for check in found.checks if check.agreement == "not recomputed"}
+    assert left == {"requests", "texts"}
+    assert "not that the agent gave these replies" in found.remarks()[-1]
+    assert sg.verify_figures(honest / name / "card.json", progress=False).ok, "the card itself leads to its folder"
+
+
+def test_every_figure_of_the_card_has_a_row(honest):
+    card = json.loads((honest / "clumsy" / "card.json").read_text())
+    found = sg.verify_figures(honest / "clumsy", progress=False)
+    assert {figure["name"] for figure in card["figures"]} <= {row["name"] for row in found.rows()}
+    (illegal,) = [check for check in found.checks if check.name == "kuhn.illegal"]
+    assert illegal.card == illegal.recomputed > 0.02
+
+
+@pytest.mark.parametrize("probe", ["replies", "matches"])
+def test_a_changed_reply_is_found_though_the_manifest_was_renewed(folder, probe):
+    at = folder()
+
+    def change(rows):
+        row = next(row for row in rows if row["info_key"] == "J:" and row["slot"] == 0)
+        row["action"] = {"BET": "PASS", "PASS": "BET"}[row["action"]]
+        return rows
+
+    forge_rows(shard(at, probe, "decisions"), change)
+    assert "decisions/000000.parquet has" in verdict(at)
+    write_digests(at)
+    said = verdict(at)
+    assert DIGESTS not in said
+    named = "kuhn.exploitability differs" if probe == "replies" else "kuhn: record of matches differs"
+    assert named in said
+    if probe == "matches":
+        assert re.search(r"turn \d+ lacks a decision|The payoffs of .* do not follow from its decisions", said)
+
+
+def test_changed_payoffs_are_found(folder):
+    at = folder()
+
+    def change(rows):
+        rows[0]["payoffs"] = [pay + sign * 1.0 for pay, sign in zip(rows[0]["payoffs"], (1, -1), strict=True)]
+        return rows
+
+    forge_rows(shard(at, "matches", "episodes"), change)
+    write_digests(at)
+    assert "do not follow from its decisions" in verdict(at)
+
+
+def test_a_file_of_the_same_size_is_found(folder):
+    at = folder()
+    text = (at / "card.json").read_text()
+    (at / "card.json").write_text(text.replace('"seed": 3', '"seed": 4'))
+    assert "card.json has changed" in verdict(at)
+
+
+def test_a_dropped_illegal_reply_is_found(folder):
+    at = folder("clumsy")
+    path = shard(at, "replies", "decisions")
+    bad = [row["episode"] for row in pq.read_table(path).to_pylist() if row["action"] is None][-1]
+    for table in ("decisions", "episodes"):
+        column = "episode" if table == "decisions" else "id"
+        forge_rows(shard(at, "replies", table), lambda rows, column=column: [row for row in rows if row[column] != bad])
+    write_digests(at)
+    said = verdict(at)
+    assert "kuhn.illegal differs" in said
+    assert "is missing, or is there twice" in said or "`n` is" in said
+    assert "`decisions` is" in said, "the cost counts it, too"
+
+
+def test_an_illegal_reply_that_became_legal_is_found(folder):
+    at = folder("clumsy")
+
+    def change(rows):
+        row = next(row for row in rows if row["action"] is None)
+        row["action"] = "PASS" if row["info_key"].count("B") == 0 else "FOLD"
+        return rows
+
+    forge_rows(shard(at, "replies", "decisions"), change)
+    write_digests(at)
+    assert "is recorded as illegal with the action" in verdict(at)
+
+
+@pytest.mark.parametrize(
+    ("name", "part", "by"),
+    [
+        ("exploitability", "lower", -0.01),
+        ("exploitability", "upper", -0.01),
+        ("exploitability", "value", -0.01),
+        ("exploitability", "p", 0.3),
+        ("exploitability", "chance", 0.1),
+        ("exploitability", "n", 1),
+        ("illegal", "upper", -0.001),
+        ("illegal", "p", -0.5),
+        ("dominated", "value", -0.01),
+        ("dominated", "lower", -0.01),
+        ("change", "p", -0.3),
+        ("sequence", "p", -0.3),
+        ("sequence", "value", 0.2),
+        ("played", "p", -0.3),
+        ("played", "value", 0.01),
+        ("played", "holm_p", -0.4),
+        ("excess_loss", "value", 0.01),
+        ("excess_loss", "lower", 0.3),
+        ("payoff_random", "lower", 0.05),
+        ("payoff_strong", "value", 0.05),
+    ],
+)
+def test_a_changed_number_of_the_card_is_found(folder, name, part, by):
+    at = folder()
+
+    def change(card, figures):
+        figure = figures[f"kuhn.{name}"]
+        assert figure[part] is not None
+        figure[part] += by
+
+    forge_card(at, change)
+    said = verdict(at)
+    assert f"kuhn.{name} differs" in said
+    assert re.search(rf"`(holm_)?{part.removeprefix('holm_')}` is .* in the card, and .* by the record", said)
+
+
+def test_a_hidden_alarm_is_found(folder):
+    at = folder("certain")
+
+    def change(card, figures):
+        assert figures["kuhn.exploitability"]["alarm"]
+        figures["kuhn.exploitability"]["alarm"] = False
+
+    forge_card(at, change)
+    assert "`alarm` is False in the card, and True by the record" in verdict(at)
+
+
+def test_a_figure_that_was_taken_out_is_found(folder):
+    at = folder("clumsy")
+    forge_card(
+        at, lambda card, _: card["figures"].remove(next(f for f in card["figures"] if f["name"] == "kuhn.illegal"))
+    )
+    assert "kuhn.illegal differs" in verdict(at)
+    assert "The card lacks this figure." in verdict(at)
+
+
+def test_a_probe_that_was_taken_out_is_found(folder):
+    at = folder()
+    forge_card(at, lambda card, _: card["probes"]["kuhn"].pop("matches"))
+    assert "records/kuhn-matches belongs to no probe of the card." in verdict(at)
+
+
+def test_changed_moves_of_the_exploiter_and_cost_are_found(folder):
+    at = folder("certain")
+
+    def change(card, _):
+        card["strategies"]["kuhn"][0]["action"] = "BET"
+        card["cost"]["decisions"] -= 1
+
+    forge_card(at, change)
+    said = verdict(at)
+    assert "kuhn: strategy differs" in said
+    assert "cost differs" in said
+
+
+def test_a_card_of_another_audit_is_found(folder):
+    at, other = folder("noisy"), folder("other")
+    shutil.copy(other / "card.json", at / "card.json")
+    assert "card.json has" in verdict(at)
+    write_digests(at)
+    said = verdict(at)
+    assert "evaluation.json has other seed than the card." in said
+    assert "was not drawn by the seed of the card." in said
+    assert "kuhn.exploitability differs" in said
+
+
+def test_a_record_of_another_audit_is_found(folder):
+    at, other = folder("noisy"), folder("other")
+    shutil.rmtree(at / "records")
+    shutil.copytree(other / "records", at / "records")
+    write_digests(at)
+    assert "records/kuhn-matches is of another audit." in verdict(at)
+
+
+def test_a_missing_shard_is_found(folder):
+    at = folder()
+    for table in ("episodes", "decisions", "calls", "timings", "prompts"):
+        shard(at, "replies", table, -1).unlink()
+    assert "is missing" in verdict(at)
+    write_digests(at)
+    said = verdict(at)
+    assert "differs" in said
+    assert "cost" in said
+
+
+def test_a_missing_record_is_found(folder):
+    at = folder()
+    shutil.rmtree(at / "records" / "kuhn-replies")
+    write_digests(at)
+    assert "records/kuhn-replies is missing." in verdict(at)
+
+
+@pytest.mark.parametrize("name", ["card.json", "evaluation.json", "records/kuhn-replies/decisions/000000.parquet"])
+def test_a_cut_file_is_found(folder, name):
+    at = folder()
+    os.truncate(at / name, (at / name).stat().st_size // 2)
+    assert f"{name} has" in verdict(at)
+    write_digests(at)
+    assert "cannot be read" in verdict(at)
+
+
+def test_a_cut_or_missing_manifest_is_found(folder):
+    at = folder()
+    os.truncate(at / DIGESTS, (at / DIGESTS).stat().st_size - 1)
+    assert f"its {DIGESTS} cannot be read" in verdict(at)
+    (at / DIGESTS).unlink()
+    assert f"{DIGESTS} is missing" in verdict(at)
+
+
+def test_a_manifest_that_was_changed_by_hand_is_found(folder):
+    at = folder()
+    data = json.loads((at / DIGESTS).read_text())
+    data["files"].pop("card.json")
+    (at / DIGESTS).write_text(json.dumps(data))
+    assert f"its {DIGESTS} is not as it was written" in verdict(at)
+
+
+@pytest.mark.parametrize("name", ["../secret", "/etc/hostname", "records/../../secret"])
+def test_a_manifest_leads_nowhere_else(folder, name):
+    import hashlib
+
+    at = folder()
+    (at.parent / "secret").write_text("s")
+    files = {**json.loads((at / DIGESTS).read_text())["files"], name: [1, hashlib.sha256(b"s").hexdigest()]}
+    own = hashlib.blake2b(json.dumps(files, sort_keys=True).encode(), digest_size=16).hexdigest()
+    (at / DIGESTS).write_text(json.dumps({"files": files, "own": own}))
+    assert f"names '{name}', which is not in the folder" in verdict(at)
+
+
+def test_a_link_and_a_new_shard_are_found(folder):
+    at = folder()
+    card = at / "card.html"
+    card.rename(at.parent / "card.html")
+    card.symlink_to(at.parent / "card.html")
+    shutil.copy(shard(at, "matches", "episodes"), at / "records" / "kuhn-matches" / "episodes" / "000009.parquet")
+    said = verdict(at)
+    assert "card.html is a link" in said
+    assert "records/kuhn-matches/episodes/000009.parquet is not named" in said
+
+
+def test_a_huge_file_is_not_read(folder):
+    at = folder()
+    os.truncate(at / "card.json", 1 << 40)
+    said = verdict(at)
+    assert "card.json has 1,099,511,627,776 bytes" in said
+    assert "larger than 128 MiB" in said
+
+
+def test_a_table_that_unfolds_is_not_read(folder, monkeypatch):
+    from stratagem.verifier import audit_record
+
+    monkeypatch.setattr(audit_record, "LARGEST", 1 << 10)
+    assert "holds more than 0 MiB, and is not read" in verdict(folder())
+
+
+def test_the_command_ends_with_the_verdict(folder, capsys):
+    at = folder()
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", str(at), "--json"])
+    assert ended.value.code == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["ok"]
+    assert shown["files"] == []
+    forge_card(at, lambda card, figures: figures["kuhn.illegal"].update(upper=0.001))
+    with pytest.raises(SystemExit) as ended:
+        main(["verify", str(at)])
+    assert ended.value.code == 1
+    assert capsys.readouterr().out.startswith(
+        "The card of noise(kuhn/TightValue, p=0.2) does not agree with its record:"
+    )
+
+
+def test_a_folder_without_a_card_is_refused(tmp_path):
+    with pytest.raises(sg.StratagemError, match="There is no card of an audit and no run in"):
+        sg.verify_figures(tmp_path)
+
+
+def test_asking_again_finds_a_record_of_another_agent(folder):
+    at = folder()
+    found = sg.verify_figures(at, ask=40, progress=False)
+    assert found.asked.equal == found.asked.asked == 40
+    assert found.asked.detectable == pytest.approx(1 - 0.05 ** (1 / 40))
+    plan = json.loads((at / "evaluation.json").read_text())
+    for path in at.rglob("evaluation.json"):
+        path.write_text(path.read_text().replace(plan["player"], "AlwaysBet"))
+    write_digests(at)
+    forged = sg.verify_figures(at, ask=40, progress=False)
+    assert forged.exit_status == 1
+    assert forged.asked.equal < 40
+    assert "the agent answers otherwise than it is recorded" in forged.first_lines()[0]
+
+
+def test_a_model_is_compared_by_a_permutation_test(honest, monkeypatch):
+    """A player that need not repeat itself is tested by its shares; here it is the noisy one, declared to be such."""
+    monkeypatch.setattr(NashApprox, "traits", replace(NashApprox.traits, repeats=False))
+    monkeypatch.setattr(Noisy, "traits", property(lambda self: Traits(stochastic=True, repeats=False)))
+    found = sg.verify_figures(honest / "noisy", ask=60, progress=False).asked
+    assert not found.repeats
+    assert found.p > 0.05
+    assert 0.0 < found.detectable < 1.0
+    assert "60 replies agree with the record (p = " in found.sentence()
+
+
+def test_asking_again_asks_for_permission(folder, tmp_path):
+    at = folder()
+    (tmp_path / "own.py").write_text("raise SystemExit('it was run')\n")
+    for path in at.rglob("evaluation.json"):
+        data = json.loads(path.read_text())
+        path.write_text(json.dumps({**data, "player": f"{tmp_path}/own.py:play"}))
+    with pytest.raises(sg.StratagemError, match=r"own\.py"):
+        sg.verify_figures(at, ask=5, progress=False)
+
+
+def test_the_smallest_difference_falls_with_the_number_of_replies():
+    old = [[0, 1] * 20, [0, 0, 0, 1] * 10]
+    few, many = (detectable_share(old, [size, size], Key(1)) for size in (8, 60))
+    assert many < few <= 1.0
+
+
+def test_the_verifier_shares_the_rules_alone():
+    """Nothing of `measure`, `playing` or `players` is imported, nor the trees that the audit walks."""
+    allowed = ("base.", "games.base", "games.bounded", "games.enumeration", "games.key", "games.rounds", "verifier.")
+    for path in VERIFY.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("stratagem"):
+                assert f"{node.module}.".removeprefix("stratagem.").startswith(allowed), (path.name, node.module)
+            elif isinstance(node, ast.Import):
+                assert not any(alias.name.startswith("stratagem") for alias in node.names), path.name
+
+
+@pytest.mark.parametrize("game", ["kuhn(hands=1)", "kuhn", "ipd(rounds=3)", "icg(rounds=2)"])
+def test_random_play_is_as_exploitable_as_by_the_other_code(game):
+    walk = EndsWalk(make_game(game))
+    even = np.concatenate([np.full(len(known.actions), 1 / len(known.actions)) for known in walk.sets])
+    gain, _ = walk.gain(even, [walk.best_response(even, seat) for seat in (0, 1)])
+    assert gain == pytest.approx(float(sg.exploitability(game, "random")))
+
+
+def test_known_values_of_the_limits():
+    assert wilson_limits(10, 100) == pytest.approx((0.05522914, 0.17436566), abs=1e-8)  # Wilson 1927, as in R's binom
+    assert holm_values({"a": 0.01, "b": 0.04, "c": 0.03}) == pytest.approx({"a": 0.03, "c": 0.06, "b": 0.06})
+    assert around_p(1.0, ORDERS).low > 0.99
+    assert around_p(0.5, ORDERS).low == pytest.approx(0.42, abs=0.01)
+
+
+def test_a_run_is_checked(tmp_path):
+    run = shutil.copytree(VERIFY.parent / "demo" / "kuhn-demo", tmp_path / "run")
+    write_digests(run)
+    found = sg.verify_figures(run, progress=False)
+    assert found.ok, found
+    names = {check.name: check.agreement for check in found.checks}
+    assert names["kuhn: run:.@560: exploitability"] == "agrees"
+    assert names["kuhn: run:.@560: payoffs and rates"] == "not recomputed"
+    policy = run / "policies" / "kuhn-000560.json"
+    data = json.loads(policy.read_text())
+    data["policy"]["J:"] = {"PASS": 1.0, "BET": 0.0}
+    policy.write_text(json.dumps(data))
+    said = verdict(run)
+    assert "policies/kuhn-000560.json has" in said
+    assert "kuhn: run:.@560: exploitability differs" in said
+    os.truncate(next(run.rglob("adapter_model.safetensors")), 100)
+    assert "adapter_model.safetensors has 100 bytes" in verdict(run)
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
+def test_a_signed_manifest_is_known_and_a_changed_one_is_not(folder):
+    at, key = folder(), folder("certain").parent / "key"
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
+    subprocess.run(
+        ["ssh-keygen", "-Y", "sign", "-f", key, "-n", "stratagem", DIGESTS], cwd=at, check=True, capture_output=True
+    )
+    (at.parent / "signers").write_text(f"me@example.org {key.with_suffix('.pub').read_text()}")
+    check = ["ssh-keygen", "-Y", "verify", "-f", at.parent / "signers", "-I", "me@example.org", "-n", "stratagem"]
+
+    def status():
+        with (at / DIGESTS).open("rb") as file:
+            return subprocess.run([*check, "-s", at / f"{DIGESTS}.sig"], stdin=file, capture_output=True).returncode
+
+    assert status() == 0
+    assert sg.verify_figures(at, progress=False).ok, "the signature beside it is no fault"
+    forge_card(at, lambda card, figures: figures["kuhn.illegal"].update(upper=0.001))
+    assert status() != 0
