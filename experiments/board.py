@@ -1,9 +1,9 @@
 """Board of agents: one audit a row, each agent in each game that it plays, and the page of all of them.
 
 `python experiments/board.py RUNS` audits what is not audited yet, in the folder RUNS/GAME/AGENT by one command a row,
-and goes on where it was stopped. Before it starts it prints what the rows cost, by those that are measured. Then it writes
-RUNS/index.html with its files, and the figures to `--out` with their picture beside them. Models that are not here
-are named with their commands. An endpoint is a row in each game:
+and goes on where it was stopped. Before it starts it prints what the rows cost, by those that are measured. Then it
+writes RUNS/index.html with its files, and the figures to `--out` with their pictures beside them. Models that are not
+here are named with their commands. An endpoint is a row in each game:
 `python experiments/board.py RUNS --agent api:MODEL@URL --budget 2usd --prices prices.toml`.
 """
 
@@ -135,7 +135,8 @@ def cost_sentence(left: Sequence[Row], times: dict[str, float], finished: dict[s
     ]
     minutes = sum(fmean(seconds) for seconds in known if seconds) / 60.0
     unknown = sum(not seconds for seconds in known)
-    said = f"{len(left)} rows are left. By the finished ones of their game and kind {len(left) - unknown} of them take {minutes:.1f} min."
+    said = f"{len(left)} rows are left. By the finished ones of their game and kind "
+    said += f"{len(left) - unknown} of them take {minutes:.1f} min."
     return said + (f" Of {unknown} no time is known." if unknown else "")
 
 

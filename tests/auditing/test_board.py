@@ -196,4 +196,6 @@ def test_a_board_of_another_figure_says_nothing_about_exploitability(audits, tmp
     sg.rank_audits(audits, "kuhn.payoff_random", html=tmp_path / "board.html")
     text = (tmp_path / "board.html").read_text()
     assert "How much an opponent gains who knows" not in text
-    assert [row[0] for row in Page(text).rows if len(row) == 9][0] == "agent"
+    heading, *ranked = [row for row in Page(text).rows if len(row) == 9]
+    assert heading[2] == "payoff against random play"
+    assert [row[1] for row in ranked if row[1] != "–"] == ["1 to 2", "1 to 2"]

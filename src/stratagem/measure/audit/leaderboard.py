@@ -32,11 +32,11 @@ class LeaderboardPlace:
     card: Card
 
     def to_json(self) -> Json:
-        """Return the place by name."""
+        """Return the place by name; a board is the ranking by one figure."""
         figure = self.figure
         ends = {"value": figure.value, "lower": figure.lower, "upper": figure.upper}
         ranks = {"best_rank": self.best, "worst_rank": self.worst}
-        return {"agent": self.agent, **ends, **ranks, "unit": figure.unit, "figure": figure.name}
+        return {"agent": self.agent, **ends, **ranks, "unit": figure.unit, "board": figure.name}
 
 
 def exploitabilities(cards: Sequence[Card]) -> list[str]:
