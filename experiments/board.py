@@ -166,7 +166,9 @@ def run_command(command: Sequence[str]) -> int:
 def fill(rows: Sequence[Row], runs: Path, budget: str = "", further: Sequence[str] = ()) -> None:
     """Audit the rows that are not finished, and tell what each took."""
     times: dict[str, float] = _read(runs / TIMES)
-    finished = {_name(row, runs): row for row in all_rows(runs) if _name(row, runs) in times and row.card(runs)}
+    finished = {
+        _name(row, runs): row for row in [*all_rows(runs), *rows] if _name(row, runs) in times and row.card(runs)
+    }
     left = [row for row in rows if row.card(runs) is None]
     print(cost_sentence(left, times, finished), flush=True)
     for row in left:
