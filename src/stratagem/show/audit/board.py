@@ -82,7 +82,7 @@ def _ranking(anchor: str, places: Sequence[LeaderboardPlace], numbers: Mapping[i
         [cells for _, cells, _ in rows],
         classes=[kind for _, _, kind in rows],
     )
-    drawn = intervals_picture(f"{name}, {unit}", {place.agent: place.figure for place in places})
+    drawn = intervals_picture(f"{figure.label}, {unit}", {place.agent: place.figure for place in places})
     shows = f"In {unit}: {figure.explanation}." if figure.explanation else f"In {unit}."
     return Section(anchor, f"{game}: {figure.label}", shows, join(body, drawn))
 
