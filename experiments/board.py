@@ -203,12 +203,12 @@ def figures(rows: Sequence[Row], runs: Path) -> dict[str, Any]:
     """Return the figures of the finished rows, and the command of each row that is not finished."""
     times, found, missing = _read(runs / TIMES), list[dict[str, Any]](), list[dict[str, str]]()
     for row in rows:
-        command = "stratagem " + shlex.join(row.command(Path("RUNS"))).replace(str(runs), "RUNS")
+        command = "stratagem " + shlex.join(row.command(Path("RUNS"))).replace(f"{runs}/", "RUNS/")
         card = row.card(runs)
         if card is None:
-            first = why_missing(row, runs).replace(str(runs), "RUNS")
+            first = why_missing(row, runs).replace(f"{runs}/", "RUNS/")
             missing.append(
-                {"game": row.game, "agent": row.agent.replace(str(runs), "RUNS"), "first": first, "command": command}
+                {"game": row.game, "agent": row.agent.replace(f"{runs}/", "RUNS/"), "first": first, "how": command}
             )
             continue
         figure = card.by_name.get(f"{card.games[0]}.exploitability") or card.figures[0]
@@ -218,7 +218,7 @@ def figures(rows: Sequence[Row], runs: Path) -> dict[str, Any]:
         }
         alarms = [one.name for one in card.alarms]
         found.append(
-            {"game": row.game, "agent": row.agent.replace(str(runs), "RUNS"), **ends, **cost, "seed": card.seed}
+            {"game": row.game, "agent": row.agent.replace(f"{runs}/", "RUNS/"), **ends, **cost, "seed": card.seed}
             | {
                 "alarms": alarms,
                 "seconds": times.get(_name(row, runs)),

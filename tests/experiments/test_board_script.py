@@ -23,6 +23,7 @@ def call(monkeypatch, folder, *words):
     board.main()
 
 
+@pytest.mark.runs
 def test_finished_rows_are_skipped_and_their_time_tells_that_of_others(small, monkeypatch, tmp_path, capsys):
     (tmp_path / "out").mkdir()
     chosen = ("--games", "kuhn", "--only", "TightPassive", "PotControl")
