@@ -203,7 +203,7 @@ def figures(rows: Sequence[Row], runs: Path) -> dict[str, Any]:
     """Return the figures of the finished rows, and the command of each row that is not finished."""
     times, found, missing = _read(runs / TIMES), list[dict[str, Any]](), list[dict[str, str]]()
     for row in rows:
-        command = "stratagem " + shlex.join(row.command(Path("RUNS"))).replace(f"{runs}/", "RUNS/")
+        command = "stratagem " + shlex.join(row.command(runs)).replace(f"{runs}/", "RUNS/")
         card = row.card(runs)
         if card is None:
             first = why_missing(row, runs).replace(f"{runs}/", "RUNS/")

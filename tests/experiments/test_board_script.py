@@ -41,6 +41,7 @@ def test_finished_rows_are_skipped_and_their_time_tells_that_of_others(small, mo
     assert rows["TightPassive"]["command"] == command
     missing = {(row["game"], row["agent"]): row for row in written["not_run"]}
     assert missing["kuhn", "run:RUNS/smollm2-sepo"]["first"].startswith("stratagem train ")
+    assert missing["kuhn", "run:RUNS/smollm2-sepo"]["how"].endswith("--out RUNS/kuhn/run-smollm2-sepo")
     assert str(tmp_path) not in json.dumps(written["rows"]) + json.dumps(written["not_run"])
     assert "kuhn/PotControl 0.167" in (tmp_path / "runs" / "index.html").read_text()
     assert ">TightPassive</text>" in (tmp_path / "out" / "board-kuhn.svg").read_text()

@@ -33,11 +33,13 @@ def intervals_picture(title: str, figures: Mapping[str, Measurement]) -> Html | 
         return ""
     bottom = _TITLE + _ROW * len(figures)
     parts = [_text(0.0, _TITLE, title, "start")]
+    levels = {"nothing gained": 0.0} | ({} if chance is None else {f"random play {number(chance)}": chance})
     for row, (name, figure) in enumerate(figures.items(), 1):
-        parts += _draw_row(name, figure, _TITLE + _ROW * row, longest)
-    parts += _draw_mark(_place(0.0, longest), bottom, "nothing gained", 18)
-    if chance is not None:
-        parts += _draw_mark(_place(chance, longest), bottom, f"random play {number(chance)}", 36)
+        y = _TITLE + _ROW * row
+        parts += _draw_row(name, figure, y, longest)
+        parts += (_tick(_place(level, longest), y, "1") for level in levels.values())
+    for line, (text, level) in enumerate(levels.items(), 1):
+        parts.append(_text(_place(level, longest), bottom + _BAND + 18 * line, text))
     return element(
         "svg",
         *parts,
@@ -70,15 +72,14 @@ def _draw_row(name: str, figure: Measurement, y: float, longest: float) -> Itera
         )
     value = "" if figure.value is None else number(figure.value)
     if figure.value is not None:
-        place = _place(figure.value, longest)
-        yield _line(place, y - _BAND, place, y + _BAND, "3")
+        yield _tick(_place(figure.value, longest), y, "3")
     if name or value:
         at = 0.0 if name or figure.value is None else _place(figure.value, longest)
         yield _text(at, y - _BAND - 5, f"{name} {value}".strip(), "start" if name else "")
 
 
-def _draw_mark(x: float, bottom: float, text: str, below: float) -> tuple[Html, Html]:
-    return _line(x, _TITLE + _ROW - _BAND, x, bottom + _BAND, "1"), _text(x, bottom + _BAND + below, text)
+def _tick(x: float, y: float, width: str) -> Html:
+    return _line(x, y - _BAND, x, y + _BAND, width)
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, width: str) -> Html:
