@@ -105,7 +105,7 @@ def pack_record(audit: AuditSource, folder: Path) -> LinkedFile | None:
     with telling_below(folder):
         try:
             with ZipFile(partial, "w", ZIP_DEFLATED) as archive:
-                for name in sorted(_recorded(audit.folder)):
+                for name in sorted(_list_files(audit.folder)):
                     info = ZipInfo(name, _SAME_TIME)
                     info.compress_type = ZIP_DEFLATED
                     with (audit.folder / name).open("rb") as file, archive.open(info, "w") as member:
@@ -127,7 +127,7 @@ def _digest_of(blocks: Iterator[bytes]) -> str:
     return digest.hexdigest()
 
 
-def _recorded(folder: Path) -> Iterator[str]:
+def _list_files(folder: Path) -> Iterator[str]:
     """Yield the names of the files that belong to an audit; links of the disk are left out."""
     for place, folders, files in os.walk(folder):
         above = Path(place).relative_to(folder)
