@@ -8,7 +8,18 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 GLOSSARY = DOCS / "reference" / "glossary.md"
 SHORT_RESULTS = (
-    *("audit", "collapse", "coverage", "labels", "language-players", "memory", "performance", "press", "readers"),
+    *(
+        "audit",
+        "board",
+        "collapse",
+        "coverage",
+        "labels",
+        "language-players",
+        "memory",
+        "performance",
+        "press",
+        "readers",
+    ),
     *("reading", "reinforce", "search"),
 )
 """Pages of results of at most 1,500 words; those of the four systems are longer."""
