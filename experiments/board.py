@@ -246,7 +246,13 @@ def write(rows: Sequence[Row], runs: Path, out: Path) -> None:
             chance = next(row["chance"] for row in ranked)
             top = 1.1 * max(chance or 0.0, *(row["upper"] or _centre(row) for row in ranked))
             dots = [
-                Dot(row["agent"], _centre(row), row["lower"] or 0.0, row["upper"] or top, row["agent"] == "random")
+                Dot(
+                    row["agent"].replace("RUNS/", ""),
+                    _centre(row),
+                    row["lower"] or 0.0,
+                    row["upper"] or top,
+                    row["agent"] == "random",
+                )
                 for row in ranked
             ]
             unit = ranked[0]["unit"]
