@@ -7,7 +7,7 @@ import pytest
 from stratagem.base.errors import BadParameter, UnknownName
 from stratagem.measure.audit.card import AuditCost, Card
 from stratagem.measure.audit.checks.catalogue import CHECKS
-from stratagem.measure.audit.leaderboard import leaderboard
+from stratagem.measure.audit.leaderboard import exploitabilities, leaderboard
 from stratagem.measure.audit.measurement import Measurement
 from stratagem.measure.audit.probes.catalogue import PROBES, TALK_PROBES
 from stratagem.measure.figures.audits import audit_figure
@@ -66,3 +66,18 @@ def test_agents_of_one_name_are_numbered_and_bad_input_is_refused():
         leaderboard(CARDS, "kuhn.exploitabilty")
     with pytest.raises(BadParameter, match="at least two"):
         leaderboard(CARDS[:1], NAME)
+
+
+def test_equal_figures_share_ranks_whatever_the_order_of_their_sums():
+    cards = [card("one", NAME, value, value, value) for value in (1.0 / 3.0, 1.0 / 3.0 + 1e-16, 1.0 / 3.0 + 1e-4)]
+    assert [(place.best, place.worst) for place in leaderboard(cards, NAME)] == [(1, 2), (1, 2), (3, 3)]
+
+
+def test_a_board_has_the_exploitability_of_every_game_and_numbers_agents_within_one():
+    other = card("tight", "ipd.exploitability", 0.3, 0.4, 0.5)
+    empty = card("none", "leduc.exploitability", None, None, None)
+    cards = [CARDS[1], other, empty, card("x", "kuhn.illegal", 0.0, 0.1, 0.2)]
+    assert exploitabilities(cards) == [NAME, "ipd.exploitability"]
+    assert [place.agent for name in exploitabilities(cards) for place in leaderboard(cards, name)] == ["tight", "tight"]
+    with pytest.raises(BadParameter, match="no exploitability"):
+        exploitabilities(cards[2:])

@@ -10,6 +10,7 @@ GLOSSARY = DOCS / "reference" / "glossary.md"
 SHORT_RESULTS = (
     *(
         "audit",
+        "board",
         "collapse",
         "coverage",
         "deal-coverage",

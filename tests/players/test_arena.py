@@ -36,9 +36,7 @@ def test_model_keeps_its_options_and_gets_the_style_of_arenas():
 
 @pytest.mark.parametrize("text", ["kuhn", "ipd(rounds=3)", "auction", "leduc(retries=0)"])
 def test_games_with_another_consequence_are_refused(text):
-    with pytest.raises(
-        BadParameter, match=r"^An illegal reply does not lose .* after one retry, as arenas"
-    ):
+    with pytest.raises(BadParameter, match=r"^An illegal reply does not lose .* after one retry, as arenas"):
         make_player("arena(tiny)", make_game(text))
 
 

@@ -326,12 +326,12 @@ def test_a_manifest_leads_nowhere_else(folder, name):
 
 def test_a_link_and_a_new_shard_are_found(folder):
     at = folder()
-    card = at / "card.html"
-    card.rename(at.parent / "card.html")
-    card.symlink_to(at.parent / "card.html")
+    card = at / "evaluation.json"
+    card.rename(at.parent / "evaluation.json")
+    card.symlink_to(at.parent / "evaluation.json")
     shutil.copy(shard(at, "matches", "episodes"), at / "records" / "kuhn-matches" / "episodes" / "000009.parquet")
     said = verdict(at)
-    assert "card.html is a link" in said
+    assert "evaluation.json is a link" in said
     assert "records/kuhn-matches/episodes/000009.parquet is not named" in said
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from stratagem.api.arguments import as_path, as_text, several
+from stratagem.api.arguments import as_output, as_path, as_text, several
 from stratagem.api.audit_plans import checked_plan
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.player_like import PlayerLike
@@ -17,7 +17,6 @@ from stratagem.api.result import PlottedResult, remarks_on
 from stratagem.api.serving import serving
 from stratagem.api.stopped import going_on
 from stratagem.base.files import write_file
-from stratagem.base.manifest import write_digests
 from stratagem.base.renamed.metrics import present_figure
 from stratagem.games.base import Json
 from stratagem.language.engines.outcomes import outcomes_of
@@ -25,7 +24,7 @@ from stratagem.measure.audit.card import Card, read_card
 from stratagem.measure.audit.compare import FigureChange, changes, left_out
 from stratagem.measure.audit.condition import Condition, Outcome
 from stratagem.measure.audit.junit import junit
-from stratagem.measure.audit.leaderboard import LeaderboardPlace, leaderboard
+from stratagem.measure.audit.leaderboard import LeaderboardPlace, exploitabilities, leaderboard
 from stratagem.measure.audit.measurement import Measurement
 from stratagem.measure.audit.pace import warnings_of
 from stratagem.measure.audit.plan import DECISIONS, GAMES, AuditPlan
@@ -33,6 +32,8 @@ from stratagem.measure.audit.probes.base import StrategyLine
 from stratagem.measure.audit.run import run_audit
 from stratagem.players.given import GameLike
 from stratagem.playing.dispatch import Dispatcher, RequestQueue
+from stratagem.show.audit.board import write_board
+from stratagem.show.audit.board_files import AuditSource, find_audit
 from stratagem.show.audit.card_tables import changes_table, group_tables, ranks_table
 from stratagem.show.audit.exploiter_file import describe_exploiters, write_exploiters
 from stratagem.show.audit.page import card_page
@@ -247,7 +248,6 @@ def carry_out_audit(
     if folder is not None:
         for name in (PAGE, JUNIT, SUMMARY):
             result.save(folder / name)
-        write_digests(folder)  # again, with these forms
     return result
 
 
@@ -272,37 +272,62 @@ def compare_audits(before: str | Path, after: str | Path) -> AuditComparison:
 
 @dataclass(frozen=True, repr=False)
 class Ranking(PlottedResult):
-    """Agents by one figure of their audits, each with the ranks that its limits allow."""
+    """Agents by figures of their audits, each with the ranks that its limits allow."""
 
     _marks: ClassVar[bool] = False
 
-    figure: str
     places: tuple[LeaderboardPlace, ...]
+    """Places of all figures, those of the first figure first."""
+    audits: tuple[AuditSource, ...]
+    html: Path | None = None
+    """Page of the board; None where it was not written."""
+
+    @property
+    def figures(self) -> list[str]:
+        """Names of the figures."""
+        return list(dict.fromkeys(place.figure.name for place in self.places))
+
+    @property
+    def files(self) -> list[Path]:
+        """The page of the board, where it was written."""
+        return [] if self.html is None else [self.html]
 
     def rows(self) -> list[Json]:
-        """Return one row for each agent, the best first."""
+        """Return one row for each agent and figure, the best first."""
         return [place.to_json() for place in self.places]
 
     def to_json(self) -> Json:
         """Return the ranking, as `stratagem leaderboard --json` prints it."""
-        return {"figure": self.figure, "places": self.rows()}
+        return {"figures": self.figures, "places": self.rows()}
 
     def tables(self) -> list[ResultTable]:
-        return [ranks_table(self.figure, self.places)]
+        return [
+            ranks_table(name, [place for place in self.places if place.figure.name == name]) for name in self.figures
+        ]
 
     def remarks(self) -> list[str]:
         """Explain a rank."""
         return ["A rank is an interval: the limits of the figures allow each rank in it."]
 
+    def forms(self) -> Mapping[str, Callable[[Path], object]]:
+        """Return the writer of the page, which puts cards and records into a folder beside it."""
+        return {".html": lambda path: write_board(path, self.places, self.audits)}
+
 
 @one_sentence
-def rank_audits(audits: Sequence[str | Path], figure: str = "kuhn.exploitability") -> Ranking:
+def rank_audits(audits: Sequence[str | Path], figure: str = "", html: str | Path | None = None) -> Ranking:
     """Rank the agents of several audits by one figure, each with the ranks that its limits allow.
 
     Args:
         audits: Folders of audits, or their cards.
-        figure: Figure by which agents are ranked.
+        figure: Figure by which agents are ranked; by default the exploitability in each of the games.
+        html: File for a page of the board; a folder beside it gets copies of the cards and records, for publication.
     """
-    cards = [read_card(as_path(path, "audit")) for path in several(audits, "audit")]
-    name = present_figure(as_text(figure, "figure"))
-    return Ranking(name, tuple(leaderboard(cards, name)))
+    page = as_output(html)
+    found = [find_audit(as_path(path, "audit")) for path in several(audits, "audit")]
+    cards = [one.card for one in found]
+    names = [present_figure(as_text(figure, "figure"))] if figure else exploitabilities(cards)
+    ranking = Ranking(tuple(place for name in names for place in leaderboard(cards, name)), tuple(found), page)
+    if page is not None:
+        write_board(page, ranking.places, ranking.audits)
+    return ranking

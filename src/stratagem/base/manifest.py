@@ -16,8 +16,11 @@ FILE = "manifest.json"
 """Manifest of a checkpoint or of weights, which is read each time that these are loaded: BLAKE2b, which is quick."""
 DIGESTS = "digests.json"
 """Manifest of an audit or a run for others to check and to sign: SHA-256, which every machine has a program for."""
-LOOSE = ("lock", "*/lock", "status.json", "pace.json", "events.*", "*.partial", ".partial-*", "*/.partial-*")
-"""Files of an audit or a run that change without a change of what it says."""
+LOOSE = (
+    *("lock", "*/lock", "status.json", "pace.json", "events.*", "*.partial", ".partial-*", "*/.partial-*"),
+    *("card.html", "card.md", "junit.xml"),
+)
+"""Files of an audit or a run that change without a change of what it says, and forms of a card."""
 RECORDED = ("records/", "record/")
 """Folders in which a file that `DIGESTS` does not name is a fault."""
 LARGEST = 1 << 40

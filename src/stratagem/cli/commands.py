@@ -100,7 +100,7 @@ COMMANDS = {
     "leaderboard": Command(
         "audits:rank_audits",
         "Rank the agents of several audits by one figure, each with the ranks that its limits allow.",
-        names={"figure": "--figure"},
+        names={"figure": "--figure", "html": "--html"},
         names_files=False,
     ),
     "verify": Command(

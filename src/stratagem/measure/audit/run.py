@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 
@@ -170,7 +171,7 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
         | inapplicable,
         strategies={one.task.text: list(one.measured.strategy) for one in results if one.measured.strategy},
         cost=cost_of([episode for one in results for episode in one.task.record.finished.values()], agent),
-        made_by=provenance(),
+        made_by={**provenance(), "date": datetime.now(UTC).date().isoformat()},
         notes=(*short_replies(results), *remembered_questions(results), *dependent_replies(figures)),
         probes={
             game: {step.probe.name: step.decisions for step in plan.steps if step.game == game and not step.why_not}

@@ -89,7 +89,7 @@ def ranks_table(name: str, places: Sequence[LeaderboardPlace]) -> ResultTable:
     rows: list[tuple[Value, ...]] = [
         (
             place.agent,
-            f"{place.best} to {place.worst}" if place.best < place.worst else str(place.best),
+            rank_text(place),
             value_of(place.figure),
             place.figure.n or None,
         )
@@ -97,3 +97,8 @@ def ranks_table(name: str, places: Sequence[LeaderboardPlace]) -> ResultTable:
     ]
     columns = ("agent", Numbers("rank"), audit_figure(name), Numbers("n"))
     return text_table(f"{name}, {places[0].figure.unit}", columns, rows)
+
+
+def rank_text(place: LeaderboardPlace) -> str:
+    """Return the ranks that the limits of an agent allow."""
+    return f"{place.best} to {place.worst}" if place.best < place.worst else str(place.best)

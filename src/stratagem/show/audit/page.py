@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from stratagem.measure.audit.card import Card
 from stratagem.measure.audit.condition import Outcome
+from stratagem.measure.audit.probes.base import StrategyLine
 from stratagem.show.audit.card_tables import ALL, group_tables
 from stratagem.show.audit.picture import interval_picture
 from stratagem.show.audit.words import describe_outcome, sentence, summarise, verdict
@@ -53,16 +54,20 @@ def _sections(card: Card, outcomes: Mapping[str, Outcome]) -> Iterator[Section]:
         pictures = map(interval_picture, figures) if group == "exploitability" else ()
         yield Section(group, title, _SHOWS[group], join(*pictures, table_html(replace(of_group, title="")), *notes))
     for game, lines in card.strategies.items():
-        rows = [[f"seat {line.seat}", element("td", line.situation, class_="words"), line.action] for line in lines]
-        body = table(["seat", "where", "play"], rows[:_MOST_LINES])
         shows = f"The strategy behind the lower limit in {game}, where it is reached against the agent."
-        yield Section(f"strategy-{game}", f"How to exploit it in {game}", shows, body)
+        yield Section(f"strategy-{game}", f"How to exploit it in {game}", shows, strategy_table(lines))
     yield Section("cost", "Cost", _SHOWS["cost"], _cost(card))
     if card.not_measured:
         rows = [[name, element("td", reason, class_="words")] for name, reason in card.not_measured.items()]
         yield Section(
             "not-measured", "Not measured", "What does not apply, with the reason.", table(["probe", "why"], rows)
         )
+
+
+def strategy_table(lines: Sequence[StrategyLine]) -> Html:
+    """Write the moves of a strategy that exploits an agent."""
+    rows = [[f"seat {line.seat}", element("td", line.situation, class_="words"), line.action] for line in lines]
+    return table(["seat", "where", "play"], rows[:_MOST_LINES])
 
 
 def _cost(card: Card) -> Html:
