@@ -9,6 +9,7 @@ from typing import Any
 from chapters.markdown import code, definition, notes, page, rule, table, yes
 from stratagem.games import Game, make_game
 from stratagem.players.agents import AgentPlayer
+from stratagem.players.arena import ArenaPlayer
 from stratagem.players.base import Player, Traits
 from stratagem.players.catalogue import PLAYERS, SYNONYMS, make_player
 from stratagem.players.disguised import Disguised
@@ -37,6 +38,7 @@ ANY_GAME: dict[str, type] = {
     "noise(PLAYER, p=0.1)": Noisy,
     "delay(PLAYER, rounds=1)": Delayed,
     "disguise(PLAYER, seed=1)": Disguised,
+    "arena(MODEL)": ArenaPlayer,
     "search(PLAYER, num_edits=8)": RolloutSearch,
     **{f"{name}(PLAYER)": talker for name, talker in SPEAKERS.items()},
     "cmd:PROGRAM": AgentPlayer,
