@@ -81,6 +81,7 @@ def installers(wheel: str, folder: Path, tools: Path) -> Mapping[str, Callable[[
     pip = (sys.executable, "-m", "pip", "--python", "PYTHON", "install", "--quiet", "--disable-pip-version-check")
     uv = (str(tools / "uv"), "pip", "install", "--quiet", "--python", "PYTHON", "--cache-dir", cache)
     uvx = (str(tools / "uvx"), "--cache-dir", cache, "--from", wheel, "stratagem", *AUDIT)
+    pipx = (str(tools / "pipx"), "run", "--spec", wheel, "stratagem", *AUDIT)
     return {
         "pip": lambda: into_environment(*pip),
         "pip --no-compile": lambda: into_environment(*pip, "--no-compile"),
@@ -88,6 +89,7 @@ def installers(wheel: str, folder: Path, tools: Path) -> Mapping[str, Callable[[
         "uv": lambda: into_environment(*uv),
         "uvx": lambda: {"install and audit": spend(uvx, UV_CONSTRAINT=CONSTRAINTS)},
         "uvx, again": lambda: {"install and audit": spend(uvx, UV_CONSTRAINT=CONSTRAINTS)},
+        "pipx run": lambda: {"install and audit": spend(pipx, PIP_CONSTRAINT=CONSTRAINTS, PIPX_HOME=str(folder / "x"))},
     }
 
 
@@ -116,7 +118,7 @@ def build_wheel(folder: Path) -> str:
 def main() -> None:
     """Measure all installers, and print and store what they took."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tools", type=Path, default=Path(sys.executable).parent, help="folder of uv and uvx")
+    parser.add_argument("--tools", type=Path, default=Path(sys.executable).parent, help="folder of uv, uvx and pipx")
     options = parser.parse_args()
     with TemporaryDirectory() as name:
         folder = Path(name)
