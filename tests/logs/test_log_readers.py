@@ -321,3 +321,13 @@ def test_runs_of_one_model_on_one_task_are_two_systems(tmp_path):
     assert {row.system for row in read_logs([f"old={first}", f"new={other}"], NONE)} == {"old", "new"}
     with pytest.raises(BadParameter, match="has the systems Alpha, Beta: leave out `x=`"):
         list(read_logs([f"x={WRITTEN / 'kaggle' / 'connectx-0.json'}"], NONE))
+
+
+def test_runs_whose_files_have_one_name_have_their_paths(tmp_path):
+    paths = [tmp_path / folder / "scores.csv" for folder in ("1", "2")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("item,score\n1,1\n", encoding="utf-8")
+    assert {row.system for row in read_logs(paths, NONE)} == {f"scores ({tmp_path}/{one}/scores)" for one in "12"}
+    with pytest.raises(BadParameter, match="is given twice"):
+        list(read_logs([paths[0], tmp_path / "2" / ".." / "1" / "scores.csv"], NONE))
