@@ -331,3 +331,53 @@ def test_runs_whose_files_have_one_name_have_their_paths(tmp_path):
     assert {row.system for row in read_logs(paths, NONE)} == {f"scores ({tmp_path}/{one}/scores)" for one in "12"}
     with pytest.raises(BadParameter, match="is given twice"):
         list(read_logs([paths[0], tmp_path / "2" / ".." / "1" / "scores.csv"], NONE))
+
+
+TRACE = {
+    "task": {"hash": "1"},
+    "env": {"id": "e"},
+    "traces": [{"ok": True, "agent": {}, "rewards": {"r": {"score": 1}}}],
+}
+SAMPLE = {"doc_id": 0, "filtered_resps": [], "metrics": ["acc"], "acc": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sentence"),
+    [
+        (
+            TRACE,
+            {**TRACE, "traces": [{"ok": True, "agent": {}, "rewards": {"r": {"score": "x"}}}]},
+            "a reward that is no number",
+        ),
+        (
+            TRACE,
+            {**TRACE, "traces": [{"ok": True, "agent": {}, "rewards": {"r": {"score": 10**400}}}]},
+            "a reward that is no numb",
+        ),
+        (SAMPLE, {"filtered_resps": [], "metrics": ["acc"], "acc": 1.0}, "Line 2 of .* has no doc_id"),
+    ],
+)
+def test_line_that_is_unlike_the_first_is_one_sentence(first, second, sentence, tmp_path):
+    path = table(tmp_path / "x.jsonl", f"{json.dumps(first)}\n{json.dumps(second)}\n")
+    with pytest.raises(StratagemError, match=sentence):
+        read_log(path, NONE)
+
+
+@pytest.mark.parametrize("members", [{"header": [1]}, {"header": 3}, {"summaries": 3}])
+def test_eval_file_of_other_json_is_one_sentence(members, tmp_path):
+    with pytest.raises(BadRecord, match=r"is damaged"):
+        read_log(eval_file(tmp_path / "x.eval", **members), NONE)
+
+
+@pytest.mark.parametrize(("flag", "method", "part"), [(1, 8, "password"), (0, 97, "compression")])
+def test_eval_file_that_zipfile_cannot_open_is_one_sentence(flag, method, part, tmp_path):
+    path = eval_file(tmp_path / "x.eval", summaries=[])
+    data = bytearray(path.read_bytes())
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = -1
+        while (at := data.find(mark, at + 1)) >= 0:
+            data[at + place] |= flag
+            data[at + place + 2] = method
+    path.write_bytes(data)
+    with pytest.raises(BadRecord, match=f"cannot be read: .*{part}"):
+        read_log(path, NONE)

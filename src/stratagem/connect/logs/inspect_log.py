@@ -162,10 +162,10 @@ def _read_zip(path: Path) -> Mapping[str, Any]:
             data = dict(_json_member(opened, members[header]))
             data["samples"] = list(_samples(opened, members))
             return data
-    except (OSError, zipfile.BadZipFile, EOFError, zlib.error) as error:
+    except (OSError, zipfile.BadZipFile, EOFError, zlib.error, TypeError) as error:
         raise BadRecord(f"{path} is damaged: {reason(error)}.") from error
-    except ValueError as error:
-        raise BadRecord(f"{path} cannot be read: {error}.") from error
+    except (ValueError, RuntimeError) as error:  # `zipfile` raises the second for a password, or another compression
+        raise BadRecord(f"{path} cannot be read: {str(error)[:200]}.") from error
 
 
 def _check_sizes(path: Path, members: Iterable[zipfile.ZipInfo]) -> int:

@@ -84,12 +84,10 @@ def _first(value: Any) -> Any:
 
 def _item(row: Mapping[str, Any], columns: LogColumns, where: str) -> str:
     """Return the document: its number and the digest of its content, so that another one is another item."""
-    if columns.item:
-        item = text_of_field(field_of(row, columns.item))
-        if item is None:
-            raise BadRecord(f"{where} has no {columns.item}.")
-        return item
-    return f"{row['doc_id']}:{str(row.get('doc_hash', ''))[:12]}"
+    item = text_of_field(field_of(row, columns.item or "doc_id"))
+    if item is None:
+        raise BadRecord(f"{where} has no {columns.item or 'doc_id'}.")
+    return item if columns.item else f"{item}:{str(row.get('doc_hash', ''))[:12]}"
 
 
 def _cluster(file: LogFile, row: Mapping[str, Any], columns: LogColumns) -> str | None:

@@ -51,6 +51,8 @@ class VerifiersTraces(LogFormat):
                     names |= known
             except (KeyError, TypeError, AttributeError) as error:
                 raise BadRecord(f"{where} is no rollout of verifiers: it has no {error}.") from error
+            except (ValueError, OverflowError) as error:
+                raise BadRecord(f"{where} has a reward that is no number: {str(error)[:100]}.") from error
             if columns.cluster and rows and rows[-1].cluster is None:
                 raise nothing_called("cluster", columns.cluster, _fields(row), file.path)
         if columns.score and not any(row.score is not None for row in rows):
