@@ -92,6 +92,22 @@ def test_items_that_a_stopped_log_did_not_run_are_missing_for_a_reason(tmp_path)
     assert [(row.item, row.score, row.reason) for row in scores.rows] == [("1", 1.0, ""), ("2", None, "not run")]
 
 
+def test_epochs_that_a_stopped_log_did_not_run_are_missing_for_a_reason(tmp_path):
+    log = inspect_json(status="cancelled")
+    log["eval"]["config"] = {"epochs": 2}
+    log["samples"] = [
+        {"id": name, "epoch": epoch, "metadata": {"of": f"q{name}"}, "scores": {"match": {"value": "C"}}}
+        for name, epoch in ((1, 1), (2, 1), (2, 2))
+    ]
+    path = write(tmp_path / "log.json", log)
+    missing = [row for row in read_log(path, NONE).rows if row.score is None]
+    assert [(row.item, row.reason) for row in missing] == [("1", "not run")]
+    named = [row for row in read_log(path, LogColumns(item="metadata.of")).rows if row.score is None]
+    assert [row.item for row in named] == ["q1"]
+    log["status"] = "success"
+    assert all(row.score is not None for row in read_log(write(path, log), NONE).rows)
+
+
 def inspect_json(status="success"):
     dataset = {"samples": 2, "sample_ids": [1, 2]}
     return {"status": status, "eval": {"task": "p/t", "model": "m", "scorers": [{"name": "match"}], "dataset": dataset}}
