@@ -397,3 +397,9 @@ def test_eval_file_that_zipfile_cannot_open_is_one_sentence(flag, method, part, 
     path.write_bytes(data)
     with pytest.raises(BadRecord, match=f"cannot be read: .*{part}"):
         read_log(path, NONE)
+
+
+@pytest.mark.parametrize("row", [TRACE, SAMPLE, {"example_id": 1, "reward": 1.0}])
+def test_field_of_systems_that_a_log_lacks_is_refused(row, tmp_path):
+    with pytest.raises(BadParameter, match="has no system 'other'"):
+        read_log(table(tmp_path / "x.jsonl", json.dumps(row)), LogColumns(system="other"))

@@ -55,7 +55,7 @@ class LmEvalSamples(LogFormat):
                 rows.append(
                     ItemScore(
                         item=_item(row, columns, where),
-                        system=str(field_of(row, columns.system)) if columns.system else system,
+                        system=_system(file, row, columns) or system,
                         score=number_of(_first(row[name]), where),
                         measure=f"{task}/{name}{',' if comma else ''}{only}",
                         cluster=_cluster(file, row, columns),
@@ -88,6 +88,15 @@ def _item(row: Mapping[str, Any], columns: LogColumns, where: str) -> str:
     if item is None:
         raise BadRecord(f"{where} has no {columns.item or 'doc_id'}.")
     return item if columns.item else f"{item}:{str(row.get('doc_hash', ''))[:12]}"
+
+
+def _system(file: LogFile, row: Mapping[str, Any], columns: LogColumns) -> str | None:
+    if not columns.system:
+        return None
+    system = text_of_field(field_of(row, columns.system))
+    if system is None:
+        raise nothing_called("system", columns.system, row, file.path)
+    return system
 
 
 def _cluster(file: LogFile, row: Mapping[str, Any], columns: LogColumns) -> str | None:
