@@ -403,3 +403,16 @@ def test_eval_file_that_zipfile_cannot_open_is_one_sentence(flag, method, part, 
 def test_field_of_systems_that_a_log_lacks_is_refused(row, tmp_path):
     with pytest.raises(BadParameter, match="has no system 'other'"):
         read_log(table(tmp_path / "x.jsonl", json.dumps(row)), LogColumns(system="other"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.csv", "item,model.name,score\n1,a,1\n1,b,0\n"),
+        ("x.jsonl", "".join(json.dumps({**SAMPLE, "model.name": name}) + "\n" for name in "ab")),
+    ],
+)
+def test_log_of_several_systems_takes_no_name(name, text, tmp_path):
+    path = table(tmp_path / name, text)
+    with pytest.raises(BadParameter, match="has the systems a, b: leave out `x=`"):
+        list(read_logs([f"x={path}"], LogColumns(system="model.name")))

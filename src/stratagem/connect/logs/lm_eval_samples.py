@@ -66,7 +66,7 @@ class LmEvalSamples(LogFormat):
             raise nothing_called("score", columns.score, names, file.path)
         if not rows:
             raise BadRecord(f"{file.path} has no metrics: name one by `score=`.")
-        return LogScores(tuple(rows))
+        return LogScores(tuple(rows), one_system=len({row.system for row in rows}) < 2)
 
 
 def _metrics(row: Mapping[str, Any]) -> list[str]:

@@ -60,7 +60,8 @@ class TableRows(LogFormat):
             )
         if not rows:
             raise BadRecord(f"{file.path} has no rows.")
-        return LogScores(tuple(rows), one_system=(columns.system or "system").partition(".")[0] not in known)
+        named = columns.system or "system"
+        return LogScores(tuple(rows), one_system=not {named, named.partition(".")[0]} & {*known})
 
 
 def _check_columns(file: LogFile, row: Mapping[str, Any], columns: LogColumns) -> None:
