@@ -299,6 +299,7 @@ def test_json_lines_and_lists_are_tables(tmp_path):
         ("x.csv", "item,score\n1,inf\n", NONE, "which is no number"),
         ("x.csv", "item,score\n,1\n", NONE, "Row 2 of .* has no item"),
         ("x.csv", "item,score\n", NONE, "has no rows"),
+        ("x.csv", "item,score,other,score\n1,1,2,3\n", NONE, "has several columns 'score'"),
         ("x.csv", "item,score\n1,1\n", LogColumns(cluster="topic"), "has no cluster 'topic'"),
         ("x.csv", "", NONE, "is empty"),
         ("x.csv", "item,score\n1,\x00\n", NONE, "no number|no CSV"),
