@@ -195,7 +195,7 @@ def _compare(
         num_clusters=num_clusters,
         repeats=pairs.repeats,
         detectable=detectable(estimate, freedom, level, least=2) if tested else math.nan,
-        needed=None if math.isnan(factor) else math.ceil(factor * estimate.n),
+        needed=math.ceil(factor * estimate.n) if math.isfinite(factor) else None,
         only_one=pairs.only_one,
         reasons=pairs.reasons,
         bounds=bounds,
