@@ -276,3 +276,11 @@ def test_scores_that_overflow_are_refused(score):
     large = compared(rows_of("a", scores(40, 1) * 1e100), rows_of("b", scores(40, 2) * 1e99), wished=1e-100)[0]
     assert 0 <= large.p <= 1
     assert large.needed is None
+
+
+def test_system_that_failed_on_every_item_has_bounds():
+    failed = [row._replace(score=None, reason="error") for row in rows_of("b", scores(40, 1))]
+    found = compared(rows_of("a", np.ones(40)), failed)[0]
+    assert found.bounds is not None
+    assert (found.bounds.worst, found.bounds.best, found.p) == (-1.0, 0.0, None)
+    assert found.why_no_claim == "Scores are missing for a reason: b lacks 40 (error)."
