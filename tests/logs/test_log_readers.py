@@ -417,3 +417,8 @@ def test_log_of_several_systems_takes_no_name(name, text, tmp_path):
     path = table(tmp_path / name, text)
     with pytest.raises(BadParameter, match="has the systems a, b: leave out `x=`"):
         list(read_logs([f"x={path}"], LogColumns(system="model.name")))
+
+
+def test_renamed_samples_of_lm_eval_have_common_measures(tmp_path):
+    paths = [table(tmp_path / f"{name}.jsonl", json.dumps(SAMPLE)) for name in "ab"]
+    assert [(row.system, row.measure) for row in read_logs(paths, NONE)] == [("a", "acc"), ("b", "acc")]

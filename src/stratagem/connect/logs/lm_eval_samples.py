@@ -38,7 +38,7 @@ class LmEvalSamples(LogFormat):
 
     def read(self, file: LogFile, columns: LogColumns) -> LogScores:
         named = _NAME.fullmatch(file.name)
-        task = named["task"] if named else file.path.stem
+        task = f"{named['task']}/" if named else ""  # a file with another name does not tell its task
         system = file.path.absolute().parent.name.replace("__", "/") if named else file.path.stem
         rows: list[ItemScore] = []
         names: set[str] = set()
@@ -57,7 +57,7 @@ class LmEvalSamples(LogFormat):
                         item=_item(row, columns, where),
                         system=_system(file, row, columns) or system,
                         score=number_of(_first(row[name]), where),
-                        measure=f"{task}/{name}{',' if comma else ''}{only}",
+                        measure=f"{task}{name}{',' if comma else ''}{only}",
                         cluster=_cluster(file, row, columns),
                         repeat=repeat,
                     )
