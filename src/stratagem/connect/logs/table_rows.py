@@ -94,7 +94,7 @@ def _of_csv(file: LogFile, columns: LogColumns) -> Iterator[tuple[int, Mapping[s
             first = opened.readline(_WIDEST)
             names: Sequence[str] = next(csv.reader([first], delimiter=_delimiter(first)), [])
             names = [name.strip() for name in names]
-            if twice := [name for name in _used(columns) if names.count(name) > 1]:
+            if twice := [name for name in _columns_of(columns) if names.count(name) > 1]:
                 raise BadRecord(f"{file.path} has several columns {twice[0]!r}: one of them needs another name.")
             reader = csv.DictReader(opened, fieldnames=names, delimiter=_delimiter(first))
             for number, row in enumerate(reader, 2):
@@ -103,7 +103,7 @@ def _of_csv(file: LogFile, columns: LogColumns) -> Iterator[tuple[int, Mapping[s
             raise BadRecord(f"{file.path} is no CSV in UTF-8: {error}.") from error
 
 
-def _used(columns: LogColumns) -> list[str]:
+def _columns_of(columns: LogColumns) -> list[str]:
     """Return the names of the columns that are read."""
     return [getattr(columns, one.name) or one.name for one in fields(columns)] + ["measure", "reason"]
 
