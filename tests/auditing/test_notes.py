@@ -103,7 +103,7 @@ def test_notes_say_of_dependent_replies_what_the_limits_hold_for():
     card = run_audit(plan_audit(player(Sticky(), "kuhn"), ["kuhn"], 600))
     (note,) = [note for note in card.notes if "depend on earlier ones" in note]
     assert note.startswith("kuhn: replies depend on earlier ones, or changed (p = 0.0010). The limits of ")
-    assert "hold for what the agent played in this audit." in note
+    assert "hold for what the agent played in this audit, the lower one for the last three quarters of its" in note
     assert card.by_name["kuhn.sequence"].alarm
     steady = run_audit(plan_audit(Equilibrium(), ["kuhn"], 300))
     assert not any("depend on" in note for note in steady.notes)

@@ -224,6 +224,20 @@ def test_limits_of_a_player_with_a_memory_are_of_what_it_played(memory, rate):
     assert above >= 15 or memory != "all"
 
 
+def test_lower_limit_of_a_player_that_gets_worse_is_of_the_replies_after_the_pilot():
+    gain, rows = gain_of("kuhn", "NashApprox")
+    of_last, of_all = 0, 0
+    for number in range(40):
+        source = MemorySource(gain.questions, rows, Key(number), "worsen", 0.97)
+        limits = measured_limits(gain, source, 1700, Key(number))
+        last, mean = (gain(played, gain.best_responses(played))[0] for played in (source.played_last, source.played))
+        of_last += limits.lower <= last
+        of_all += limits.lower <= mean <= limits.upper
+        assert last > mean
+    assert of_last >= 35  # of 40 limits at 95 %, 34 or fewer have a chance of 1 %
+    assert of_all < 33
+
+
 def test_policy_that_was_played_is_the_mean_of_those_of_the_replies():
     questions = KUHN.questions
     numbers = np.full(len(questions), 3)

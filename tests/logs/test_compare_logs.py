@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import stratagem as sg
+from stratagem.base.errors import BadParameter
 from stratagem.cli.main import main
 from stratagem.games import Key
 from stratagem.measure.logs.comparison import compare_scores, exact_p
@@ -264,3 +265,22 @@ def test_audits_are_compared_as_before_and_not_with_logs(tmp_path):
         sg.compare([audits[0], A])
     with pytest.raises(sg.StratagemError, match="Beside two audits leave out what logs alone have: `cluster=`"):
         sg.compare(audits, cluster="x")
+
+
+@pytest.mark.parametrize("score", [1e308, -1e101, float("inf"), float("nan")])
+def test_scores_that_overflow_are_refused(score):
+    with pytest.raises(
+        BadParameter, match=r"Item '0' of 'a' has the score .* on 'score', and scores are numbers up to"
+    ):
+        compared(rows_of("a", [score] * 40), rows_of("b", scores(40, 1)))
+    large = compared(rows_of("a", scores(40, 1) * 1e100), rows_of("b", scores(40, 2) * 1e99), wished=1e-100)[0]
+    assert 0 <= large.p <= 1
+    assert large.needed is None
+
+
+def test_system_that_failed_on_every_item_has_bounds():
+    failed = [row._replace(score=None, reason="error") for row in rows_of("b", scores(40, 1))]
+    found = compared(rows_of("a", np.ones(40)), failed)[0]
+    assert found.bounds is not None
+    assert (found.bounds.worst, found.bounds.best, found.p) == (-1.0, 0.0, None)
+    assert found.why_no_claim == "Scores are missing for a reason: b lacks 40 (error)."

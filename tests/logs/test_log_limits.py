@@ -129,3 +129,14 @@ def test_more_items_show_what_they_were_asked_for():
     assert factor < (detectable(estimate) / 0.05) ** 2, "the quantile falls with more items"
     assert np.isnan(times_as_many(Estimate(0.1, 0.0, 50), 0.05))
     assert detectable(estimate, level=0.01) > detectable(estimate)
+
+
+@pytest.mark.parametrize("unit", [2.0**-900, 2.0**-40, 2.0**300])
+def test_limits_have_the_unit_of_the_scores(unit):
+    rng = np.random.default_rng(4)
+    clusters = np.arange(60) // 4
+    differences = rng.exponential(1.0, 60) - 1.0 + rng.normal(size=15)[clusters]
+    plain, other = mean_limits(differences, clusters), mean_limits(differences * unit, clusters)
+    assert (other.freedom, other.p) == (plain.freedom, plain.p)
+    assert (other.mean / unit, other.se / unit) == (plain.mean, plain.se)
+    assert (other.low / unit, other.high / unit) == (plain.low, plain.high)

@@ -92,6 +92,22 @@ def test_items_that_a_stopped_log_did_not_run_are_missing_for_a_reason(tmp_path)
     assert [(row.item, row.score, row.reason) for row in scores.rows] == [("1", 1.0, ""), ("2", None, "not run")]
 
 
+def test_epochs_that_a_stopped_log_did_not_run_are_missing_for_a_reason(tmp_path):
+    log = inspect_json(status="cancelled")
+    log["eval"]["config"] = {"epochs": 2}
+    log["samples"] = [
+        {"id": name, "epoch": epoch, "metadata": {"of": f"q{name}"}, "scores": {"match": {"value": "C"}}}
+        for name, epoch in ((1, 1), (2, 1), (2, 2))
+    ]
+    path = write(tmp_path / "log.json", log)
+    missing = [row for row in read_log(path, NONE).rows if row.score is None]
+    assert [(row.item, row.reason) for row in missing] == [("1", "not run")]
+    named = [row for row in read_log(path, LogColumns(item="metadata.of")).rows if row.score is None]
+    assert [row.item for row in named] == ["q1"]
+    log["status"] = "success"
+    assert all(row.score is not None for row in read_log(write(path, log), NONE).rows)
+
+
 def inspect_json(status="success"):
     dataset = {"samples": 2, "sample_ids": [1, 2]}
     return {"status": status, "eval": {"task": "p/t", "model": "m", "scorers": [{"name": "match"}], "dataset": dataset}}
@@ -283,6 +299,7 @@ def test_json_lines_and_lists_are_tables(tmp_path):
         ("x.csv", "item,score\n1,inf\n", NONE, "which is no number"),
         ("x.csv", "item,score\n,1\n", NONE, "Row 2 of .* has no item"),
         ("x.csv", "item,score\n", NONE, "has no rows"),
+        ("x.csv", "item,score,other,score\n1,1,2,3\n", NONE, "has several columns 'score'"),
         ("x.csv", "item,score\n1,1\n", LogColumns(cluster="topic"), "has no cluster 'topic'"),
         ("x.csv", "", NONE, "is empty"),
         ("x.csv", "item,score\n1,\x00\n", NONE, "no number|no CSV"),
@@ -321,3 +338,87 @@ def test_runs_of_one_model_on_one_task_are_two_systems(tmp_path):
     assert {row.system for row in read_logs([f"old={first}", f"new={other}"], NONE)} == {"old", "new"}
     with pytest.raises(BadParameter, match="has the systems Alpha, Beta: leave out `x=`"):
         list(read_logs([f"x={WRITTEN / 'kaggle' / 'connectx-0.json'}"], NONE))
+
+
+def test_runs_whose_files_have_one_name_have_their_paths(tmp_path):
+    paths = [tmp_path / folder / "scores.csv" for folder in ("1", "2")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("item,score\n1,1\n", encoding="utf-8")
+    assert {row.system for row in read_logs(paths, NONE)} == {f"scores ({tmp_path}/{one}/scores)" for one in "12"}
+    with pytest.raises(BadParameter, match="is given twice"):
+        list(read_logs([paths[0], tmp_path / "2" / ".." / "1" / "scores.csv"], NONE))
+
+
+TRACE = {
+    "task": {"hash": "1"},
+    "env": {"id": "e"},
+    "traces": [{"ok": True, "agent": {}, "rewards": {"r": {"score": 1}}}],
+}
+SAMPLE = {"doc_id": 0, "filtered_resps": [], "metrics": ["acc"], "acc": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "sentence"),
+    [
+        (
+            TRACE,
+            {**TRACE, "traces": [{"ok": True, "agent": {}, "rewards": {"r": {"score": "x"}}}]},
+            "a reward that is no number",
+        ),
+        (
+            TRACE,
+            {**TRACE, "traces": [{"ok": True, "agent": {}, "rewards": {"r": {"score": 10**400}}}]},
+            "a reward that is no numb",
+        ),
+        (SAMPLE, {"filtered_resps": [], "metrics": ["acc"], "acc": 1.0}, "Line 2 of .* has no doc_id"),
+    ],
+)
+def test_line_that_is_unlike_the_first_is_one_sentence(first, second, sentence, tmp_path):
+    path = table(tmp_path / "x.jsonl", f"{json.dumps(first)}\n{json.dumps(second)}\n")
+    with pytest.raises(StratagemError, match=sentence):
+        read_log(path, NONE)
+
+
+@pytest.mark.parametrize("members", [{"header": [1]}, {"header": 3}, {"summaries": 3}])
+def test_eval_file_of_other_json_is_one_sentence(members, tmp_path):
+    with pytest.raises(BadRecord, match=r"is damaged"):
+        read_log(eval_file(tmp_path / "x.eval", **members), NONE)
+
+
+@pytest.mark.parametrize(("flag", "method", "part"), [(1, 8, "password"), (0, 97, "compression")])
+def test_eval_file_that_zipfile_cannot_open_is_one_sentence(flag, method, part, tmp_path):
+    path = eval_file(tmp_path / "x.eval", summaries=[])
+    data = bytearray(path.read_bytes())
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = -1
+        while (at := data.find(mark, at + 1)) >= 0:
+            data[at + place] |= flag
+            data[at + place + 2] = method
+    path.write_bytes(data)
+    with pytest.raises(BadRecord, match=f"cannot be read: .*{part}"):
+        read_log(path, NONE)
+
+
+@pytest.mark.parametrize("row", [TRACE, SAMPLE, {"example_id": 1, "reward": 1.0}])
+def test_field_of_systems_that_a_log_lacks_is_refused(row, tmp_path):
+    with pytest.raises(BadParameter, match="has no system 'other'"):
+        read_log(table(tmp_path / "x.jsonl", json.dumps(row)), LogColumns(system="other"))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.csv", "item,model.name,score\n1,a,1\n1,b,0\n"),
+        ("x.jsonl", "".join(json.dumps({**SAMPLE, "model.name": name}) + "\n" for name in "ab")),
+    ],
+)
+def test_log_of_several_systems_takes_no_name(name, text, tmp_path):
+    path = table(tmp_path / name, text)
+    with pytest.raises(BadParameter, match="has the systems a, b: leave out `x=`"):
+        list(read_logs([f"x={path}"], LogColumns(system="model.name")))
+
+
+def test_renamed_samples_of_lm_eval_have_common_measures(tmp_path):
+    paths = [table(tmp_path / f"{name}.jsonl", json.dumps(SAMPLE)) for name in "ab"]
+    assert [(row.system, row.measure) for row in read_logs(paths, NONE)] == [("a", "acc"), ("b", "acc")]

@@ -174,10 +174,11 @@ def times_as_many(estimate: Estimate, difference: float, freedom: float | None =
     if math.isnan(detectable(estimate, freedom, level)) or estimate.se is None:
         return math.nan
     known = estimate.n - 1 if freedom is None else freedom
-    factor = (power_quantile(known, level) * estimate.se / difference) ** 2
+    errors = power_quantile(known, level) * estimate.se / difference
     for _ in range(50):  # a fixed point: the quantile falls slowly in the degrees of freedom
-        factor = (power_quantile(max(1.0, known * factor), level) * estimate.se / difference) ** 2
-    return factor
+        factor = errors * errors  # infinite where its power of two would raise
+        errors = power_quantile(max(1.0, known * factor), level) * estimate.se / difference
+    return errors * errors
 
 
 def sign_flip_p(differences: Sequence[float] | Array, key: Key, rounds: int = 10_000) -> float:

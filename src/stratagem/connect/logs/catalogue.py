@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from stratagem.base.errors import BadParameter, BadRecord
@@ -50,20 +50,34 @@ def read_log(path: Path, columns: LogColumns) -> LogScores:
 def read_logs(given: Sequence[str | Path], columns: LogColumns) -> Iterator[ItemScore]:
     """Yield the scores of several logs; `NAME=PATH` gives the system of a log its name.
 
-    Two runs of one model on one task are two systems, which have the names of their files, too.
+    Two runs of one model on one task are two systems, which have the names of their files, too, or their paths where
+    these names are alike.
     """
-    read = [(name, path, read_log(path, columns)) for name, path in map(_named_path, given)]
+    named = [_named_path(one) for one in given]
+    _check_twice(path for name, path in named if not name)
+    read = [(name, path, read_log(path, columns)) for name, path in named]
     for name, path, scores in read:
         if name and not scores.one_system:
             systems = ", ".join(dict.fromkeys(row.system for row in scores.rows))
             raise BadParameter(f"{path} has the systems {systems}: leave out `{name}=` in front of it.")
     runs = [_run_of(scores) for name, _, scores in read if not name and scores.one_system]
     shared = {run for run, count in Counter(run for found in runs for run in found).items() if count > 1}
+    clashing = {path for name, path, scores in read if not name and scores.one_system and _run_of(scores) & shared}
+    stems = Counter(path.stem for path in clashing)
     for name, path, scores in read:
-        clash = scores.one_system and bool(_run_of(scores) & shared)
+        short = path.stem if stems[path.stem] == 1 else path.with_suffix("")
         for row in scores.rows:
-            system = name or (f"{row.system} ({path.stem})" if clash else row.system)
+            system = name or (f"{row.system} ({short})" if path in clashing else row.system)
             yield row if row.system == system else row._replace(system=system)
+
+
+def _check_twice(paths: Iterable[Path]) -> None:
+    """Refuse a log that is given twice without a name: its answers would count as repeats."""
+    known: set[Path] = set()
+    for path in paths:
+        if (place := path.resolve()) in known:
+            raise BadParameter(f"{path} is given twice: name it once, or two systems as A={path} B={path}.")
+        known.add(place)
 
 
 def _named_path(given: str | Path) -> tuple[str, Path]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,6 +37,7 @@ _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "no": 0.0}
 _ZSTANDARD = 93
 """Method of a compressed member in the format of zip files."""
 _MOST_MEMBERS, _LARGEST_UNFOLDED = 200_000, 8 * LARGEST_LOG
+_MOST_EPOCHS = 1_000
 _PIECE = 1 << 20
 _HEADERS = ("header.json", "_journal/start.json")
 """Members with the task and the model: of a finished log, and of one that is not."""
@@ -74,10 +76,19 @@ def _rows(
         for name in measures:
             yield _of_sample(path, sample, task, name, columns)
     if data.get("status") != "success":
-        done = {str(sample["id"]) for sample in samples}
-        for item in data["eval"].get("dataset", {}).get("sample_ids") or ():
-            if str(item) not in done:
-                yield from (ItemScore(str(item), "", None, f"{task}/{name}", reason=STOPPED) for name in measures)
+        done = Counter(str(sample["id"]) for sample in samples)
+        items = {str(sample["id"]): str(field_of(sample, columns.item or "id")) for sample in samples}
+        planned = [str(item) for item in data["eval"].get("dataset", {}).get("sample_ids") or ()]
+        for known in dict.fromkeys([*planned, *items]):
+            for _ in range(_epochs(data) - done[known]):
+                item = items.get(known, known)
+                yield from (ItemScore(item, "", None, f"{task}/{name}", reason=STOPPED) for name in measures)
+
+
+def _epochs(data: Mapping[str, Any]) -> int:
+    """Return the number of epochs that a log planned."""
+    epochs = (data["eval"].get("config") or {}).get("epochs")
+    return min(epochs, _MOST_EPOCHS) if isinstance(epochs, int) else 1
 
 
 def _measures(
@@ -162,10 +173,10 @@ def _read_zip(path: Path) -> Mapping[str, Any]:
             data = dict(_json_member(opened, members[header]))
             data["samples"] = list(_samples(opened, members))
             return data
-    except (OSError, zipfile.BadZipFile, EOFError, zlib.error) as error:
+    except (OSError, zipfile.BadZipFile, EOFError, zlib.error, TypeError) as error:
         raise BadRecord(f"{path} is damaged: {reason(error)}.") from error
-    except ValueError as error:
-        raise BadRecord(f"{path} cannot be read: {error}.") from error
+    except (ValueError, RuntimeError) as error:  # `zipfile` raises the second for a password, or another compression
+        raise BadRecord(f"{path} cannot be read: {str(error)[:200]}.") from error
 
 
 def _check_sizes(path: Path, members: Iterable[zipfile.ZipInfo]) -> int:

@@ -38,7 +38,7 @@ class LmEvalSamples(LogFormat):
 
     def read(self, file: LogFile, columns: LogColumns) -> LogScores:
         named = _NAME.fullmatch(file.name)
-        task = named["task"] if named else file.path.stem
+        task = f"{named['task']}/" if named else ""  # a file with another name does not tell its task
         system = file.path.absolute().parent.name.replace("__", "/") if named else file.path.stem
         rows: list[ItemScore] = []
         names: set[str] = set()
@@ -55,9 +55,9 @@ class LmEvalSamples(LogFormat):
                 rows.append(
                     ItemScore(
                         item=_item(row, columns, where),
-                        system=str(field_of(row, columns.system)) if columns.system else system,
+                        system=_system(file, row, columns) or system,
                         score=number_of(_first(row[name]), where),
-                        measure=f"{task}/{name}{',' if comma else ''}{only}",
+                        measure=f"{task}{name}{',' if comma else ''}{only}",
                         cluster=_cluster(file, row, columns),
                         repeat=repeat,
                     )
@@ -66,7 +66,7 @@ class LmEvalSamples(LogFormat):
             raise nothing_called("score", columns.score, names, file.path)
         if not rows:
             raise BadRecord(f"{file.path} has no metrics: name one by `score=`.")
-        return LogScores(tuple(rows))
+        return LogScores(tuple(rows), one_system=len({row.system for row in rows}) < 2)
 
 
 def _metrics(row: Mapping[str, Any]) -> list[str]:
@@ -84,12 +84,19 @@ def _first(value: Any) -> Any:
 
 def _item(row: Mapping[str, Any], columns: LogColumns, where: str) -> str:
     """Return the document: its number and the digest of its content, so that another one is another item."""
-    if columns.item:
-        item = text_of_field(field_of(row, columns.item))
-        if item is None:
-            raise BadRecord(f"{where} has no {columns.item}.")
-        return item
-    return f"{row['doc_id']}:{str(row.get('doc_hash', ''))[:12]}"
+    item = text_of_field(field_of(row, columns.item or "doc_id"))
+    if item is None:
+        raise BadRecord(f"{where} has no {columns.item or 'doc_id'}.")
+    return item if columns.item else f"{item}:{str(row.get('doc_hash', ''))[:12]}"
+
+
+def _system(file: LogFile, row: Mapping[str, Any], columns: LogColumns) -> str | None:
+    if not columns.system:
+        return None
+    system = text_of_field(field_of(row, columns.system))
+    if system is None:
+        raise nothing_called("system", columns.system, row, file.path)
+    return system
 
 
 def _cluster(file: LogFile, row: Mapping[str, Any], columns: LogColumns) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
 from typing import Any, ClassVar
 
 from stratagem.base.errors import BadRecord
@@ -40,7 +41,7 @@ class TableRows(LogFormat):
         score_column = columns.score or "score"
         rows: list[ItemScore] = []
         known: tuple[str, ...] = ()
-        for number, row in _rows_of(file):
+        for number, row in _rows_of(file, columns):
             if not rows:
                 known = tuple(map(str, row))
                 _check_columns(file, row, columns)
@@ -60,7 +61,8 @@ class TableRows(LogFormat):
             )
         if not rows:
             raise BadRecord(f"{file.path} has no rows.")
-        return LogScores(tuple(rows), one_system=(columns.system or "system").partition(".")[0] not in known)
+        named = columns.system or "system"
+        return LogScores(tuple(rows), one_system=not {named, named.partition(".")[0]} & {*known})
 
 
 def _check_columns(file: LogFile, row: Mapping[str, Any], columns: LogColumns) -> None:
@@ -72,10 +74,10 @@ def _check_columns(file: LogFile, row: Mapping[str, Any], columns: LogColumns) -
             raise nothing_called(what, name, row, file.path)
 
 
-def _rows_of(file: LogFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _rows_of(file: LogFile, columns: LogColumns) -> Iterator[tuple[int, Mapping[str, Any]]]:
     """Yield the rows with their numbers."""
     if file.path.suffix.casefold() in (".csv", ".tsv"):
-        yield from _of_csv(file)
+        yield from _of_csv(file, columns)
     elif isinstance(file.data, list):
         for number, row in enumerate(file.data, 1):
             if not isinstance(row, Mapping):
@@ -85,17 +87,25 @@ def _rows_of(file: LogFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
         yield from file.rows()
 
 
-def _of_csv(file: LogFile) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _of_csv(file: LogFile, columns: LogColumns) -> Iterator[tuple[int, Mapping[str, Any]]]:
     csv.field_size_limit(_WIDEST)
     with file.text_file() as opened:
         try:
             first = opened.readline(_WIDEST)
             names: Sequence[str] = next(csv.reader([first], delimiter=_delimiter(first)), [])
-            reader = csv.DictReader(opened, fieldnames=[name.strip() for name in names], delimiter=_delimiter(first))
+            names = [name.strip() for name in names]
+            if twice := [name for name in _columns_of(columns) if names.count(name) > 1]:
+                raise BadRecord(f"{file.path} has several columns {twice[0]!r}: one of them needs another name.")
+            reader = csv.DictReader(opened, fieldnames=names, delimiter=_delimiter(first))
             for number, row in enumerate(reader, 2):
                 yield number, {str(name): value for name, value in row.items() if name is not None}
         except (csv.Error, UnicodeDecodeError) as error:
             raise BadRecord(f"{file.path} is no CSV in UTF-8: {error}.") from error
+
+
+def _columns_of(columns: LogColumns) -> list[str]:
+    """Return the names of the columns that are read."""
+    return [getattr(columns, one.name) or one.name for one in fields(columns)] + ["measure", "reason"]
 
 
 def _delimiter(line: str) -> str:

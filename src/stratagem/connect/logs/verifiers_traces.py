@@ -51,11 +51,15 @@ class VerifiersTraces(LogFormat):
                     names |= known
             except (KeyError, TypeError, AttributeError) as error:
                 raise BadRecord(f"{where} is no rollout of verifiers: it has no {error}.") from error
+            except (ValueError, OverflowError) as error:
+                raise BadRecord(f"{where} has a reward that is no number: {str(error)[:100]}.") from error
             if columns.cluster and rows and rows[-1].cluster is None:
                 raise nothing_called("cluster", columns.cluster, _fields(row), file.path)
         if columns.score and not any(row.score is not None for row in rows):
             raise nothing_called("score", columns.score, names, file.path)
         models = {row.system for row in rows if row.system}
+        if columns.system and not models:
+            raise nothing_called("system", columns.system, _agent_fields(file.first_row), file.path)
         only = next(iter(models)) if len(models) == 1 else ""
         named = [row if row.system else row._replace(system=only or file.path.parent.name) for row in rows]
         return LogScores(tuple(named), one_system=len(models) < 2)
@@ -127,6 +131,13 @@ def _model_beside(file: LogFile) -> str:
         return str(data["model"])
     except (OSError, ValueError, KeyError, TypeError):
         return ""
+
+
+def _agent_fields(row: Mapping[str, Any]) -> list[str]:
+    """Return the fields among which a system is looked for: those of an agent, or of a rollout."""
+    traces = row.get("traces")
+    agent = traces[0].get("agent") if isinstance(traces, list) and traces else None
+    return [*agent] if isinstance(agent, Mapping) else [*row]
 
 
 def _fields(row: Mapping[str, Any]) -> list[str]:

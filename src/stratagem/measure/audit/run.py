@@ -54,7 +54,8 @@ def dependent_replies(figures: Iterable[Measurement]) -> Iterator[str]:
         if tested and (p := len(tested) * min(tested)) <= DEPENDENT:
             yield (
                 f"{game}: replies depend on earlier ones, or changed (p = {p:.4f}). The limits of {name} hold for what "
-                "the agent played in this audit. Without that memory it may play something else."
+                "the agent played in this audit, the lower one for the last three quarters of its replies. Without "
+                "that memory it may play something else."
             )
 
 
@@ -63,8 +64,8 @@ def remembered_questions(results: Iterable[ProbeResult]) -> tuple[str, ...]:
     if not any(result.task.agent.traits.remembers for result in results):
         return ()
     return (
-        "The agent may have kept a memory between questions. The limits hold for what it played in this audit; without "
-        "that memory it may play something else.",
+        "The agent may have kept a memory between questions. The limits hold for what it played in this audit, "
+        "the lower one for the last three quarters of its replies; without that memory it may play something else.",
     )
 
 

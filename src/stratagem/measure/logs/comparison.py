@@ -165,7 +165,7 @@ def compare_scores(table: ScoreTable, baseline: str = "", wished: float | None =
     ]
     level = LEVEL / max(1, len(pairs))
     found = [_compare(table, measure, first, second, level, wished) for measure, second in pairs]
-    if all(one.estimate.n == 0 for one in found):
+    if all(one.estimate.n == 0 and one.bounds is None for one in found):
         raise BadParameter(_nothing_shared(table, first))
     family = Family(FAMILY, tuple(one.name for one in found))
     adjusted = family.holm({one.name: one.p for one in found})
@@ -195,7 +195,7 @@ def _compare(
         num_clusters=num_clusters,
         repeats=pairs.repeats,
         detectable=detectable(estimate, freedom, level, least=2) if tested else math.nan,
-        needed=None if math.isnan(factor) else math.ceil(factor * estimate.n),
+        needed=math.ceil(factor * estimate.n) if math.isfinite(factor) else None,
         only_one=pairs.only_one,
         reasons=pairs.reasons,
         bounds=bounds,

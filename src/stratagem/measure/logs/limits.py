@@ -51,6 +51,9 @@ def mean_limits(differences: Array, clusters: NDArray[np.intp] | None = None, le
     n = differences.shape[-1]
     if n < 2:
         raise ValueError("A mean of one item has no limits.")
+    binary = is_binary(differences)
+    unit = 1.0 if binary else _power_of_two(differences)  # else squares of large or small scores leave the numbers
+    differences = differences / unit
     sizes, sums, inside = _cluster_sums(differences, clusters)
     mean = differences.mean(axis=-1)
     weights = 1.0 / np.maximum(1.0 - sizes / n, _SMALL)
@@ -62,7 +65,7 @@ def mean_limits(differences: Array, clusters: NDArray[np.intp] | None = None, le
     freedom = _with_tails(freedom, scaled)
     reach = _quantile(freedom, level)
     t = np.divide(mean, se, out=np.full_like(mean, np.nan), where=se > 0.0)
-    if not is_binary(differences):
+    if not binary:
         slope = _slope(scaled)
         low = mean - np.maximum(_inverse(reach, slope), reach) * se
         high = mean - np.minimum(_inverse(-reach, slope), -reach) * se
@@ -72,7 +75,12 @@ def mean_limits(differences: Array, clusters: NDArray[np.intp] | None = None, le
         low, high = _agresti_min(differences, level)
     else:
         low, high = mean - reach * se, mean + reach * se
-    return MeanLimits(mean, se, freedom, low, high, _two_sided(t, freedom))
+    return MeanLimits(mean * unit, se * unit, freedom, low * unit, high * unit, _two_sided(t, freedom))
+
+
+def _power_of_two(values: Array) -> float:
+    """Return a power of two near the largest size: to divide by it changes no digit."""
+    return float(np.ldexp(1.0, int(np.frexp(np.abs(values).max())[1])))
 
 
 def is_binary(differences: Array) -> bool:

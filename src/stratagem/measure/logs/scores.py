@@ -19,6 +19,8 @@ from stratagem.measure.statistics import Array
 
 _ROUNDING = 1e-12
 """Share of a score by which a sum in another order may differ from it."""
+_LARGEST_SCORE = 1e100
+"""Largest size of a score: the fourth power of larger ones overflows."""
 STOPPED = "not run"
 """Reason of items that a log planned, and that were not run when it ended."""
 
@@ -76,6 +78,11 @@ class ScoreTable:
         of_item = self._answers.setdefault(row.measure, {}).setdefault(row.system, {})
         answers = of_item.setdefault(row.item, _ItemAnswers())
         if score is not None:
+            if not abs(score) <= _LARGEST_SCORE:
+                raise BadParameter(
+                    f"Item {row.item!r} of {row.system!r} has the score {score} on {row.measure!r}, and scores are "
+                    f"numbers up to {_LARGEST_SCORE}."
+                )
             answers.scores.append(score)
             low, high = self._range.get(row.measure, (0.0, 1.0))
             self._range[row.measure] = min(low, score), max(high, score)

@@ -66,14 +66,15 @@ class ReplySource:
         return list(zip(played.tolist(), legal.tolist(), strict=True))
 
 
-Memory = Literal["all", "last", "drift"]
+Memory = Literal["all", "last", "drift", "worsen"]
 
 
 class MemorySource:
     """Source of replies that depend on the earlier ones to the same question, though each is drawn and none is named.
 
     With memory `all` a reply is at a rate one of the earlier ones, each alike, and else drawn by the policy. With
-    `last` it is at that rate the one before. With `drift` the t-th reply is random play with probability rate^t.
+    `last` it is at that rate the one before. With `drift` the t-th reply is random play with probability rate^t, and
+    with `worsen` with probability 1 - rate^t.
     """
 
     def __init__(self, questions: TreeQuestions, rows: Floats, key: Key, memory: Memory, rate: float) -> None:
@@ -81,7 +82,12 @@ class MemorySource:
         self._generator = np.random.default_rng(key.at("remembered").value)
         self.replies: list[list[int]] = [[] for _ in range(len(questions))]
         """Actions by question in the order of the replies."""
-        self._played = np.zeros(len(rows))
+        self._played, self._before, self._last = np.zeros(len(rows)), np.zeros(len(rows)), np.zeros(len(questions))
+
+    @property
+    def played_last(self) -> Floats:
+        """Mean policy of the replies of the last call, as of the second stage."""
+        return (self._played - self._before) / self._questions.spread(self._last)
 
     @property
     def played(self) -> Floats:
@@ -92,6 +98,7 @@ class MemorySource:
     def __call__(self, numbers: Ints) -> ReplyTally:
         """Draw so many replies to each question."""
         before = [len(some) for some in self.replies]
+        self._before, self._last = self._played.copy(), np.asarray(numbers, dtype=float)
         for question, number in enumerate(numbers):
             for _ in range(int(number)):
                 self._reply(question)
@@ -102,8 +109,10 @@ class MemorySource:
     def _reply(self, question: int) -> None:
         first, after = self._questions.slots[question : question + 2]
         past, policy = self.replies[question], self._rows[first:after]
-        if self._memory == "drift":
-            other, weight = np.full(after - first, 1.0 / (after - first)), self._rate ** len(past)
+        if self._memory in ("drift", "worsen"):
+            fading = self._rate ** len(past)
+            other = np.full(after - first, 1.0 / (after - first))
+            weight = fading if self._memory == "drift" else 1.0 - fading
         else:
             remembered = past[-1:] if self._memory == "last" else past
             other = np.bincount(remembered, minlength=after - first) / max(len(remembered), 1)

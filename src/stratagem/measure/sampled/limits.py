@@ -13,7 +13,9 @@
    other; the one is biased upwards and the other downwards.
 
 The limits are of the exploitability of what the player played while it was asked: of the mean, over its replies, of the
-policy by which each was drawn. A player without a memory draws all of them by one policy, and the limits are of that.
+policy by which each was drawn. The upper limit is of all replies, and the lower one of those of the second stage, by
+which it is judged: of a player that plays worse and worse it may be above the exploitability of the mean over all.
+A player without a memory draws all of them by one policy, and the limits are of that.
 Where each reply may depend on earlier ones, its difference from that policy still has mean 0 given the past, so the
 differences add up as a martingale's do, with no more variance than independent replies have. What such a player would
 play without its memory they do not say: replies from a memory of all earlier ones are almost exchangeable, and those
