@@ -240,6 +240,10 @@ def test_mark_of_a_test_is_no_part_of_the_agent(identity_of):
     [
         ("def act(q):\n    return open('x').read()", "`open` in act"),
         ("import os\ndef act(q):\n    return os.environ['X']", "the module `os`"),
+        (
+            "from stratagem.players.catalogue import make_player\ndef act(q):\n    return make_player('api:m@http://x')",
+            "the module `stratagem.players.catalogue`",
+        ),
         ("from numpy import loadtxt\ndef act(q):\n    return loadtxt('x')", "a file that numpy loads"),
         ("def act(q):\n    import subprocess\n    return 1", "the module `subprocess`"),
         ("import numpy as np\ndef act(q):\n    return np.load('x')", "a file that numpy loads"),

@@ -46,6 +46,8 @@ CLOSED = frozenset(
     )
 )
 """Packages that read nothing from outside of the program but the clock and chance."""
+_NAMING = (f"{PACKAGE}.api", f"{PACKAGE}.players.catalogue")
+"""Modules of this package that make players by a name, behind which there may be a server or a file."""
 _OPENING = frozenset(("__import__", "compile", "eval", "exec", "getattr", "globals", "input", "open", "vars"))
 """Built-in functions that reach outside of the program, or that name what they reach only when they run."""
 _LOADING = frozenset(("fromfile", "genfromtxt", "load", "loadtxt", "memmap"))
@@ -157,7 +159,7 @@ class IdentitySearch:
         top = name.partition(".")[0].removeprefix("_")
         if top == "numpy" and function in _LOADING:
             self._miss("a file that numpy loads")
-        if top not in CLOSED or name == PACKAGE or name.startswith(f"{PACKAGE}.api"):
+        if top not in CLOSED or name == PACKAGE or name.startswith(_NAMING):
             self._miss(f"the module `{name}`")
         return f"{name} {_version(name)}"
 
