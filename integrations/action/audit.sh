@@ -68,7 +68,8 @@ else
 fi
 if [[ -n ${AUDIT_BASELINE:-} && -f $out/card.md ]]; then
     if changes=$(stratagem compare -- "$AUDIT_BASELINE" "$out" 2>&1); then
-        summary+=$'\n\n### Changes since the baseline\n\n~~~text\n'$changes$'\n~~~'
+        # indented, since a name in another card could close a fence
+        summary+=$'\n\n### Changes since the baseline\n\n    '${changes//$'\n'/$'\n    '}
     elif ((status == 0)); then
         status=2 # a baseline that cannot be read is a mistake
     fi

@@ -3,7 +3,7 @@
 import pytest
 
 import stratagem as sg
-from stratagem.api.stopped import so_far_of
+from stratagem.api.stopped import going_on, so_far_of
 from stratagem.players.uniform import Random
 
 
@@ -56,3 +56,9 @@ def test_interrupted_audit_says_how_it_goes_on(stopping, tmp_path):
         sg.audit(stopping, games="kuhn", decisions=2000, out=tmp_path / "audit", progress=False)
     assert caught.value.__notes__ == [f"The same call goes on with the audit in {tmp_path / 'audit'}."]
     assert so_far_of(caught.value) is None
+
+
+def test_a_call_within_a_call_says_once_how_to_go_on():
+    with pytest.raises(KeyboardInterrupt) as caught, going_on("Go on."), going_on("Go on."):
+        raise KeyboardInterrupt
+    assert caught.value.__notes__ == ["Go on."]

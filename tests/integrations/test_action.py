@@ -63,6 +63,20 @@ def test_sound_agent_passes_and_is_compared_with_the_baseline(act):
 
 
 @pytest.mark.runs
+def test_name_in_a_baseline_is_no_markup_of_the_summary(act):
+    sg.audit("TightValue", games="kuhn", decisions=300, out=act.work / "before", progress=False)
+    card = act.work / "before/card.json"
+    card.write_text(
+        card.read_text("utf-8").replace('"kuhn/TightValue"', r'"x\n~~~\n<b>bold</b>\n```\n<i>"', 1), "utf-8"
+    )
+    status, summary, _, _ = act(agent="NashApprox", baseline="before/card.json", **GAME)
+    assert status == 0
+    lines = summary.partition("### Changes since the baseline\n\n")[2].rstrip("\n").splitlines()
+    assert "    <b>bold</b>" in lines
+    assert all(line.startswith("    ") for line in lines), "a block of code that no text can end"
+
+
+@pytest.mark.runs
 def test_endpoint_is_asked_within_the_budget(act, monkeypatch):
     monkeypatch.setenv("STRATAGEM_SERVE_KEY", "a-long-key-of-the-server")
     with sg.serve("NashApprox", "kuhn", port=0) as server:

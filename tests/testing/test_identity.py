@@ -116,6 +116,111 @@ def test_digest_differs_where_the_agent_does(identity_of):
     assert len({before.digest, *digests}) == 1 + len(CHANGES), "each change has a digest of its own"
 
 
+HIDDEN = {
+    "attribute of a function": "def act(q):\n    return act.move\nact.move = 'BET'",
+    "function that wraps": """
+from functools import wraps
+def hurried(function):
+    @wraps(function)
+    def inner(q):
+        return 'BET' if q else function(q)
+    return inner
+@hurried
+def act(q):
+    return 1
+""",
+    "function behind a cache": """
+from functools import cache
+@cache
+def best(card):
+    return 'BET'
+def act(q):
+    return best(q)
+""",
+    "function by the type of its argument": """
+from functools import singledispatch
+@singledispatch
+def best(card):
+    return 1
+@best.register
+def _(card: int):
+    return 'BET'
+def act(q):
+    return best(q)
+""",
+    "function in an object of Python": """
+from types import SimpleNamespace
+def best(card):
+    return 'BET'
+BOTS = SimpleNamespace(best=best)
+def act(q):
+    return BOTS.best(q)
+""",
+    "default of a dictionary": """
+from collections import defaultdict
+MOVES = defaultdict(lambda: 'BET')
+def act(q):
+    return MOVES[q]
+""",
+    "attribute that is no field": """
+from dataclasses import dataclass
+@dataclass
+class Agent:
+    size: int = 1
+    def __call__(self, q):
+        return self.move
+act = Agent()
+act.move = 'BET'
+""",
+    "method of a dictionary": "class Agent(dict):\n    def __call__(self, q):\n        return 'BET'\nact = Agent()",
+    "method of a named tuple": """
+from typing import NamedTuple
+class Agent(NamedTuple):
+    size: int = 1
+    def __call__(self, q):
+        return 'BET'
+act = Agent()
+""",
+    "method of a text": """
+class Card(str):
+    def best(self):
+        return 'BET'
+KING = Card('K')
+def act(q):
+    return KING.best()
+""",
+    "method of a class of classes": """
+class Kind(type):
+    def best(cls):
+        return 'BET'
+class Card(metaclass=Kind):
+    pass
+def act(q):
+    return Card.best()
+""",
+}
+
+
+@pytest.mark.parametrize("source", HIDDEN.values(), ids=HIDDEN)
+def test_code_that_a_name_hides_counts(identity_of, source):
+    before, after = identity_of(source=source), identity_of("'BET'", "'PASS'", source=source)
+    assert before.digest != after.digest
+    assert before.unseen == ()
+    assert identity_of(source=source) == before
+
+
+def test_two_functions_on_one_line_differ(identity_of):
+    source = "one, other = (lambda q: 'BET'), (lambda q: 'PASS')"
+    assert identity_of(source=source, name="one") != identity_of(source=source, name="other")
+
+
+def test_plain_named_tuple_needs_no_source(identity_of):
+    source = "from collections import namedtuple\nP = namedtuple('P', 'x')({})\ndef act(q):\n    return P.x"
+    one, other = (identity_of(source=source.format(value)) for value in (1, 2))
+    assert one != other
+    assert one.unseen == other.unseen == ()
+
+
 @pytest.mark.parametrize(
     ("old", "new"), [("# a comment", "# another"), ("unread = 1", "unread = 2"), ("return 1\n", "return 2\n"), ("", "")]
 )
@@ -135,6 +240,11 @@ def test_mark_of_a_test_is_no_part_of_the_agent(identity_of):
     [
         ("def act(q):\n    return open('x').read()", "`open` in act"),
         ("import os\ndef act(q):\n    return os.environ['X']", "the module `os`"),
+        (
+            "from stratagem.players.catalogue import make_player\ndef act(q):\n    return make_player('api:m@http://x')",
+            "the module `stratagem.players.catalogue`",
+        ),
+        ("from numpy import loadtxt\ndef act(q):\n    return loadtxt('x')", "a file that numpy loads"),
         ("def act(q):\n    import subprocess\n    return 1", "the module `subprocess`"),
         ("import numpy as np\ndef act(q):\n    return np.load('x')", "a file that numpy loads"),
         ("from pathlib import Path\nP = Path('x')\ndef act(q):\n    return P.read_text()", "`P` (pathlib.PosixPath)"),

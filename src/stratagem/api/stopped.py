@@ -41,5 +41,6 @@ def going_on(sentence: str) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, ServerFailed) as stop:
-        stop.add_note(sentence)
+        if sentence not in getattr(stop, "__notes__", ()):  # an inner call may have said it
+            stop.add_note(sentence)
         raise

@@ -13,14 +13,16 @@ import dis
 import inspect
 import pickle
 import sys
+from collections import defaultdict, namedtuple
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
-from functools import partial
+from functools import cache, partial
 from hashlib import blake2b
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import resolve_name
+from io import BytesIO
 from pathlib import Path
 from textwrap import dedent
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -44,6 +46,8 @@ CLOSED = frozenset(
     )
 )
 """Packages that read nothing from outside of the program but the clock and chance."""
+_NAMING = (f"{PACKAGE}.api", f"{PACKAGE}.players.catalogue")
+"""Modules of this package that make players by a name, behind which there may be a server or a file."""
 _OPENING = frozenset(("__import__", "compile", "eval", "exec", "getattr", "globals", "input", "open", "vars"))
 """Built-in functions that reach outside of the program, or that name what they reach only when they run."""
 _LOADING = frozenset(("fromfile", "genfromtxt", "load", "loadtxt", "memmap"))
@@ -61,7 +65,9 @@ _LIBRARY = Path(inspect.__file__).resolve().parent
 """Folder of Python's own modules."""
 _LARGE = 2_000
 """Largest number of objects behind an agent that are compared."""
-_PLAIN = (type(None), bool, int, float, complex, str, bytes)
+_PLAIN: tuple[Any, ...] = (type(None), bool, int, float, complex, str, bytes)
+_CACHED = type(cache(len))
+"""Type of a function behind a cache, which pickle knows by its name alone."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +101,7 @@ class IdentitySearch:
             MethodType: lambda value, name: str(self._each(name, value.__func__, value.__self__)),
             BuiltinFunctionType: self._describe_built_in,
             partial: lambda value, name: str(self._each(name, value.func, value.args, value.keywords)),
+            _CACHED: lambda value, name: self.describe(value.__wrapped__, name),
             property: lambda value, name: str(self._each(name, value.fget, value.fset)),
             (classmethod, staticmethod): lambda value, name: self.describe(value.__func__, name),
             type: self._describe_class,
@@ -104,7 +111,7 @@ class IdentitySearch:
 
     def describe(self, value: object, name: str, attributes: Set[str] = frozenset()) -> str:
         """Return a text that differs where the object does; `attributes` are those that are read of a module."""
-        if isinstance(value, _PLAIN):
+        if isinstance(value, _PLAIN) and _is_installed(type(value).__module__):
             return repr(value)
         module = isinstance(value, ModuleType)
         key = (id(value), attributes) if module else id(value)
@@ -117,7 +124,19 @@ class IdentitySearch:
         if isinstance(value, ModuleType):
             return self._describe_module(value, attributes)
         found = (describe for kinds, describe in self._kinds.items() if isinstance(value, kinds))
-        return next(found, self._describe_object)(value, name)
+        text = next(found, self._describe_object)(value, name)
+        return text + self._describe_kind(value, name) if isinstance(value, (list, tuple, Mapping, Set)) else text
+
+    def _describe_kind(self, value: Any, name: str) -> str:
+        """Describe what a container has beside its items: the methods of the user's class, and a default."""
+        default = self.describe(value.default_factory, name) if isinstance(value, defaultdict) else ""
+        kind = type(value)
+        if _is_installed(kind.__module__) or _is_named_tuple(kind):
+            return default
+        held = {**getattr(value, "__dict__", {}), **_slots(value)}
+        return str(
+            [default, self.describe(kind, name), *(one + self.describe(what, one) for one, what in held.items())]
+        )
 
     def _each(self, name: str, *values: object) -> list[str]:
         return [self.describe(value, name) for value in values]
@@ -136,9 +155,11 @@ class IdentitySearch:
         read = sorted(attributes & vars(module).keys())
         return str([module.__name__, *(self.describe(vars(module)[one], one, attributes) for one in read)])
 
-    def _describe_installed(self, name: str) -> str:
+    def _describe_installed(self, name: str, function: str = "") -> str:
         top = name.partition(".")[0].removeprefix("_")
-        if top not in CLOSED or name == PACKAGE or name.startswith(f"{PACKAGE}.api"):
+        if top == "numpy" and function in _LOADING:
+            self._miss("a file that numpy loads")
+        if top not in CLOSED or name == PACKAGE or name.startswith(_NAMING):
             self._miss(f"the module `{name}`")
         return f"{name} {_version(name)}"
 
@@ -146,17 +167,23 @@ class IdentitySearch:
         owner = value.__self__
         module = owner.__name__ if isinstance(owner, ModuleType) else type(owner).__module__
         own = "" if isinstance(owner, ModuleType) else self.describe(owner, name)
-        return f"{self._describe_installed(module)} {value.__qualname__} {own}"
+        return f"{self._describe_installed(module, value.__name__)} {value.__qualname__} {own}"
 
     def _describe_function(self, function: FunctionType, name: str) -> str:
         """Describe a function by its source, its defaults, its closure, and the globals that it reads."""
         if _is_installed(function.__module__):
-            return f"{self._describe_installed(function.__module__)} {function.__qualname__}"
+            return f"{self._describe_installed(function.__module__, function.__name__)} {function.__qualname__}"
         parts = [self._read_source(function), *self._each(name, function.__defaults__, function.__kwdefaults__)]
+        parts += [one + self.describe(value, one) for one, value in vars(function).items() if one != "pytestmark"]
         for free, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
             with suppress(ValueError):  # of a variable that has no value yet
                 parts.append(self.describe(cell.cell_contents, free))
         codes = list(_codes(function.__code__))
+        if function.__code__.co_name == "<lambda>":  # two on one line have one source
+            parts += [f"{code.co_code!r}{code.co_names}{code.co_varnames}" for code in codes]
+            parts += self._each(
+                name, *(one for code in codes for one in code.co_consts if not isinstance(one, CodeType))
+            )
         attributes = frozenset(one for code in codes for one in code.co_names)
         for code in codes:
             parts += self._describe_names(code, function, attributes)
@@ -192,12 +219,13 @@ class IdentitySearch:
             for one, value in sorted(vars(kind).items())
             if not (one[:2] == one[-2:] == "__" and _is_generated(value)) and one != "_abc_impl"
         ]
-        return str([self._read_source(kind), *members, *self._each(name, *kind.__bases__)])
+        return str([self._read_source(kind), *members, *self._each(name, type(kind), *kind.__bases__)])
 
     def _read_source(self, thing: FunctionType | type) -> str:
         """Return the source without comments and without the marks of tests, whose limits change no agent."""
         try:
-            source = dedent(inspect.getsource(thing))
+            # by the code, since a function that wraps another one has the source of the other
+            source = dedent(inspect.getsource(thing.__code__ if isinstance(thing, FunctionType) else thing))
         except (OSError, TypeError):
             return self._miss(f"the source of {thing.__qualname__}")
         try:
@@ -228,18 +256,37 @@ class IdentitySearch:
         if whole in _CHANCE:
             return whole
         if is_dataclass(value):
-            held = {field.name: getattr(value, field.name, None) for field in fields(value)}
+            further = {} if _is_installed(kind.__module__) else getattr(value, "__dict__", {})
+            held = {**further, **{field.name: getattr(value, field.name, None) for field in fields(value)}}
         elif not _is_installed(kind.__module__) or kind.__module__.startswith(f"{PACKAGE}."):
             held = {**getattr(value, "__dict__", {}), **_slots(value)}
         else:
             return self._pickle(value, name, whole)
-        return str([self.describe(kind, name), *(one + self.describe(what, one) for one, what in held.items())])
+        plain = next((one.__repr__(value) for one in _PLAIN if isinstance(value, one)), "")
+        return str([plain, self.describe(kind, name), *(one + self.describe(what, one) for one, what in held.items())])
 
     def _pickle(self, value: object, name: str, kind: str) -> str:
         if kind.partition(".")[0].removeprefix("_") in CLOSED:
+            self._describe_installed(kind, getattr(value, "__name__", ""))
             with suppress(Exception):
-                return f"{kind} {blake2b(pickle.dumps(value, protocol=4), digest_size=16).hexdigest()}"
+                file = BytesIO()
+                PartPickler(file, lambda part: self.describe(part, name)).dump(value)
+                return f"{kind} {blake2b(file.getvalue(), digest_size=16).hexdigest()}"
         return self._miss(f"`{name}` ({kind})")
+
+
+class PartPickler(pickle.Pickler):
+    """Pickler that writes the description of a function or a class, and not its name alone."""
+
+    def __init__(self, file: BytesIO, describe: Callable[[object], str]) -> None:
+        super().__init__(file, protocol=4)
+        self._describe = describe
+
+    def persistent_id(self, value: object) -> str | None:
+        """Return the description of a part that pickle would know by its name."""
+        if isinstance(value, FunctionType | BuiltinFunctionType | type | _CACHED) and value.__module__ != "copyreg":
+            return self._describe(value)
+        return None
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:
@@ -275,10 +322,17 @@ def _version(name: str) -> str:
 
 def _is_generated(member: object) -> bool:
     """Return whether a member of a class has no source of its own, as what a dataclass adds."""
+    member = member.__func__ if isinstance(member, staticmethod) else member  # as `__new__` of a named tuple
     if isinstance(member, FunctionType):
         file = member.__code__.co_filename
         return file.startswith("<") or Path(file).name in _GENERATORS
     return not (callable(member) or isinstance(member, classmethod | staticmethod | property))
+
+
+def _is_named_tuple(kind: type) -> bool:
+    """Return whether a class is a named tuple without methods of the user's."""
+    own = getattr(kind, "_fields", None) if kind.__bases__ == (tuple,) else None
+    return own is not None and vars(kind).keys() <= vars(namedtuple("_", own)).keys()
 
 
 def _slots(value: object) -> dict[str, object]:
