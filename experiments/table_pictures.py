@@ -91,6 +91,13 @@ def coverage(cells: Cells) -> Iterator[Dot]:
         yield Dot(f"{cells[0]}, {cells[1]} replies, {name}", least, least, most, marked=name == "upper")
 
 
+def misses(cells: Cells) -> Iterator[Dot]:
+    """Share of limits above the true mean, by Gaffke's limit and by Student's t; Gaffke's is marked."""
+    for name, cell in (("Gaffke", cells[2]), ("t", cells[3])):
+        (share,) = numbers(cell)
+        yield Dot(f"{cells[0]}, {cells[1]} deals, {name}", share, share, share, marked=name == "Gaffke")
+
+
 ENGINE = {
     "decoding against": "decoding, fp32, batches of 1 to 32",
     "the same in bf16": "decoding, bf16, batches of 1 to 32",
@@ -188,6 +195,7 @@ def first_places(cells: Cells) -> Iterator[Dot]:
 PICTURES = {
     "audit": Picture("Exploitability in Kuhn poker, chips a hand: limits at 95 % each", limits, 0, 1.1),
     "coverage": Picture("Per cent of repetitions in which a limit holds, least to most", coverage, 80, 100),
+    "deal-coverage": Picture("Per cent of lower limits above the true mean; 5 are allowed", misses, 0, 100),
     "diplomacy-search": Picture(
         "First places against six of a kind, with ties and alone, per cent, 95 % intervals", first_places, 0, 100
     ),

@@ -66,7 +66,7 @@ def test_line_tells_replies_and_what_was_illegal():
     found = evaluated(Told(sloppy), effort=20)
     (line,) = (note for note in found.tables()[0].notes if note.startswith("exploitability of "))
     assert " from 240 replies in 12 situations; each limit holds with 95 %, both together with 90 %, " in line
-    assert "illegal, which count as the game's own action; " in line
+    assert "illegal, which count as the rules play them; " in line
     assert 0.15 < found.results[0].rows[0].exploitability.basis.illegal_rate < 0.35
     few = evaluated(Told(sloppy), effort=4)
     assert math.isnan(few.results[0].rows[0].exploitability.exploitability)

@@ -6,7 +6,7 @@ from unicodedata import category
 import pytest
 
 from stratagem.base.visible import json_text, visible
-from stratagem.connect.inspect.shown import cell
+from stratagem.show.markdown import escape_cell
 from stratagem.games.talk.message import Message, Naming, quote_text
 from stratagem.show.console import VisibleText, plain
 from stratagem.show.html import element
@@ -43,7 +43,7 @@ def test_text_of_a_model_is_shown_without_hidden_characters(odd):
         visible(said),
         json_text({"said": said}),
         plain(VisibleText(said)),
-        cell(said),
+        escape_cell(said),
         str(element("p", said)),
     ):
         assert hidden(shown.replace("\n", "")) == []

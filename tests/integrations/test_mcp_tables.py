@@ -425,17 +425,24 @@ def test_requests_of_other_players_go_to_their_engines(questions):
     assert answer.ticket == ticket
 
 
-def test_a_defect_is_told_to_the_operator_alone(capsys):
+def test_a_defect_is_told_to_the_operator_alone():
+    log = io.StringIO()
+    handler = logging.StreamHandler(log)
+    logging.getLogger("stratagem.connect.mcp.tools").addHandler(handler)
+
     class Broken:
         summary = ""
 
         def observe(self, handle):
             raise ZeroDivisionError("the secret card is K")
 
-    reply = call_tool(Broken(), "observe", {"table": "x"})
+    try:
+        reply = call_tool(Broken(), "observe", {"table": "x"})
+    finally:
+        logging.getLogger("stratagem.connect.mcp.tools").removeHandler(handler)
     assert reply.is_error
     assert "secret" not in reply.text
-    assert "secret" in capsys.readouterr().err
+    assert "secret" in log.getvalue()
 
 
 def test_every_tool_has_a_schema_that_names_its_arguments():

@@ -128,7 +128,7 @@ def test_style_without_version_keeps_the_goal_of_stored_results(style):
 
 def test_later_versions_are_those_of_the_styles_with_a_goal():
     view = seen(make_game("kuhn"), turns=1)[0]
-    with_goal = {name for name in ("plain", "reasoned", "brief", "bare", "gtbench") if FIRST_GOAL in str(
+    with_goal = {name for name in ("plain", "reasoned", "brief", "bare", "gtbench", "arena") if FIRST_GOAL in str(
         make_style(name).messages(view))}  # fmt: skip
     assert {text.partition("(")[0] for text in LATER_VERSIONS} == with_goal == {"plain", "reasoned", "brief"}
 

@@ -21,7 +21,7 @@ from stratagem.connect.logs.base import (
     number_of,
     text_of_field,
 )
-from stratagem.games.catalogue import make_game
+from stratagem.games.bounded import make_bounded_game
 from stratagem.measure.logs.scores import ItemScore
 
 GAMES = {
@@ -88,7 +88,7 @@ def _game(file: LogFile, replay: Mapping[str, Any]) -> str:
         configuration = replay.get("configuration") or {}
         of_engine = str(configuration.get("openSpielGameName") or name.removeprefix(_OPEN_SPIEL))
         try:
-            make_game(f"spiel:{of_engine}")
+            make_bounded_game(f"spiel:{of_engine}")
         except BadParameter:
             pass
         except Exception as error:

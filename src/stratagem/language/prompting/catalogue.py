@@ -49,7 +49,7 @@ LATER_VERSIONS = tuple(
     for name, factory in STYLES.items()
     if isinstance(factory, type) and issubclass(factory, GoalStyle)
     for version in GOALS
-    if version > 1
+    if version > factory.version
 )
 """Styles in the versions after the first, which a name alone does not mean."""
 
