@@ -311,16 +311,36 @@ def _drop_a_deal(folder):
 
 def _drop_last_replies(folder):
     for table, column in (("episodes", "id"), ("decisions", "episode")):
-        path = shard(folder, "replies", table, -1)
-        forge_rows(
-            path,
-            lambda rows, column=column: [row for row in rows if not re.search(r"/ask/.*/[1-9][0-9]$", row[column])],
-        )
+        for path in sorted((folder / "records" / "kuhn-replies" / table).glob("*.parquet")):
+            forge_rows(
+                path,
+                lambda rows, column=column: [row for row in rows if not re.search(r"/ask/.*/[1-9][0-9]$", row[column])],
+            )
     write_digests(folder)
 
 
 def _change_planned_decisions(folder):
     forge_card(folder, lambda card, figures: card["probes"]["kuhn"].update(replies=70))
+
+
+def test_a_baseline_that_was_taken_out_is_found(folder):
+    path = folder()
+    forge_card(path, lambda card, figures: card.update(baseline="random"))
+    assert "baseline" in verdict(path)
+
+
+def test_asking_another_agent_than_that_of_the_card_is_refused(folder):
+    path = folder()
+    forge_card(path, lambda card, figures: card.update(agent="gpt-9"))
+    with pytest.raises(sg.StratagemError, match="not the agent of its card"):
+        sg.verify_figures(path, ask=5, progress=False)
+
+
+def test_a_card_of_an_earlier_version_is_one_sentence(folder):
+    path = folder()
+    forge_card(path, lambda card, figures: card.update(card=2))
+    with pytest.raises(sg.StratagemError, match="version 2"):
+        sg.verify_figures(path, progress=False)
 
 
 @pytest.mark.parametrize(
