@@ -15,7 +15,9 @@ from stratagem.base.manifest import DIGESTS, faults_of_digests
 from stratagem.base.options import check_seed, whole
 from stratagem.games.base import Json
 from stratagem.measure.audit.asked_again import AskedAgain, ask_again
+from stratagem.measure.audit.card import VERSION
 from stratagem.show.table import ResultTable, text_table
+from stratagem.verifier.audit_record import read_object
 from stratagem.verifier.card_check import CARD, DAMAGE, PLAN, CardCheck, FigureCheck
 from stratagem.verifier.run_check import RUN, run_checks
 
@@ -132,6 +134,8 @@ def verify_figures(path: str | Path, *, ask: int = 0, seed: int = 0, progress: b
         raise BadParameter(f"There is no card of an audit and no run in {folder}.")
     if is_run and ask:
         raise BadParameter(f"{folder} is a run, which an audit asks again: `ask` is for cards.")
+    if not is_run:
+        _check_version(folder)
     with bar("", shown=progress) as show:
         show(0, 0, "digests")
         faults = tuple(faults_of_digests(folder))
@@ -153,8 +157,28 @@ def _card_checks(folder: Path, prefix: str = "") -> Iterator[FigureCheck]:
         yield FigureCheck(f"{prefix}card", "differs", detail=str(error))
     except DAMAGE as error:
         yield FigureCheck(f"{prefix}card", "differs", detail=f"The card or its record is damaged: {error!r}.")
+    if not prefix and not (folder / _BASELINE).is_dir() and _has_baseline(folder):
+        yield FigureCheck("baseline", "differs", detail=f"The card has a baseline, and there is no folder {_BASELINE}.")
     if not prefix and (folder / _BASELINE).is_dir():
         yield from _card_checks(folder / _BASELINE, "baseline: ")
+
+
+def _check_version(folder: Path) -> None:
+    """Refuse a card of an earlier version, which lacks what a check needs."""
+    try:
+        version = read_object(folder / CARD).get("card")
+    except BadRecord:
+        return  # a damaged card is named by the checks
+    if version != VERSION:
+        said = f"{version!r}"[:20]
+        raise BadRecord(f"{folder / CARD} is a card of version {said}, and cards of version {VERSION} are verified.")
+
+
+def _has_baseline(folder: Path) -> bool:
+    try:
+        return bool(read_object(folder / CARD).get("baseline"))
+    except BadRecord:
+        return False
 
 
 def _agent(folder: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -129,6 +129,39 @@ def faults_of_keys(replies: list[RecordedReply], key: Key) -> Iterator[str]:
         if one.episode["key"] != key.at("ask", one.question, one.place).value:
             yield f"The question {one.episode['id']} was not drawn by the seed of the card."
             return
+
+
+def faults_of_bout(game: str, bout: list[Row], keys: Sequence[Key], agent: str, first: bool) -> Iterator[str]:
+    """Yield a sentence where the games of a bout are others than those that the seed, the agent and the seats ask for.
+
+    The agent is the first of its players, or with `first` false each of the others.
+    """
+    played = defaultdict[int, set[int]](set)
+    for one in bout:
+        match, slots, seats = (
+            re.fullmatch(r".*/([0-9]+)\.([0-9]+)", one["id"], re.DOTALL),
+            one["slots"],
+            len(one["slots"]),
+        )
+        if not match or slots != [(seat - int(match[2])) % seats for seat in range(seats)]:
+            yield f"The seats of {one['id']} are not those of its turn."
+            return
+        names = [player.rpartition("@")[0] for player in one["players"]]
+        if any(name != agent for name, slot in zip(names, slots, strict=True) if (slot == 0) == first):
+            yield f"{one['id']} was not played by the agent of the card."
+            return
+        group, _, deal = one["group"].rpartition("/")
+        opponent = group.removeprefix(f"{game}/{names[slots.index(0)]}/")
+        drawn = [key.at("bout", game, opponent).at("deal", int(match[1])) for key in keys]
+        if deal != match[1] or not any(
+            (one["key"], one["chance"]) == (key.value, key.at("chance").value) for key in drawn
+        ):
+            yield f"The deal of {one['id']} was not drawn by the seed of the card."
+            return
+        played[int(match[1])].add(int(match[2]))
+    seats = len(bout[0]["slots"])
+    if any(played.get(deal) != set(range(seats)) for deal in range(len(played))) or len(bout) != seats * len(played):
+        yield f"A game of {bout[0]['group'].rpartition('/')[0]} is missing, or is there twice."
 
 
 def faults_of_play(game: Game[Any], episode: Row) -> Iterator[str]:

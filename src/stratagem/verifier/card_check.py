@@ -22,6 +22,19 @@ from stratagem.verifier.figures import AgentAnswers
 
 CARD, PLAN = "card.json", "evaluation.json"
 Agreement = Literal["agrees", "differs", "not recomputed"]
+_SHARES = {
+    "replies": 0.45,
+    "bound": 0.45,
+    "words": 0.15,
+    "style": 0.1,
+    "repeat": 0.03,
+    "rules": 0.07,
+    "matches": 0.2,
+    "talk": 0.2,
+    "injection": 0.2,
+    "exploiter": 0.2,
+}
+"""Share of the decisions of a game that a probe may ask for."""
 _FIELDS = ("value", "lower", "upper", "n", "chance", "p", "holm_p", "certain", "alarm", "deals")
 DAMAGE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError)
 """Errors of code that reads what a stranger may have changed."""
@@ -93,6 +106,12 @@ class CardCheck:
             own = records.read_object(path / PLAN)
             if any(own.get(name) != plan.get(name) for name in ("player", "games", "decisions", "seed")):
                 return FigureCheck("plan", "differs", detail=f"{path.relative_to(self.folder)} is of another audit.")
+        each = int(self.card["decisions"]) // len(self.games)
+        for game in self.games:
+            for probe, planned in self.probes[game].items():
+                if probe in _SHARES and planned != int(_SHARES[probe] * each):
+                    detail = f"{game}: {probe} has another number of decisions than an audit gives it."
+                    return FigureCheck("plan", "differs", planned, int(_SHARES[probe] * each), detail)
         return FigureCheck("plan", "agrees")
 
     def _check_game(self, game: str) -> Iterator[FigureCheck]:
@@ -126,10 +145,11 @@ class CardCheck:
                     faults += records.faults_of_play(made, one)
             for player, replies in records.replies_of(list(episodes)).items():
                 faults += records.faults_of_replies(replies)
-                faults += records.faults_of_keys(replies, key if probe == "replies" else key.at(player))
+                keys = {"replies": key, "exploiter": key.at("fresh")}
+                faults += records.faults_of_keys(replies, keys.get(probe, key.at(player)))
         except DAMAGE as error:
             faults.append(f"It lacks a column or a value: {error}.")
-        if not episodes:
+        if not episodes and probe in _SHARES and probe != "exploiter":  # a list may be fitted to stated probabilities
             faults.append("It holds no episode.")
         return FigureCheck(name, "differs" if faults else "agrees", detail=faults[0] if faults else "")
 
@@ -239,6 +259,8 @@ class GameFigures:
             if len(found) != 1:
                 raise BadRecord(f"The questions were put to {len(found)} players.")
             self.agent, replies = next(iter(found.items()))
+            if self.agent != self._check.card.get("agent"):
+                raise BadRecord(f"The questions were put to {self.agent[:200]}, not to the agent of the card.")
             self._answers = AgentAnswers(self._made, replies)
             legal = {question: one.actions for question, one in self._answers.sets.items()}
             if fault := next(records.illegal_actions(self._made, replies, legal), ""):
@@ -268,7 +290,12 @@ class GameFigures:
             raise BadRecord("The episode that the card names is not in the record.")
         if probe == "matches" and (name == "payoff_random") != (groups[shown].rpartition("/")[2] == "random"):
             raise BadRecord("The episode that the card names is one against another opponent.")
-        return [one for one in self._episodes[probe] if groups[one["id"]] == groups[shown]]
+        bout = [one for one in self._episodes[probe] if groups[one["id"]] == groups[shown]]
+        key, agent = Key(self._check.seed).at("audit", self._game, probe), str(self._check.card.get("agent"))
+        keys = (key,) if probe == "matches" else (key, key.at("recorded"))
+        if fault := next(records.faults_of_bout(self._game, bout, keys, agent, probe == "matches"), ""):
+            raise BadRecord(fault)
+        return bout
 
     def _bound(self) -> dict[str, Known]:
         bout = self._bout("exploitability", "bound")

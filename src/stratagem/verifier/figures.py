@@ -89,6 +89,8 @@ class AgentAnswers:
 
     def shares(self, counts: Floats, prior: float = 0.0) -> Floats:
         """Return the share of each action among those of its question; even where there is none."""
+        if self.game.spec.on_illegal != "default" and any(one.row["how"] != "scripted" for one in self.replies):
+            raise CannotCompute("The agent may lose the game by an illegal reply, which is not in this tree.")
         counts = counts + prior
         totals = np.bincount(self.question_of, counts)[self.question_of]
         even = 1.0 / np.diff(self.starts)[self.question_of]
@@ -145,7 +147,10 @@ class AgentAnswers:
         best, slopes = self.gain(rows, self.exploiter)
         if len(every) == sizes:  # a player without chance is asked each question once
             return figure | {"value": best, "lower": best, "upper": best, "p": float(best <= 1e-9)}
-        each, more = divmod(max(round(0.25 * planned), sizes), sizes)
+        first = max(round(0.25 * planned), sizes)
+        if len(every) < first + planned - round(0.25 * planned):
+            raise BadRecord(f"The record has {len(every)} replies, fewer than {planned} decisions ask for.")
+        each, more = divmod(first, sizes)
         pilot = [one for one in every if one.place < each + (one.question < more)]
         later = [one for one in every if one.place >= each + (one.question < more)]
         self.exploiter = exploiter = self.responses(self.shares(self.counts(pilot)))

@@ -17,6 +17,7 @@ import numpy as np
 from stratagem.base.errors import BadParameter, BadRecord
 from stratagem.games.base import Json
 from stratagem.games.key import Key
+from stratagem.measure.audit.card import read_card
 from stratagem.measure.audit.measurement import LEVEL
 from stratagem.measure.audit.plan import RECORDS, AuditPlan, plan_audit
 from stratagem.measure.audit.probes.replies import gain_of
@@ -72,7 +73,7 @@ class AskedAgain:
 
 def ask_again(folder: Path, number: int, seed: int) -> AskedAgain:
     """Draw decisions among the recorded questions of an audit, ask the agent again, and test the agreement."""
-    plan = _plan_of(folder)
+    plan, agent = _plan_of(folder), read_card(folder).agent
     key = Key(seed).at("asked again")
     old, new = list[list[int]](), list[list[int]]()
     equal, repeats = 0, True
@@ -80,6 +81,8 @@ def ask_again(folder: Path, number: int, seed: int) -> AskedAgain:
     for game, places in drawn.items():
         step = next(one for one in plan.steps if one.game == game and one.probe.name == "replies")
         task = plan.task(step, None)
+        if task.agent.name != agent:
+            raise BadRecord(f"The plan in {folder} asks {task.agent.name}, which is not the agent of its card.")
         questions = gain_of(task).questions
         asker = ReplyAsker(task.agent, questions, task.key, task.record, task.queue())
         recorded = _read_replies(folder, step.folder)

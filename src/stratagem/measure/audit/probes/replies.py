@@ -14,6 +14,7 @@ import numpy as np
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.forfeits import FORFEIT, can_forfeit
+from stratagem.games.tree_sets import InformationSet
 from stratagem.games.tree_size import estimated_size
 from stratagem.games.tree_walk import QUICK
 from stratagem.measure.audit.measurement import Measurement, fill_figure, of_exploitability
@@ -223,10 +224,15 @@ def dominated_share(task: Task, asker: ReplyAsker) -> Measurement:
     tries = sum(len(rows) for *_, rows in met)
     share = replace(
         fill_figure(figure, wilson(len(hits), tries)),
-        chance=sum(len(rows) * len(worse) / questions.num_actions[number] for number, worse, rows in met) / tries,
+        chance=sum(len(rows) * len(worse) / _num_legal(questions.sets[number]) for number, worse, rows in met) / tries,
         certain=fixed and any(hit.dominated.strict for hit in hits),  # an equilibrium may play the others
     )
     return _add_example(share, asker, hits)
+
+
+def _num_legal(known: InformationSet) -> int:
+    """Return the number of actions that random play has."""
+    return sum(action != FORFEIT for action in known.actions)
 
 
 def _add_example(figure: Measurement, asker: ReplyAsker, hits: Sequence[Hit]) -> Measurement:
