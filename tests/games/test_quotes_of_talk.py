@@ -6,10 +6,10 @@ from unicodedata import category
 import pytest
 
 from stratagem.base.visible import json_text, visible
-from stratagem.show.markdown import escape_cell
 from stratagem.games.talk.message import Message, Naming, quote_text
 from stratagem.show.console import VisibleText, plain
 from stratagem.show.html import element
+from stratagem.show.markdown import escape_cell
 
 ODD = [
     *"\u2028\u2029\u0085\x0b\x0c\x1b\x1c\x1e\x7f\x9b",

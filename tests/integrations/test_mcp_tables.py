@@ -1,7 +1,9 @@
 """Tables for agents of the Model Context Protocol without its package: games in play, questions of an audit, tools."""
 
 import contextlib
+import io
 import json
+import logging
 import threading
 from dataclasses import replace
 

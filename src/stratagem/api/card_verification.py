@@ -122,7 +122,7 @@ def verify_figures(path: str | Path, *, ask: int = 0, seed: int = 0, progress: b
     Args:
         path: Folder of an audit, its card, or a run.
         ask: Number of recorded decisions that the agent is asked for again.
-        seed: Seed by which these decisions are drawn.
+        seed: Seed of all randomness.
         progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
     check_seed(seed)
