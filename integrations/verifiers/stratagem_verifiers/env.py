@@ -46,7 +46,7 @@ class GameEnv(vf.Env[GameEnvConfig]):
         match = Match(self._game, [*[engine.player(self._style) for engine in engines], *self._opponents])
         data, config = task.data, self.config.taskset
         name = f"{describe(self._game)}/{config.seed}"
-        setup = seat_deal(match, data.deal, data.turn, Key(config.seed), name=name, purpose="train")
+        setup = seat_deal(match, data.deal, data.turn, Key(config.seed), name=name)
         async with AsyncExitStack() as stack:
             opened = [getattr(agents, role).interaction(_task_of(data)) for role in self._roles]
             talks = [await stack.enter_async_context(interaction) for interaction in opened]
