@@ -27,6 +27,7 @@ from killing_work import PLAYERS, SWEEP, SWEPT
 from run_results import end_of
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of
+from stratagem.base.manifest import DIGESTS, faults_of_digests
 from stratagem.cli.main import main as command
 from stratagem.training.runs.config_file import settings_toml
 
@@ -120,8 +121,10 @@ def _files_of_play(folder):
     if any(folder.rglob("run.json")):
         return {}
     files = [path for path in sorted(folder.rglob("*")) if path.suffix in (".parquet", ".json")]
-    own = {path.relative_to(folder).as_posix(): path for path in files if not {"timings", "pace.json"} & {*path.parts}}
-    return {name: _content(path) for name, path in own.items()}
+    clocks = {"timings", "pace.json", DIGESTS}  # digests are of times, too
+    own = {path.relative_to(folder).as_posix(): path for path in files if not clocks & {*path.parts}}
+    faults = [*faults_of_digests(folder)] if (folder / DIGESTS).exists() else []
+    return {DIGESTS: faults} | {name: _content(path) for name, path in own.items()}
 
 
 def _content(path):
