@@ -131,7 +131,7 @@ $(RAY)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 test-ray: $(RAY)/.ready ## run the tests of workers on a Ray cluster of two simulated nodes, some minutes
-	$(RAY)/bin/python -m pytest -m 'not llama' tests/workers/test_ray.py
+	$(RAY)/bin/python -m pytest --no-cpu-limit -m 'not llama' tests/workers/test_ray.py
 
 FAST := .venv-fast
 $(FAST)/.ready: pyproject.toml constraints.txt
@@ -140,7 +140,7 @@ $(FAST)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 test-fast: $(FAST)/.ready ## compare the fast board of Diplomacy with the engine over 500 games, some minutes
-	$(FAST)/bin/python -m pytest -m 'long or not long' $(addprefix tests/,games/test_fast_board.py \
+	$(FAST)/bin/python -m pytest --no-cpu-limit -m 'long or not long' $(addprefix tests/,games/test_fast_board.py \
 		games/test_fast_board_disorder.py games/test_diplomacy_coasts.py players/test_fast_dumbbot.py players/test_fast_rollouts.py)
 
 ENVIRONMENTS := .venv-environments
@@ -154,7 +154,7 @@ test-environments: $(ENVIRONMENTS)/.ready ## audit environments of TextArena and
 	$(ENVIRONMENTS)/bin/python -m pytest --no-cpu-limit tests/conformance/test_real_environments.py
 
 test-integrations: $(ENVIRONMENTS)/.ready ## play games as environments of PettingZoo, TextArena and OpenEnv, about two minutes
-	$(ENVIRONMENTS)/bin/python -m pytest $(addprefix tests/integrations/test_,pettingzoo_environments.py \
+	$(ENVIRONMENTS)/bin/python -m pytest --no-cpu-limit $(addprefix tests/integrations/test_,pettingzoo_environments.py \
 		textarena_environments.py openenv_server.py pages_of_integrations.py)
 
 INSPECT := .venv-inspect
@@ -165,7 +165,7 @@ $(INSPECT)/.ready: pyproject.toml
 	touch $@
 
 test-inspect: $(INSPECT)/.ready ## run the tasks for inspect by inspect eval, about two minutes
-	$(INSPECT)/bin/python -m pytest tests/integrations/test_inspect_eval.py tests/integrations/test_inspect_logs.py
+	$(INSPECT)/bin/python -m pytest --no-cpu-limit tests/integrations/test_inspect_eval.py tests/integrations/test_inspect_logs.py
 
 MCP := .venv-mcp
 $(MCP)/.ready: pyproject.toml constraints.txt
@@ -184,7 +184,7 @@ $(TOOLS)/.ready: pyproject.toml constraints.txt
 	touch $@
 
 test-tools: $(TOOLS)/.ready ## read records by DuckDB and datasets, and track metrics by W&B and trackio without a network
-	$(TOOLS)/bin/python -m pytest tests/tools tests/play/test_card.py
+	$(TOOLS)/bin/python -m pytest --no-cpu-limit tests/tools tests/play/test_card.py
 
 VERIFIERS := .venv-verifiers
 $(VERIFIERS)/.ready: pyproject.toml integrations/verifiers/pyproject.toml
@@ -196,7 +196,7 @@ $(VERIFIERS)/.ready: pyproject.toml integrations/verifiers/pyproject.toml
 test-verifiers: $(READY) $(VERIFIERS)/.ready ## check and run the environment for verifiers with vf-eval, about three minutes
 	$(VERIFIERS)/bin/python -m mypy --allow-subclassing-any --disable-error-code import-untyped \
 		--disable-error-code unused-ignore integrations/verifiers/stratagem_verifiers
-	STRATAGEM_PYTHON=$(BIN)/python $(VERIFIERS)/bin/python -m pytest tests/integrations/test_verifiers_env.py
+	STRATAGEM_PYTHON=$(BIN)/python $(VERIFIERS)/bin/python -m pytest --no-cpu-limit tests/integrations/test_verifiers_env.py
 
 VIEW := .venv-view
 AXE := 4.14.1

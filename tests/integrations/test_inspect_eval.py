@@ -175,7 +175,7 @@ def test_transcript_is_legible(tmp_path):
     assert len(turns) == roles.count("assistant")
     (told,) = [event.data for event in sample.events if event.event == "info" and event.source == "stratagem"]
     assert told.count("\n| ") == len(sample.store["episode"]["decisions"]) + 1
-    assert "kuhn/NashApprox@1" in told
+    assert r"kuhn/NashApprox\@1" in told
     assert sample.output.completion == sample.messages[-1].text
     assert sample.scores["payoff"].value.keys() == {"payoff", "illegal"}
     assert "turns without a legal action" in sample.scores["payoff"].explanation
