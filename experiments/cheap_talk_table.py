@@ -7,19 +7,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 from cheap_talk_equilibria import channel_information, grid_equilibria, most_informative, numbered
-from result_tables import FinishedRun, Row, finished, markdown, merged, number, read_results, write_results
+from result_tables import (
+    FinishedRun,
+    Row,
+    family_tests,
+    finished,
+    markdown,
+    merged,
+    number,
+    read_results,
+    write_results,
+)
 
 from stratagem.api.talks import talk
 from stratagem.base.provenance import provenance
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.sender_receiver import RECEIVER, SENDER, SenderReceiver
-from stratagem.measure.comparisons import Family
 from stratagem.measure.exploitability.exact import exact
 from stratagem.measure.openings import opening_policy
 from stratagem.measure.rates import wilson
@@ -28,7 +38,7 @@ from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.seated import SeatedPlayers
 from stratagem.players.tabular import TablePlayer
-from stratagem.sweeps.comparison import BySeed, PairedTest, pair_seeds, paired_tests, sign_flips
+from stratagem.sweeps.comparison import BySeed, PairedTest
 from stratagem.training.runs.metrics import read_metrics
 from stratagem.training.stopping import StoppingSettings
 
@@ -177,15 +187,7 @@ def by_seed(rows: Mapping[str, Sequence[Row]], arm: str, figure: str) -> BySeed:
 
 def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]]:
     """Yield the tests of each family, where at least two seeds are there."""
-    for name, pairs in PAIRS.items():
-        family, differences = Family(name, tuple(pairs)), {}
-        for test, (arm, control, figure) in pairs.items():
-            own = by_seed(rows, arm, figure)
-            gap = pair_seeds(own, by_seed(rows, control, figure)) if control else own
-            if len(gap) > 1:
-                differences[test] = gap
-        tests = paired_tests(family, differences, sign_flips(Key(0).at("experiments", "cheap talk", name)))
-        yield from ((name, test) for test in tests.values())
+    return family_tests(PAIRS, partial(by_seed, rows), Key(0).at("experiments", "cheap talk"))
 
 
 def table(folder: Path, out: Path) -> None:

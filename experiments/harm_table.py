@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from result_tables import FinishedRun, Row, finished, markdown, merged, number, read_results, write_results
+from result_tables import (
+    FinishedRun,
+    Row,
+    family_tests,
+    finished,
+    markdown,
+    merged,
+    number,
+    read_results,
+    write_results,
+)
 
 from stratagem.api.collusions import collusion
 from stratagem.base.provenance import provenance
@@ -18,14 +29,13 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import safety_of, signal_names, weights_of
 from stratagem.games.talk import without_talk
-from stratagem.measure.comparisons import Family
 from stratagem.measure.expectation import SCALE
 from stratagem.measure.statistics import with_interval
 from stratagem.players.catalogue import make_player
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Episode
 from stratagem.playing.workers.shards import play_setups
-from stratagem.sweeps.comparison import BySeed, PairedTest, pair_seeds, paired_tests, sign_flips
+from stratagem.sweeps.comparison import BySeed, PairedTest
 
 DEALS = 200
 """Deals on which a policy plays itself; all runs of a game have the same."""
@@ -150,15 +160,7 @@ def by_seed(rows: Mapping[str, Sequence[Row]], arm: str, figure: str) -> BySeed:
 
 def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]]:
     """Yield the tests of each family, where at least two seeds are there."""
-    for name, pairs in PAIRS.items():
-        family, differences = Family(name, tuple(pairs)), {}
-        for test, (arm, control, figure) in pairs.items():
-            own = by_seed(rows, arm, figure)
-            gap = pair_seeds(own, by_seed(rows, control, figure)) if control else own
-            if len(gap) > 1:
-                differences[test] = gap
-        tests = paired_tests(family, differences, sign_flips(Key(0).at("experiments", "harm", name)))
-        yield from ((name, test) for test in tests.values())
+    return family_tests(PAIRS, partial(by_seed, rows), Key(0).at("experiments", "harm"))
 
 
 def table(folder: Path, out: Path) -> None:

@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.base.renamed.metrics import present_table
+from stratagem.games.key import Key
+from stratagem.measure.comparisons import Family
 from stratagem.measure.statistics import Estimate
+from stratagem.sweeps.comparison import BySeed, PairedTest, pair_seeds, paired_tests, sign_flips
 from stratagem.training.runs.config_file import recipe_digest
 from stratagem.training.runs.folder import RunFolder, find_runs
 
@@ -170,3 +173,21 @@ def interval(estimate: Estimate, form: str = ".2f") -> str:
     if estimate.low is None or estimate.high is None:
         return ""
     return f"[{estimate.low:{form}}, {estimate.high:{form}}]"
+
+
+def family_tests(
+    pairs: Mapping[str, Mapping[str, tuple[str, str, str]]], by_seed: Callable[[str, str], BySeed], key: Key
+) -> Iterator[tuple[str, PairedTest]]:
+    """Yield the tests of each family with its name, where at least two seeds are there.
+
+    A test is of a figure of an arm less that of its control, or of the figure itself where the control is empty.
+    """
+    for name, tests in pairs.items():
+        family, differences = Family(name, tuple(tests)), {}
+        for test, (arm, control, figure) in tests.items():
+            own = by_seed(arm, figure)
+            gap = pair_seeds(own, by_seed(control, figure)) if control else own
+            if len(gap) > 1:
+                differences[test] = gap
+        found = paired_tests(family, differences, sign_flips(key.at(name)))
+        yield from ((name, test) for test in found.values())
