@@ -1,0 +1,159 @@
+"""Description of a game as data: what is dealt, the steps of a round, how often it is played, and its words.
+
+A description is read from TOML (`games.drawn.reading`) or made in Python. Rules, views, choices, chance, keys, texts
+and payoffs of the game follow from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from stratagem.base.errors import BadParameter
+from stratagem.games.drawn.steps.base import Step
+
+_SEATS, _ROUNDS, _STEPS, _ITEMS, _FACES = (1, 4), (1, 100), (1, 24), 6, 40
+WORDINGS = 2
+"""Number of ways in which the rules are worded."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """Kind of thing that is dealt: the cards of a deck, or what dice and private values show.
+
+    Cards are dealt without replacement: there are `copies` of each value and suit. With `again` every deal shows any
+    of the values, all equally likely, as a die does.
+    """
+
+    name: str = "card"
+    values: tuple[str | int, ...] = ()
+    """Values from the lowest to the highest: names, or the numbers themselves."""
+    copies: int = 1
+    suits: tuple[str, ...] = ()
+    """Suits, written after the value; empty for cards without suits."""
+    again: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.values or len(set(map(str, self.values))) != len(self.values):
+            raise BadParameter(f"The item {self.name} needs `values` of different names, not {list(self.values)}.")
+        if len(self.faces) > _FACES or self.copies < 1 or self.copies * len(self.faces) > _FACES:
+            raise BadParameter(f"The item {self.name} needs `copies` of at least 1 and at most {_FACES} cards in all.")
+        if self.again and (self.copies > 1 or self.suits):
+            raise BadParameter(f"The item {self.name} is drawn `again`, so it has neither `copies` nor `suits`.")
+        if {isinstance(value, int) for value in self.values} == {True, False}:
+            raise BadParameter(f"The item {self.name} needs `values` that are all names or all whole numbers.")
+
+    @cached_property
+    def faces(self) -> tuple[str, ...]:
+        """Names of the faces: every value in every suit, the lowest value first."""
+        return tuple(f"{value}{suit}" for value in self.values for suit in self.suits or ("",))
+
+    @cached_property
+    def ranks(self) -> tuple[int, ...]:
+        """Place of the value of each face, from 0."""
+        return tuple(rank for rank in range(len(self.values)) for _ in self.suits or ("",))
+
+    @cached_property
+    def numbers(self) -> tuple[float, ...]:
+        """Number of each face: the value itself, or its place from 1 where values are names."""
+        return tuple(float(v) if isinstance(v := self.values[rank], int) else rank + 1.0 for rank in self.ranks)
+
+    @property
+    def plural(self) -> str:
+        """Name of several: dice has its own."""
+        return "dice" if self.name == "die" else f"{self.name}s"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameDescription:
+    """Game as data; equal descriptions are equal games."""
+
+    name: str
+    steps: tuple[Step, ...]
+    items: tuple[Item, ...] = ()
+    seats: int = 2
+    rounds: int = 1
+    """Largest number of rounds."""
+    continuation: float = 1.0
+    """Probability that another round follows, up to `rounds`."""
+    turns: bool = False
+    """True if the players take turns to be first, round by round."""
+    forget: bool = False
+    """True if a seat sees the present round alone."""
+    unit: str = "point"
+    """Unit of payoffs, one of it."""
+    wording: int = 0
+    """Number of the wording of the rules."""
+
+    def __post_init__(self) -> None:
+        _check_number("seats", self.seats, *_SEATS)
+        _check_number("rounds", self.rounds, *_ROUNDS)
+        _check_number("wording", self.wording, 0, WORDINGS - 1)
+        if not self.name.strip() or not self.name.isprintable() or len(self.name) > 60:
+            raise BadParameter(f"A game needs a `name` of one line and at most 60 characters, not {self.name!r}.")
+        if not self.unit.isalpha():
+            raise BadParameter(f"A game needs a `unit` of one word in the singular, such as chip, not {self.unit!r}.")
+        if not 0.0 <= self.continuation <= 1.0:
+            raise BadParameter(f"A game needs `continuation` from 0 to 1, not {self.continuation!r}.")
+        if not _STEPS[0] <= len(self.steps) <= _STEPS[1] or len(self.items) > _ITEMS:
+            raise BadParameter(f"A game has at most {_ITEMS} items and from {_STEPS[0]} to {_STEPS[1]} steps.")
+        if len({item.name for item in self.items}) != len(self.items):
+            raise BadParameter("A game needs items of different names.")
+        for number, step in enumerate(self.steps):
+            step.check(self, number)
+        self._check_deck()
+        if not any(step.acts for step in self.steps):
+            raise BadParameter("A game needs a step in which a player chooses, such as choose or bet.")
+        low, high = self.bounds
+        if low == high == 0.0:
+            raise BadParameter("A game needs a step that pays, such as showdown, sale, split or table.")
+
+    def _check_deck(self) -> None:
+        """Refuse a game that deals more cards than it has."""
+        for number, item in enumerate(self.items):
+            dealt = sum(step.num_cards(self, number) for step in self.steps)
+            if not item.again and dealt > item.copies * len(item.faces):
+                raise BadParameter(
+                    f"The steps deal up to {dealt} {item.plural}, and there are {item.copies * len(item.faces)}: give "
+                    f"the item {item.name} more values, suits or `copies`, or let it be drawn `again`."
+                )
+
+    @cached_property
+    def bounds(self) -> tuple[float, float]:
+        """Smallest and largest return of one seat over the game, or beyond them."""
+        each = [step.most_paid(self) for step in self.steps]
+        return sum(low for low, _ in each) * self.rounds, sum(high for _, high in each) * self.rounds
+
+    @cached_property
+    def zero_sum(self) -> bool:
+        """True if the payoffs of a round always sum to 0."""
+        return all(step.is_zero_sum(self) for step in self.steps)
+
+    @cached_property
+    def has_chance(self) -> bool:
+        """True if the game draws anything."""
+        return any(step.deals() for step in self.steps) or (0.0 < self.continuation < 1.0 and self.rounds > 1)
+
+    @cached_property
+    def hides(self) -> bool:
+        """True if a seat may know something that another does not."""
+        return any(step.hides(self) for step in self.steps)
+
+    @cached_property
+    def most_put(self) -> float:
+        """Largest number of chips that one seat puts into the pot of a round."""
+        return sum(step.puts(self) for step in self.steps)
+
+    @cached_property
+    def simultaneous(self) -> bool:
+        """True if several seats choose at once in some step."""
+        return any(step.is_together(self) for step in self.steps)
+
+    def dealt_before(self, number: int, item: int) -> bool:
+        """Return whether some step before one deals an item to every player."""
+        return any(step.gives(self, item) for step in self.steps[:number])
+
+
+def _check_number(field: str, value: object, low: int, high: int) -> None:
+    if type(value) is not int or not low <= value <= high:
+        raise BadParameter(f"A game needs `{field}` from {low} to {high}, a whole number, not {value!r}.")

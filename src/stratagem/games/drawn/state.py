@@ -1,0 +1,195 @@
+"""State of a described game: the steps of its description, played one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from stratagem.games.base import Json, RoundResult, Seat, State, View, pending
+from stratagem.games.drawn.events import ALL, Event
+from stratagem.games.drawn.resampling import replay
+from stratagem.games.drawn.steps.base import Choice, Piece
+from stratagem.games.key import Chance
+
+if TYPE_CHECKING:
+    from stratagem.games.drawn.rules import DescribedGame
+
+
+class DescribedFacts(NamedTuple):
+    """Knowledge of a seat: what it has seen and done, in order, and what it may choose now."""
+
+    seat: Seat
+    round: int
+    first: Seat
+    """Seat that is first in this round."""
+    log: tuple[Event, ...]
+    legal: tuple[str, ...]
+
+
+class DescribedState(State[DescribedFacts]):
+    """Round in play: what was dealt, chosen, put in and paid, and what each seat has been told of."""
+
+    __slots__ = ("aside", "at", "choices", "gains", "hands", "logs", "memory", "moves", "open", "out", "put")
+    state_fields = (
+        *("at", "hands", "open", "aside", "put", "out", "gains"),
+        *("choices", "memory", "logs", "moves"),
+    )
+    game: DescribedGame
+
+    def __init__(self, game: DescribedGame, chance: Chance) -> None:
+        super().__init__(game, chance)
+        seats = game.description.seats
+        self.at = 0
+        """Number of the step in play."""
+        self.hands: tuple[tuple[Piece, ...], ...] = ((),) * seats
+        """Pieces that were dealt to each seat in this round."""
+        self.open: tuple[Piece, ...] = ()
+        """Pieces that lie open for all."""
+        self.aside: tuple[Piece, ...] = ()
+        """Pieces that were given back and are not dealt again in this round."""
+        self.put = (0.0,) * seats
+        """Chips of each seat in the pot of this round."""
+        self.out = (False,) * seats
+        """True for a seat that has folded or left."""
+        self.gains = (0.0,) * seats
+        """Payoff of each seat in this round so far, without the chips in the pot."""
+        self.choices: tuple[Choice, ...] = ()
+        """Choices of this round, in the order in which they were made."""
+        self.memory: tuple[int, ...] = ()
+        """What the step in play remembers."""
+        self.logs: tuple[tuple[Event, ...], ...] = ((),) * seats
+        """What each seat has seen and done."""
+        self.moves: tuple[int, ...] = ()
+        """Number of moves of each round so far; seats that choose at once make one."""
+
+    @property
+    def order(self) -> tuple[Seat, ...]:
+        """Seats in the order of the present round."""
+        description = self.game.description
+        seats, first = description.seats, self.first
+        return tuple((first + place) % seats for place in range(seats))
+
+    @property
+    def first(self) -> Seat:
+        """Seat that is first in the present round."""
+        number = self.round - self.over  # once it is over, the last round stays in sight
+        return number % self.game.description.seats if self.game.description.turns else 0
+
+    def begin(self) -> None:
+        """Begin a round: go on to the first step in which a seat chooses."""
+        seats = self.game.description.seats
+        self.hands, self.open, self.aside, self.choices = ((),) * seats, (), (), ()
+        self.put, self.out, self.gains = (0.0,) * seats, (False,) * seats, (0.0,) * seats
+        if self.game.description.forget:
+            self.logs = ((),) * seats
+        elif self.round:
+            self.tell(Event("round", ALL, str(self.round + 1)))
+        self.at, self.to_act, self.moves = -1, (), (*self.moves, 0)
+        self._go_on()
+
+    def _go_on(self) -> None:
+        """Go on to the next step in which a seat chooses, or beyond the last one."""
+        steps = self.game.description.steps
+        while not self.to_act and self.at < len(steps):
+            self.at, self.memory = self.at + 1, ()
+            if self.at < len(steps) and (steps[self.at].pays or not self.is_decided):
+                steps[self.at].begin(self)
+
+    @property
+    def is_decided(self) -> bool:
+        """True if one player is left in the round, of several."""
+        return len(self.out) > 1 and self.out.count(False) == 1
+
+    def view(self, seat: Seat) -> View[DescribedFacts]:
+        legal = self.game.description.steps[self.at].legal(self, seat) if seat in self.to_act else ()
+        return View(self.game, seat, DescribedFacts(seat, self.round, self.first, self.logs[seat], legal))
+
+    def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
+        self.move(actions)
+        return pending(len(self.out)) if self.to_act else self._close()
+
+    def move(self, actions: Mapping[Seat, str | None]) -> None:
+        """Play actions within the round; `to_act` is empty when the round has come to its end."""
+        if self.over or set(actions) != set(self.to_act):
+            raise self.refuse(actions)
+        step, said = self.game.description.steps[self.at], dict[Seat, str]()
+        for seat in self.to_act:
+            legal, action = step.legal(self, seat), actions[seat]
+            if action is not None and action not in legal:
+                raise self.refuse(actions)
+            said[seat] = legal[0] if action is None else action
+        self.to_act = ()
+        self.moves = (*self.moves[:-1], self.moves[-1] + 1)
+        step.play(self, said)
+        self._go_on()
+
+    def pay_round(self) -> RoundResult:
+        """End the round: its payoffs are paid."""
+        payoffs = self.gains
+        for seat, gain in enumerate(payoffs):
+            self.tell(Event("pays", seat, f"{gain:g}"), to=seat)
+        self.round += 1
+        return RoundResult(payoffs)
+
+    def _close(self) -> RoundResult:
+        result = self.pay_round()
+        if self.round < self.game.description.rounds and self._continues():
+            self.begin()
+        else:
+            self.end()
+        return result
+
+    def _continues(self) -> bool:
+        goes_on = self.game.description.continuation
+        if goes_on in (0.0, 1.0):
+            return goes_on == 1.0
+        return self.chance.at("continue", self.round).choose((goes_on, 1.0 - goes_on)) == 0
+
+    # what steps do
+
+    def tell(self, event: Event, to: Seat = ALL) -> None:
+        """Add an event to what a seat has seen, or all of them."""
+        self.logs = tuple((*log, event) if to in (ALL, seat) else log for seat, log in enumerate(self.logs))
+
+    def draw(self, item: int, number: int) -> Piece:
+        """Draw a piece of an item that has not been dealt; `number` is that of the draw within the step."""
+        chance, kind = self.chance.at("deal", self.round, self.at, number), self.game.description.items[item]
+        if kind.again:
+            return Piece(item, chance.integer(len(kind.faces)))
+        left = [kind.copies] * len(kind.faces)
+        for other, face in (*self.open, *self.aside, *(piece for hand in self.hands for piece in hand)):
+            left[face] -= other == item
+        held = [face for face, copies in enumerate(left) for _ in range(copies)]
+        return Piece(item, held[chance.integer(len(held))])
+
+    def pay(self, seat: Seat, amount: float) -> None:
+        """Pay a seat an amount, which may be negative."""
+        self.gains = (*self.gains[:seat], self.gains[seat] + amount, *self.gains[seat + 1 :])
+
+    def put_in(self, seat: Seat, amount: float) -> None:
+        """Let a seat put chips into the pot; they are lost unless it wins them back."""
+        self.put = (*self.put[:seat], self.put[seat] + amount, *self.put[seat + 1 :])
+        self.pay(seat, -amount)
+
+    def leave(self, seat: Seat) -> None:
+        """Let a seat leave the round."""
+        self.out = (*self.out[:seat], True, *self.out[seat + 1 :])
+
+    def choose(self, seat: Seat, option: int) -> None:
+        """Note the choice of a seat in the step in play."""
+        self.choices = (*self.choices, Choice(self.at, seat, option))
+
+    def option_of(self, step: int, seat: Seat) -> int | None:
+        """Return the latest option that a seat chose in a step; None where it chose none."""
+        made = [choice.option for choice in self.choices if choice.step == step and choice.seat == seat]
+        return made[-1] if made else None
+
+    def resample(self, seat: Seat, chance: Chance) -> DescribedState:
+        return replay(self, seat, chance)
+
+    def restore(self, data: Json) -> None:
+        super().restore(data)
+        self.hands = tuple(tuple(Piece(*piece) for piece in hand) for hand in self.hands)
+        self.open, self.aside = (tuple(Piece(*piece) for piece in some) for some in (self.open, self.aside))
+        self.choices = tuple(Choice(*choice) for choice in self.choices)
+        self.logs = tuple(tuple(Event(*event) for event in log) for log in self.logs)

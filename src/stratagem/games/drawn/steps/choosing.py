@@ -1,0 +1,186 @@
+"""Free choices among named options or numbers: at once or in turn, shown or hidden, with costs and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from stratagem.games.base import Seat
+from stratagem.games.drawn.events import Event
+from stratagem.games.drawn.steps.base import Role, Step, Words, check_role, item_number, seats_of
+from stratagem.games.drawn.steps.dealing import check_words
+
+if TYPE_CHECKING:
+    from stratagem.games.drawn.description import GameDescription
+    from stratagem.games.drawn.state import DescribedState
+
+_MOST_OPTIONS = 32
+Shown = Literal["at once", "after", "never"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """Action of a choice, with what it costs and who may take it."""
+
+    word: str
+    cost: float = 0.0
+    """Amount that it costs: into the pot if the choice says so, else lost."""
+    leaves: bool = False
+    """True if the player is out of the round by it."""
+    needs: tuple[str, ...] = ()
+    """Values of an item, one of which the player must hold; empty for everybody."""
+
+
+@dataclass(frozen=True)
+class Choose(Step):
+    """Let players choose one of some options, all at once or in turn."""
+
+    do: ClassVar[str] = "choose"
+    acts: ClassVar[bool] = True
+    name: str = "choice"  # type: ignore[misc]
+    """Name by which payments speak of it, such as bid."""
+    options: tuple[Option, ...] = ()
+    by: Role = "each"
+    together: bool = True
+    """True if all choose at once, False if they choose in turn."""
+    shown: Shown = "after"
+    """Time at which the others see a choice: `at once`, `after` all have chosen, or `never`."""
+    pot: bool = False
+    """True if costs go into the pot, False if they are lost."""
+    needs_item: str = "card"
+    """Item of the values that options need."""
+
+    def check(self, game: GameDescription, number: int) -> None:
+        check_role(game, self, "by", self.by)
+        if not self.name.isidentifier() or any(step.name == self.name for step in game.steps[:number]):
+            raise self.refuse("name", f"the name {self.name!r}, which another choice has or which is no word,")
+        if not 2 <= len(self.options) <= _MOST_OPTIONS:
+            raise self.refuse("options", f"a number of options that is not from 2 to {_MOST_OPTIONS}")
+        check_words(self, {f"options {place}": option.word for place, option in enumerate(self.options, 1)})
+        if any(not 0 <= option.cost <= 1000 for option in self.options):
+            raise self.refuse("options", "a cost that is not from 0 to 1,000")
+        if self.options[0].needs:
+            raise self.refuse("options", "a first option that not everybody may take")
+        needed = {value for option in self.options for value in option.needs}
+        if needed:
+            item = game.items[item_number(game, self, "needs_item", self.needs_item)]
+            if not needed <= {*map(str, item.values)}:
+                raise self.refuse(
+                    "options", f"an option that needs {', '.join(sorted(needed))}, which not all are values,"
+                )
+
+    def begin(self, state: DescribedState) -> None:
+        seats = seats_of(state, self.by)
+        state.to_act = tuple(sorted(seats)) if self.together else seats[:1]
+
+    def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+        description = state.game.description
+        if not any(option.needs for option in self.options):
+            return tuple(option.word for option in self.options)
+        number = item_number(description, self, "needs_item", self.needs_item)
+        item = description.items[number]
+        held = {str(item.values[item.ranks[piece.face]]) for piece in state.hands[seat] if piece.item == number}
+        return tuple(option.word for option in self.options if not option.needs or held & {*option.needs})
+
+    def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
+        words = [option.word for option in self.options]
+        made = [(seat, actions[seat]) for seat in state.order if seat in actions]
+        for seat, action in made:
+            option = self.options[words.index(action)]
+            state.choose(seat, words.index(action))
+            if option.cost and self.pot:
+                state.put_in(seat, option.cost)
+            elif option.cost:
+                state.pay(seat, -option.cost)
+            if self.seen != "at once":
+                state.tell(Event("hides", seat, action, state.at), to=seat)
+            else:
+                state.tell(Event("plays", seat, action, state.at))
+            if option.leaves:
+                state.leave(seat)
+        state.memory = (*state.memory, *(seat for seat, _ in made))
+        state.to_act = tuple(seat for seat in seats_of(state, self.by) if seat not in state.memory)[:1]
+        if not state.to_act and self.seen == "after":
+            self._show(state, words)
+
+    def _show(self, state: DescribedState, words: list[str]) -> None:
+        """Show all choices of the step to those who did not make them."""
+        for choice in state.choices:
+            if choice.step == state.at:
+                for other in state.order:
+                    if other != choice.seat:
+                        state.tell(Event("plays", choice.seat, words[choice.option], state.at), to=other)
+
+    def is_together(self, game: GameDescription) -> bool:
+        return self.together and self.by == "each" and game.seats > 1
+
+    def hides(self, game: GameDescription) -> bool:
+        return game.seats > 1 and (self.seen == "never" or (self.seen == "after" and not self.together))
+
+    def puts(self, game: GameDescription) -> float:
+        return max(option.cost for option in self.options) if self.pot else 0.0
+
+    def most_paid(self, game: GameDescription) -> tuple[float, float]:
+        return -max(option.cost for option in self.options), 0.0
+
+    def is_zero_sum(self, game: GameDescription) -> bool:
+        return self.pot or not any(option.cost for option in self.options)
+
+    def words(self) -> tuple[str, ...]:
+        return tuple(option.word for option in self.options if option.word.isalpha())
+
+    def rules(self, game: GameDescription, words: Words) -> list[str]:
+        listed = ", ".join(option.word for option in self.options)
+        who = words.player(self.by)
+        if self.by == "each":
+            how = (
+                words.say(" at the same time", " simultaneously")
+                if self.together
+                else words.say(" in turn", ", one after another,")
+            )
+        else:
+            how = ""
+        lines = [
+            words.say(
+                f"{who} makes a choice, called {self.name},{how}: one of {listed}.",
+                f"The choice {self.name}: {who[0].lower() + who[1:]} picks one of {listed}{how.rstrip(',')}.",
+            )
+        ]
+        lines += [self._option_line(game, option, words) for option in self.options if self._has_terms(option)]
+        seen = {
+            "at once": words.say("It is seen by all at once.", "Everybody sees it immediately."),
+            "after": words.say(
+                "It is seen by all when all have chosen.", "It becomes known once everybody has chosen."
+            ),
+            "never": words.say("The others never see it.", "It stays hidden from the others."),
+        }
+        return [*lines, seen[self.seen]]
+
+    @property
+    def seen(self) -> Shown:
+        """Time at which the others see a choice: one player's is seen at once, and one of several at once after it."""
+        if self.shown == "never":
+            return "never"
+        if self.by != "each":
+            return "at once"
+        return "after" if self.together else self.shown
+
+    def _has_terms(self, option: Option) -> bool:
+        return bool(option.cost or option.leaves or option.needs)
+
+    def _option_line(self, game: GameDescription, option: Option, words: Words) -> str:
+        """Return the sentence of an option's cost and conditions."""
+        terms = []
+        if option.cost:
+            goes = words.say("into the pot", "to the pot") if self.pot else words.say("that are lost", "to nobody")
+            terms.append(f"costs {words.amount(option.cost)} {goes}")
+        if option.leaves:
+            terms.append(words.say("takes the player out of the round", "means to leave the round"))
+        if option.needs:
+            item = game.items[item_number(game, self, "needs_item", self.needs_item)]
+            terms.append(
+                words.say(f"is open only to a holder of the {item.name}", f"needs the {item.name}")
+                + f" {' or '.join(option.needs)}"
+            )
+        return f"{option.word} {' and '.join(terms)}."

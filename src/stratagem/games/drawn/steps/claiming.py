@@ -1,0 +1,137 @@
+"""Claims about all hidden pieces, as in liar's dice: each higher than the one before, until one is doubted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from stratagem.games.base import Seat
+from stratagem.games.drawn.events import Event
+from stratagem.games.drawn.steps.base import Step, Words, item_number, seats_of
+from stratagem.games.drawn.steps.dealing import check_words
+
+if TYPE_CHECKING:
+    from stratagem.games.drawn.description import GameDescription
+    from stratagem.games.drawn.state import DescribedState
+
+_MOST_CLAIMS = 40
+
+
+@dataclass(frozen=True)
+class Claim(Step):
+    """Claims in turn of how many pieces show a value; a doubt ends them and decides between doubter and claimant.
+
+    `state.memory` has the latest claim, as its place among all claims from the lowest on, and who made it.
+    """
+
+    do: ClassVar[str] = "claim"
+    acts: ClassVar[bool] = True
+    pays: ClassVar[bool] = False
+    item: str = "die"
+    wild: str = ""
+    """Value that counts as every value; empty for none."""
+    stake: float = 1.0
+    """Amount that the loser pays the winner."""
+    claim_word: str = "bid"
+    doubt_word: str = "liar"
+
+    def check(self, game: GameDescription, number: int) -> None:
+        item = item_number(game, self, "item", self.item)
+        check_words(self, {"claim_word": self.claim_word, "doubt_word": self.doubt_word})
+        if not game.dealt_before(number, item):
+            raise self.refuse("item", f"claims about the item {self.item}, which not every player has been dealt")
+        if self.wild and self.wild not in map(str, game.items[item].values):
+            raise self.refuse("wild", f"the value {self.wild!r}, which the item {self.item} does not have,")
+        if game.seats < 2:
+            raise self.refuse("do", "claims for one player")
+        if not 0 < self.stake <= 100:
+            raise self.refuse("stake", "an amount that is not above 0 and at most 100")
+        if (num := self._num_pieces(game, number) * len(game.items[item].values)) > _MOST_CLAIMS:
+            raise self.refuse("item", f"{num} claims, which is more than {_MOST_CLAIMS},")
+
+    def _num_pieces(self, game: GameDescription, number: int) -> int:
+        """Return the number of pieces that claims count."""
+        item = item_number(game, self, "item", self.item)
+        return sum(step.num_cards(game, item) for step in game.steps[:number] if step.do == "deal")
+
+    def _claims(self, state: DescribedState) -> list[str]:
+        description = state.game.description
+        item = description.items[item_number(description, self, "item", self.item)]
+        most = self._num_pieces(description, state.at)
+        return [f"{self.claim_word} {number}x{value}" for number in range(1, most + 1) for value in item.values]
+
+    def begin(self, state: DescribedState) -> None:
+        state.to_act = seats_of(state, "each")[:1]
+
+    def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+        claims = self._claims(state)
+        if not state.memory:
+            return tuple(claims)
+        return (*claims[state.memory[0] + 1 :], self.doubt_word)
+
+    def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
+        ((seat, action),) = actions.items()
+        state.tell(Event("plays", seat, action, state.at))
+        if action == self.doubt_word:
+            claim, claimant = state.memory
+            winner, loser = (claimant, seat) if self._holds(state, claim) else (seat, claimant)
+            state.pay(winner, self.stake)
+            state.pay(loser, -self.stake)
+            return
+        state.memory = self._claims(state).index(action), seat
+        left = seats_of(state, "each")
+        state.to_act = (left[(left.index(seat) + 1) % len(left)],)
+
+    def _holds(self, state: DescribedState, claim: int) -> bool:
+        """Return whether at least as many pieces show the claimed value as the claim says."""
+        number = item_number(state.game.description, self, "item", self.item)
+        item = state.game.description.items[number]
+        least, rank = claim // len(item.values) + 1, claim % len(item.values)
+        pieces = [*state.open, *(piece for hand in state.hands for piece in hand)]
+        shown = [item.ranks[piece.face] for piece in pieces if piece.item == number]
+        wild = [*map(str, item.values)].index(self.wild) if self.wild else rank
+        return sum(value in (rank, wild) for value in shown) >= least
+
+    def most_paid(self, game: GameDescription) -> tuple[float, float]:
+        return -self.stake, self.stake
+
+    def words(self) -> tuple[str, ...]:
+        return self.claim_word, self.doubt_word
+
+    def rules(self, game: GameDescription, words: Words) -> list[str]:
+        number = game.steps.index(self)
+        item = game.items[item_number(game, self, "item", self.item)]
+        many, last = self._num_pieces(game, number), item.values[-1]
+        lines = [
+            words.say(
+                f"Then the players make claims in turn, from the first player on, about the {many} {item.plural} "
+                "together.",
+                f"Claims follow, one after another and begun by the first player, about all {many} {item.plural}.",
+            ),
+            words.say(
+                f"{self.claim_word} {many}x{last} claims that at least {many} of them show {last}.",
+                f"By {self.claim_word} {many}x{last} one states that {many} or more of them show {last}.",
+            ),
+        ]
+        if self.wild:
+            lines.append(words.say(f"{self.wild} counts as every value.", f"A {self.wild} stands for any value."))
+        return [
+            *lines,
+            words.say(
+                "Every claim must be higher than the one before: a larger number of any value, or the same number of a "
+                "higher value.",
+                "Each claim beats the last one, by a larger number with any value or by a higher value with the same "
+                "number.",
+            ),
+            words.say(
+                f"Instead of a claim a player may say {self.doubt_word} about the latest claim, which ends the claims.",
+                f"To doubt the latest claim and end the claims, a player says {self.doubt_word} in place of a claim.",
+            ),
+            words.say(
+                f"If that claim is true, the doubter pays its maker {words.amount(self.stake)}; if it is false, its "
+                f"maker pays the doubter {words.amount(self.stake)}.",
+                f"A true claim wins its maker {words.amount(self.stake)} from the doubter, a false one costs the maker "
+                f"{words.amount(self.stake)}, paid to the doubter.",
+            ),
+        ]

@@ -1,0 +1,164 @@
+"""Offers in turn about a sum to divide, as in Rubinstein's bargaining: accepted, or answered by another offer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from stratagem.games.base import Seat
+from stratagem.games.drawn.events import Event
+from stratagem.games.drawn.steps.base import Step, Words, item_number
+from stratagem.games.drawn.steps.dealing import check_words
+
+if TYPE_CHECKING:
+    from stratagem.games.drawn.description import GameDescription
+    from stratagem.games.drawn.state import DescribedState
+
+_MOST_OFFERS, _MOST_TURNS = 21, 4
+
+
+@dataclass(frozen=True)
+class Offer(Step):
+    """Two players divide a sum: one says what the other gets, who accepts or makes the next offer.
+
+    `state.memory` has the number of offers so far, and the offer that waits for an answer, or -1.
+    """
+
+    do: ClassVar[str] = "offer"
+    acts: ClassVar[bool] = True
+    sum: int = 10
+    step: int = 1
+    """Difference between two offers next to each other."""
+    turns: int = 1
+    """Number of offers before the talks fail."""
+    shrink: float = 0.0
+    """Amount by which the sum shrinks with every rejected offer."""
+    else_pays: tuple[float, ...] = (0.0, 0.0)
+    """Amounts that the first and the second player get where the talks fail."""
+    worth: str = ""
+    """Item whose number, in a player's hand, multiplies what the player gets of the sum; empty for none."""
+    offer_word: str = "OFFER"
+    accept_word: str = "ACCEPT"
+    reject_word: str = "REJECT"
+
+    def check(self, game: GameDescription, number: int) -> None:
+        check_words(
+            self, {"offer_word": self.offer_word, "accept_word": self.accept_word, "reject_word": self.reject_word}
+        )
+        if game.seats != 2:
+            raise self.refuse("do", f"offers among {game.seats} players, not two,")
+        if not 1 <= self.turns <= _MOST_TURNS:
+            raise self.refuse("turns", f"a number of offers that is not from 1 to {_MOST_TURNS}")
+        if not (self.sum > 0 and self.step > 0 and self.sum // self.step < _MOST_OFFERS and self.sum % self.step == 0):
+            raise self.refuse("sum", f"a sum that `step` does not divide into at most {_MOST_OFFERS - 1} parts")
+        if not 0.0 <= self.shrink * (self.turns - 1) < self.sum:
+            raise self.refuse("shrink", "an amount that leaves nothing of the sum before the last offer")
+        if len(self.else_pays) != 2:
+            raise self.refuse("else_pays", "amounts that are not two")
+        if self.worth and not game.dealt_before(number, item_number(game, self, "worth", self.worth)):
+            raise self.refuse("worth", f"the item {self.worth}, which not every player has been dealt,")
+
+    def _left(self, turn: int) -> float:
+        """Return what the sum has shrunk to at an offer."""
+        return self.sum - self.shrink * turn
+
+    def _offers(self, turn: int) -> tuple[str, ...]:
+        return tuple(f"{self.offer_word} {part}" for part in range(0, int(self._left(turn)) + 1, self.step))
+
+    def begin(self, state: DescribedState) -> None:
+        state.memory, state.to_act = (0, -1), state.order[:1]
+
+    def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+        turn, waiting = state.memory
+        return self._offers(turn) if waiting < 0 else (self.accept_word, self.reject_word)
+
+    def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
+        ((seat, action),) = actions.items()
+        turn, waiting = state.memory
+        state.tell(Event("plays", seat, action, state.at))
+        other = next(other for other in state.order if other != seat)
+        if waiting < 0:
+            state.memory, state.to_act = (turn, self._offers(turn).index(action) * self.step), (other,)
+        elif action == self.accept_word:
+            self._pay(state, seat, float(waiting))
+            self._pay(state, other, self._left(turn) - waiting)
+        elif turn + 1 < self.turns:
+            state.memory, state.to_act = (turn + 1, -1), (seat,)
+        else:
+            for place, one in enumerate(state.order):
+                state.pay(one, self.else_pays[place])
+
+    def _pay(self, state: DescribedState, seat: Seat, part: float) -> None:
+        """Pay a part of the sum, at what it is worth to its player."""
+        if self.worth:
+            item = item_number(state.game.description, self, "worth", self.worth)
+            numbers = state.game.description.items[item].numbers
+            part *= sum(numbers[piece.face] for piece in state.hands[seat] if piece.item == item)
+        state.pay(seat, part)
+
+    def most_paid(self, game: GameDescription) -> tuple[float, float]:
+        factors = [1.0]
+        if self.worth:
+            item = game.items[item_number(game, self, "worth", self.worth)]
+            factors = [4.0 * number for number in item.numbers]
+        parts = [self.sum * factor for factor in factors]
+        return min(0.0, *parts, *self.else_pays), max(0.0, *parts, *self.else_pays)
+
+    def is_zero_sum(self, game: GameDescription) -> bool:
+        return False
+
+    def words(self) -> tuple[str, ...]:
+        return self.offer_word, self.accept_word, self.reject_word
+
+    def rules(self, game: GameDescription, words: Words) -> list[str]:
+        several, parts = self.turns > 1, self._offers(0)
+        lines = [
+            words.say(
+                f"Then two players divide {words.amount(self.sum)}.",
+                f"Next, {words.amount(self.sum)} are to be divided by two players.",
+            ),
+            words.say(
+                f"The first player makes an offer, {parts[0]} to {parts[-1]} in steps of {self.step}: what the other "
+                "is to get.",
+                f"The first player says how much the other is to get, from {parts[0]} to {parts[-1]} in steps of "
+                f"{self.step}.",
+            ),
+            words.say(
+                f"The other says {self.accept_word} to get that and leave the rest to the offerer, or "
+                f"{self.reject_word}.",
+                f"The answer is {self.accept_word} (the other gets that, the offerer the rest) or {self.reject_word}.",
+            ),
+        ]
+        if several:
+            lines.append(
+                words.say(
+                    f"After {self.reject_word} the other makes the next offer; there are at most {self.turns} offers.",
+                    f"After {self.reject_word} it is the other's turn to offer, up to {self.turns} offers in all.",
+                )
+            )
+        if self.shrink:
+            lines.append(
+                words.say(
+                    f"With every {self.reject_word} the sum shrinks by {words.amount(self.shrink)}.",
+                    f"Each {self.reject_word} makes the sum smaller by {words.amount(self.shrink)}.",
+                )
+            )
+        first, second = map(words.amount, self.else_pays)
+        lines.append(
+            words.say(
+                f"If the last offer is answered by {self.reject_word}, the first player gets {first} and the second "
+                f"player gets {second}.",
+                f"When {self.reject_word} answers the last offer, {first} go to the first player and {second} to the "
+                "second.",
+            )
+        )
+        if self.worth:
+            item = game.items[item_number(game, self, "worth", self.worth)]
+            lines.append(
+                words.say(
+                    f"What a player gets of the sum is multiplied by the number of that player's {item.name}.",
+                    f"Each part of the sum counts times the number of its owner's {item.name}.",
+                )
+            )
+        return lines

@@ -1,0 +1,274 @@
+"""Steps that pay by rule: demands that fit, contributions to a common pool, and tables of payoffs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from stratagem.games.drawn.steps.base import ROLES, Step, Words, item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.choosing import Choose
+
+if TYPE_CHECKING:
+    from stratagem.games.drawn.description import GameDescription
+    from stratagem.games.drawn.state import DescribedState
+
+_MOST_CELLS = 64
+
+
+@dataclass(frozen=True)
+class Split(Step):
+    """Pay every player the number that it chose, if together they are within a sum (the demand game of Nash 1953)."""
+
+    do: ClassVar[str] = "split"
+    pays: ClassVar[bool] = True
+    demand: str = "demand"
+    """Name of the choice of numbers."""
+    sum: float = 10.0
+    worth: str = ""
+    """Item whose number, in a player's hand, multiplies what the player gets; empty for none."""
+    else_pays: float = 0.0
+    """Amount that every player gets where the demands do not fit."""
+
+    def check(self, game: GameDescription, number: int) -> None:
+        check_numbers(game, self, "demand", self.demand, number)
+        if self.worth and not game.dealt_before(number, item_number(game, self, "worth", self.worth)):
+            raise self.refuse("worth", f"the item {self.worth}, which not every player has been dealt,")
+
+    def begin(self, state: DescribedState) -> None:
+        description = state.game.description
+        place = step_of_choice(description, self, "demand", self.demand, state.at)
+        step, left = description.steps[place], seats_of(state, "each")
+        assert isinstance(step, Choose)
+        made = {
+            seat: float(step.options[option].word)
+            for seat in left
+            if (option := state.option_of(place, seat)) is not None
+        }
+        fits = sum(made.values()) <= self.sum
+        for seat, demand in made.items():
+            factor = 1.0
+            if self.worth and fits:
+                item = item_number(description, self, "worth", self.worth)
+                held = [piece.face for piece in state.hands[seat] if piece.item == item]
+                factor = sum(description.items[item].numbers[face] for face in held)
+            state.pay(seat, demand * factor if fits else self.else_pays)
+
+    def most_paid(self, game: GameDescription) -> tuple[float, float]:
+        step = next(step for step in game.steps if step.name == self.demand)
+        assert isinstance(step, Choose)
+        most = max(float(option.word) for option in step.options)
+        if self.worth:
+            item = game.items[item_number(game, self, "worth", self.worth)]
+            most *= 4.0 * max(map(abs, item.numbers))
+        return min(0.0, self.else_pays, -most * bool(self.worth)), max(most, self.else_pays)
+
+    def is_zero_sum(self, game: GameDescription) -> bool:
+        return False
+
+    def rules(self, game: GameDescription, words: Words) -> list[str]:
+        lines = [
+            words.say(
+                f"If the choices {self.demand} of all sum to at most {words.amount(self.sum)}, every player gets the "
+                f"own one; otherwise every player gets {words.amount(self.else_pays)}.",
+                f"Every player gets what {self.demand} names, provided that all of them together are at most "
+                f"{words.amount(self.sum)}; beyond that everybody gets {words.amount(self.else_pays)}.",
+            )
+        ]
+        if self.worth:
+            item = game.items[item_number(game, self, "worth", self.worth)]
+            lines.append(
+                words.say(
+                    f"What a player gets for {self.demand} is multiplied by the number of that player's {item.name}.",
+                    f"The gain from {self.demand} counts times the number of its owner's {item.name}.",
+                )
+            )
+        return lines
+
+
+@dataclass(frozen=True)
+class Pool(Step):
+    """Share contributions: each is lost to its player, and their sum times a factor is shared by all equally."""
+
+    do: ClassVar[str] = "pool"
+    pays: ClassVar[bool] = True
+    gift: str = "gift"
+    """Name of the choice of numbers."""
+    factor: float = 1.5
+
+    def check(self, game: GameDescription, number: int) -> None:
+        check_numbers(game, self, "gift", self.gift, number)
+        if not 0 < self.factor <= 100:
+            raise self.refuse("factor", "a factor that is not above 0 and at most 100")
+
+    def begin(self, state: DescribedState) -> None:
+        description = state.game.description
+        place = step_of_choice(description, self, "gift", self.gift, state.at)
+        step = description.steps[place]
+        assert isinstance(step, Choose)
+        made = [state.option_of(place, seat) for seat in range(description.seats)]
+        gifts = [0.0 if option is None else float(step.options[option].word) for option in made]
+        for seat, gift in enumerate(gifts):
+            state.pay(seat, self.factor * sum(gifts) / len(gifts) - gift)
+
+    def most_paid(self, game: GameDescription) -> tuple[float, float]:
+        step = next(step for step in game.steps if step.name == self.gift)
+        assert isinstance(step, Choose)
+        most = max(float(option.word) for option in step.options)
+        return -most, self.factor * most
+
+    def is_zero_sum(self, game: GameDescription) -> bool:
+        return False
+
+    def rules(self, game: GameDescription, words: Words) -> list[str]:
+        return [
+            words.say(
+                f"Every player pays the own {self.gift}; all of them together times {self.factor:g} are shared equally "
+                "by all players.",
+                f"What players chose as {self.gift} is taken from them, multiplied by {self.factor:g}, and given back "
+                "in equal parts to all players.",
+            )
+        ]
+
+
+@dataclass(frozen=True)
+class Table(Step):
+    """Pay by a table over choices and dealt values: a matrix game, or the payoffs of a signalling game.
+
+    `over` names what the table depends on, as `ROLE.CHOICE`, `ROLE.ITEM` or `all.ITEM` for the open piece; `pays` has a
+    list in a list for each of them, and at last the amounts of the first player, the second and so on.
+    """
+
+    do: ClassVar[str] = "table"
+    pays: ClassVar[bool] = True
+    over: tuple[str, ...] = ()
+    amounts: tuple[Any, ...] = ()
+
+    def check(self, game: GameDescription, number: int) -> None:
+        if not self.over:
+            raise self.refuse("over", "nothing that the table depends on")
+        sizes = [len(self._labels(game, name, number)) for name in self.over]
+        cells = 1
+        for size in sizes:
+            cells *= size
+        if cells > _MOST_CELLS:
+            raise self.refuse("over", f"{cells} cells, which is more than {_MOST_CELLS},")
+        for cell in product(*map(range, sizes)):
+            found = self._find(cell)
+            if (
+                not isinstance(found, tuple)
+                or len(found) != game.seats
+                or not all(isinstance(pay, int | float) and abs(pay) <= 1000 for pay in found)
+            ):
+                place, shape = self._name_cell(game, cell, number), " x ".join(map(str, sizes))
+                raise self.refuse("amounts", f"no {game.seats} amounts for {place}, where lists of {shape} are needed,")
+
+    def _find(self, cell: tuple[int, ...]) -> Any:
+        found: Any = self.amounts
+        for place in cell:
+            if not isinstance(found, tuple) or place >= len(found):
+                return None
+            found = found[place]
+        return found
+
+    def _labels(self, game: GameDescription, name: str, number: int) -> tuple[str, ...]:
+        """Return the values that a dimension of the table can have."""
+        role, _, what = name.partition(".")
+        if role not in ("all", *ROLES[: game.seats]) or not what:
+            raise self.refuse("over", f"{name!r}, which is no ROLE.CHOICE and no ROLE.ITEM,")
+        if any(item.name == what for item in game.items):
+            item = item_number(game, self, "over", what)
+            to = ("all",) if role == "all" else (role, "each")
+            dealt = [
+                step
+                for step in game.steps[:number]
+                if getattr(step, "item", "") == what and getattr(step, "to", "") in to
+            ]
+            if len(dealt) != 1 or getattr(dealt[0], "count", 1) != 1:
+                raise self.refuse("over", f"{name!r}, of which not exactly one piece is dealt before,")
+            return tuple(map(str, game.items[item].values))
+        step = game.steps[step_of_choice(game, self, "over", what, number)]
+        if not isinstance(step, Choose) or role == "all" or step.by not in ("each", role):
+            raise self.refuse("over", f"{name!r}, a choice that the {role} player does not make,")
+        return tuple(option.word for option in step.options)
+
+    def _name_cell(self, game: GameDescription, cell: tuple[int, ...], number: int) -> str:
+        labels = [self._labels(game, name, number)[place] for name, place in zip(self.over, cell, strict=True)]
+        return ", ".join(labels)
+
+    def begin(self, state: DescribedState) -> None:
+        cell: list[int] = []
+        for name in self.over:
+            place = self._place(state, name)
+            if place is None:
+                return
+            cell.append(place)
+        for seat, amount in zip(state.order, self._find(tuple(cell)), strict=True):
+            state.pay(seat, float(amount))
+
+    def _place(self, state: DescribedState, name: str) -> int | None:
+        """Return the place of the round in a dimension; None where a player is out or has not chosen."""
+        description = state.game.description
+        role, _, what = name.partition(".")
+        held = state.open
+        if role != "all":
+            seat = state.order[ROLES.index(role)]
+            if state.out[seat]:
+                return None
+            held = state.hands[seat]
+        for number, item in enumerate(description.items):
+            if item.name == what:
+                return next((item.ranks[piece.face] for piece in held if piece.item == number), None)
+        return state.option_of(step_of_choice(description, self, "over", what, state.at), seat)
+
+    def _cells(self, game: GameDescription) -> Iterator[tuple[tuple[str, ...], tuple[float, ...]]]:
+        number = game.steps.index(self)
+        labels = [self._labels(game, name, number) for name in self.over]
+        for cell in product(*(range(len(some)) for some in labels)):
+            yield tuple(some[place] for some, place in zip(labels, cell, strict=True)), self._find(cell)
+
+    def most_paid(self, game: GameDescription) -> tuple[float, float]:
+        amounts = [amount for _, cell in self._cells(game) for amount in cell]
+        return min(0.0, *amounts), max(0.0, *amounts)
+
+    def is_zero_sum(self, game: GameDescription) -> bool:
+        return all(abs(sum(cell)) < 1e-9 for _, cell in self._cells(game))
+
+    def rules(self, game: GameDescription, words: Words) -> list[str]:
+        names = [self._name_dimension(name, words) for name in self.over]
+        roles = [
+            words.say(f"the {role} player", f"player {place}") for place, role in enumerate(ROLES[: game.seats], 1)
+        ]
+        rows = [f"- {', '.join(labels)}: {', '.join(f'{pay:g}' for pay in cell)}" for labels, cell in self._cells(game)]
+        return [
+            words.say(
+                f"Payment by a table: each line has {_join(names)}, and after the colon what {_join(roles)} get.",
+                f"A table pays. Its lines list {_join(names)}; the numbers after the colon go to {_join(roles)}.",
+            ),
+            *rows,
+            words.say(
+                "It pays nothing if one of these players is out.", "Without one of these players there is no payment."
+            ),
+        ]
+
+    def _name_dimension(self, name: str, words: Words) -> str:
+        role, _, what = name.partition(".")
+        if role == "all":
+            return words.say(f"the open {what}", f"the {what} that is open")
+        return words.say(f"the {role} player's {what}", f"{what} of player {ROLES.index(role) + 1}")
+
+
+def check_numbers(game: GameDescription, step: Step, field: str, name: str, number: int) -> None:
+    """Refuse the name of a choice that not every player makes among whole numbers."""
+    other = game.steps[step_of_choice(game, step, field, name, number)]
+    if (
+        not isinstance(other, Choose)
+        or other.by != "each"
+        or not all(option.word.isdigit() for option in other.options)
+    ):
+        raise step.refuse(field, f"the choice {name!r}, which is not one of numbers by every player,")
+
+
+def _join(names: list[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

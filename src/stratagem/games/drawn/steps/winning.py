@@ -1,0 +1,255 @@
+"""Steps that give the pot or a thing to somebody: the showdown of poker, and the sale of an auction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from stratagem.games.base import Seat
+from stratagem.games.drawn.events import Event
+from stratagem.games.drawn.steps.base import Step, Words, item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.choosing import Choose
+
+if TYPE_CHECKING:
+    from stratagem.games.drawn.description import GameDescription
+    from stratagem.games.drawn.state import DescribedState
+
+Order = Literal["high", "low", "pair", "near", "sum", "suit"]
+ORDERS: tuple[Order, ...] = ("high", "low", "pair", "near", "sum", "suit")
+Price = Literal["first", "second", "all", "lost"]
+PRICES: tuple[Price, ...] = ("first", "second", "all", "lost")
+
+
+@dataclass(frozen=True)
+class Showdown(Step):
+    """Give the pot to the best hand of those who are left; equal hands share it.
+
+    The hand is all pieces of an item that a player holds. Orders are compared one after another: the first in which two
+    hands differ decides.
+    """
+
+    do: ClassVar[str] = "showdown"
+    pays: ClassVar[bool] = True
+    item: str = "card"
+    order: tuple[Order, ...] = ("high",)
+    shown: bool = False
+    """True if the hands of those who are left are shown to all."""
+
+    def check(self, game: GameDescription, number: int) -> None:
+        item = item_number(game, self, "item", self.item)
+        if not game.dealt_before(number, item):
+            raise self.refuse("item", f"a showdown of the item {self.item}, which not every player has been dealt,")
+        if not self.order or any(order not in ORDERS for order in self.order):
+            raise self.refuse("order", f"an order that is none of {', '.join(ORDERS)}")
+        if not any(step.puts(game) for step in game.steps[:number]):
+            raise self.refuse("do", "a showdown without a pot: let an ante, a bet or a cost fill it,")
+        opened = any(step.do == "deal" and getattr(step, "to", "") == "all" for step in game.steps[:number])
+        if {"pair", "near", "suit"} & {*self.order} and not opened:
+            raise self.refuse("order", "an order that needs an open piece, and none is laid open before")
+        if "suit" in self.order and not game.items[item].suits:
+            raise self.refuse("order", f"suits, which the item {self.item} does not have,")
+
+    def begin(self, state: DescribedState) -> None:
+        left = seats_of(state, "each")
+        if len(left) > 1 and self.shown:
+            number = item_number(state.game.description, self, "item", self.item)
+            faces = state.game.description.items[number].faces
+            for seat in left:
+                for piece in state.hands[seat]:
+                    if piece.item == number:
+                        state.tell(Event("shows", seat, faces[piece.face], number))
+        if left:
+            ranks = {seat: self._rank(state, seat) for seat in left}
+            best = max(ranks.values())
+            winners = [seat for seat in left if ranks[seat] == best]
+            for seat in winners:
+                state.pay(seat, sum(state.put) / len(winners))
+        state.put = (0.0,) * len(state.out)
+
+    def _rank(self, state: DescribedState, seat: Seat) -> tuple[float, ...]:
+        """Return the rank of a hand; larger is better."""
+        number = item_number(state.game.description, self, "item", self.item)
+        item = state.game.description.items[number]
+        own = [piece.face for piece in state.hands[seat] if piece.item == number]
+        common = [piece.face for piece in state.open if piece.item == number]
+        values, open_values = [item.numbers[face] for face in own], [item.numbers[face] for face in common]
+        ranks: list[float] = []
+        for order in self.order:
+            if order == "high":
+                ranks += [max(values)]
+            elif order == "low":
+                ranks += [-min(values)]
+            elif order == "sum":
+                ranks += [sum(values)]
+            elif order == "pair":
+                ranks += [float(bool({*values} & {*open_values}))]
+            elif order == "near":
+                ranks += [-min(abs(a - b) for a in values for b in open_values)] if open_values else []
+            else:
+                suits = len(item.suits)
+                ranks += [float(bool({face % suits for face in own} & {face % suits for face in common}))]
+        return tuple(ranks)
+
+    def most_paid(self, game: GameDescription) -> tuple[float, float]:
+        return 0.0, game.most_put * game.seats
+
+    def rules(self, game: GameDescription, words: Words) -> list[str]:
+        item = game.items[item_number(game, self, "item", self.item)]
+        thing = item.name
+        meanings = {
+            "high": words.say(f"the highest {thing}", f"the largest {thing}"),
+            "low": words.say(f"the lowest {thing}", f"the smallest {thing}"),
+            "pair": words.say(f"a {thing} of the same value as an open one", f"a {thing} whose value is also open"),
+            "near": words.say(f"the {thing} nearest in value to an open one", f"the {thing} closest to an open value"),
+            "sum": words.say(f"the largest sum of {item.plural}", f"the highest total of {item.plural}"),
+            "suit": words.say(f"a {thing} of the same suit as an open one", f"a {thing} whose suit is also open"),
+        }
+        first, *more = self.order
+        lines = [
+            words.say(
+                "At the end the pot goes to the player who is left alone, or among those who are left to the one with "
+                f"{meanings[first]}.",
+                f"Finally the last player left takes the pot; if several are left, it is won by {meanings[first]}.",
+            )
+        ]
+        lines += [
+            words.say(f"If that is equal, {meanings[order]} wins.", f"A tie is broken by {meanings[order]}.")
+            for order in more
+        ]
+        lines.append(words.say("Equal hands share the pot.", "Hands that stay equal split the pot."))
+        if self.shown:
+            lines.append(words.say("Their hands are shown to all.", "The hands that are compared become known to all."))
+        return lines
+
+
+@dataclass(frozen=True)
+class Sale(Step):
+    """Sell a thing to the highest bid of a choice among numbers; equal bids share it at equal parts of the price."""
+
+    do: ClassVar[str] = "sale"
+    pays: ClassVar[bool] = True
+    bid: str = "bid"
+    """Name of the choice that holds the bids; its options are bids from the lowest to the highest."""
+    amounts: tuple[float, ...] = ()
+    """Amount of each option; empty where the options are the numbers themselves."""
+    item: str = "value"
+    """Item whose number is what the thing is worth."""
+    worth: Literal["own", "common"] = "own"
+    """`own`: the number of the winner's own pieces; `common`: that of all players' pieces together, for everybody."""
+    price: Price = "first"
+    """`first`: the winner pays its bid; `second`: the next highest; `all`: everybody pays; `lost`: only losers pay."""
+    reserve: float = 0.0
+    """Smallest bid that can win."""
+
+    def check(self, game: GameDescription, number: int) -> None:
+        step = game.steps[step_of_choice(game, self, "bid", self.bid, number)]
+        if not isinstance(step, Choose) or step.by != "each":
+            raise self.refuse("bid", f"the choice {self.bid!r}, which not every player makes,")
+        if not game.dealt_before(number, item_number(game, self, "item", self.item)):
+            raise self.refuse("item", f"the item {self.item}, which not every player has been dealt,")
+        if self.amounts and len(self.amounts) != len(step.options):
+            raise self.refuse("amounts", f"{len(self.amounts)} amounts for {len(step.options)} options")
+        if not self.amounts and not all(option.word.isdigit() for option in step.options):
+            raise self.refuse("amounts", "no amounts for options that are no numbers")
+        bids = self._bids(step)
+        if any(low >= high for low, high in pairwise(bids)) or bids[0] < 0:
+            raise self.refuse("amounts", "amounts that do not grow from option to option")
+        if self.price not in PRICES or game.seats < 2:
+            raise self.refuse("price", f"a price that is none of {', '.join(PRICES)}")
+
+    def _bids(self, step: Step) -> tuple[float, ...]:
+        assert isinstance(step, Choose)
+        return self.amounts or tuple(float(option.word) for option in step.options)
+
+    def begin(self, state: DescribedState) -> None:
+        description = state.game.description
+        place = step_of_choice(description, self, "bid", self.bid, state.at)
+        amounts, number = self._bids(description.steps[place]), item_number(description, self, "item", self.item)
+        numbers = description.items[number].numbers
+        made = {seat: state.option_of(place, seat) for seat in seats_of(state, "each")}
+        bids = {seat: amounts[option] for seat, option in made.items() if option is not None}
+        top = max(bids.values(), default=-1.0)
+        if top < self.reserve:
+            winners: list[Seat] = []
+        else:
+            winners = [seat for seat, bid in bids.items() if bid == top]
+        own = [sum(numbers[piece.face] for piece in hand if piece.item == number) for hand in state.hands]
+        second = sorted(bids.values())[-2] if len(bids) > 1 else self.reserve
+        for seat, bid in bids.items():
+            wins = seat in winners
+            if wins:
+                state.pay(seat, (own[seat] if self.worth == "own" else sum(own)) / len(winners))
+            if self.price == "first" and wins:
+                state.pay(seat, -bid / len(winners))
+            elif self.price == "second" and wins:
+                state.pay(seat, -max(second, self.reserve) / len(winners))
+            elif self.price == "all" or (self.price == "lost" and not wins):
+                state.pay(seat, -bid)
+
+    def most_paid(self, game: GameDescription) -> tuple[float, float]:
+        item = game.items[item_number(game, self, "item", self.item)]
+        step = next(step for step in game.steps if step.name == self.bid)
+        most = 4.0 * game.seats * max(map(abs, item.numbers))
+        return -max(self._bids(step)) - most, most
+
+    def is_zero_sum(self, game: GameDescription) -> bool:
+        return False
+
+    def rules(self, game: GameDescription, words: Words) -> list[str]:
+        item = game.items[item_number(game, self, "item", self.item)]
+        step = next(step for step in game.steps if step.name == self.bid)
+        lines = []
+        if self.amounts:
+            assert isinstance(step, Choose)
+            pairs = ", ".join(
+                f"{option.word} {amount:g}" for option, amount in zip(step.options, self.amounts, strict=True)
+            )
+            lines.append(
+                words.say(f"In {words.unit}s these bids are: {pairs}.", f"The bids stand for {words.unit}s: {pairs}.")
+            )
+        worth = {
+            "own": words.say(
+                f"to each player it is worth the number of that player's {item.name}",
+                f"its worth to a player is the number of the player's own {item.name}",
+            ),
+            "common": words.say(
+                f"to every player it is worth the sum of the numbers of all players' {item.plural}",
+                f"its worth is the same for all, the sum of the {item.plural} of all players",
+            ),
+        }[self.worth]
+        lines.append(
+            words.say(
+                f"A thing is sold to the highest {self.bid}; {worth}.",
+                f"The highest {self.bid} buys a thing; {worth}.",
+            )
+        )
+        lines.append(
+            {
+                "first": words.say("The winner pays that amount.", "The buyer pays its own bid."),
+                "second": words.say(
+                    "The winner pays the second-highest amount.", "The buyer pays the next bid below, or an equal one."
+                ),
+                "all": words.say(
+                    "Every player pays the own amount, winner or not.", "All pay what they bid, buyer or not."
+                ),
+                "lost": words.say(
+                    "The winner pays nothing; all others pay their own amount.",
+                    "The buyer pays nothing, and whoever does not buy pays the own bid.",
+                ),
+            }[self.price]
+        )
+        if self.reserve:
+            lines.append(
+                words.say(
+                    f"Nothing is sold below {words.amount(self.reserve)}.",
+                    f"A bid under {words.amount(self.reserve)} buys nothing.",
+                )
+            )
+        lines.append(
+            words.say(
+                "Equal highest bids share the thing and its price.",
+                "If several bids are the highest, the thing and what its buyer pays are divided equally.",
+            )
+        )
+        return lines
