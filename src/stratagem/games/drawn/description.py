@@ -30,7 +30,7 @@ class Item:
     """Values from the lowest to the highest: names, or the numbers themselves."""
     copies: int = 1
     suits: tuple[str, ...] = ()
-    """Suits, written after the value; empty for cards without suits."""
+    """Suits, written after the value: `Ja`, or `7 kora` where one of them is longer; empty for cards without suits."""
     again: bool = False
 
     def __post_init__(self) -> None:
@@ -46,7 +46,8 @@ class Item:
     @cached_property
     def faces(self) -> tuple[str, ...]:
         """Names of the faces: every value in every suit, the lowest value first."""
-        return tuple(f"{value}{suit}" for value in self.values for suit in self.suits or ("",))
+        short = all(len(str(part)) == 1 for part in (*self.values, *self.suits))
+        return tuple(f"{v}{'' if short else ' '}{suit}".strip() for v in self.values for suit in self.suits or ("",))
 
     @cached_property
     def ranks(self) -> tuple[int, ...]:

@@ -72,9 +72,8 @@ class DescribedGame(Game[DescribedFacts]):
     def vocabulary(self) -> tuple[str, ...]:
         known = self.description
         words = [word for step in known.steps for word in (*step.words(), step.name) if word]
-        values = [str(value) for item in known.items for value in item.values if isinstance(value, str)]
-        suits = [suit for item in known.items for suit in item.suits]
-        del suits
+        values = [str(value) for item in known.items for value in (*item.values, *item.suits) if isinstance(value, str)]
+        values += [face for item in known.items for face in item.faces if item.suits]
         found = [piece for word in words for piece in word.split() if piece.isalpha()]
         entries = [_entry(word) for word in (*found, *(item.name for item in known.items), known.unit)]
         return tuple(dict.fromkeys((*entries, *(value for value in values if value.isalpha()))))

@@ -158,7 +158,8 @@ class DescribedState(State[DescribedFacts]):
             return Piece(item, chance.integer(len(kind.faces)))
         left = [kind.copies] * len(kind.faces)
         for other, face in (*self.open, *self.aside, *(piece for hand in self.hands for piece in hand)):
-            left[face] -= other == item
+            if other == item:
+                left[face] -= 1
         held = [face for face, copies in enumerate(left) for _ in range(copies)]
         return Piece(item, held[chance.integer(len(held))])
 

@@ -21,6 +21,13 @@ def write_rules(game: GameDescription, seat: Seat) -> str:
         lines.append(words.say("In every round:", "This is what happens in each round:"))
     for step in game.steps:
         lines += step.rules(game, words)
+    if any(step.removes() for step in game.steps) and game.seats > 1:
+        lines.append(
+            words.say(
+                "As soon as one player is left in a round, nothing more is dealt or chosen in it.",
+                "Once a single player is left, the round has no more deals and choices.",
+            )
+        )
     if not game.turns:
         lines.append(words.say(f"You are the {ROLES[seat]} player.", f"You are player {seat + 1}."))
     return "\n".join(lines)

@@ -105,6 +105,14 @@ class Step:
         """Return whether several seats choose at once."""
         return False
 
+    def removes(self) -> bool:
+        """Return whether a player may be out of the round by the step."""
+        return False
+
+    def empties(self, game: GameDescription) -> bool:
+        """Return whether all players may be out of the round by the step."""
+        return False
+
     def num_cards(self, game: GameDescription, item: int) -> int:
         """Return the largest number of pieces of an item that the step deals in a round."""
         return 0

@@ -100,7 +100,8 @@ class Choose(Step):
             if option.leaves:
                 state.leave(seat)
         state.memory = (*state.memory, *(seat for seat, _ in made))
-        state.to_act = tuple(seat for seat in seats_of(state, self.by) if seat not in state.memory)[:1]
+        waiting = tuple(seat for seat in seats_of(state, self.by) if seat not in state.memory)
+        state.to_act = () if state.is_decided else waiting[:1]
         if not state.to_act and self.seen == "after":
             self._show(state, words)
 
@@ -111,6 +112,12 @@ class Choose(Step):
                 for other in state.order:
                     if other != choice.seat:
                         state.tell(Event("plays", choice.seat, words[choice.option], state.at), to=other)
+
+    def removes(self) -> bool:
+        return any(option.leaves for option in self.options)
+
+    def empties(self, game: GameDescription) -> bool:
+        return self.removes() and (self.is_together(game) or game.seats == 1)
 
     def is_together(self, game: GameDescription) -> bool:
         return self.together and self.by == "each" and game.seats > 1

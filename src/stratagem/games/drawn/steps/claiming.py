@@ -59,7 +59,11 @@ class Claim(Step):
         description = state.game.description
         item = description.items[item_number(description, self, "item", self.item)]
         most = self._num_pieces(description, state.at)
-        return [f"{self.claim_word} {number}x{value}" for number in range(1, most + 1) for value in item.values]
+        return [self._write(number, value) for number in range(1, most + 1) for value in item.values]
+
+    def _write(self, number: int, value: str | int) -> str:
+        """Write a claim: `bid 2x5`, or `bid 2 kings` where values are names."""
+        return f"{self.claim_word} {number}{'x' if str(value).isdigit() else ' '}{value}"
 
     def begin(self, state: DescribedState) -> None:
         state.to_act = seats_of(state, "each")[:1]
@@ -103,6 +107,7 @@ class Claim(Step):
         number = game.steps.index(self)
         item = game.items[item_number(game, self, "item", self.item)]
         many, last = self._num_pieces(game, number), item.values[-1]
+        example = self._write(many, last)
         lines = [
             words.say(
                 f"Then the players make claims in turn, from the first player on, about the {many} {item.plural} "
@@ -110,8 +115,8 @@ class Claim(Step):
                 f"Claims follow, one after another and begun by the first player, about all {many} {item.plural}.",
             ),
             words.say(
-                f"{self.claim_word} {many}x{last} claims that at least {many} of them show {last}.",
-                f"By {self.claim_word} {many}x{last} one states that {many} or more of them show {last}.",
+                f"{example} claims that at least {many} of them show {last}.",
+                f"By {example} one states that {many} or more of them show {last}.",
             ),
         ]
         if self.wild:

@@ -25,7 +25,7 @@ PRICES: tuple[Price, ...] = ("first", "second", "all", "lost")
 class Showdown(Step):
     """Give the pot to the best hand of those who are left; equal hands share it.
 
-    The hand is all pieces of an item that a player holds. Orders are compared one after another: the first in which two
+    The hand is all pieces of an item that a player holds. Where nobody is left, all share the pot. Orders are compared one after another: the first in which two
     hands differ decides.
     """
 
@@ -59,12 +59,13 @@ class Showdown(Step):
                 for piece in state.hands[seat]:
                     if piece.item == number:
                         state.tell(Event("shows", seat, faces[piece.face], number))
-        if left:
+        winners = list(left) or list(state.order)
+        if len(left) > 1:
             ranks = {seat: self._rank(state, seat) for seat in left}
             best = max(ranks.values())
             winners = [seat for seat in left if ranks[seat] == best]
-            for seat in winners:
-                state.pay(seat, sum(state.put) / len(winners))
+        for seat in winners:
+            state.pay(seat, sum(state.put) / len(winners))
         state.put = (0.0,) * len(state.out)
 
     def _rank(self, state: DescribedState, seat: Seat) -> tuple[float, ...]:
@@ -118,6 +119,10 @@ class Showdown(Step):
             for order in more
         ]
         lines.append(words.say("Equal hands share the pot.", "Hands that stay equal split the pot."))
+        if any(step.empties(game) for step in game.steps):
+            lines.append(
+                words.say("If nobody is left, all share it.", "With nobody left, it is divided equally by all.")
+            )
         if self.shown:
             lines.append(words.say("Their hands are shown to all.", "The hands that are compared become known to all."))
         return lines

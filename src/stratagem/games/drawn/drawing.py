@@ -1,0 +1,65 @@
+"""Games drawn by a seed: sketches of a family, of which the first acceptable one is the game of the seed.
+
+A draw is a function of seed, family, size and the version of the generator. A sketch is refused with a reason, so the
+bias of acceptance can be counted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+
+from stratagem.base.errors import BadParameter, CannotCompute, UnknownName
+from stratagem.base.options import check_seed
+from stratagem.games.drawn.acceptance import refusal_of
+from stratagem.games.drawn.description import GameDescription
+from stratagem.games.drawn.generator.mixing import FAMILIES, sketch
+from stratagem.games.drawn.generator.sketch import SIZES, Size
+from stratagem.games.key import Key
+
+GENERATOR = 1
+"""Version of the generator: raised whenever a seed would draw another game."""
+_ATTEMPTS = 1000
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Accepted game with what was refused before it."""
+
+    description: GameDescription
+    structure: tuple[str, ...]
+    attempt: int
+    """Number of the accepted sketch, from 0."""
+    refused: Counter[str]
+    """Number of refused sketches by reason."""
+
+
+def check_family(family: str, size: str) -> None:
+    """Refuse an unknown family or size."""
+    if family not in FAMILIES:
+        raise UnknownName("family of drawn games", family, list(FAMILIES))
+    if size not in SIZES:
+        raise BadParameter(f"A drawn game needs `size` as one of {', '.join(SIZES)}, not {size!r}.")
+
+
+@lru_cache(maxsize=512)
+def draw_game(seed: int, family: str, size: Size) -> Draw:
+    """Return the game of a seed."""
+    check_seed(seed)
+    check_family(family, size)
+    refused: Counter[str] = Counter()
+    key = Key(seed).at("drawn game", GENERATOR, family, size)
+    for attempt in range(_ATTEMPTS):
+        found, words = sketch(family, size, key.at(attempt))
+        try:
+            description = found.describe(f"Drawn game {seed} of {family}", words)
+        except BadParameter:
+            refused["impossible"] += 1
+            continue
+        if reason := refusal_of(description, size):
+            refused[reason] += 1
+            continue
+        return Draw(description, found.structure, attempt, refused)
+    reasons = ", ".join(f"{reason} {count}" for reason, count in refused.most_common())
+    raise CannotCompute(f"No game of seed {seed}, family {family} and size {size} is acceptable: {reasons}.")
