@@ -77,6 +77,7 @@ PACKAGES: tuple[GamePackage, ...] = (
         players="stratagem.games.quiz.players:PLAYERS",
         face="stratagem.games.quiz.face:QuizFace",
     ),
+    GamePackage("drawn", rules="stratagem.games.drawn.seeded:DrawnGame"),
     GamePackage(
         "diplomacy",
         rules="stratagem.games.diplomacy:Diplomacy",

@@ -6,8 +6,8 @@ from stratagem.base.errors import CannotCompute
 from stratagem.games.conformance.verify import verify
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.generator.sketch import Size
-from stratagem.games.drawn.rules import WrittenGame
 from stratagem.games.drawn.reading import write_description
+from stratagem.games.drawn.rules import WrittenGame
 from stratagem.games.tree_walk import walk
 
 NODES: dict[Size, tuple[int, int]] = {"small": (20, 2_000), "medium": (400, 20_000), "large": (4_000, 150_000)}

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
+from pkgutil import resolve_name
 
 from stratagem.base.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.base.options import check_seed
-from stratagem.games.drawn.acceptance import refusal_of
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.generator.mixing import FAMILIES, sketch
 from stratagem.games.drawn.generator.sketch import SIZES, Size
@@ -21,6 +21,8 @@ from stratagem.games.key import Key
 GENERATOR = 1
 """Version of the generator: raised whenever a seed would draw another game."""
 _ATTEMPTS = 1000
+_ACCEPTANCE = "stratagem.games.drawn.acceptance:refusal_of"
+"""Place of the acceptance, which reads the catalogue of games, and so the class of drawn games, too."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ def draw_game(seed: int, family: str, size: Size) -> Draw:
     check_seed(seed)
     check_family(family, size)
     refused: Counter[str] = Counter()
+    refusal_of = resolve_name(_ACCEPTANCE)
     key = Key(seed).at("drawn game", GENERATOR, family, size)
     for attempt in range(_ATTEMPTS):
         found, words = sketch(family, size, key.at(attempt))

@@ -1,7 +1,9 @@
 """Redraw of what a seat does not see, by replay: rounds are dealt and played anew until the seat has seen the same.
 
 Its own actions, and those of others that it has seen, are played again; hidden actions are drawn evenly. Rounds know
-nothing of each other's deals, so each is redrawn alone. The redraw follows the chance of the game exactly.
+nothing of each other's deals, so each is redrawn alone. Draws that the seat has seen are made again, and hidden ones
+come from what these leave in the deck, which follows the chance of the game, since the cards of a deck are
+exchangeable.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Seat
-from stratagem.games.drawn.events import Event
+from stratagem.games.drawn.events import ALL, Event
 from stratagem.games.key import Chance
 
 if TYPE_CHECKING:
@@ -41,8 +43,10 @@ def _replay_round(before: DescribedState, seen: DescribedState, seat: Seat, chan
     done = before.round < seen.round
     for number in range(_TRIES):
         copy = before.fork(chance.at("try", number))
+        copy.guide = SeenDraws(state_items(seen), log, seat)
         copy.begin()
         if _follow(copy, moves, log, begun, seat) and copy.to_act == (() if done else seen.to_act):
+            copy.guide = None
             if done:
                 copy.pay_round()
             known = copy.logs[seat][begun:]
@@ -51,6 +55,33 @@ def _replay_round(before: DescribedState, seen: DescribedState, seat: Seat, chan
     raise CannotCompute(
         f"{seen.game.spec.name} cannot redraw what a seat does not see: {_TRIES:,} deals did not fit what it has seen."
     )
+
+
+class SeenDraws:
+    """Faces that a seat has seen drawn in a round, in their order by item."""
+
+    def __init__(self, items: tuple[tuple[str, ...], ...], log: tuple[Event, ...], seat: Seat) -> None:
+        self.seat = seat
+        self._faces: dict[int, list[int]] = {}
+        for place, event in enumerate(log):
+            if event.kind == "round" and place:
+                break
+            if event.kind == "opens" or (event.kind == "gets" and event.seat == seat):
+                self._faces.setdefault(event.step, []).append(items[event.step].index(event.what))
+
+    def next_face(self, item: int, holder: Seat) -> int | None:
+        """Return the face of the next draw, where the seat has seen it."""
+        faces = self._faces.get(item)
+        return faces.pop(0) if faces and holder in (ALL, self.seat) else None
+
+    def to_come(self, item: int) -> list[int]:
+        """Return the faces of an item that are drawn later, so that hidden draws leave them in the deck."""
+        return self._faces.get(item, [])
+
+
+def state_items(state: DescribedState) -> tuple[tuple[str, ...], ...]:
+    """Return the faces of each item of a state's game."""
+    return tuple(item.faces for item in state.game.description.items)
 
 
 def _follow(state: DescribedState, moves: int, log: tuple[Event, ...], begun: int, seat: Seat) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from stratagem.games.base import Json, RoundResult, Seat, State, View, pending
 from stratagem.games.drawn.events import ALL, Event
-from stratagem.games.drawn.resampling import replay
+from stratagem.games.drawn.resampling import SeenDraws, replay
 from stratagem.games.drawn.steps.base import Choice, Piece
 from stratagem.games.key import Chance
 
@@ -29,7 +29,7 @@ class DescribedFacts(NamedTuple):
 class DescribedState(State[DescribedFacts]):
     """Round in play: what was dealt, chosen, put in and paid, and what each seat has been told of."""
 
-    __slots__ = ("aside", "at", "choices", "gains", "hands", "logs", "memory", "moves", "open", "out", "put")
+    __slots__ = ("aside", "at", "choices", "gains", "guide", "hands", "logs", "memory", "moves", "open", "out", "put")
     state_fields = (
         *("at", "hands", "open", "aside", "put", "out", "gains"),
         *("choices", "memory", "logs", "moves"),
@@ -61,6 +61,8 @@ class DescribedState(State[DescribedFacts]):
         """What each seat has seen and done."""
         self.moves: tuple[int, ...] = ()
         """Number of moves of each round so far; seats that choose at once make one."""
+        self.guide: SeenDraws | None = None
+        """Draws that a replay makes again; None in play."""
 
     @property
     def order(self) -> tuple[Seat, ...]:
@@ -151,15 +153,22 @@ class DescribedState(State[DescribedFacts]):
         """Add an event to what a seat has seen, or all of them."""
         self.logs = tuple((*log, event) if to in (ALL, seat) else log for seat, log in enumerate(self.logs))
 
-    def draw(self, item: int, number: int) -> Piece:
-        """Draw a piece of an item that has not been dealt; `number` is that of the draw within the step."""
+    def draw(self, item: int, number: int, holder: Seat) -> Piece:
+        """Draw a piece of an item that has not been dealt; `number` is that of the draw within the step.
+
+        `holder` is the seat that sees it, or -1 for all.
+        """
         chance, kind = self.chance.at("deal", self.round, self.at, number), self.game.description.items[item]
+        if self.guide and (seen := self.guide.next_face(item, holder)) is not None:
+            return Piece(item, seen)
         if kind.again:
             return Piece(item, chance.integer(len(kind.faces)))
         left = [kind.copies] * len(kind.faces)
         for other, face in (*self.open, *self.aside, *(piece for hand in self.hands for piece in hand)):
             if other == item:
                 left[face] -= 1
+        for face in self.guide.to_come(item) if self.guide else ():
+            left[face] -= 1
         held = [face for face, copies in enumerate(left) for _ in range(copies)]
         return Piece(item, held[chance.integer(len(held))])
 

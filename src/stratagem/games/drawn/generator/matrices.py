@@ -119,7 +119,7 @@ def _message(words: Lexicon, kind: str, values: tuple[str | int, ...], item: str
 
 
 def _aimed_table(words: Lexicon, sizes: list[int], aims: str) -> tuple[Any, ...]:
-    """Draw amounts in which the second player wants the action of the state, and the first one near or apart from it."""
+    """Draw amounts: the second player wants the action of the state, the first one an action near it or apart."""
     if aims == "drawn":
         return draw_table(words, sizes, 2, "free")
     target = [words.key.at("target", state).integer(sizes[-1]) for state in range(sizes[0])]

@@ -25,8 +25,8 @@ PRICES: tuple[Price, ...] = ("first", "second", "all", "lost")
 class Showdown(Step):
     """Give the pot to the best hand of those who are left; equal hands share it.
 
-    The hand is all pieces of an item that a player holds. Where nobody is left, all share the pot. Orders are compared one after another: the first in which two
-    hands differ decides.
+    The hand is all pieces of an item that a player holds. Orders are compared one after another: the first in which two
+    hands differ decides. Where nobody is left, all share the pot.
     """
 
     do: ClassVar[str] = "showdown"

@@ -1,0 +1,39 @@
+"""Game of a seed by name: `drawn(seed=17, family=cards, size=small)`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from stratagem.base.options import check_seed
+from stratagem.games.drawn.description import GameDescription
+from stratagem.games.drawn.drawing import check_family, draw_game
+from stratagem.games.drawn.generator.sketch import Size
+from stratagem.games.drawn.rules import DescribedGame
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawnGame(DescribedGame):
+    """Game that nobody has seen: drawn by a seed, walked, solved, and accepted as worth playing."""
+
+    largest: ClassVar = {"seed": 2.0**63}
+
+    seed: int = 0
+    family: str = "cards"
+    """Family of games: cards, dice, auction, bargaining, matrix, signals or mixed."""
+    size: Size = "small"
+    """Size of the tree: small, medium or large."""
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+        check_family(self.family, self.size)
+
+    @cached_property
+    def description(self) -> GameDescription:
+        """Accepted game of the seed."""
+        return draw_game(self.seed, self.family, self.size).description
+
+    @property
+    def title(self) -> tuple[str, str]:
+        return "drawn", f"Game of {self.family} drawn by the seed {self.seed}, {self.size}."
