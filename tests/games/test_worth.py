@@ -5,11 +5,13 @@ from functools import cache
 
 import numpy as np
 import pytest
+from relabelled_trees import laid_out
 from sequence_program import best_value, equilibrium, policy_of_plan
 
 from stratagem.games import make_game
 from stratagem.games.drawn.solution import TARGET, drawn_policies, scale_form, solve_drawn
 from stratagem.games.drawn.worth import MARGINS, Worth, measure_worth, refusal
+from stratagem.games.tree import TERMINAL
 from stratagem.games.tree_walk import walk
 
 
@@ -180,3 +182,11 @@ def test_an_action_that_is_strictly_dominated_is_idle():
     assert worth_of(text.format("X")).idle_actions == ("C",)
     text = text.replace("'Y','Z'", "'B','C'").format("A")
     assert worth_of(text).idle_actions == ()
+
+
+def test_an_offer_that_a_stubborn_opponent_alone_takes_is_not_idle():
+    """A first seat offers 0 to 4 of 4, and a refusal leaves both one half: to offer all is never better."""
+    offers = [(1, offer, [(TERMINAL, [4 - offer, offer]), (TERMINAL, [0.5, 0.5])]) for offer in range(5)]
+    tree = laid_out((0, "first", offers), make_game("ipd"), 2)
+    scaled = scale_form(tree)
+    assert measure_worth(tree, scaled, solve_drawn(tree, scaled)).idle_actions == ("action 4",)

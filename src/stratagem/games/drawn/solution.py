@@ -145,7 +145,7 @@ def _iterate(scaled: ScaledForm, solver: TreeSolver, target: float) -> tuple[Flo
         policy = solver.average()
         figures = scaled.all_figures(policy)
         gain = scaled.gain_share(figures)
-        if best is None or gain < 0.95 * best[0]:
+        if best is None or gain <= target or gain < 0.95 * best[0]:  # less is no progress
             best = gain, solver.iterations, policy, figures
         if gain <= target or (not scaled.constant_sum and solver.iterations > 2 * best[1] + 100):
             break

@@ -77,10 +77,11 @@ class Worth:
     least_stake: float
     """Smallest over the seats of their largest stake: 0 where a seat has nothing to decide."""
     idle_actions: tuple[str, ...]
-    """Actions that are a best response nowhere: against even chances, drawn opponents, simple players, the solution.
+    """Actions that are a best response nowhere, among those with an alternative.
 
-    An action that is strictly dominated at every set is among them. Another may be: it could do against an opponent
-    that was not tried. Sets where all actions earn the same say nothing.
+    They are tried against even chances, drawn opponents, simple players, the solution, and opponents that favour them.
+    An action that is strictly dominated at every set is idle, and as a rule one that is weakly dominated. Another one
+    may be idle if it is best against an opponent that was not tried. Sets where all actions earn the same say nothing.
     """
 
     def count_sets(self, share: float) -> int:
@@ -159,7 +160,7 @@ def measure_worth(tree: GameTree, scaled: ScaledForm, solution: TreeSolution) ->
         constants=constants,
         stakes=tuple(np.sort(stakes)[::-1].tolist()),
         least_stake=min(float(stakes[seats == seat].max(initial=0.0)) for seat in range(paid.shape[1])),
-        idle_actions=trial.idle_actions(),
+        idle_actions=trial.idle_actions(even),
     )
 
 
@@ -212,13 +213,36 @@ class _Trial:
         one.respond(reach)  # every action ends somewhere, so that all of a set have its own probability
         return reach[1 + one.starts]
 
-    def idle_actions(self) -> tuple[str, ...]:
-        """Return the names of the actions that were no best response, of those that have an alternative."""
+    def idle_actions(self, even: Floats) -> tuple[str, ...]:
+        """Return the names of the actions that are a best response nowhere, of those that have an alternative."""
         names, number_of_slot = _name_slots(self.tree)
         choice = self.tree.information_sets.sizes[self.tree.set_of_slot] > 1
         offered = np.bincount(number_of_slot[choice], minlength=len(names)) > 0
+        for number in np.flatnonzero(offered):
+            slots = (number_of_slot == number) & choice
+            if not self.useful[slots].any():
+                self._favour(slots, even)
         used = np.bincount(number_of_slot[self.useful], minlength=len(names)) > 0
         return tuple(name for name, idle in zip(names, offered & ~used, strict=True) if idle)
+
+    def _favour(self, slots: Ints, even: Floats) -> None:
+        """Try opponents that are as kind as they can after some actions, and as hostile as they can after others."""
+        tree, form = self.tree, self.scaled.form
+        seats = tree.information_sets.columns.seat[tree.set_of_slot]
+        for seat in np.unique(seats[slots]).tolist():
+            after = (tree.slot >= 0) & (slots & (seats == seat))[tree.slot]
+            for layer in list(tree.layers())[1:]:
+                after[layer] |= after[tree.parent[layer]]
+            middle = self.scaled.lowest[seat] + self.scaled.ranges[seat] / 2
+            kindness = np.where(after, 1.0, -1.0) * (tree.returns[:, seat] - middle)
+            ends = form.ends_of(np.repeat(kindness[:, None], len(form.seats), axis=1))
+            plans = form.plans(even)
+            for other, one in enumerate(form.seats):
+                if other != seat and len(one.order):
+                    kind = np.zeros(len(one.order))
+                    kind[one.respond(form.gains(ends, plans, other))] = 1.0
+                    plans[other] = one.plan(kind)
+            self._note_best(seat, self.scaled.figures(plans, seat), plans, stakes=False)
 
 
 def _name_slots(tree: GameTree) -> tuple[list[str], Ints]:
