@@ -90,8 +90,22 @@ def test_the_best_that_was_found_has_its_nash_conv():
     tree = tree_of("spiel:kuhn_poker(players=3)")
     solution = solve_drawn(tree, target=0.0)
     scaled = scale_form(tree)
+    assert not solution.constant_sum  # three seats share one, which makes no value
     assert 0.0 < solution.nash_conv_share < 1e-3
     assert solution.nash_conv_share == scaled.gain_share(scaled.all_figures(solution.policy))
+
+
+@pytest.mark.parametrize("target", 0.02 * 0.8 ** np.arange(20))
+def test_a_solution_is_as_near_as_was_asked(target):
+    assert solve_drawn(tree_of("kuhn(hands=1)"), target=target).nash_conv_share <= target
+
+
+def test_myopic_play_takes_the_best_action_alone():
+    """The first row is best, and the second one above the mean."""
+    table = [[(5, 0), (5, 1)], [(4, 0), (4, 1)], [(0, 0), (0, 1)]]
+    worth = worth_of(f"matrix(payoffs={table},labels=['A','B','C'],labels_second=['X','Y'],rounds=1)")
+    assert worth.myopic.cost == pytest.approx(0.0)
+    assert worth.random.exploitability == pytest.approx((2 / 5 + 1 / 2) / 2)
 
 
 def test_figures_of_kuhn_poker():

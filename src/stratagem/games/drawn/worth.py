@@ -182,7 +182,7 @@ class _Trial:
         form, ranges = self.scaled.form, self.scaled.ranges
         plans = form.plans(policy)
         gains, losses = 0.0, 0.0
-        for seat, spread in enumerate(ranges):
+        for seat, spread in enumerate(ranges.tolist()):
             figures = self.scaled.figures(plans, seat)
             gains += max(figures.gain, 0.0) / spread
             at_home = [*self.solved[:seat], plans[seat], *self.solved[seat + 1 :]]
