@@ -95,9 +95,10 @@ def test_the_best_that_was_found_has_its_nash_conv():
     assert solution.nash_conv_share == scaled.gain_share(scaled.all_figures(solution.policy))
 
 
-@pytest.mark.parametrize("target", 0.02 * 0.8 ** np.arange(20))
-def test_a_solution_is_as_near_as_was_asked(target):
-    assert solve_drawn(tree_of("kuhn(hands=1)"), target=target).nash_conv_share <= target
+def test_a_solution_is_as_near_as_was_asked():
+    """The last looks before the target are often less than 5 % apart."""
+    for target in np.geomspace(2e-3, 1e-4, 12):
+        assert solve_drawn(tree_of("kuhn(hands=1)"), target=target).nash_conv_share <= target
 
 
 def test_myopic_play_takes_the_best_action_alone():
