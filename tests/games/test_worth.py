@@ -96,8 +96,8 @@ def test_the_best_that_was_found_has_its_nash_conv():
 
 
 def test_a_solution_is_as_near_as_was_asked():
-    """The last looks before the target are often less than 5 % apart."""
-    for target in np.geomspace(2e-3, 1e-4, 12):
+    """The second target lies between the gains after 80 and 90 iterations, which are less than 5 % apart."""
+    for target in (2e-3, 5.57e-4, 1e-4):
         assert solve_drawn(tree_of("kuhn(hands=1)"), target=target).nash_conv_share <= target
 
 
