@@ -1,0 +1,1 @@
+"""Games drawn on demand: their description, their trees and what they are worth."""
