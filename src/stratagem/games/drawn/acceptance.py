@@ -1,30 +1,66 @@
-"""Acceptance of a drawn game: it can be walked, conforms, is read in few words, and is worth playing."""
+"""Acceptance of a drawn game: it fits its size, conforms, is worth playing, and is no known game in disguise."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from stratagem.base.errors import CannotCompute
 from stratagem.games.conformance.verify import verify
+from stratagem.games.drawn.canonical import canonical_digest, known_digests
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.generator.sketch import Size
 from stratagem.games.drawn.reading import write_description
 from stratagem.games.drawn.rules import WrittenGame
+from stratagem.games.drawn.solution import TreeSolution, scale_form, solve_drawn
+from stratagem.games.drawn.worth import MARGINS, Worth, measure_worth, refusal
+from stratagem.games.sequence_form import SequenceForm
+from stratagem.games.tree import GameTree
 from stratagem.games.tree_walk import walk
 
 NODES: dict[Size, tuple[int, int]] = {"small": (20, 2_000), "medium": (400, 20_000), "large": (4_000, 150_000)}
 """Smallest and largest number of nodes of the tree, by size."""
+_LONGEST = 1_600
+"""Largest number of characters of the rules, so that a prompt has under 500 tokens."""
+_EPISODES = 3
+"""Episodes of the conformance checks at the draw; `verify-game` plays more."""
 
 
-def refusal_of(description: GameDescription, size: Size) -> str:
-    """Return the reason for which a description is refused; empty for an acceptable game."""
+class Acceptance(NamedTuple):
+    """What was found about a described game."""
+
+    refused: str
+    """Reason why it is refused; empty for an acceptable game."""
+    digest: str = ""
+    """Canonical digest of the tree."""
+    worth: Worth | None = None
+
+
+def accept(description: GameDescription, size: Size, margins: str = "usual") -> Acceptance:
+    """Try a description: the first reason that refuses it, or its digest and figures."""
     low, high = NODES[size]
     game = WrittenGame(text=write_description(description))
+    if max(len(game.rules(seat)) for seat in range(description.seats)) > _LONGEST:
+        return Acceptance("its rules are too long")
     try:
         tree = walk(game, high)
     except CannotCompute:
-        return "too large"
+        return Acceptance("its tree is too large")
     if len(tree) < low:
-        return "too small"
-    report = verify(game, episodes=3)
+        return Acceptance("its tree is too small")
+    worth, digest, _ = examine(tree)
+    if reason := refusal(worth, MARGINS[margins]):
+        return Acceptance(reason, digest, worth)
+    if digest in known_digests():
+        return Acceptance("it is a known game", digest, worth)
+    report = verify(game, episodes=_EPISODES)
     if not report.ok:
-        return f"conformance: {', '.join(report.failed)}"
-    return ""
+        return Acceptance(f"it does not conform: {', '.join(report.failed)}", digest, worth)
+    return Acceptance("", digest, worth)
+
+
+def examine(tree: GameTree) -> tuple[Worth, str, TreeSolution]:
+    """Return the worth of a tree, its canonical digest and its solution, from one sequence form."""
+    form = SequenceForm(tree)
+    scaled = scale_form(tree, form)
+    solution = solve_drawn(tree, scaled)
+    return measure_worth(tree, scaled, solution), canonical_digest(tree, form), solution

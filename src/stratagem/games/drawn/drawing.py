@@ -16,12 +16,13 @@ from stratagem.base.options import check_seed
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.generator.mixing import FAMILIES, sketch
 from stratagem.games.drawn.generator.sketch import SIZES, Size
+from stratagem.games.drawn.worth import Worth
 from stratagem.games.key import Key
 
 GENERATOR = 1
 """Version of the generator: raised whenever a seed would draw another game."""
 _ATTEMPTS = 1000
-_ACCEPTANCE = "stratagem.games.drawn.acceptance:refusal_of"
+_ACCEPTANCE = "stratagem.games.drawn.acceptance:accept"
 """Place of the acceptance, which reads the catalogue of games, and so the class of drawn games, too."""
 
 
@@ -35,6 +36,10 @@ class Draw:
     """Number of the accepted sketch, from 0."""
     refused: Counter[str]
     """Number of refused sketches by reason."""
+    digest: str
+    """Canonical digest of its tree."""
+    worth: Worth
+    """Figures of the game in shares of the payoff range."""
 
 
 def check_family(family: str, size: str) -> None:
@@ -51,18 +56,18 @@ def draw_game(seed: int, family: str, size: Size) -> Draw:
     check_seed(seed)
     check_family(family, size)
     refused: Counter[str] = Counter()
-    refusal_of = resolve_name(_ACCEPTANCE)
+    accept = resolve_name(_ACCEPTANCE)
     key = Key(seed).at("drawn game", GENERATOR, family, size)
     for attempt in range(_ATTEMPTS):
         found, words = sketch(family, size, key.at(attempt))
         try:
             description = found.describe(f"Drawn game {seed} of {family}", words)
         except BadParameter:
-            refused["impossible"] += 1
+            refused["it is impossible"] += 1
             continue
-        if reason := refusal_of(description, size):
-            refused[reason] += 1
-            continue
-        return Draw(description, found.structure, attempt, refused)
+        result = accept(description, size)
+        if not result.refused:
+            return Draw(description, found.structure, attempt, refused, result.digest, result.worth)
+        refused[result.refused] += 1
     reasons = ", ".join(f"{reason} {count}" for reason, count in refused.most_common())
     raise CannotCompute(f"No game of seed {seed}, family {family} and size {size} is acceptable: {reasons}.")

@@ -93,7 +93,7 @@ def _middle(words: Lexicon, middle: str, item: Item) -> list[Step]:
         cost = float(words.one("exchange cost", (0, 0, 1)))
         return [Swap(item.name, by, keep, swap, cost), *betting]  # type: ignore[arg-type]
     if middle.startswith("one hand"):
-        return [Show(item.name, words.one("shows", ("first", "second"))), *betting]  # type: ignore[arg-type]
+        return [Show(item.name, words.one("shows", ("first", "second"))), *betting]
     return []
 
 
@@ -123,7 +123,7 @@ def _claims(words: Lexicon, size: Size, item: Item) -> Sketch:
     claim, doubt = words.word(), words.word()
     steps.append(Claim(item.name, wild, float(words.whole("stake", 1, 3)), claim, doubt))
     if staked:
-        steps.append(Showdown(item.name, words.one("order", (("high",), ("low",), ("sum",)))))  # type: ignore[arg-type]
+        steps.append(Showdown(item.name, words.one("order", (("high",), ("low",), ("sum",)))))
     traits = (
         "claims",
         "open" if opened else "",
@@ -141,11 +141,7 @@ def _stakes_on_dice(words: Lexicon, size: Size, item: Item) -> Sketch:
     middle = words.one("middle", ("nothing", "open card", "open card, betting", "exchange, betting", "exchange"))
     begins_open = words.chance("begins open", 25)
     opened = begins_open or middle.startswith("open")
-    orders: list[tuple[Order, ...]] = [
-        ("high",),
-        ("low",),
-        *(([("near", "high"), ("pair", "high"), ("near", "low")]) if opened else []),
-    ]
+    orders: list[tuple[Order, ...]] = [*_PLAIN, *(_OPEN if opened else ())]
     if many == 2:
         orders.append(("sum",))
     order = words.one("order", orders)

@@ -48,7 +48,7 @@ def _extra_steps(words: Lexicon, extra: str, item: Item) -> list[Step]:
         stay, leave = Option(words.action(), float(words.whole("fee", 1, 2))), Option(words.action(), leaves=True)
         return [Choose(words.word(), (leave, stay))]
     if extra == "one value shown":
-        return [Show(item.name, words.one("shows", ("first", "second")))]  # type: ignore[arg-type]
+        return [Show(item.name, words.one("shows", ("first", "second")))]
     if extra == "talk":
         return [free_choice(words, 2, by="first")]
     return []
