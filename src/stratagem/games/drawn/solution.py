@@ -49,7 +49,7 @@ class TreeSolution:
     """Iterations of CFR+."""
 
 
-class SeatFigures(NamedTuple):
+class SeatResponse(NamedTuple):
     """Figures of one seat where all seats play a policy."""
 
     value: float
@@ -72,23 +72,23 @@ class ScaledForm(NamedTuple):
     """Highest minus lowest payoff by seat; 1 where they are equal."""
     constant_sum: bool
 
-    def figures(self, plans: Sequence[Floats], seat: Seat) -> SeatFigures:
+    def figures(self, plans: Sequence[Floats], seat: Seat) -> SeatResponse:
         """Return the figures of a seat under the plans of all seats."""
         gains = self.form.gains(self.form.ends, list(plans), seat)
         value = float(gains @ plans[seat])
         best = self.form.seats[seat].respond(gains)
-        return SeatFigures(value, float(gains[0]) - value, best, gains)
+        return SeatResponse(value, float(gains[0]) - value, best, gains)
 
-    def all_figures(self, policy: Floats) -> list[SeatFigures]:
+    def all_figures(self, policy: Floats) -> list[SeatResponse]:
         """Return the figures of every seat, where all play a policy by the slots of the tree."""
         plans = self.form.plans(policy)
         return [self.figures(plans, seat) for seat in range(len(plans))]
 
-    def gain_share(self, figures: Sequence[SeatFigures]) -> float:
+    def gain_share(self, figures: Sequence[SeatResponse]) -> float:
         """Return NashConv, the gain of each seat as a share of its payoff range."""
         return float(sum(max(one.gain, 0.0) / spread for one, spread in zip(figures, self.ranges, strict=True)))
 
-    def value_shares(self, figures: Sequence[SeatFigures]) -> tuple[float, ...]:
+    def value_shares(self, figures: Sequence[SeatResponse]) -> tuple[float, ...]:
         """Return the expected payoff of each seat as a share of its range."""
         values = np.array([one.value for one in figures])
         return tuple(((values - self.lowest) / self.ranges).tolist())
@@ -130,16 +130,16 @@ def solve_drawn(tree: GameTree, scaled: ScaledForm | None = None, target: float 
 
 
 def _describe_solution(
-    scaled: ScaledForm, policy: Floats, figures: Sequence[SeatFigures], iterations: int
+    scaled: ScaledForm, policy: Floats, figures: Sequence[SeatResponse], iterations: int
 ) -> TreeSolution:
     return TreeSolution(
         policy, scaled.gain_share(figures), scaled.value_shares(figures), scaled.constant_sum, iterations
     )
 
 
-def _iterate(scaled: ScaledForm, solver: TreeSolver, target: float) -> tuple[Floats, list[SeatFigures]]:
+def _iterate(scaled: ScaledForm, solver: TreeSolver, target: float) -> tuple[Floats, list[SeatResponse]]:
     """Iterate CFR+ until its average is near enough; of a general sum, the best average until there is no progress."""
-    best: tuple[float, int, Floats, list[SeatFigures]] | None = None
+    best: tuple[float, int, Floats, list[SeatResponse]] | None = None
     while solver.iterations < ITERATIONS:
         solver.iterate(_CHECK_EVERY)
         policy = solver.average()
@@ -153,7 +153,7 @@ def _iterate(scaled: ScaledForm, solver: TreeSolver, target: float) -> tuple[Flo
     return best[2], best[3]
 
 
-def _respond_in_turn(scaled: ScaledForm, policy: Floats, target: float) -> Iterator[tuple[Floats, list[SeatFigures]]]:
+def _respond_in_turn(scaled: ScaledForm, policy: Floats, target: float) -> Iterator[tuple[Floats, list[SeatResponse]]]:
     """Yield the policies of best-response dynamics: the seat that gains most plays its best response instead."""
     plans = scaled.form.plans(policy)
     policies = [policy[one.order] for one in scaled.form.seats]

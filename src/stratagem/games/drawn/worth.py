@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.solution import TARGET, ScaledForm, SeatFigures, TreeSolution, drawn_policies
+from stratagem.games.drawn.solution import TARGET, ScaledForm, SeatResponse, TreeSolution, drawn_policies
 from stratagem.games.sequence_form import Ends
 from stratagem.games.tree import TERMINAL, GameTree
 
@@ -191,7 +191,7 @@ class _Trial:
                 self._note_best(seat, figures, plans, stakes=stakes)
         return SimplePlay(name, gains / len(ranges), losses / len(ranges))
 
-    def _note_best(self, seat: Seat, figures: SeatFigures, plans: Sequence[Floats], *, stakes: bool) -> None:
+    def _note_best(self, seat: Seat, figures: SeatResponse, plans: Sequence[Floats], *, stakes: bool) -> None:
         """Note the best actions of a seat against a player in the other seats, and the stakes of its sets."""
         one = self.scaled.form.seats[seat]
         values = figures.values[1:]
