@@ -21,6 +21,13 @@ def write_rules(game: GameDescription, seat: Seat) -> str:
         lines.append(words.say("In every round:", "This is what happens in each round:"))
     for step in game.steps:
         lines += step.rules(game, words)
+    if game.rounds > 1 and not game.forget:
+        lines.append(
+            words.say(
+                "After each round every player learns its own payoff of the round.",
+                "When a round is over, each player is told what it has earned in it.",
+            )
+        )
     if any(step.removes() for step in game.steps) and game.seats > 1:
         lines.append(
             words.say(

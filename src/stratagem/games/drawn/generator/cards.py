@@ -15,7 +15,8 @@ from stratagem.games.drawn.steps.dealing import Ante, Deal, Show, Swap
 from stratagem.games.drawn.steps.winning import Order, Showdown
 
 _PLAIN: tuple[tuple[Order, ...], ...] = (("high",), ("low",))
-_OPEN: tuple[tuple[Order, ...], ...] = (("pair", "high"), ("pair", "low"), ("near", "high"), ("near", "low"))
+_PAIRS: tuple[tuple[Order, ...], ...] = (("pair", "high"), ("pair", "low"))
+_NEAR: tuple[tuple[Order, ...], ...] = (("near", "high"), ("near", "low"))
 _STAKES = ("betting", "raising", "stakes at once", "stakes in turn")
 _MIDDLES = ("nothing", "open card", "open card, betting", "exchange, betting", "exchange", "one hand shown, betting")
 
@@ -61,12 +62,17 @@ def _deck(words: Lexicon, size: Size, *, opened: bool, double: bool) -> Item:
 def _order(words: Lexicon, item: Item, *, opened: bool, double: bool) -> tuple[Order, ...]:
     orders = [*_PLAIN]
     if opened:
-        orders = [*_PLAIN, *_OPEN]
+        orders = [*_PLAIN, *_PAIRS, *(_NEAR if is_numeric(item) else ())]
         if item.suits:
             orders = [("suit", "high"), ("suit", "low"), ("suit", "pair", "high")]
     if double:
         orders += [("sum",), ("sum", "high"), ("high", "sum")]
     return words.one("order", orders)
+
+
+def is_numeric(item: Item) -> bool:
+    """Return whether the values of an item are numbers."""
+    return isinstance(item.values[0], int)
 
 
 def _stakes(words: Lexicon, kind: str, which: str, *, raises: int = 1) -> list[Step]:
@@ -123,7 +129,8 @@ def _claims(words: Lexicon, size: Size, item: Item) -> Sketch:
     claim, doubt = words.word(), words.word()
     steps.append(Claim(item.name, wild, float(words.whole("stake", 1, 3)), claim, doubt))
     if staked:
-        steps.append(Showdown(item.name, words.one("order", (("high",), ("low",), ("sum",)))))
+        orders = [*_PLAIN, ("sum",)] if is_numeric(item) else [*_PLAIN]
+        steps.append(Showdown(item.name, words.one("order", orders)))
     traits = (
         "claims",
         "open" if opened else "",
@@ -141,7 +148,7 @@ def _stakes_on_dice(words: Lexicon, size: Size, item: Item) -> Sketch:
     middle = words.one("middle", ("nothing", "open card", "open card, betting", "exchange, betting", "exchange"))
     begins_open = words.chance("begins open", 25)
     opened = begins_open or middle.startswith("open")
-    orders: list[tuple[Order, ...]] = [*_PLAIN, *(_OPEN if opened else ())]
+    orders: list[tuple[Order, ...]] = [*_PLAIN, *((*_PAIRS, *_NEAR) if opened else ())]
     if many == 2:
         orders.append(("sum",))
     order = words.one("order", orders)

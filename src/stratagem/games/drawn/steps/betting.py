@@ -107,10 +107,13 @@ class Bet(Step):
             f", or {self.raise_word} to match it and put in {more} more",
             f" or {self.raise_word} (match and add {more})",
         )
-        limit = words.say(
-            f"In this betting there are at most {self.raises} bets and raises together.",
-            f"At most {self.raises} bets and raises are made here.",
-        )
+        limit = words.say("There is one bet in it at most.", "At most one bet is made here.")
+        if can_raise:
+            limit = words.say(
+                f"There are {self.raises} bets and raises in it at most.",
+                f"At most {self.raises} bets and raises are made here.",
+            )
+        last = "," if can_raise else " or"
         return [
             words.say(
                 "Then there is betting in turn, from the first player on, until all who are left have put in the same.",
@@ -123,9 +126,9 @@ class Bet(Step):
                 f"{more}).",
             ),
             words.say(
-                f"With a bet to match, a player says {self.fold_word} to give up the pot, {self.call_word} to match "
-                f"it{raised if can_raise else ''}.",
-                f"If there is a bet to match, the choice is {self.fold_word} (give up the pot), {self.call_word} "
+                f"With a bet to match, a player says {self.fold_word} to leave the round{last} {self.call_word} to "
+                f"match it{raised if can_raise else ''}.",
+                f"If there is a bet to match, the choice is {self.fold_word} (leave the round){last} {self.call_word} "
                 f"(match){raised if can_raise else ''}.",
             ),
             limit,

@@ -142,7 +142,7 @@ class Choose(Step):
         who = words.player(self.by)
         if self.by == "each":
             how = (
-                words.say(" at the same time", " simultaneously")
+                words.say(" at the same time", ", all at once,")
                 if self.together
                 else words.say(" in turn", ", one after another,")
             )
@@ -150,8 +150,8 @@ class Choose(Step):
             how = ""
         lines = [
             words.say(
-                f"{who} makes a choice, called {self.name},{how}: one of {listed}.",
-                f"The choice {self.name}: {who[0].lower() + who[1:]} picks one of {listed}{how.rstrip(',')}.",
+                f"{who}{how} chooses a {self.name}: {listed}.",
+                f"The {self.name}: {who[0].lower() + who[1:]}{how} picks one of {listed}.",
             )
         ]
         lines += [self._option_line(game, option, words) for option in self.options if self._has_terms(option)]

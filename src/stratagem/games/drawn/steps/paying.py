@@ -70,10 +70,10 @@ class Split(Step):
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         lines = [
             words.say(
-                f"If the choices {self.demand} of all sum to at most {words.amount(self.sum)}, every player gets the "
-                f"own one; otherwise every player gets {words.amount(self.else_pays)}.",
-                f"Every player gets what {self.demand} names, provided that all of them together are at most "
-                f"{words.amount(self.sum)}; beyond that everybody gets {words.amount(self.else_pays)}.",
+                f"If all players' {self.demand}s together are at most {words.amount(self.sum)}, each player gets the "
+                f"{self.demand} that this player chose; otherwise each player gets {words.amount(self.else_pays)}.",
+                f"Each player receives the chosen {self.demand}, provided that the sum of all is at most "
+                f"{words.amount(self.sum)}; with a larger sum everybody receives {words.amount(self.else_pays)}.",
             )
         ]
         if self.worth:
@@ -124,8 +124,8 @@ class Pool(Step):
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         return [
             words.say(
-                f"Every player pays the own {self.gift}; all of them together times {self.factor:g} are shared equally "
-                "by all players.",
+                f"Each player pays the chosen {self.gift}; the sum of all, times {self.factor:g}, is shared equally by "
+                "all players.",
                 f"What players chose as {self.gift} is taken from them, multiplied by {self.factor:g}, and given back "
                 "in equal parts to all players.",
             )
@@ -241,15 +241,14 @@ class Table(Step):
             words.say(f"the {role} player", f"player {place}") for place, role in enumerate(ROLES[: game.seats], 1)
         ]
         rows = [f"- {', '.join(labels)}: {', '.join(f'{pay:g}' for pay in cell)}" for labels, cell in self._cells(game)]
+        out = words.say("It pays nothing if one of these players is out.", "Without one of them nothing is paid.")
         return [
             words.say(
                 f"Payment by a table: each line has {_join(names)}, and after the colon what {_join(roles)} get.",
                 f"A table pays. Its lines list {_join(names)}; the numbers after the colon go to {_join(roles)}.",
             ),
             *rows,
-            words.say(
-                "It pays nothing if one of these players is out.", "Without one of these players there is no payment."
-            ),
+            *([out] if any(step.removes() for step in game.steps) else []),
         ]
 
     def _name_dimension(self, name: str, words: Words) -> str:

@@ -47,6 +47,8 @@ class Showdown(Step):
         opened = any(step.do == "deal" and getattr(step, "to", "") == "all" for step in game.steps[:number])
         if {"pair", "near", "suit"} & {*self.order} and not opened:
             raise self.refuse("order", "an order that needs an open piece, and none is laid open before")
+        if {"sum", "near"} & {*self.order} and not all(isinstance(value, int) for value in game.items[item].values):
+            raise self.refuse("order", f"an order that counts, and the values of the item {self.item} are no numbers,")
         if "suit" in self.order and not game.items[item].suits:
             raise self.refuse("order", f"suits, which the item {self.item} does not have,")
 
@@ -236,10 +238,10 @@ class Sale(Step):
                     "The winner pays the second-highest amount.", "The buyer pays the next bid below, or an equal one."
                 ),
                 "all": words.say(
-                    "Every player pays the own amount, winner or not.", "All pay what they bid, buyer or not."
+                    "Every player pays its own bid, winner or not.", "All pay what they bid, buyer or not."
                 ),
                 "lost": words.say(
-                    "The winner pays nothing; all others pay their own amount.",
+                    "The winner pays nothing; all others pay their own bids.",
                     "The buyer pays nothing, and whoever does not buy pays the own bid.",
                 ),
             }[self.price]
