@@ -149,6 +149,21 @@ class GameDescription:
         """True if several seats choose at once in some step."""
         return any(step.is_together(self) for step in self.steps)
 
+    @cached_property
+    def orders(self) -> tuple[tuple[int, ...], ...]:
+        """Order of the seats in a round, by the seat that is first."""
+        return tuple(tuple((first + place) % self.seats for place in range(self.seats)) for first in range(self.seats))
+
+    @cached_property
+    def item_numbers(self) -> dict[str, int]:
+        """Numbers of the items by name."""
+        return {item.name: number for number, item in enumerate(self.items)}
+
+    @cached_property
+    def choice_numbers(self) -> dict[str, int]:
+        """Numbers of the steps whose choices have a name, by that name."""
+        return {step.name: number for number, step in enumerate(self.steps) if step.name}
+
     def dealt_before(self, number: int, item: int) -> bool:
         """Return whether some step before one deals an item to every player."""
         return any(step.gives(self, item) for step in self.steps[:number])

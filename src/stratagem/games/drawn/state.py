@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from stratagem.games.base import Json, RoundResult, Seat, State, View, pending
 from stratagem.games.drawn.events import ALL, Event
@@ -11,6 +11,7 @@ from stratagem.games.drawn.resampling import replay
 from stratagem.games.drawn.steps.base import Choice, Piece
 from stratagem.games.key import Chance
 
+_new = object.__new__
 if TYPE_CHECKING:
     from stratagem.games.drawn.rules import DescribedGame
 
@@ -65,15 +66,15 @@ class DescribedState(State[DescribedFacts]):
     @property
     def order(self) -> tuple[Seat, ...]:
         """Seats in the order of the present round."""
-        description = self.game.description
-        seats, first = description.seats, self.first
-        return tuple((first + place) % seats for place in range(seats))
+        return self.game.description.orders[self.first]
 
     @property
     def first(self) -> Seat:
         """Seat that is first in the present round."""
-        number = self.round - self.over  # once it is over, the last round stays in sight
-        return number % self.game.description.seats if self.game.description.turns else 0
+        description = self.game.description
+        if not description.turns:
+            return 0
+        return (self.round - self.over) % description.seats  # once it is over, the last round stays in sight
 
     def begin(self) -> None:
         """Begin a round: go on to the first step in which a seat chooses."""
@@ -110,10 +111,12 @@ class DescribedState(State[DescribedFacts]):
 
     def move(self, actions: Mapping[Seat, str | None]) -> None:
         """Play actions within the round; `to_act` is empty when the round has come to its end."""
-        if self.over or set(actions) != set(self.to_act):
+        if self.over or len(actions) != len(self.to_act):
             raise self.refuse(actions)
         step, said = self.game.description.steps[self.at], dict[Seat, str]()
         for seat in self.to_act:
+            if seat not in actions:
+                raise self.refuse(actions)
             legal, action = step.legal(self, seat), actions[seat]
             if action is not None and action not in legal:
                 raise self.refuse(actions)
@@ -126,8 +129,7 @@ class DescribedState(State[DescribedFacts]):
     def pay_round(self) -> RoundResult:
         """End the round: its payoffs are paid."""
         payoffs = self.gains
-        for seat, gain in enumerate(payoffs):
-            self.tell(Event("pays", seat, f"{gain:g}"), to=seat)
+        self.logs = tuple([(*log, Event("pays", seat, f"{payoffs[seat]:g}")) for seat, log in enumerate(self.logs)])
         self.round += 1
         return RoundResult(payoffs)
 
@@ -149,7 +151,11 @@ class DescribedState(State[DescribedFacts]):
 
     def tell(self, event: Event, to: Seat = ALL) -> None:
         """Add an event to what a seat has seen, or all of them."""
-        self.logs = tuple((*log, event) if to in (ALL, seat) else log for seat, log in enumerate(self.logs))
+        logs = self.logs
+        if to == ALL:
+            self.logs = tuple([(*log, event) for log in logs])
+        else:
+            self.logs = (*logs[:to], (*logs[to], event), *logs[to + 1 :])
 
     def draw(self, item: int, number: int) -> Piece:
         """Draw a piece of an item that has not been dealt; `number` is that of the draw within the step."""
@@ -183,6 +189,15 @@ class DescribedState(State[DescribedFacts]):
         """Return the latest option that a seat chose in a step; None where it chose none."""
         made = [choice.option for choice in self.choices if choice.step == step and choice.seat == seat]
         return made[-1] if made else None
+
+    def fork(self, chance: Chance | None = None) -> Self:
+        copy = _new(type(self))  # the walk of a tree forks at every node, so no field is set twice
+        copy.game, copy.chance = self.game, chance or self.chance
+        copy.round, copy.over, copy.to_act = self.round, self.over, self.to_act
+        copy.at, copy.hands, copy.open, copy.aside = self.at, self.hands, self.open, self.aside
+        copy.put, copy.out, copy.gains = self.put, self.out, self.gains
+        copy.choices, copy.memory, copy.logs, copy.moves = self.choices, self.memory, self.logs, self.moves
+        return copy
 
     def resample(self, seat: Seat, chance: Chance) -> DescribedState:
         return replay(self, seat, chance)

@@ -140,9 +140,9 @@ class StepError(BadParameter):
 
 def item_number(game: GameDescription, step: Step, field: str, name: str) -> int:
     """Return the number of an item by its name; refused where the game has none of this name."""
-    for number, item in enumerate(game.items):
-        if item.name == name:
-            return number
+    number = game.item_numbers.get(name)
+    if number is not None:
+        return number
     known = ", ".join(item.name for item in game.items) or "none"
     raise step.refuse(field, f"no item {name!r} (the game has {known})")
 
@@ -156,17 +156,20 @@ def check_role(game: GameDescription, step: Step, field: str, role: str) -> None
 
 def step_of_choice(game: GameDescription, step: Step, field: str, name: str, number: int) -> int:
     """Return the number of the earlier step whose choices have a name."""
-    for place, other in enumerate(game.steps[:number]):
-        if other.name and other.name == name:
-            return place
+    place = game.choice_numbers.get(name, number)
+    if place < number:
+        return place
     known = [other.name for other in game.steps[:number] if other.name]
     raise step.refuse(field, f"no earlier choice {name!r} (before it stand {', '.join(known) or 'none'})")
 
 
 def seats_of(state: DescribedState, role: Role) -> tuple[Seat, ...]:
     """Return the seats of a role in the order of the round, without those that are out."""
-    seats = state.order if role == "each" else (state.order[ROLES.index(role)],)
-    return tuple(seat for seat in seats if not state.out[seat])
+    order, out = state.order, state.out
+    if role == "each":
+        return order if True not in out else tuple([seat for seat in order if not out[seat]])
+    seat = order[ROLES.index(role)]
+    return () if out[seat] else (seat,)
 
 
 def worth_of(item: Item, face: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from stratagem.games.base import Seat
@@ -75,20 +76,20 @@ class Choose(Step):
         state.to_act = tuple(sorted(seats)) if self.together else seats[:1]
 
     def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+        if not self._has_needs:
+            return self.labels
         description = state.game.description
-        if not any(option.needs for option in self.options):
-            return tuple(option.word for option in self.options)
         number = item_number(description, self, "needs_item", self.needs_item)
         item = description.items[number]
         held = {str(item.values[item.ranks[piece.face]]) for piece in state.hands[seat] if piece.item == number}
         return tuple(option.word for option in self.options if not option.needs or held & {*option.needs})
 
     def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
-        words = [option.word for option in self.options]
         made = [(seat, actions[seat]) for seat in state.order if seat in actions]
         for seat, action in made:
-            option = self.options[words.index(action)]
-            state.choose(seat, words.index(action))
+            number = self._numbers[action]
+            option = self.options[number]
+            state.choose(seat, number)
             if option.cost and self.pot:
                 state.put_in(seat, option.cost)
             elif option.cost:
@@ -99,18 +100,33 @@ class Choose(Step):
                 state.tell(Event("plays", seat, action, state.at))
             if option.leaves:
                 state.leave(seat)
-        state.memory = (*state.memory, *(seat for seat, _ in made))
-        state.to_act = tuple(seat for seat in seats_of(state, self.by) if seat not in state.memory)[:1]
+        state.memory = (*state.memory, *[seat for seat, _ in made])
+        state.to_act = tuple([seat for seat in seats_of(state, self.by) if seat not in state.memory])[:1]
         if not state.to_act and self.seen == "after":
-            self._show(state, words)
+            self._show(state)
 
-    def _show(self, state: DescribedState, words: list[str]) -> None:
+    def _show(self, state: DescribedState) -> None:
         """Show all choices of the step to those who did not make them."""
-        for choice in state.choices:
-            if choice.step == state.at:
-                for other in state.order:
-                    if other != choice.seat:
-                        state.tell(Event("plays", choice.seat, words[choice.option], state.at), to=other)
+        at = state.at
+        events = [
+            Event("plays", choice.seat, self.labels[choice.option], at) for choice in state.choices if choice.step == at
+        ]
+        state.logs = tuple(
+            [(*log, *[event for event in events if event.seat != seat]) for seat, log in enumerate(state.logs)]
+        )
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Words of the options."""
+        return tuple(option.word for option in self.options)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.labels)}
+
+    @cached_property
+    def _has_needs(self) -> bool:
+        return any(option.needs for option in self.options)
 
     def is_together(self, game: GameDescription) -> bool:
         return self.together and self.by == "each" and game.seats > 1
@@ -157,7 +173,7 @@ class Choose(Step):
         }
         return [*lines, seen[self.seen]]
 
-    @property
+    @cached_property
     def seen(self) -> Shown:
         """Time at which the others see a choice: one player's is seen at once, and one of several at once after it."""
         if self.shown == "never":

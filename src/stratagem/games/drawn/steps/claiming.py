@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar
 
 from stratagem.games.base import Seat
@@ -55,11 +56,10 @@ class Claim(Step):
         item = item_number(game, self, "item", self.item)
         return sum(step.num_cards(game, item) for step in game.steps[:number] if step.do == "deal")
 
-    def _claims(self, state: DescribedState) -> list[str]:
+    def _claims(self, state: DescribedState) -> tuple[str, ...]:
         description = state.game.description
         item = description.items[item_number(description, self, "item", self.item)]
-        most = self._num_pieces(description, state.at)
-        return [f"{self.claim_word} {number}x{value}" for number in range(1, most + 1) for value in item.values]
+        return _list_claims(self.claim_word, self._num_pieces(description, state.at), item.values)
 
     def begin(self, state: DescribedState) -> None:
         state.to_act = seats_of(state, "each")[:1]
@@ -67,7 +67,7 @@ class Claim(Step):
     def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
         claims = self._claims(state)
         if not state.memory:
-            return tuple(claims)
+            return claims
         return (*claims[state.memory[0] + 1 :], self.doubt_word)
 
     def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
@@ -135,3 +135,9 @@ class Claim(Step):
                 f"{words.amount(self.stake)}, paid to the doubter.",
             ),
         ]
+
+
+@lru_cache(maxsize=256)
+def _list_claims(word: str, most: int, values: tuple[str | int, ...]) -> tuple[str, ...]:
+    """Return all claims about up to `most` pieces, from the lowest on."""
+    return tuple(f"{word} {number}x{value}" for number in range(1, most + 1) for value in values)
