@@ -84,6 +84,10 @@ PACKAGES: tuple[GamePackage, ...] = (
         face="stratagem.show.viewer.faces.diplomacy:DiplomacyFace",
     ),
     GamePackage(
+        "drawn",
+        rules={"described": "stratagem.games.drawn.rules:WrittenGame"},
+    ),
+    GamePackage(
         "openspiel",
         rules="stratagem.games.spiel:SPIEL_GAMES",
         players={"liars-dice": "stratagem.players.liars_dice:PLAYERS"},

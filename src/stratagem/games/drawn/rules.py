@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import ClassVar
+from pathlib import Path
+from typing import Self
 
-from stratagem.base.errors import IllegalAction
+from stratagem.base.errors import BadParameter, IllegalAction
+from stratagem.base.named_files import find_description, short_name
 from stratagem.games.base import Game, Seat
 from stratagem.games.choices import Flat
 from stratagem.games.drawn.description import GameDescription
+from stratagem.games.drawn.reading import TEXT, read_description, read_file, write_description
 from stratagem.games.drawn.state import DescribedFacts, DescribedState
 from stratagem.games.drawn.steps.base import ROLES
 from stratagem.games.drawn.texts import write_rules, write_situation
@@ -86,25 +90,59 @@ class DescribedGame(Game[DescribedFacts]):
         return write_situation(self.description, facts)
 
 
+KUHN = """\
+name = "Kuhn poker"
+unit = "chip"
+items = [{ name = "card", values = ["J", "Q", "K"] }]
+steps = [{ do = "ante" }, { do = "deal" }, { do = "bet", check_word = "PASS" }, { do = "showdown" }]
+"""
+"""Description of the game that `described` without a text is."""
+_LONGEST_NAME = 1900
+"""Largest number of characters of a description that a name holds."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WrittenGame(DescribedGame):
-    """Game of a description that is written down as text, in TOML."""
+    """Game of a description that is written down in TOML: in a file of the user's, or as a text."""
 
-    largest: ClassVar = {}
+    text: str = KUHN
+    """Description; that of the file where there is one."""
+    file: str = ""
+    """File of the description, by the name that results give it; empty for a text alone."""
+    wording: int | None = None
+    """Wording of the rules; None takes that of the description."""
 
-    text: str
-    """Description in TOML."""
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str) or not isinstance(self.file, str):
+            raise BadParameter("A described game needs `text` and `file` as texts.")
+        if self.file:
+            path = find_description(self.file)
+            object.__setattr__(self, "text", read_file(path))
+            object.__setattr__(self, "file", short_name(path))
+        elif len(repr(self.text)) > _LONGEST_NAME:
+            raise BadParameter(
+                f"A description of more than {_LONGEST_NAME:,} characters is too long for the name of a game: write it "
+                "into a file, and name that, as in mygame.toml."
+            )
+        known = read_description(self.text, self.file or TEXT)  # refused here, not at the first question
+        if self.wording is not None:
+            known = replace(known, wording=self.wording)
+        object.__setattr__(self, "_description", known)
 
-    @cached_property
+    @classmethod
+    def of(cls, description: GameDescription) -> Self:
+        """Make the game of a description that is made in Python."""
+        return cls(text=write_description(description))
+
+    @property
     def description(self) -> GameDescription:
         """Description that the text holds."""
-        from stratagem.games.drawn.reading import read_description
-
-        return read_description(self.text)
+        return self._description  # type: ignore[attr-defined, no-any-return]
 
     @property
     def title(self) -> tuple[str, str]:
-        return "described", f"{self.description.name}, a game of your own."
+        name = re.sub(r"[\s/]+", "-", Path(self.file).name) if self.file else "described"
+        return name, f"{self.description.name}, a game as data."
 
 
 def _entry(word: str) -> str:

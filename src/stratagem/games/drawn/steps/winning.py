@@ -92,7 +92,7 @@ class Showdown(Step):
         return tuple(ranks)
 
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
-        return 0.0, game.most_put * game.seats
+        return 0.0, game.most_put * (game.seats - 1)  # its own chips are counted as lost where they are put in
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
