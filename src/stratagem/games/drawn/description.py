@@ -6,15 +6,44 @@ and payoffs of the game follow from it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from stratagem.base.errors import BadParameter
-from stratagem.games.drawn.steps.base import Step
+from stratagem.games.base import Seat
+from stratagem.games.drawn.events import ALL, Choice, Event, Piece
 
 _SEATS, _ROUNDS, _STEPS, _ITEMS, _FACES = (1, 4), (1, 100), (1, 24), 6, 40
 WORDINGS = 2
 """Number of ways in which the rules are worded."""
+
+
+Role = Literal["each", "first", "second", "third", "fourth"]
+"""Players that a step is about: all of them, or one by its place in the order of the round."""
+ROLES: tuple[Role, ...] = ("first", "second", "third", "fourth")
+
+
+class Words(NamedTuple):
+    """Words of a description in one wording: how its steps name players and amounts."""
+
+    wording: int
+    unit: str
+
+    def say(self, *texts: str) -> str:
+        """Return the text of the wording, of those that mean the same."""
+        return texts[self.wording]
+
+    def amount(self, number: float) -> str:
+        """Write an amount: `1 chip`, `2 chips`, `0.5 chips`."""
+        return f"{number:g} {self.unit}{'s' * (number != 1)}"
+
+    def player(self, role: Role) -> str:
+        """Name the players of a role at the beginning of a sentence."""
+        if role == "each":
+            return self.say("Each player", "Every player")
+        return self.say(f"The {role} player", f"Player {ROLES.index(role) + 1}")
 
 
 @dataclass(frozen=True)
@@ -62,6 +91,89 @@ class Item:
     def plural(self) -> str:
         """Name of several: dice has its own."""
         return "dice" if self.name == "die" else f"{self.name}s"
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that happens in a round; its fields are the keys of its table in a file.
+
+    A step is a value without a state of its own. What it must remember while it asks stands in `state.memory`.
+    """
+
+    do: ClassVar[str]
+    """Name of the step in a file."""
+    name: ClassVar[str] = ""
+    """Name of the choices that are made in the step, if they have one."""
+    acts: ClassVar[bool] = False
+    """True if seats choose in it."""
+    pays: ClassVar[bool] = False
+    """True if it pays for what came before; every other step is skipped where one player of several is left."""
+
+    def check(self, game: GameDescription, number: int) -> None:
+        """Refuse what does not fit the items and steps before this one; `number` is its place among the steps."""
+
+    def begin(self, state: RoundState) -> None:
+        """Do what needs no choice, and set `state.to_act` where seats must choose."""
+
+    def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
+        """Return the actions of a seat that is to act: a function of what the seat has seen."""
+        raise NotImplementedError(self.do)
+
+    def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
+        """Take legal actions of the seats to act, and set `state.to_act` anew; empty ends the step."""
+        raise NotImplementedError(self.do)
+
+    def most_paid(self, game: GameDescription) -> tuple[float, float]:
+        """Return bounds of what one seat loses and wins by this step in a round."""
+        return 0.0, 0.0
+
+    def is_zero_sum(self, game: GameDescription) -> bool:
+        """Return whether what the seats get by this step always sums to 0, chips in the pot counted as one's own."""
+        return True
+
+    def deals(self) -> bool:
+        """Return whether the step draws chance."""
+        return False
+
+    def hides(self, game: GameDescription) -> bool:
+        """Return whether a seat may learn by this step what another does not see."""
+        return False
+
+    def is_together(self, game: GameDescription) -> bool:
+        """Return whether several seats choose at once."""
+        return False
+
+    def num_cards(self, game: GameDescription, item: int) -> int:
+        """Return the largest number of pieces of an item that the step deals in a round."""
+        return 0
+
+    def gives(self, game: GameDescription, item: int) -> bool:
+        """Return whether every player has a piece of an item after the step."""
+        return False
+
+    def puts(self, game: GameDescription) -> float:
+        """Return the largest number of chips that one seat puts into the pot by the step."""
+        return 0.0
+
+    def words(self) -> tuple[str, ...]:
+        """Return the names of the actions, which a disguise renames."""
+        return ()
+
+    def rules(self, game: GameDescription, words: Words) -> list[str]:
+        """Return the step in sentences, which say all of it."""
+        raise NotImplementedError(self.do)
+
+    def refuse(self, field: str, problem: str) -> BadParameter:
+        """Return the error of a field."""
+        return StepError(self, field, problem)
+
+
+class StepError(BadParameter):
+    """Mistake in a field of a step; the reader of the file adds its line."""
+
+    def __init__(self, step: Step, field: str, problem: str) -> None:
+        super().__init__(f"The step {step.do} has {problem.rstrip(',')} in `{field}`.")
+        self.step, self.field = step, field
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +279,68 @@ class GameDescription:
     def dealt_before(self, number: int, item: int) -> bool:
         """Return whether some step before one deals an item to every player."""
         return any(step.gives(self, item) for step in self.steps[:number])
+
+
+class RoundRules(Protocol):
+    """Rules of a round in play, as steps see them."""
+
+    @property
+    def description(self) -> GameDescription:
+        """Description of the game."""
+        ...
+
+
+class RoundState(Protocol):
+    """Round in play, as steps see it; `games.drawn.state` says what the fields are."""
+
+    at: int
+    to_act: tuple[Seat, ...]
+    hands: tuple[tuple[Piece, ...], ...]
+    open: tuple[Piece, ...]
+    aside: tuple[Piece, ...]
+    put: tuple[float, ...]
+    out: tuple[bool, ...]
+    choices: tuple[Choice, ...]
+    memory: tuple[int, ...]
+    logs: tuple[tuple[Event, ...], ...]
+
+    @property
+    def game(self) -> RoundRules:
+        """Game in play."""
+        ...
+
+    @property
+    def order(self) -> tuple[Seat, ...]:
+        """Seats in the order of the present round."""
+        ...
+
+    @property
+    def is_decided(self) -> bool:
+        """True if one player is left in the round, of several."""
+        ...
+
+    def tell(self, event: Event, to: Seat = ALL) -> None:
+        """Add an event to what a seat has seen, or all of them."""
+
+    def draw(self, item: int, number: int) -> Piece:
+        """Draw a piece of an item that has not been dealt."""
+        ...
+
+    def pay(self, seat: Seat, amount: float) -> None:
+        """Pay a seat an amount."""
+
+    def put_in(self, seat: Seat, amount: float) -> None:
+        """Let a seat put chips into the pot."""
+
+    def leave(self, seat: Seat) -> None:
+        """Let a seat leave the round."""
+
+    def choose(self, seat: Seat, option: int) -> None:
+        """Note the choice of a seat in the step in play."""
+
+    def option_of(self, step: int, seat: Seat) -> int | None:
+        """Return the latest option that a seat chose in a step; None where it chose none."""
+        ...
 
 
 def _check_number(field: str, value: object, low: int, high: int) -> None:

@@ -11,25 +11,20 @@ from typing import Self
 
 from stratagem.base.errors import BadParameter, IllegalAction
 from stratagem.base.named_files import find_description, short_name
-from stratagem.games.base import Game, Seat
+from stratagem.games.base import Seat
 from stratagem.games.choices import Flat
-from stratagem.games.drawn.description import GameDescription
+from stratagem.games.drawn.description import ROLES, GameDescription
+from stratagem.games.drawn.events import DescribedFacts
 from stratagem.games.drawn.reading import TEXT, read_description, read_file, write_description
-from stratagem.games.drawn.state import DescribedFacts, DescribedState
-from stratagem.games.drawn.steps.base import ROLES
+from stratagem.games.drawn.state import DescribedRules, DescribedState
 from stratagem.games.drawn.texts import write_rules, write_situation
 from stratagem.games.spec import GameSpec
 
 
-class DescribedGame(Game[DescribedFacts]):
+class DescribedGame(DescribedRules):
     """Game whose rules are data; subclasses say where its description comes from."""
 
     state = DescribedState
-
-    @property
-    @abstractmethod
-    def description(self) -> GameDescription:
-        """Description from which everything follows."""
 
     @property
     @abstractmethod

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import Self
 
-from stratagem.games.base import Json, RoundResult, Seat, State, View, pending
-from stratagem.games.drawn.events import ALL, Event
-from stratagem.games.drawn.resampling import replay
-from stratagem.games.drawn.steps.base import Choice, Piece
+from stratagem.base.errors import CannotCompute
+from stratagem.games.base import Game, Json, RoundResult, Seat, State, View, pending
+from stratagem.games.drawn.description import GameDescription
+from stratagem.games.drawn.events import ALL, Choice, DescribedFacts, Event, Piece
 from stratagem.games.key import Chance
 
 _new = object.__new__
-if TYPE_CHECKING:
-    from stratagem.games.drawn.rules import DescribedGame
+_TRIES = 20_000
+"""Largest number of deals of a redraw."""
 
 
-class DescribedFacts(NamedTuple):
-    """Knowledge of a seat: what it has seen and done, in order, and what it may choose now."""
+class DescribedRules(Game[DescribedFacts]):
+    """Game with a description; `games.drawn.rules` has the rest of it."""
 
-    seat: Seat
-    round: int
-    first: Seat
-    """Seat that is first in this round."""
-    log: tuple[Event, ...]
-    legal: tuple[str, ...]
+    @property
+    @abstractmethod
+    def description(self) -> GameDescription:
+        """Description from which everything follows."""
 
 
 class DescribedState(State[DescribedFacts]):
@@ -35,9 +34,9 @@ class DescribedState(State[DescribedFacts]):
         *("at", "hands", "open", "aside", "put", "out", "gains"),
         *("choices", "memory", "logs", "moves"),
     )
-    game: DescribedGame
+    game: DescribedRules
 
-    def __init__(self, game: DescribedGame, chance: Chance) -> None:
+    def __init__(self, game: DescribedRules, chance: Chance) -> None:
         super().__init__(game, chance)
         seats = game.description.seats
         self.at = 0
@@ -200,7 +199,7 @@ class DescribedState(State[DescribedFacts]):
         return copy
 
     def resample(self, seat: Seat, chance: Chance) -> DescribedState:
-        return replay(self, seat, chance)
+        return _replay(self, seat, chance)
 
     def restore(self, data: Json) -> None:
         super().restore(data)
@@ -208,3 +207,75 @@ class DescribedState(State[DescribedFacts]):
         self.open, self.aside = (tuple(Piece(*piece) for piece in some) for some in (self.open, self.aside))
         self.choices = tuple(Choice(*choice) for choice in self.choices)
         self.logs = tuple(tuple(Event(*event) for event in log) for log in self.logs)
+
+
+def _replay(state: DescribedState, seat: Seat, chance: Chance) -> DescribedState:
+    """Return a state that the seat cannot tell from this one, with everything that it does not see drawn anew.
+
+    Rounds are dealt and played anew until the seat has seen the same. Its own actions, and those of others that it has
+    seen, are played again; hidden actions are drawn evenly. Rounds know nothing of each other's deals, so each is
+    redrawn alone. The redraw follows the chance of the game exactly.
+    """
+    description = state.game.description
+    played = state.round - state.over
+    first = played if description.forget else 0
+    copy = type(state)(state.game, chance)
+    copy.round, copy.moves = first, state.moves[:first]
+    for number in range(first, played + 1):
+        copy = _replay_round(copy, state, seat, chance.at("resample", number))
+    copy.chance = chance
+    if state.over:
+        copy.end()
+    return copy
+
+
+def _replay_round(before: DescribedState, seen: DescribedState, seat: Seat, chance: Chance) -> DescribedState:
+    """Return the round after `before`, replayed until `seat` has seen in it what it saw in `seen`."""
+    begun = 0 if seen.game.description.forget else len(before.logs[seat])
+    moves, log = seen.moves[before.round], seen.logs[seat][begun:]
+    done = before.round < seen.round
+    for number in range(_TRIES):
+        copy = before.fork(chance.at("try", number))
+        copy.begin()
+        if _follow(copy, moves, log, begun, seat) and copy.to_act == (() if done else seen.to_act):
+            if done:
+                copy.pay_round()
+            known = copy.logs[seat][begun:]
+            if known == log[: len(known)] and (done or len(known) == len(log)):
+                return copy
+    raise CannotCompute(
+        f"{seen.game.spec.name} cannot redraw what a seat does not see: {_TRIES:,} deals did not fit what it has seen."
+    )
+
+
+def _follow(state: DescribedState, moves: int, log: tuple[Event, ...], begun: int, seat: Seat) -> bool:
+    """Play the moves of a log; False as soon as they do not fit the deal, or it shows something else."""
+    known = _shown_actions(log)
+    for number in range(moves):
+        actions: dict[Seat, str | None] = {}
+        for other in state.to_act:
+            legal, said = state.game.description.steps[state.at].legal(state, other), known.get((other, state.at))
+            if other == seat and not said:
+                return False
+            hidden = legal[state.chance.at("hidden", number, other).integer(len(legal))]
+            actions[other] = said.pop(0) if said else hidden
+            if actions[other] not in legal:
+                return False
+        if not actions:
+            return False
+        state.move(actions)
+        seen = state.logs[seat][begun:]
+        if seen != log[: len(seen)]:
+            return False
+    return True
+
+
+def _shown_actions(log: tuple[Event, ...]) -> dict[tuple[Seat, int], list[str]]:
+    """Return the actions of a round that a seat has made or seen, by seat and step, in their order."""
+    known: dict[tuple[Seat, int], list[str]] = {}
+    for place, event in enumerate(log):
+        if event.kind == "round" and place:
+            break
+        if event.kind in ("plays", "hides"):
+            known.setdefault((event.seat, event.step), []).append(event.what)
+    return known

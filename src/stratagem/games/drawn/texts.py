@@ -6,10 +6,8 @@ from functools import lru_cache
 
 from stratagem.games.base import Seat
 from stratagem.games.counting import count_in_words, in_words
-from stratagem.games.drawn.description import GameDescription, Item
-from stratagem.games.drawn.events import ALL, Event
-from stratagem.games.drawn.state import DescribedFacts
-from stratagem.games.drawn.steps.base import ROLES, Words
+from stratagem.games.drawn.description import ROLES, GameDescription, Item, Words
+from stratagem.games.drawn.events import ALL, DescribedFacts, Event
 
 
 @lru_cache(maxsize=512)

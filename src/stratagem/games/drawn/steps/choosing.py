@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from stratagem.games.base import Seat
+from stratagem.games.drawn.description import GameDescription, Role, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import Role, Step, Words, check_role, item_number, seats_of
+from stratagem.games.drawn.steps.base import check_role, item_number, seats_of
 from stratagem.games.drawn.steps.dealing import check_words
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
 
 _MOST_OPTIONS = 32
 Shown = Literal["at once", "after", "never"]
@@ -71,11 +68,11 @@ class Choose(Step):
                     "options", f"an option that needs {', '.join(sorted(needed))}, which not all are values,"
                 )
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         seats = seats_of(state, self.by)
         state.to_act = tuple(sorted(seats)) if self.together else seats[:1]
 
-    def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+    def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
         if not self._has_needs:
             return self.labels
         description = state.game.description
@@ -84,7 +81,7 @@ class Choose(Step):
         held = {str(item.values[item.ranks[piece.face]]) for piece in state.hands[seat] if piece.item == number}
         return tuple(option.word for option in self.options if not option.needs or held & {*option.needs})
 
-    def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
+    def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
         made = [(seat, actions[seat]) for seat in state.order if seat in actions]
         for seat, action in made:
             number = self._numbers[action]
@@ -105,7 +102,7 @@ class Choose(Step):
         if not state.to_act and self.seen == "after":
             self._show(state)
 
-    def _show(self, state: DescribedState) -> None:
+    def _show(self, state: RoundState) -> None:
         """Show all choices of the step to those who did not make them."""
         at = state.at
         events = [

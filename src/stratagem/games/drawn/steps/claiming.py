@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from stratagem.games.base import Seat
+from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import Step, Words, item_number, seats_of
+from stratagem.games.drawn.steps.base import item_number, seats_of
 from stratagem.games.drawn.steps.dealing import check_words
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
 
 _MOST_CLAIMS = 40
 
@@ -56,21 +53,21 @@ class Claim(Step):
         item = item_number(game, self, "item", self.item)
         return sum(step.num_cards(game, item) for step in game.steps[:number] if step.do == "deal")
 
-    def _claims(self, state: DescribedState) -> tuple[str, ...]:
+    def _claims(self, state: RoundState) -> tuple[str, ...]:
         description = state.game.description
         item = description.items[item_number(description, self, "item", self.item)]
         return _list_claims(self.claim_word, self._num_pieces(description, state.at), item.values)
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         state.to_act = seats_of(state, "each")[:1]
 
-    def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+    def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
         claims = self._claims(state)
         if not state.memory:
             return claims
         return (*claims[state.memory[0] + 1 :], self.doubt_word)
 
-    def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
+    def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
         ((seat, action),) = actions.items()
         state.tell(Event("plays", seat, action, state.at))
         if action == self.doubt_word:
@@ -83,7 +80,7 @@ class Claim(Step):
         left = seats_of(state, "each")
         state.to_act = (left[(left.index(seat) + 1) % len(left)],)
 
-    def _holds(self, state: DescribedState, claim: int) -> bool:
+    def _holds(self, state: RoundState, claim: int) -> bool:
         """Return whether at least as many pieces show the claimed value as the claim says."""
         number = item_number(state.game.description, self, "item", self.item)
         item = state.game.description.items[number]

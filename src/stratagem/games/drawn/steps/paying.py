@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from stratagem.games.drawn.steps.base import ROLES, Step, Words, item_number, seats_of, step_of_choice
+from stratagem.games.drawn.description import ROLES, GameDescription, RoundState, Step, Words
+from stratagem.games.drawn.steps.base import item_number, seats_of, step_of_choice
 from stratagem.games.drawn.steps.choosing import Choose
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
 
 _MOST_CELLS = 64
 
@@ -36,7 +33,7 @@ class Split(Step):
         if self.worth and not game.dealt_before(number, item_number(game, self, "worth", self.worth)):
             raise self.refuse("worth", f"the item {self.worth}, which not every player has been dealt,")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         description = state.game.description
         place = step_of_choice(description, self, "demand", self.demand, state.at)
         step, left = description.steps[place], seats_of(state, "each")
@@ -102,7 +99,7 @@ class Pool(Step):
         if not 0 < self.factor <= 100:
             raise self.refuse("factor", "a factor that is not above 0 and at most 100")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         description = state.game.description
         place = step_of_choice(description, self, "gift", self.gift, state.at)
         step = description.steps[place]
@@ -197,7 +194,7 @@ class Table(Step):
         labels = [self._labels(game, name, number)[place] for name, place in zip(self.over, cell, strict=True)]
         return ", ".join(labels)
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         cell: list[int] = []
         for name in self.over:
             place = self._place(state, name)
@@ -207,7 +204,7 @@ class Table(Step):
         for seat, amount in zip(state.order, self._find(tuple(cell)), strict=True):
             state.pay(seat, float(amount))
 
-    def _place(self, state: DescribedState, name: str) -> int | None:
+    def _place(self, state: RoundState, name: str) -> int | None:
         """Return the place of the round in a dimension; None where a player is out or has not chosen."""
         description = state.game.description
         role, _, what = name.partition(".")

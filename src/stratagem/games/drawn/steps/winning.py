@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from stratagem.games.base import Seat
+from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import Step, Words, item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.base import item_number, seats_of, step_of_choice
 from stratagem.games.drawn.steps.choosing import Choose
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
 
 Order = Literal["high", "low", "pair", "near", "sum", "suit"]
 ORDERS: tuple[Order, ...] = ("high", "low", "pair", "near", "sum", "suit")
@@ -50,7 +47,7 @@ class Showdown(Step):
         if "suit" in self.order and not game.items[item].suits:
             raise self.refuse("order", f"suits, which the item {self.item} does not have,")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         left = seats_of(state, "each")
         if len(left) > 1 and self.shown:
             number = item_number(state.game.description, self, "item", self.item)
@@ -67,7 +64,7 @@ class Showdown(Step):
                 state.pay(seat, sum(state.put) / len(winners))
         state.put = (0.0,) * len(state.out)
 
-    def _rank(self, state: DescribedState, seat: Seat) -> tuple[float, ...]:
+    def _rank(self, state: RoundState, seat: Seat) -> tuple[float, ...]:
         """Return the rank of a hand; larger is better."""
         number = item_number(state.game.description, self, "item", self.item)
         item = state.game.description.items[number]
@@ -162,7 +159,7 @@ class Sale(Step):
         assert isinstance(step, Choose)
         return self.amounts or tuple(float(option.word) for option in step.options)
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         description = state.game.description
         place = step_of_choice(description, self, "bid", self.bid, state.at)
         amounts, number = self._bids(description.steps[place]), item_number(description, self, "item", self.item)
