@@ -123,6 +123,9 @@ class Step:
         """Take legal actions of the seats to act, and set `state.to_act` anew; empty ends the step."""
         raise NotImplementedError(self.do)
 
+    def end_round(self, state: RoundState, number: int) -> None:
+        """Show what the step shows at the end of the round; `number` is its place among the steps."""
+
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         """Return bounds of what one seat loses and wins by this step in a round."""
         return 0.0, 0.0

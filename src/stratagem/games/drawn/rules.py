@@ -58,12 +58,22 @@ class DescribedGame(DescribedRules):
         return _flat(facts.legal)
 
     def info_key(self, facts: DescribedFacts) -> str:
-        """Return all that the seat has seen and done, and its place in the order of the round."""
-        seats = self.description.seats
-        seen = "/".join([f"{event.kind[0]}{event.seat}.{event.step} {event.what}" for event in facts.log])
-        return (
-            f"{ROLES[(facts.seat - facts.first) % seats]} {facts.seat if not self.description.forget else ''}: {seen}"
+        """Return all that the seat has seen and done, and its place in the order of the round.
+
+        Where only the round is seen, players count from the first one, so that a round looks alike whoever begins it.
+        """
+        known, first = self.description, facts.first
+        seats, seat = known.seats, facts.seat
+        if not known.forget:
+            seen = "/".join([f"{kind[0]}{who}.{step} {what}" for kind, who, what, step in facts.log])
+            return f"{ROLES[(seat - first) % seats]} {seat}: {seen}"
+        seen = "/".join(
+            [
+                f"{kind[0]}{who if who < 0 else (who - first) % seats}.{step} {what}"
+                for kind, who, what, step in facts.log
+            ]
         )
+        return f"{ROLES[(seat - first) % seats]}: {seen}"
 
     def all_actions(self) -> tuple[str, ...]:
         return ()

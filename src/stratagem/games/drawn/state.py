@@ -128,6 +128,8 @@ class DescribedState(State[DescribedFacts]):
     def pay_round(self) -> RoundResult:
         """End the round: its payoffs are paid."""
         payoffs = self.gains
+        for number, step in enumerate(self.game.description.steps):
+            step.end_round(self, number)
         self.logs = tuple([(*log, Event("pays", seat, f"{payoffs[seat]:g}")) for seat, log in enumerate(self.logs)])
         self.round += 1
         return RoundResult(payoffs)

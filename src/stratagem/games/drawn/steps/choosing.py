@@ -14,7 +14,7 @@ from stratagem.games.drawn.steps.base import check_role, item_number, seats_of
 from stratagem.games.drawn.steps.dealing import check_words
 
 _MOST_OPTIONS = 32
-Shown = Literal["at once", "after", "never"]
+Shown = Literal["at once", "after", "end", "never"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Choose(Step):
     together: bool = True
     """True if all choose at once, False if they choose in turn."""
     shown: Shown = "after"
-    """Time at which the others see a choice: `at once`, `after` all have chosen, or `never`."""
+    """Time at which the others see a choice: `at once`, `after` all have chosen, at the `end` of the round, or `never`."""
     pot: bool = False
     """True if costs go into the pot, False if they are lost."""
     needs_item: str = "card"
@@ -100,11 +100,14 @@ class Choose(Step):
         state.memory = (*state.memory, *[seat for seat, _ in made])
         state.to_act = tuple([seat for seat in seats_of(state, self.by) if seat not in state.memory])[:1]
         if not state.to_act and self.seen == "after":
-            self._show(state)
+            self.show_choices(state, state.at)
 
-    def _show(self, state: RoundState) -> None:
-        """Show all choices of the step to those who did not make them."""
-        at = state.at
+    def end_round(self, state: RoundState, number: int) -> None:
+        if self.seen == "end":
+            self.show_choices(state, number)
+
+    def show_choices(self, state: RoundState, at: int) -> None:
+        """Show all choices of the step, whose number is `at`, to those who did not make them."""
         events = [
             Event("plays", choice.seat, self.labels[choice.option], at) for choice in state.choices if choice.step == at
         ]
@@ -129,7 +132,7 @@ class Choose(Step):
         return self.together and self.by == "each" and game.seats > 1
 
     def hides(self, game: GameDescription) -> bool:
-        return game.seats > 1 and (self.seen == "never" or (self.seen == "after" and not self.together))
+        return game.seats > 1 and (self.seen in ("end", "never") or (self.seen == "after" and not self.together))
 
     def puts(self, game: GameDescription) -> float:
         return max(option.cost for option in self.options) if self.pot else 0.0
@@ -166,6 +169,7 @@ class Choose(Step):
             "after": words.say(
                 "It is seen by all when all have chosen.", "It becomes known once everybody has chosen."
             ),
+            "end": words.say("It is seen by all at the end of the round.", "It becomes known when the round ends."),
             "never": words.say("The others never see it.", "It stays hidden from the others."),
         }
         return [*lines, seen[self.seen]]
@@ -173,8 +177,8 @@ class Choose(Step):
     @cached_property
     def seen(self) -> Shown:
         """Time at which the others see a choice: one player's is seen at once, and one of several at once after it."""
-        if self.shown == "never":
-            return "never"
+        if self.shown in ("end", "never"):
+            return self.shown
         if self.by != "each":
             return "at once"
         return "after" if self.together else self.shown
