@@ -63,8 +63,15 @@ class Item:
     again: bool = False
 
     def __post_init__(self) -> None:
+        if not is_plain_word(self.name):
+            raise BadParameter(f"The item {self.name[:40]!r} needs a `name` of one plain word, such as card.")
         if not self.values or len(set(map(str, self.values))) != len(self.values):
             raise BadParameter(f"The item {self.name} needs `values` of different names, not {list(self.values)}.")
+        for field, texts in (("values", map(str, self.values)), ("suits", self.suits)):
+            if odd := [text for text in texts if not is_plain_word(text.removeprefix("-"))]:
+                raise BadParameter(f"The item {self.name} needs `{field}` of plain names, not {odd[0][:40]!r}.")
+        if len(set(self.faces)) != len(self.faces):
+            raise BadParameter(f"The item {self.name} needs `suits` that make a different name of every card.")
         if len(self.faces) > _FACES or self.copies < 1 or self.copies * len(self.faces) > _FACES:
             raise BadParameter(f"The item {self.name} needs `copies` of at least 1 and at most {_FACES} cards in all.")
         if self.again and (self.copies > 1 or self.suits):
@@ -133,6 +140,15 @@ class Step:
     def is_zero_sum(self, game: GameDescription) -> bool:
         """Return whether what the seats get by this step always sums to 0, chips in the pot counted as one's own."""
         return True
+
+    @property
+    def num_always(self) -> int:
+        """Number of actions that every player may take, where a hand allows more; 0 where all have the same."""
+        return 0
+
+    def may_leave(self) -> bool:
+        """Return whether a player may leave the round in the step."""
+        return False
 
     def deals(self) -> bool:
         """Return whether the step draws chance."""
@@ -206,7 +222,7 @@ class GameDescription:
         _check_number("wording", self.wording, 0, WORDINGS - 1)
         if not self.name.strip() or not self.name.isprintable() or len(self.name) > 60:
             raise BadParameter(f"A game needs a `name` of one line and at most 60 characters, not {self.name!r}.")
-        if not self.unit.isalpha():
+        if not self.unit.isalpha() or len(self.unit) > 24:
             raise BadParameter(f"A game needs a `unit` of one word in the singular, such as chip, not {self.unit!r}.")
         if not 0.0 <= self.continuation <= 1.0:
             raise BadParameter(f"A game needs `continuation` from 0 to 1, not {self.continuation!r}.")
@@ -219,18 +235,29 @@ class GameDescription:
         self._check_deck()
         if not any(step.acts for step in self.steps):
             raise BadParameter("A game needs a step in which a player chooses, such as choose or bet.")
+        self._check_pot()
         low, high = self.bounds
         if low == high == 0.0:
             raise BadParameter("A game needs a step that pays, such as showdown, sale, split or table.")
+
+    def _check_pot(self) -> None:
+        """Refuse a game in which nobody can win chips that are put into the pot."""
+        last = max((number for number, step in enumerate(self.steps) if step.do == "showdown"), default=-1)
+        for step in self.steps[last + 1 :]:
+            if step.puts(self):
+                raise step.refuse("do", "chips for a pot that no later showdown gives to anybody,")
 
     def _check_deck(self) -> None:
         """Refuse a game that deals more cards than it has."""
         for number, item in enumerate(self.items):
             dealt = sum(step.num_cards(self, number) for step in self.steps)
             if not item.again and dealt > item.copies * len(item.faces):
-                raise BadParameter(
-                    f"The steps deal up to {dealt} {item.plural}, and there are {item.copies * len(item.faces)}: give "
-                    f"the item {item.name} more values, suits or `copies`, or let it be drawn `again`."
+                have = item.copies * len(item.faces)
+                raise ItemError(
+                    item,
+                    "values",
+                    f"The steps deal up to {dealt} {item.plural}, and there are {have}: give the item {item.name} more "
+                    "values, suits or `copies`, or let it be drawn `again`.",
                 )
 
     @cached_property
@@ -279,6 +306,11 @@ class GameDescription:
         """Numbers of the steps whose choices have a name, by that name."""
         return {step.name: number for number, step in enumerate(self.steps) if step.name}
 
+    def most_held(self, item: int) -> float:
+        """Return a bound of the sum of an item's numbers in all hands, whatever their signs."""
+        number = sum(step.num_cards(self, item) for step in self.steps)
+        return number * max(map(abs, self.items[item].numbers))
+
     def dealt_before(self, number: int, item: int) -> bool:
         """Return whether some step before one deals an item to every player."""
         return any(step.gives(self, item) for step in self.steps[:number])
@@ -325,8 +357,8 @@ class RoundState(Protocol):
     def tell(self, event: Event, to: Seat = ALL) -> None:
         """Add an event to what a seat has seen, or all of them."""
 
-    def draw(self, item: int, number: int) -> Piece:
-        """Draw a piece of an item that has not been dealt."""
+    def draw(self, item: int, number: int, to: Seat = ALL) -> Piece:
+        """Draw a piece of an item that has not been dealt, for a seat or for all to see."""
         ...
 
     def pay(self, seat: Seat, amount: float) -> None:
@@ -344,6 +376,19 @@ class RoundState(Protocol):
     def option_of(self, step: int, seat: Seat) -> int | None:
         """Return the latest option that a seat chose in a step; None where it chose none."""
         ...
+
+
+class ItemError(BadParameter):
+    """Mistake in a field of an item; the reader of the file adds its line."""
+
+    def __init__(self, item: Item, field: str, problem: str) -> None:
+        super().__init__(problem)
+        self.item, self.field = item, field
+
+
+def is_plain_word(text: str) -> bool:
+    """Return whether a text is one word of letters, digits and hyphens, of at most 24 characters."""
+    return len(text) <= 24 and text.replace("-", "").isalnum() and text[0] != "-"
 
 
 def _check_number(field: str, value: object, low: int, high: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, fields
 from functools import lru_cache
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from stratagem.base.consent.table import check_read
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.base.files import parse_toml
-from stratagem.games.drawn.description import GameDescription, Item, Step, StepError
+from stratagem.games.drawn.description import GameDescription, Item, ItemError, Step, StepError
 from stratagem.games.drawn.steps import STEPS
 from stratagem.games.drawn.steps.choosing import Option
 
 _LONGEST = 20_000
 """Largest number of characters of a description."""
+_LARGEST = 1_000_000
 TEXT = "the description of the game"
 """Name of a description without a file."""
 
@@ -68,9 +69,17 @@ def describe_data(data: Mapping[str, Any], source: DescriptionText = NO_TEXT) ->
             raise BadParameter(f"A description of a game needs `{name}`.")
     try:
         return GameDescription(**values)
-    except StepError as error:
-        place = next((n for n, step in enumerate(values["steps"]) if step is error.step), None)
-        raise _mistake(source, () if place is None else ("steps", place, error.field), str(error)) from None
+    except (StepError, ItemError) as error:
+        key, found = ("steps", error.step) if isinstance(error, StepError) else ("items", error.item)
+        number = next((n for n, one in enumerate(values[key]) if one is found), 0)
+        raise _mistake(source, (key, number, error.field.partition(" ")[0]), str(error)) from None
+    except BadParameter as error:
+        raise _mistake(source, _named_field(error, known), str(error)) from None
+
+
+def _named_field(error: Exception, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the field that the text of an error names; none where it names none of them."""
+    return tuple([field for field in re.findall(r"`(\w+)`", str(error)) if field in known][:1])
 
 
 def _tables(source: DescriptionText, key: str, value: object) -> list[Mapping[str, Any]]:
@@ -100,7 +109,7 @@ def _read(kind: type[Any], data: Mapping[str, Any], source: DescriptionText, pla
         missing = [field.name for field in fields(kind) if _is_needed(field) and field.name not in values]
         raise _mistake(source, place, f"no `{missing[0]}`") from None
     except StratagemError as error:
-        raise _mistake(source, place, str(error)) from None
+        raise _mistake(source, (*place, *_named_field(error, known)), str(error)) from None
 
 
 def _is_needed(field: Field[Any]) -> bool:
@@ -112,7 +121,7 @@ def _convert(hint: Any, value: Any, source: DescriptionText, place: tuple[str | 
     wanted, convert = _TYPES.get(hint, (None, None))
     if wanted is not None:
         if isinstance(value, wanted) and (hint is bool or not isinstance(value, bool)):
-            return convert(value) if convert else value
+            return _check_size(convert(value) if convert else value, source, place)
     elif get_origin(hint) is tuple and isinstance(value, list):
         inner = get_args(hint)[0]
         return tuple(_convert_element(inner, one, source, (*place, n)) for n, one in enumerate(value))
@@ -136,17 +145,25 @@ def _convert_element(hint: Any, value: Any, source: DescriptionText, place: tupl
     if hint is Option:
         return _read(Option, value if isinstance(value, Mapping) else {"word": str(value)}, source, place)
     if hint == str | int and isinstance(value, str | int) and not isinstance(value, bool):
-        return value
+        return _check_size(value, source, place)
     if hint is str and isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+        return str(_check_size(value, source, place))
     return _convert(hint, value, source, place)
+
+
+def _check_size(value: Any, source: DescriptionText, place: tuple[str | int, ...]) -> Any:
+    """Refuse a number that is none, and one that is beyond what a game needs."""
+    if isinstance(value, int | float) and not -_LARGEST <= value <= _LARGEST:  # nan too
+        field = next(one for one in reversed(place) if isinstance(one, str))
+        raise _mistake(source, place, f"a number in `{field}` that is not from {-_LARGEST:,} to {_LARGEST:,}")
+    return value
 
 
 def _freeze(value: Any, source: DescriptionText, place: tuple[str | int, ...]) -> Any:
     if isinstance(value, list):
         return tuple(_freeze(one, source, place) for one in value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        return float(_check_size(value, source, place))
     raise _mistake(source, place, f"{value!r} among its amounts, where numbers are needed")
 
 

@@ -9,14 +9,15 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Self
 
-from stratagem.base.errors import BadParameter, IllegalAction
+from stratagem.base.errors import BadParameter, CannotCompute, IllegalAction
 from stratagem.base.named_files import find_description, short_name
 from stratagem.games.base import Seat
 from stratagem.games.choices import Flat
 from stratagem.games.drawn.description import ROLES, GameDescription
 from stratagem.games.drawn.events import DescribedFacts
 from stratagem.games.drawn.reading import TEXT, read_description, read_file, write_description
-from stratagem.games.drawn.state import DescribedRules, DescribedState
+from stratagem.games.drawn.resampling import RedrawableState
+from stratagem.games.drawn.state import DescribedRules
 from stratagem.games.drawn.texts import write_rules, write_situation
 from stratagem.games.spec import GameSpec
 
@@ -24,7 +25,7 @@ from stratagem.games.spec import GameSpec
 class DescribedGame(DescribedRules):
     """Game whose rules are data; subclasses say where its description comes from."""
 
-    state = DescribedState
+    state = RedrawableState
 
     @property
     @abstractmethod
@@ -86,6 +87,11 @@ class DescribedGame(DescribedRules):
         del suits
         found = [piece for word in words for piece in word.split() if piece.isalpha()]
         entries = [_entry(word) for word in (*found, *(item.name for item in known.items), known.unit)]
+        if clash := _COMPARED & {*entries}:
+            raise CannotCompute(
+                f"{known.name} cannot be told in other words: {clash.pop()} is a name in it, and its rules compare by "
+                "highest and lowest."
+            )
         return tuple(dict.fromkeys((*entries, *(value for value in values if value.isalpha()))))
 
     def rules(self, seat: Seat) -> str:
@@ -102,6 +108,8 @@ items = [{ name = "card", values = ["J", "Q", "K"] }]
 steps = [{ do = "ante" }, { do = "deal" }, { do = "bet", check_word = "PASS" }, { do = "showdown" }]
 """
 """Description of the game that `described` without a text is."""
+_COMPARED = {"high", "low"}
+"""Words whose comparisons the rules use, which a disguise would not rename with them."""
 _LONGEST_NAME = 1900
 """Largest number of characters of a description that a name holds."""
 
@@ -151,7 +159,7 @@ class WrittenGame(DescribedGame):
 
 
 def _entry(word: str) -> str:
-    """Return a word as a vocabulary lists it: names of one letter or with capitals inside stand for themselves."""
+    """Return a word as a vocabulary lists it: names of one letter stand for themselves."""
     return word if len(word) == 1 else word.lower()
 
 

@@ -6,15 +6,12 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Self
 
-from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Json, RoundResult, Seat, State, View, pending
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.events import ALL, Choice, DescribedFacts, Event, Piece
 from stratagem.games.key import Chance
 
 _new = object.__new__
-_TRIES = 20_000
-"""Largest number of deals of a redraw."""
 
 
 class DescribedRules(Game[DescribedFacts]):
@@ -102,7 +99,8 @@ class DescribedState(State[DescribedFacts]):
 
     def view(self, seat: Seat) -> View[DescribedFacts]:
         legal = self.game.description.steps[self.at].legal(self, seat) if seat in self.to_act else ()
-        return View(self.game, seat, DescribedFacts(seat, self.round, self.first, self.logs[seat], legal))
+        number = 0 if self.game.description.forget else self.round  # such rounds look alike
+        return View(self.game, seat, DescribedFacts(seat, number, self.first, self.logs[seat], legal))
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         self.move(actions)
@@ -158,16 +156,24 @@ class DescribedState(State[DescribedFacts]):
         else:
             self.logs = (*logs[:to], (*logs[to], event), *logs[to + 1 :])
 
-    def draw(self, item: int, number: int) -> Piece:
-        """Draw a piece of an item that has not been dealt; `number` is that of the draw within the step."""
+    def draw(self, item: int, number: int, to: Seat = ALL) -> Piece:
+        """Draw a piece of an item that has not been dealt, for a seat or for all to see.
+
+        `number` is that of the draw within the step.
+        """
         chance, kind = self.chance.at("deal", self.round, self.at, number), self.game.description.items[item]
         if kind.again:
             return Piece(item, chance.integer(len(kind.faces)))
+        faces = self.faces_left(item)
+        return Piece(item, faces[chance.integer(len(faces))])
+
+    def faces_left(self, item: int) -> list[int]:
+        """Return the faces of an item that were not dealt yet, each as often as there are copies."""
+        kind = self.game.description.items[item]
         left = [kind.copies] * len(kind.faces)
         for other, face in (*self.open, *self.aside, *(piece for hand in self.hands for piece in hand)):
             left[face] -= other == item
-        held = [face for face, copies in enumerate(left) for _ in range(copies)]
-        return Piece(item, held[chance.integer(len(held))])
+        return [face for face, copies in enumerate(left) for _ in range(copies)]
 
     def pay(self, seat: Seat, amount: float) -> None:
         """Pay a seat an amount, which may be negative."""
@@ -200,84 +206,9 @@ class DescribedState(State[DescribedFacts]):
         copy.choices, copy.memory, copy.logs, copy.moves = self.choices, self.memory, self.logs, self.moves
         return copy
 
-    def resample(self, seat: Seat, chance: Chance) -> DescribedState:
-        return _replay(self, seat, chance)
-
     def restore(self, data: Json) -> None:
         super().restore(data)
         self.hands = tuple(tuple(Piece(*piece) for piece in hand) for hand in self.hands)
         self.open, self.aside = (tuple(Piece(*piece) for piece in some) for some in (self.open, self.aside))
         self.choices = tuple(Choice(*choice) for choice in self.choices)
         self.logs = tuple(tuple(Event(*event) for event in log) for log in self.logs)
-
-
-def _replay(state: DescribedState, seat: Seat, chance: Chance) -> DescribedState:
-    """Return a state that the seat cannot tell from this one, with everything that it does not see drawn anew.
-
-    Rounds are dealt and played anew until the seat has seen the same. Its own actions, and those of others that it has
-    seen, are played again; hidden actions are drawn evenly. Rounds know nothing of each other's deals, so each is
-    redrawn alone. The redraw follows the chance of the game exactly.
-    """
-    description = state.game.description
-    played = state.round - state.over
-    first = played if description.forget else 0
-    copy = type(state)(state.game, chance)
-    copy.round, copy.moves = first, state.moves[:first]
-    for number in range(first, played + 1):
-        copy = _replay_round(copy, state, seat, chance.at("resample", number))
-    copy.chance = chance
-    if state.over:
-        copy.end()
-    return copy
-
-
-def _replay_round(before: DescribedState, seen: DescribedState, seat: Seat, chance: Chance) -> DescribedState:
-    """Return the round after `before`, replayed until `seat` has seen in it what it saw in `seen`."""
-    begun = 0 if seen.game.description.forget else len(before.logs[seat])
-    moves, log = seen.moves[before.round], seen.logs[seat][begun:]
-    done = before.round < seen.round
-    for number in range(_TRIES):
-        copy = before.fork(chance.at("try", number))
-        copy.begin()
-        if _follow(copy, moves, log, begun, seat) and copy.to_act == (() if done else seen.to_act):
-            if done:
-                copy.pay_round()
-            known = copy.logs[seat][begun:]
-            if known == log[: len(known)] and (done or len(known) == len(log)):
-                return copy
-    raise CannotCompute(
-        f"{seen.game.spec.name} cannot redraw what a seat does not see: {_TRIES:,} deals did not fit what it has seen."
-    )
-
-
-def _follow(state: DescribedState, moves: int, log: tuple[Event, ...], begun: int, seat: Seat) -> bool:
-    """Play the moves of a log; False as soon as they do not fit the deal, or it shows something else."""
-    known = _shown_actions(log)
-    for number in range(moves):
-        actions: dict[Seat, str | None] = {}
-        for other in state.to_act:
-            legal, said = state.game.description.steps[state.at].legal(state, other), known.get((other, state.at))
-            if other == seat and not said:
-                return False
-            hidden = legal[state.chance.at("hidden", number, other).integer(len(legal))]
-            actions[other] = said.pop(0) if said else hidden
-            if actions[other] not in legal:
-                return False
-        if not actions:
-            return False
-        state.move(actions)
-        seen = state.logs[seat][begun:]
-        if seen != log[: len(seen)]:
-            return False
-    return True
-
-
-def _shown_actions(log: tuple[Event, ...]) -> dict[tuple[Seat, int], list[str]]:
-    """Return the actions of a round that a seat has made or seen, by seat and step, in their order."""
-    known: dict[tuple[Seat, int], list[str]] = {}
-    for place, event in enumerate(log):
-        if event.kind == "round" and place:
-            break
-        if event.kind in ("plays", "hides"):
-            known.setdefault((event.seat, event.step), []).append(event.what)
-    return known

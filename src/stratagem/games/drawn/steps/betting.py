@@ -84,6 +84,9 @@ class Bet(Step):
             waiting = [other for other in after if not state.out[other] and not acted[other]]
             state.to_act = tuple(waiting[:1])
 
+    def may_leave(self) -> bool:
+        return True
+
     def puts(self, game: GameDescription) -> float:
         return self.size * self.raises
 

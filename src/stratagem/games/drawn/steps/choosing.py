@@ -17,6 +17,11 @@ _MOST_OPTIONS = 32
 Shown = Literal["at once", "after", "end", "never"]
 
 
+def is_number(word: str) -> bool:
+    """Return whether the word of an option is a whole number."""
+    return word.isascii() and word.isdigit()
+
+
 @dataclass(frozen=True)
 class Option:
     """Action of a choice, with what it costs and who may take it."""
@@ -43,7 +48,7 @@ class Choose(Step):
     together: bool = True
     """True if all choose at once, False if they choose in turn."""
     shown: Shown = "after"
-    """Time at which the others see a choice: `at once`, `after` all have chosen, at the `end` of the round, or `never`."""
+    """Time at which the others see a choice: `at once`, `after` all have chosen, at the `end` of the round, `never`."""
     pot: bool = False
     """True if costs go into the pot, False if they are lost."""
     needs_item: str = "card"
@@ -51,7 +56,11 @@ class Choose(Step):
 
     def check(self, game: GameDescription, number: int) -> None:
         check_role(game, self, "by", self.by)
-        if not self.name.isidentifier() or any(step.name == self.name for step in game.steps[:number]):
+        if (
+            not self.name.isidentifier()
+            or len(self.name) > 24
+            or any(step.name == self.name for step in game.steps[:number])
+        ):
             raise self.refuse("name", f"the name {self.name!r}, which another choice has or which is no word,")
         if not 2 <= len(self.options) <= _MOST_OPTIONS:
             raise self.refuse("options", f"a number of options that is not from 2 to {_MOST_OPTIONS}")
@@ -128,11 +137,25 @@ class Choose(Step):
     def _has_needs(self) -> bool:
         return any(option.needs for option in self.options)
 
+    @property
+    def num_always(self) -> int:
+        return sum(not option.needs for option in self.options) if self._has_needs else 0
+
+    def may_leave(self) -> bool:
+        return any(option.leaves for option in self.options)
+
     def is_together(self, game: GameDescription) -> bool:
         return self.together and self.by == "each" and game.seats > 1
 
     def hides(self, game: GameDescription) -> bool:
-        return game.seats > 1 and (self.seen in ("end", "never") or (self.seen == "after" and not self.together))
+        if game.seats == 1 or self.seen == "at once":
+            return False
+        if self.by == "each" and not self.together:
+            return True
+        if self.seen == "after":
+            return False
+        later = any(step.acts for step in game.steps[game.steps.index(self) + 1 :])
+        return later or (self.seen == "never" and game.rounds > 1)
 
     def puts(self, game: GameDescription) -> float:
         return max(option.cost for option in self.options) if self.pot else 0.0

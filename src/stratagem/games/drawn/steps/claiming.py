@@ -43,6 +43,9 @@ class Claim(Step):
             raise self.refuse("wild", f"the value {self.wild!r}, which the item {self.item} does not have,")
         if game.seats < 2:
             raise self.refuse("do", "claims for one player")
+        deals = [place for place, step in enumerate(game.steps[:number]) if step.num_cards(game, item)]
+        if game.seats > 2 and any(step.may_leave() for step in game.steps[: deals[-1]]):
+            raise self.refuse("item", f"claims about the item {self.item}, which a player who has left is not dealt,")
         if not 0 < self.stake <= 100:
             raise self.refuse("stake", "an amount that is not above 0 and at most 100")
         if (num := self._num_pieces(game, number) * len(game.items[item].values)) > _MOST_CLAIMS:

@@ -34,10 +34,10 @@ class Deal(Step):
     def begin(self, state: RoundState) -> None:
         item, drawn = item_number(state.game.description, self, "item", self.item), 0
         faces = state.game.description.items[item].faces
-        holders = (ALL,) if self.to == "all" else seats_of(state, self.to)
+        holders = (ALL,) if self.to == "all" else sorted(seats_of(state, self.to))
         for holder in holders:
             for _ in range(self.count):
-                piece = state.draw(item, drawn)
+                piece = state.draw(item, drawn, holder)
                 drawn += 1
                 if holder == ALL:
                     state.open = (*state.open, piece)
@@ -140,7 +140,7 @@ class Swap(Step):
         if action == self.swap:
             place = max(place for place, piece in enumerate(state.hands[seat]) if piece.item == item)
             state.put_in(seat, self.cost)
-            piece = state.draw(item, len(state.memory))
+            piece = state.draw(item, len(state.memory), seat)
             hands, hand = list(state.hands), state.hands[seat]
             state.aside = (*state.aside, hand[place])
             hands[seat] = (*hand[:place], piece, *hand[place + 1 :])

@@ -64,7 +64,7 @@ class Offer(Step):
         return tuple(f"{self.offer_word} {part}" for part in range(0, int(self._left(turn)) + 1, self.step))
 
     def begin(self, state: RoundState) -> None:
-        state.memory, state.to_act = (0, -1), state.order[:1]
+        state.memory, state.to_act = (0, -1), () if True in state.out else state.order[:1]
 
     def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
         turn, waiting = state.memory
@@ -97,8 +97,8 @@ class Offer(Step):
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         factors = [1.0]
         if self.worth:
-            item = game.items[item_number(game, self, "worth", self.worth)]
-            factors = [4.0 * number for number in item.numbers]
+            most = game.most_held(item := item_number(game, self, "worth", self.worth))
+            factors = [most, -most if min(game.items[item].numbers) < 0 else 0.0]
         parts = [self.sum * factor for factor in factors]
         return min(0.0, *parts, *self.else_pays), max(0.0, *parts, *self.else_pays)
 

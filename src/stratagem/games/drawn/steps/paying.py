@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from stratagem.games.drawn.description import ROLES, GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.steps.base import item_number, seats_of, step_of_choice
-from stratagem.games.drawn.steps.choosing import Choose
+from stratagem.games.drawn.steps.choosing import Choose, is_number
 
 _MOST_CELLS = 64
 
@@ -55,11 +55,12 @@ class Split(Step):
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         step = next(step for step in game.steps if step.name == self.demand)
         assert isinstance(step, Choose)
-        most = max(float(option.word) for option in step.options)
+        most, low = max(float(option.word) for option in step.options), 0.0
         if self.worth:
-            item = game.items[item_number(game, self, "worth", self.worth)]
-            most *= 4.0 * max(map(abs, item.numbers))
-        return min(0.0, self.else_pays, -most * bool(self.worth)), max(most, self.else_pays)
+            item = item_number(game, self, "worth", self.worth)
+            most *= game.most_held(item)
+            low = -most if min(game.items[item].numbers) < 0 else 0.0
+        return min(low, self.else_pays), max(most, self.else_pays)
 
     def is_zero_sum(self, game: GameDescription) -> bool:
         return False
@@ -262,7 +263,7 @@ def check_numbers(game: GameDescription, step: Step, field: str, name: str, numb
     if (
         not isinstance(other, Choose)
         or other.by != "each"
-        or not all(option.word.isdigit() for option in other.options)
+        or not all(is_number(option.word) for option in other.options)
     ):
         raise step.refuse(field, f"the choice {name!r}, which is not one of numbers by every player,")
 
