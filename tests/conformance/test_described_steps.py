@@ -141,6 +141,7 @@ GAMES = {
     "one seat": "seats = 1\nrounds = 2\n" + TWO_CARDS + steps(choice("guess", '["J", "Q"]'), 'do = "deal"', SOLO),
     "match that forgets": "rounds = 4\nturns = true\nforget = true\n"
     + TWO_CARDS
+    + "copies = 2\n"
     + steps('do = "ante"', 'do = "deal"', 'do = "bet"')
     + show('["high"]'),
     "rounds that may end": "rounds = 5\ncontinuation = 0.6\nwording = 1\n" + steps(MOVE, TABLE),

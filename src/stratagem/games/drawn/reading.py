@@ -66,7 +66,7 @@ def describe_data(data: Mapping[str, Any], source: DescriptionText = NO_TEXT) ->
             values[key] = _convert(get_type_hints(GameDescription)[key], value, source, (key,))
     for name in ("name", "steps"):
         if name not in values:
-            raise BadParameter(f"A description of a game needs `{name}`.")
+            raise _mistake(source, (), f"no `{name}`")
     try:
         return GameDescription(**values)
     except (StepError, ItemError) as error:

@@ -11,7 +11,7 @@ from stratagem.games.base import Seat
 from stratagem.games.drawn.description import GameDescription, Role, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
 from stratagem.games.drawn.steps.base import check_role, item_number, seats_of
-from stratagem.games.drawn.steps.dealing import check_words
+from stratagem.games.drawn.steps.dealing import check_words, is_dealt
 
 _MOST_OPTIONS = 32
 Shown = Literal["at once", "after", "end", "never"]
@@ -71,7 +71,11 @@ class Choose(Step):
             raise self.refuse("options", "a first option that not everybody may take")
         needed = {value for option in self.options for value in option.needs}
         if needed:
-            item = game.items[item_number(game, self, "needs_item", self.needs_item)]
+            number_of_item = item_number(game, self, "needs_item", self.needs_item)
+            item = game.items[number_of_item]
+            who = "not every player has" if self.by == "each" else f"the {self.by} player has not"
+            if not is_dealt(game, number, number_of_item, self.by):
+                raise self.refuse("needs_item", f"the item {item.name}, which {who} been dealt,")
             if not needed <= {*map(str, item.values)}:
                 raise self.refuse(
                     "options", f"an option that needs {', '.join(sorted(needed))}, which not all are values,"

@@ -87,7 +87,7 @@ class Show(Step):
     def check(self, game: GameDescription, number: int) -> None:
         item = item_number(game, self, "item", self.item)
         check_role(game, self, "of", self.of)
-        if not _is_dealt(game, number, item, self.of):
+        if not is_dealt(game, number, item, self.of):
             raise self.refuse("item", f"a piece that the {self.of} player has not been dealt before it")
 
     def begin(self, state: RoundState) -> None:
@@ -122,7 +122,7 @@ class Swap(Step):
         item = item_number(game, self, "item", self.item)
         check_role(game, self, "by", self.by)
         check_words(self, {"keep": self.keep, "swap": self.swap})
-        if not _is_dealt(game, number, item, self.by):
+        if not is_dealt(game, number, item, self.by):
             raise self.refuse("item", f"a piece that the {self.by} player has not been dealt before it")
         if not 0 <= self.cost <= 100:
             raise self.refuse("cost", "a number of chips that is not from 0 to 100")
@@ -218,7 +218,7 @@ class Ante(Step):
         ]
 
 
-def _is_dealt(game: GameDescription, number: int, item: int, role: str) -> bool:
+def is_dealt(game: GameDescription, number: int, item: int, role: str) -> bool:
     """Return whether a step before one deals an item to a role."""
     name = game.items[item].name
     return any(
