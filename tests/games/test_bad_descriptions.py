@@ -7,6 +7,7 @@ import pytest
 
 from stratagem.base.errors import BadParameter, CannotCompute, StratagemError
 from stratagem.games.conformance.verify import verify
+from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.reading import read_description, write_description
 from stratagem.games.drawn.rules import WrittenGame
 from stratagem.games.tree_walk import walk
@@ -73,6 +74,7 @@ BAD = [
         '"K"]\nfaces = 2',
         "line 8, has the unknown key `faces`: item has name, values, copies, suits, again",
     ),
+    ("kuhn", 'do = "ante"', "do = [1]", "line 10, has the unknown step [1]: `do` is one of deal, show, swap"),
     ("kuhn", 'do = "ante"', 'do = "anti"', "line 10, has the unknown step 'anti': `do` is one of deal, show, swap"),
     ("kuhn", 'do = "ante"', "amount = 1", "line 9, has the unknown step None: `do` is one of deal"),
     (
@@ -296,26 +298,30 @@ def damaged(rng: random.Random, text: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def read_damaged(text: str) -> tuple[GameDescription | None, str]:
+    """The game that a text describes, or the sentence that refuses it."""
+    try:
+        return read_description(text), ""
+    except StratagemError as error:
+        return None, str(error)
+
+
 def check_damage(seeds: range) -> int:
     """Damage examples, and check that each is refused in one sentence or is a game that keeps every rule."""
     accepted = 0
     for seed in seeds:
         rng = random.Random(seed)
         text = damaged(rng, rng.choice(list(TEXTS.values())))
-        try:
-            known = read_description(text)
-        except StratagemError as error:
-            assert "\n" not in str(error), text
+        known, sentence = read_damaged(text)
+        assert "\n" not in sentence
+        if known is None:
             continue
         accepted += 1
         assert read_description(write_description(known)) == known
         report = verify(WrittenGame(text=text), episodes=1)
         failed = [(check.name, check.detail) for check in report.checks if check.outcome == "failed"]
-        harmless = [
-            detail
-            for name, detail in failed
-            if name in ("varies", "hidden") and "alike" in detail or "ever differs" in detail
-        ]
+        # one episode may meet no chance, and a card may follow from one's own
+        harmless = [detail for _, detail in failed if "every table is alike" in detail or "ever differs" in detail]
         assert len(failed) == len(harmless), (text, failed)
     return accepted
 

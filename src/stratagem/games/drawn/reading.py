@@ -90,7 +90,7 @@ def _tables(source: DescriptionText, key: str, value: object) -> list[Mapping[st
 
 def _read_step(data: Mapping[str, Any], source: DescriptionText, number: int) -> Step:
     do = data.get("do")
-    if do not in STEPS:
+    if not isinstance(do, str) or do not in STEPS:
         raise _mistake(source, ("steps", number, "do"), f"the unknown step {do!r}: `do` is one of {', '.join(STEPS)}")
     step: Step = _read(STEPS[do], {key: value for key, value in data.items() if key != "do"}, source, ("steps", number))
     return step
