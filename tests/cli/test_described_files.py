@@ -52,6 +52,7 @@ def test_a_game_of_a_file_is_played_and_verified(run):
     assert "failed" not in out
 
 
+@pytest.mark.runs
 def test_a_game_of_a_file_is_evaluated_and_its_record_is_read_again(run, folder):
     command = (
         "eval",
@@ -139,7 +140,7 @@ def test_digests_follow_the_content_of_a_file(folder):
 def test_a_run_trains_on_a_game_of_a_file_beside_its_recipe_and_keeps_a_copy(run, folder):
     (folder / "deep" / "recipe.toml").write_text(RECIPE)
     (folder / "mygame.toml").rename(folder / "deep" / "mygame.toml")
-    code, _, error = run("train", "deep/recipe.toml", "--out", "runs/a", "--allow-file", "deep/mygame.toml")
+    code, _, error = run("train", "deep/recipe.toml", "--out", "runs/a")
     assert code == 0, error
     made = RunFolder.open(folder / "runs" / "a")
     (copied,) = made.info().files

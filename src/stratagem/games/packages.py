@@ -86,6 +86,7 @@ PACKAGES: tuple[GamePackage, ...] = (
     GamePackage(
         "drawn",
         rules={"described": "stratagem.games.drawn.rules:WrittenGame"},
+        face={"drawn": "stratagem.games.drawn.face:DescribedFace"},
     ),
     GamePackage(
         "openspiel",
