@@ -145,6 +145,7 @@ def write_table(folder: Path) -> None:
 
 
 def main() -> None:
+    """Draw the games, or print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--count", type=int, default=1_000)

@@ -25,6 +25,7 @@ from stratagem.base.named_files import (
     files_of_command,
     find_file,
     fingerprint,
+    found_descriptions,
     short_name,
     table,
 )
@@ -139,7 +140,7 @@ def _is_of(name: str, file: Path, folder: Path) -> bool:
 def file_digests(texts: Iterable[str]) -> dict[str, str]:
     """Return the digests of the files that texts name, by file name.
 
-    The neighbours that they import count, and the files that the commands of agents name.
+    The neighbours that they import count, the descriptions of games, and the files that the commands of agents name.
     """
     paths = list[Path]()
     for text in texts:
@@ -147,6 +148,7 @@ def file_digests(texts: Iterable[str]) -> dict[str, str]:
         for file in files_in([text]):
             with suppress(BadParameter):  # there is no such file
                 paths += [find_file(file), *neighbours(find_file(file))]
+        paths += found_descriptions([text]).values()
     found: dict[str, str] = {}
     for path in dict.fromkeys(path.resolve() for path in paths):
         found[path.name] = f"{found.get(path.name, '')} {fingerprint(path)}".strip()

@@ -1,6 +1,6 @@
-"""Python files that a user names, as in `mygame.py:Volunteer`: where they are, and by which text results name them.
+"""Files that a user names, as in `mygame.py:Volunteer` and `mygame.toml`: their places, and their names in results.
 
-To load a file is to run it, so `consent` decides which of them may be loaded.
+To load a Python file is to run it, and a description of a game in TOML is read: `consent` decides about both.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pathlib import Path
 from stratagem.base.errors import BadParameter
 
 SUFFIX = ".py"
+DESCRIPTION_SUFFIX = ".toml"
+"""Suffix of the files that describe a game as data."""
 _LARGE = 1 << 24
 """Size in bytes beyond which a file that a command names is not read."""
 COMMAND = "cmd:"
@@ -81,9 +83,18 @@ def files_in(texts: Iterable[str], folder: Path | None = None) -> Iterator[str]:
                 yield piece[: end + len(SUFFIX)].strip()
 
 
+def descriptions_in(texts: Iterable[str], folder: Path | None = None) -> Iterator[str]:
+    """Yield each text that ends as the name of a description of a game, `FILE.toml`, alone or within another name."""
+    for text in texts:
+        for piece in [text] if is_file_name(text, folder) else _ENDS.split(text):
+            if piece.strip().endswith(DESCRIPTION_SUFFIX):
+                yield piece.strip().rpartition(":")[2]  # after a prefix such as `rules:`
+
+
 def is_file_name(text: str, folder: Path | None = None) -> bool:
-    """Return whether a whole text is `FILE.py:NAME` of a file that exists, whatever characters its path has."""
-    file, attribute = split_name(text.strip()) or ("", "")
+    """Return whether a whole text names a file that exists, whatever characters its path has."""
+    whole = text.strip()
+    file, attribute = (whole, "_") if whole.endswith(DESCRIPTION_SUFFIX) else split_name(whole) or ("", "")
     return attribute.isidentifier() and (file in _table.paths or any(map(is_file, _places(file, folder))))
 
 
@@ -124,6 +135,17 @@ def find_file(file: str) -> Path:
     return _table.paths[file]
 
 
+def find_description(file: str) -> Path:
+    """Return the resolved path of a description of a game: the copy of a run, or the file where it is looked for."""
+    if (known := _table.paths.get(file)) is not None:
+        return known
+    places = [place for folder in (Path.cwd(), *_table.folders) for place in _places(file, folder)]
+    path = next(filter(is_file, places), _table.paths.get(Path(file).name))
+    if path is None:
+        raise BadParameter(f"There is no file {file!r}: tried {' and '.join(dict.fromkeys(map(str, places)))}.")
+    return path.resolve()
+
+
 def short_name(path: Path) -> str:
     """Return the shortest text that names the file at a path in this process."""
     if path not in _table.short:
@@ -149,8 +171,18 @@ def content_of(texts: Iterable[str]) -> dict[str, str]:
         for file in files_in([text]):
             with suppress(BadParameter):  # there is no such file
                 paths += filter(is_file, find_file(file).parent.glob(f"*{SUFFIX}"))
+        paths += found_descriptions([text]).values()
         found |= {str(path): fingerprint(path) for path in paths}
     return dict(sorted(found.items()))
+
+
+def found_descriptions(texts: Iterable[str]) -> dict[str, Path]:
+    """Return the paths of the descriptions of games that texts name and that there are, by name."""
+    found = dict[str, Path]()
+    for file in descriptions_in(texts):
+        with suppress(BadParameter):  # there is no such file
+            found[file] = find_description(file)
+    return found
 
 
 def _bind(file: str, path: Path) -> None:

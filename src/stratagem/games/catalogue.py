@@ -9,10 +9,11 @@ from typing import Any
 
 from stratagem.base.errors import BadParameter, StratagemError, UnknownName, WrongKind
 from stratagem.base.file_modules import BrokenFile, file_name_of
-from stratagem.base.named_files import find_file, split_name
+from stratagem.base.named_files import DESCRIPTION_SUFFIX, find_file, split_name
 from stratagem.base.registry import NamedCall, Registry, parse_call
 from stratagem.games.base import Game, State
 from stratagem.games.choices import Choices
+from stratagem.games.drawn.rules import WrittenGame
 from stratagem.games.installed import GameRegistry, InstalledPart
 from stratagem.games.key import Key
 from stratagem.games.matrix.rules import MatrixGame
@@ -70,6 +71,8 @@ def installed_part(kind: PartKind, game: Game[Any]) -> InstalledPart | None:
 def make_game(text: str | Game[Any]) -> Game[Any]:
     """Make the game that a text names: `kuhn`, `ipd(rounds=20)`, `spiel:go(board_size=5)`, `mygame.py:Volunteer`.
 
+    `mygame.toml` is a file that describes a game as data.
+
     A game is returned as it is. A name that is not of your own is made by `games.bounded.make_bounded_game`.
     """
     if isinstance(text, Game):
@@ -85,6 +88,8 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
             f"{text} is an environment of another package, which is audited by `stratagem verify-game` and not played."
         )
     call = parse_call(text)
+    if call.name.endswith(DESCRIPTION_SUFFIX):
+        call = NamedCall("described", call.args, {**call.kwargs, "file": call.name})
     game = _wrappers.make(_around(call)) if call.name in WRAPPERS else _registry.make(call)
     if named := split_name(call.name):
         _check_value(call.name, game)
@@ -158,6 +163,8 @@ def describe(game: Game[Any]) -> str:
         name = "matrix"
     if name.partition(":")[0] in PREFIXES and ":" in name:
         return name
+    if isinstance(game, WrittenGame) and game.file:
+        return f"{game.file}(wording={game.wording})" if game.wording is not None else game.file
     if (talk := talk_in(game)) is not None:
         named = [f"{option}={value!r}" for option, value in talk.options.items()]
         return f"talk({', '.join([describe(talk.game), *named])})"

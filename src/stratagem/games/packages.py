@@ -85,6 +85,11 @@ PACKAGES: tuple[GamePackage, ...] = (
         face="stratagem.show.viewer.faces.diplomacy:DiplomacyFace",
     ),
     GamePackage(
+        "drawn",
+        rules={"described": "stratagem.games.drawn.rules:WrittenGame"},
+        face={"drawn": "stratagem.games.drawn.face:DescribedFace"},
+    ),
+    GamePackage(
         "openspiel",
         rules="stratagem.games.spiel:SPIEL_GAMES",
         players={"liars-dice": "stratagem.players.liars_dice:PLAYERS"},

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.base.errors import BadRecord, StratagemError
-from stratagem.base.named_files import bind_file, files_in
+from stratagem.base.named_files import bind_file, descriptions_in, files_in
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.catalogue import describe
@@ -68,7 +68,8 @@ def reading_of(folder: Path, metrics: Sequence[str] = (), *, seats: bool = False
 def _find_files(plan: Mapping[str, Any]) -> None:
     """Look for the files of an evaluation where its command named them; episodes name them without their folders."""
     texts = [plan.get("suite"), *_as_list(plan.get("players")), *_as_list(plan.get("opponents"))]
-    for file in files_in(text for text in texts if isinstance(text, str)):
+    named = [text for text in texts if isinstance(text, str)]
+    for file in (*files_in(named), *descriptions_in(named)):
         bind_file(Path(file).name, Path.cwd() / file)
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from stratagem.base.errors import BadParameter
 from stratagem.base.hosts import Host, host_of
-from stratagem.base.named_files import COMMAND, files_in, find_file
+from stratagem.base.named_files import COMMAND, descriptions_in, files_in, find_file
 
 HUB = "huggingface.co"
 """Host from which `hf:ID` is downloaded."""
@@ -115,9 +115,9 @@ def hosts_in(text: str) -> Iterator[Host]:
 
 def reads_in(text: str, folder: Path | None = None) -> Iterator[Path]:
     """Yield the paths of models and data that a text names, from the working directory, or from the folder of it."""
-    for found in _READ.finditer(text):
+    for name in (*(found["path"] for found in _READ.finditer(text)), *descriptions_in([text], folder)):
         with suppress(OSError, ValueError, RuntimeError):  # no path can be so
-            path = Path(found["path"].strip()).expanduser()
+            path = Path(name.strip()).expanduser()
             there = None if folder is None or path.exists() else folder / path
             yield (there if there is not None and there.exists() else path).resolve()
 

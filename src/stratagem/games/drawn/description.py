@@ -6,15 +6,44 @@ and payoffs of the game follow from it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
 from stratagem.base.errors import BadParameter
-from stratagem.games.drawn.steps.base import Step
+from stratagem.games.base import Seat
+from stratagem.games.drawn.events import ALL, Choice, Event, Piece
 
 _SEATS, _ROUNDS, _STEPS, _ITEMS, _FACES = (1, 4), (1, 100), (1, 24), 6, 40
 WORDINGS = 2
 """Number of ways in which the rules are worded."""
+
+
+Role = Literal["each", "first", "second", "third", "fourth"]
+"""Players that a step is about: all of them, or one by its place in the order of the round."""
+ROLES: tuple[Role, ...] = ("first", "second", "third", "fourth")
+
+
+class Words(NamedTuple):
+    """Words of a description in one wording: how its steps name players and amounts."""
+
+    wording: int
+    unit: str
+
+    def say(self, *texts: str) -> str:
+        """Return the text of the wording, of those that mean the same."""
+        return texts[self.wording]
+
+    def amount(self, number: float) -> str:
+        """Write an amount: `1 chip`, `2 chips`, `0.5 chips`."""
+        return f"{number:g} {self.unit}{'s' * (number != 1)}"
+
+    def player(self, role: Role) -> str:
+        """Name the players of a role at the beginning of a sentence."""
+        if role == "each":
+            return self.say("Each player", "Every player")
+        return self.say(f"The {role} player", f"Player {ROLES.index(role) + 1}")
 
 
 @dataclass(frozen=True)
@@ -34,8 +63,15 @@ class Item:
     again: bool = False
 
     def __post_init__(self) -> None:
+        if not is_plain_word(self.name):
+            raise BadParameter(f"The item {self.name[:40]!r} needs a `name` of one plain word, such as card.")
         if not self.values or len(set(map(str, self.values))) != len(self.values):
             raise BadParameter(f"The item {self.name} needs `values` of different names, not {list(self.values)}.")
+        for field, texts in (("values", map(str, self.values)), ("suits", self.suits)):
+            if odd := [text for text in texts if not is_plain_word(text.removeprefix("-"))]:
+                raise BadParameter(f"The item {self.name} needs `{field}` of plain names, not {odd[0][:40]!r}.")
+        if len(set(self.faces)) != len(self.faces):
+            raise BadParameter(f"The item {self.name} needs `suits` that make a different name of every card.")
         if len(self.faces) > _FACES or self.copies < 1 or self.copies * len(self.faces) > _FACES:
             raise BadParameter(f"The item {self.name} needs `copies` of at least 1 and at most {_FACES} cards in all.")
         if self.again and (self.copies > 1 or self.suits):
@@ -65,6 +101,101 @@ class Item:
         return "dice" if self.name == "die" else f"{self.name}s"
 
 
+@dataclass(frozen=True)
+class Step:
+    """One thing that happens in a round; its fields are the keys of its table in a file.
+
+    A step is a value without a state of its own. What it must remember while it asks stands in `state.memory`.
+    """
+
+    do: ClassVar[str]
+    """Name of the step in a file."""
+    name: ClassVar[str] = ""
+    """Name of the choices that are made in the step, if they have one."""
+    acts: ClassVar[bool] = False
+    """True if seats choose in it."""
+    pays: ClassVar[bool] = False
+    """True if it pays for what came before; every other step is skipped where one player of several is left."""
+
+    def check(self, game: GameDescription, number: int) -> None:
+        """Refuse what does not fit the items and steps before this one; `number` is its place among the steps."""
+
+    def begin(self, state: RoundState) -> None:
+        """Do what needs no choice, and set `state.to_act` where seats must choose."""
+
+    def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
+        """Return the actions of a seat that is to act: a function of what the seat has seen."""
+        raise NotImplementedError(self.do)
+
+    def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
+        """Take legal actions of the seats to act, and set `state.to_act` anew; empty ends the step."""
+        raise NotImplementedError(self.do)
+
+    def end_round(self, state: RoundState, number: int) -> None:
+        """Show what the step shows at the end of the round; `number` is its place among the steps."""
+
+    def most_paid(self, game: GameDescription) -> tuple[float, float]:
+        """Return bounds of what one seat loses and wins by this step in a round."""
+        return 0.0, 0.0
+
+    def is_zero_sum(self, game: GameDescription) -> bool:
+        """Return whether what the seats get by this step always sums to 0, chips in the pot counted as one's own."""
+        return True
+
+    @property
+    def num_always(self) -> int:
+        """Number of actions that every player may take, where a hand allows more; 0 where all have the same."""
+        return 0
+
+    def may_leave(self) -> bool:
+        """Return whether a player may leave the round in the step."""
+        return False
+
+    def deals(self) -> bool:
+        """Return whether the step draws chance."""
+        return False
+
+    def hides(self, game: GameDescription) -> bool:
+        """Return whether a seat may learn by this step what another does not see."""
+        return False
+
+    def is_together(self, game: GameDescription) -> bool:
+        """Return whether several seats choose at once."""
+        return False
+
+    def num_cards(self, game: GameDescription, item: int) -> int:
+        """Return the largest number of pieces of an item that the step deals in a round."""
+        return 0
+
+    def gives(self, game: GameDescription, item: int) -> bool:
+        """Return whether every player has a piece of an item after the step."""
+        return False
+
+    def puts(self, game: GameDescription) -> float:
+        """Return the largest number of chips that one seat puts into the pot by the step."""
+        return 0.0
+
+    def words(self) -> tuple[str, ...]:
+        """Return the names of the actions, which a disguise renames."""
+        return ()
+
+    def rules(self, game: GameDescription, words: Words) -> list[str]:
+        """Return the step in sentences, which say all of it."""
+        raise NotImplementedError(self.do)
+
+    def refuse(self, field: str, problem: str) -> BadParameter:
+        """Return the error of a field."""
+        return StepError(self, field, problem)
+
+
+class StepError(BadParameter):
+    """Mistake in a field of a step; the reader of the file adds its line."""
+
+    def __init__(self, step: Step, field: str, problem: str) -> None:
+        super().__init__(f"The step {step.do} has {problem.rstrip(',')} in `{field}`.")
+        self.step, self.field = step, field
+
+
 @dataclass(frozen=True, kw_only=True)
 class GameDescription:
     """Game as data; equal descriptions are equal games."""
@@ -92,7 +223,7 @@ class GameDescription:
         _check_number("wording", self.wording, 0, WORDINGS - 1)
         if not self.name.strip() or not self.name.isprintable() or len(self.name) > 60:
             raise BadParameter(f"A game needs a `name` of one line and at most 60 characters, not {self.name!r}.")
-        if not self.unit.isalpha():
+        if not self.unit.isalpha() or len(self.unit) > 24:
             raise BadParameter(f"A game needs a `unit` of one word in the singular, such as chip, not {self.unit!r}.")
         if not 0.0 <= self.continuation <= 1.0:
             raise BadParameter(f"A game needs `continuation` from 0 to 1, not {self.continuation!r}.")
@@ -105,18 +236,29 @@ class GameDescription:
         self._check_deck()
         if not any(step.acts for step in self.steps):
             raise BadParameter("A game needs a step in which a player chooses, such as choose or bet.")
+        self._check_pot()
         low, high = self.bounds
         if low == high == 0.0:
             raise BadParameter("A game needs a step that pays, such as showdown, sale, split or table.")
+
+    def _check_pot(self) -> None:
+        """Refuse a game in which nobody can win chips that are put into the pot."""
+        last = max((number for number, step in enumerate(self.steps) if step.do == "showdown"), default=-1)
+        for step in self.steps[last + 1 :]:
+            if step.puts(self):
+                raise step.refuse("do", "chips for a pot that no later showdown gives to anybody,")
 
     def _check_deck(self) -> None:
         """Refuse a game that deals more cards than it has."""
         for number, item in enumerate(self.items):
             dealt = sum(step.num_cards(self, number) for step in self.steps)
             if not item.again and dealt > item.copies * len(item.faces):
-                raise BadParameter(
-                    f"The steps deal up to {dealt} {item.plural}, and there are {item.copies * len(item.faces)}: give "
-                    f"the item {item.name} more values, suits or `copies`, or let it be drawn `again`."
+                have = item.copies * len(item.faces)
+                raise ItemError(
+                    item,
+                    "values",
+                    f"The steps deal up to {dealt} {item.plural}, and there are {have}: give the item {item.name} more "
+                    "values, suits or `copies`, or let it be drawn `again`.",
                 )
 
     @cached_property
@@ -150,9 +292,104 @@ class GameDescription:
         """True if several seats choose at once in some step."""
         return any(step.is_together(self) for step in self.steps)
 
+    @cached_property
+    def orders(self) -> tuple[tuple[int, ...], ...]:
+        """Order of the seats in a round, by the seat that is first."""
+        return tuple(tuple((first + place) % self.seats for place in range(self.seats)) for first in range(self.seats))
+
+    @cached_property
+    def item_numbers(self) -> dict[str, int]:
+        """Numbers of the items by name."""
+        return {item.name: number for number, item in enumerate(self.items)}
+
+    @cached_property
+    def choice_numbers(self) -> dict[str, int]:
+        """Numbers of the steps whose choices have a name, by that name."""
+        return {step.name: number for number, step in enumerate(self.steps) if step.name}
+
+    def most_held(self, item: int) -> float:
+        """Return a bound of the sum of an item's numbers in all hands, whatever their signs."""
+        number = sum(step.num_cards(self, item) for step in self.steps)
+        return number * max(map(abs, self.items[item].numbers))
+
     def dealt_before(self, number: int, item: int) -> bool:
         """Return whether some step before one deals an item to every player."""
         return any(step.gives(self, item) for step in self.steps[:number])
+
+
+class RoundRules(Protocol):
+    """Rules of a round in play, as steps see them."""
+
+    @property
+    def description(self) -> GameDescription:
+        """Description of the game."""
+        ...
+
+
+class RoundState(Protocol):
+    """Round in play, as steps see it; `games.drawn.state` says what the fields are."""
+
+    at: int
+    to_act: tuple[Seat, ...]
+    hands: tuple[tuple[Piece, ...], ...]
+    open: tuple[Piece, ...]
+    aside: tuple[Piece, ...]
+    put: tuple[float, ...]
+    out: tuple[bool, ...]
+    choices: tuple[Choice, ...]
+    memory: tuple[int, ...]
+    logs: tuple[tuple[Event, ...], ...]
+
+    @property
+    def game(self) -> RoundRules:
+        """Game in play."""
+        ...
+
+    @property
+    def order(self) -> tuple[Seat, ...]:
+        """Seats in the order of the present round."""
+        ...
+
+    @property
+    def is_decided(self) -> bool:
+        """True if one player is left in the round, of several."""
+        ...
+
+    def tell(self, event: Event, to: Seat = ALL) -> None:
+        """Add an event to what a seat has seen, or all of them."""
+
+    def draw(self, item: int, number: int, to: Seat = ALL) -> Piece:
+        """Draw a piece of an item that has not been dealt, for a seat or for all to see."""
+        ...
+
+    def pay(self, seat: Seat, amount: float) -> None:
+        """Pay a seat an amount."""
+
+    def put_in(self, seat: Seat, amount: float) -> None:
+        """Let a seat put chips into the pot."""
+
+    def leave(self, seat: Seat) -> None:
+        """Let a seat leave the round."""
+
+    def choose(self, seat: Seat, option: int) -> None:
+        """Note the choice of a seat in the step in play."""
+
+    def option_of(self, step: int, seat: Seat) -> int | None:
+        """Return the latest option that a seat chose in a step; None where it chose none."""
+        ...
+
+
+class ItemError(BadParameter):
+    """Mistake in a field of an item; the reader of the file adds its line."""
+
+    def __init__(self, item: Item, field: str, problem: str) -> None:
+        super().__init__(problem)
+        self.item, self.field = item, field
+
+
+def is_plain_word(text: str) -> bool:
+    """Return whether a text is one word of letters, digits and hyphens, of at most 24 characters."""
+    return len(text) <= 24 and text.replace("-", "").isalnum() and text[0] != "-"
 
 
 def _check_number(field: str, value: object, low: int, high: int) -> None:

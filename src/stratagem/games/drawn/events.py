@@ -1,4 +1,4 @@
-"""Events of a described game: what seats are told of, from which their keys and situations are written."""
+"""Events of a described game, from which keys and situations are written, and the pieces and choices of a round."""
 
 from __future__ import annotations
 
@@ -20,3 +20,29 @@ class Event(NamedTuple):
     what: str
     step: int = -1
     """Number of the step in the description."""
+
+
+class Choice(NamedTuple):
+    """Action that a seat chose in a step of the present round."""
+
+    step: int
+    seat: Seat
+    option: int
+
+
+class Piece(NamedTuple):
+    """Dealt card, die or value: its item, and its face among those of the item."""
+
+    item: int
+    face: int
+
+
+class DescribedFacts(NamedTuple):
+    """Knowledge of a seat: what it has seen and done, in order, and what it may choose now."""
+
+    seat: Seat
+    round: int
+    first: Seat
+    """Seat that is first in this round."""
+    log: tuple[Event, ...]
+    legal: tuple[str, ...]

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import ClassVar
+from pathlib import Path
+from typing import Self
 
-from stratagem.base.errors import IllegalAction
-from stratagem.games.base import Game, Seat
+from stratagem.base.errors import BadParameter, CannotCompute, IllegalAction
+from stratagem.base.named_files import find_description, short_name
+from stratagem.games.base import Seat
 from stratagem.games.choices import Flat
-from stratagem.games.drawn.description import GameDescription
-from stratagem.games.drawn.state import DescribedFacts, DescribedState
-from stratagem.games.drawn.steps.base import ROLES
+from stratagem.games.drawn.description import ROLES, GameDescription
+from stratagem.games.drawn.events import DescribedFacts
+from stratagem.games.drawn.reading import TEXT, read_description, read_file, write_description
+from stratagem.games.drawn.resampling import RedrawableState
+from stratagem.games.drawn.state import DescribedRules
 from stratagem.games.drawn.texts import write_rules, write_situation
 from stratagem.games.spec import GameSpec
 
 
-class DescribedGame(Game[DescribedFacts]):
+class DescribedGame(DescribedRules):
     """Game whose rules are data; subclasses say where its description comes from."""
 
-    state = DescribedState
-
-    @property
-    @abstractmethod
-    def description(self) -> GameDescription:
-        """Description from which everything follows."""
+    state = RedrawableState
 
     @property
     @abstractmethod
@@ -59,12 +59,22 @@ class DescribedGame(Game[DescribedFacts]):
         return _flat(facts.legal)
 
     def info_key(self, facts: DescribedFacts) -> str:
-        """Return all that the seat has seen and done, and its place in the order of the round."""
-        seats = self.description.seats
-        seen = "/".join([f"{event.kind[0]}{event.seat}.{event.step} {event.what}" for event in facts.log])
-        return (
-            f"{ROLES[(facts.seat - facts.first) % seats]} {facts.seat if not self.description.forget else ''}: {seen}"
+        """Return all that the seat has seen and done, and its place in the order of the round.
+
+        Where only the round is seen, players count from the first one, so that a round looks alike whoever begins it.
+        """
+        known, first = self.description, facts.first
+        seats, seat = known.seats, facts.seat
+        if not known.forget:
+            seen = "/".join([f"{kind[0]}{who}.{step} {what}" for kind, who, what, step in facts.log])
+            return f"{ROLES[(seat - first) % seats]} {seat}: {seen}"
+        seen = "/".join(
+            [
+                f"{kind[0]}{who if who < 0 else (who - first) % seats}.{step} {what}"
+                for kind, who, what, step in facts.log
+            ]
         )
+        return f"{ROLES[(seat - first) % seats]}: {seen}"
 
     def all_actions(self) -> tuple[str, ...]:
         return ()
@@ -76,6 +86,11 @@ class DescribedGame(Game[DescribedFacts]):
         values += [face for item in known.items for face in item.faces if item.suits]
         found = [piece for word in words for piece in word.split() if piece.isalpha()]
         entries = [_entry(word) for word in (*found, *(item.name for item in known.items), known.unit)]
+        if clash := _COMPARED & {*entries}:
+            raise CannotCompute(
+                f"{known.name} cannot be told in other words: {clash.pop()} is a name in it, and its rules compare by "
+                "highest and lowest."
+            )
         return tuple(dict.fromkeys((*entries, *(value for value in values if value.isalpha()))))
 
     def rules(self, seat: Seat) -> str:
@@ -85,29 +100,65 @@ class DescribedGame(Game[DescribedFacts]):
         return write_situation(self.description, facts)
 
 
+KUHN = """\
+name = "Kuhn poker"
+unit = "chip"
+items = [{ name = "card", values = ["J", "Q", "K"] }]
+steps = [{ do = "ante" }, { do = "deal" }, { do = "bet", check_word = "PASS" }, { do = "showdown" }]
+"""
+"""Description of the game that `described` without a text is."""
+_COMPARED = {"high", "low"}
+"""Words whose comparisons the rules use, which a disguise would not rename with them."""
+_LONGEST_NAME = 1900
+"""Largest number of characters of a description that a name holds."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class WrittenGame(DescribedGame):
-    """Game of a description that is written down as text, in TOML."""
+    """Game of a description that is written down in TOML: in a file of the user's, or as a text."""
 
-    largest: ClassVar = {}
+    text: str = KUHN
+    """Description; that of the file where there is one."""
+    file: str = ""
+    """File of the description, by the name that results give it; empty for a text alone."""
+    wording: int | None = None
+    """Wording of the rules; None takes that of the description."""
 
-    text: str
-    """Description in TOML."""
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, str) or not isinstance(self.file, str):
+            raise BadParameter("A described game needs `text` and `file` as texts.")
+        if self.file:
+            path = find_description(self.file)
+            object.__setattr__(self, "text", read_file(path))
+            object.__setattr__(self, "file", short_name(path))
+        elif len(repr(self.text)) > _LONGEST_NAME:
+            raise BadParameter(
+                f"A description of more than {_LONGEST_NAME:,} characters is too long for the name of a game: write it "
+                "into a file, and name that, as in mygame.toml."
+            )
+        known = read_description(self.text, self.file or TEXT)  # refused here, not at the first question
+        if self.wording is not None:
+            known = replace(known, wording=self.wording)
+        object.__setattr__(self, "_description", known)
 
-    @cached_property
+    @classmethod
+    def of(cls, description: GameDescription) -> Self:
+        """Make the game of a description that is made in Python."""
+        return cls(text=write_description(description))
+
+    @property
     def description(self) -> GameDescription:
         """Description that the text holds."""
-        from stratagem.games.drawn.reading import read_description
-
-        return read_description(self.text)
+        return self._description  # type: ignore[attr-defined, no-any-return]
 
     @property
     def title(self) -> tuple[str, str]:
-        return "described", f"{self.description.name}, a game of your own."
+        name = re.sub(r"[\s/]+", "-", Path(self.file).name) if self.file else "described"
+        return name, f"{self.description.name}, a game as data."
 
 
 def _entry(word: str) -> str:
-    """Return a word as a vocabulary lists it: names of one letter or with capitals inside stand for themselves."""
+    """Return a word as a vocabulary lists it: names of one letter stand for themselves."""
     return word if len(word) == 1 else word.lower()
 
 

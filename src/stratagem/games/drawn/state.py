@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Self
 
-from stratagem.games.base import Json, RoundResult, Seat, State, View, pending
-from stratagem.games.drawn.events import ALL, Event
-from stratagem.games.drawn.resampling import SeenDraws, replay
-from stratagem.games.drawn.steps.base import Choice, Piece
+from stratagem.games.base import Game, Json, RoundResult, Seat, State, View, pending
+from stratagem.games.drawn.description import GameDescription
+from stratagem.games.drawn.events import ALL, Choice, DescribedFacts, Event, Piece
 from stratagem.games.key import Chance
 
-if TYPE_CHECKING:
-    from stratagem.games.drawn.rules import DescribedGame
+_new = object.__new__
 
 
-class DescribedFacts(NamedTuple):
-    """Knowledge of a seat: what it has seen and done, in order, and what it may choose now."""
+class DescribedRules(Game[DescribedFacts]):
+    """Game with a description; `games.drawn.rules` has the rest of it."""
 
-    seat: Seat
-    round: int
-    first: Seat
-    """Seat that is first in this round."""
-    log: tuple[Event, ...]
-    legal: tuple[str, ...]
+    @property
+    @abstractmethod
+    def description(self) -> GameDescription:
+        """Description from which everything follows."""
 
 
 class DescribedState(State[DescribedFacts]):
     """Round in play: what was dealt, chosen, put in and paid, and what each seat has been told of."""
 
-    __slots__ = ("aside", "at", "choices", "gains", "guide", "hands", "logs", "memory", "moves", "open", "out", "put")
+    __slots__ = ("aside", "at", "choices", "gains", "hands", "logs", "memory", "moves", "open", "out", "put")
     state_fields = (
         *("at", "hands", "open", "aside", "put", "out", "gains"),
         *("choices", "memory", "logs", "moves"),
     )
-    game: DescribedGame
+    game: DescribedRules
 
-    def __init__(self, game: DescribedGame, chance: Chance) -> None:
+    def __init__(self, game: DescribedRules, chance: Chance) -> None:
         super().__init__(game, chance)
         seats = game.description.seats
         self.at = 0
@@ -61,21 +58,19 @@ class DescribedState(State[DescribedFacts]):
         """What each seat has seen and done."""
         self.moves: tuple[int, ...] = ()
         """Number of moves of each round so far; seats that choose at once make one."""
-        self.guide: SeenDraws | None = None
-        """Draws that a replay makes again; None in play."""
 
     @property
     def order(self) -> tuple[Seat, ...]:
         """Seats in the order of the present round."""
-        description = self.game.description
-        seats, first = description.seats, self.first
-        return tuple((first + place) % seats for place in range(seats))
+        return self.game.description.orders[self.first]
 
     @property
     def first(self) -> Seat:
         """Seat that is first in the present round."""
-        number = self.round - self.over  # once it is over, the last round stays in sight
-        return number % self.game.description.seats if self.game.description.turns else 0
+        description = self.game.description
+        if not description.turns:
+            return 0
+        return (self.round - self.over) % description.seats  # once it is over, the last round stays in sight
 
     def begin(self) -> None:
         """Begin a round: go on to the first step in which a seat chooses."""
@@ -104,7 +99,8 @@ class DescribedState(State[DescribedFacts]):
 
     def view(self, seat: Seat) -> View[DescribedFacts]:
         legal = self.game.description.steps[self.at].legal(self, seat) if seat in self.to_act else ()
-        return View(self.game, seat, DescribedFacts(seat, self.round, self.first, self.logs[seat], legal))
+        number = 0 if self.game.description.forget else self.round  # such rounds look alike
+        return View(self.game, seat, DescribedFacts(seat, number, self.first, self.logs[seat], legal))
 
     def play(self, actions: Mapping[Seat, str | None]) -> RoundResult:
         self.move(actions)
@@ -112,10 +108,12 @@ class DescribedState(State[DescribedFacts]):
 
     def move(self, actions: Mapping[Seat, str | None]) -> None:
         """Play actions within the round; `to_act` is empty when the round has come to its end."""
-        if self.over or set(actions) != set(self.to_act):
+        if self.over or len(actions) != len(self.to_act):
             raise self.refuse(actions)
         step, said = self.game.description.steps[self.at], dict[Seat, str]()
         for seat in self.to_act:
+            if seat not in actions:
+                raise self.refuse(actions)
             legal, action = step.legal(self, seat), actions[seat]
             if action is not None and action not in legal:
                 raise self.refuse(actions)
@@ -128,8 +126,9 @@ class DescribedState(State[DescribedFacts]):
     def pay_round(self) -> RoundResult:
         """End the round: its payoffs are paid."""
         payoffs = self.gains
-        for seat, gain in enumerate(payoffs):
-            self.tell(Event("pays", seat, f"{gain:g}"), to=seat)
+        for number, step in enumerate(self.game.description.steps):
+            step.end_round(self, number)
+        self.logs = tuple([(*log, Event("pays", seat, f"{payoffs[seat]:g}")) for seat, log in enumerate(self.logs)])
         self.round += 1
         return RoundResult(payoffs)
 
@@ -151,26 +150,31 @@ class DescribedState(State[DescribedFacts]):
 
     def tell(self, event: Event, to: Seat = ALL) -> None:
         """Add an event to what a seat has seen, or all of them."""
-        self.logs = tuple((*log, event) if to in (ALL, seat) else log for seat, log in enumerate(self.logs))
+        logs = self.logs
+        if to == ALL:
+            self.logs = tuple([(*log, event) for log in logs])
+        else:
+            self.logs = (*logs[:to], (*logs[to], event), *logs[to + 1 :])
 
-    def draw(self, item: int, number: int, holder: Seat) -> Piece:
-        """Draw a piece of an item that has not been dealt; `number` is that of the draw within the step.
+    def draw(self, item: int, number: int, to: Seat = ALL) -> Piece:
+        """Draw a piece of an item that has not been dealt, for a seat or for all to see.
 
-        `holder` is the seat that sees it, or -1 for all.
+        `number` is that of the draw within the step.
         """
         chance, kind = self.chance.at("deal", self.round, self.at, number), self.game.description.items[item]
-        if self.guide and (seen := self.guide.next_face(item, holder)) is not None:
-            return Piece(item, seen)
         if kind.again:
             return Piece(item, chance.integer(len(kind.faces)))
+        faces = self.faces_left(item)
+        return Piece(item, faces[chance.integer(len(faces))])
+
+    def faces_left(self, item: int) -> list[int]:
+        """Return the faces of an item that were not dealt yet, each as often as there are copies."""
+        kind = self.game.description.items[item]
         left = [kind.copies] * len(kind.faces)
         for other, face in (*self.open, *self.aside, *(piece for hand in self.hands for piece in hand)):
             if other == item:
                 left[face] -= 1
-        for face in self.guide.to_come(item) if self.guide else ():
-            left[face] -= 1
-        held = [face for face, copies in enumerate(left) for _ in range(copies)]
-        return Piece(item, held[chance.integer(len(held))])
+        return [face for face, copies in enumerate(left) for _ in range(copies)]
 
     def pay(self, seat: Seat, amount: float) -> None:
         """Pay a seat an amount, which may be negative."""
@@ -194,8 +198,14 @@ class DescribedState(State[DescribedFacts]):
         made = [choice.option for choice in self.choices if choice.step == step and choice.seat == seat]
         return made[-1] if made else None
 
-    def resample(self, seat: Seat, chance: Chance) -> DescribedState:
-        return replay(self, seat, chance)
+    def fork(self, chance: Chance | None = None) -> Self:
+        copy = _new(type(self))  # the walk of a tree forks at every node, so no field is set twice
+        copy.game, copy.chance = self.game, chance or self.chance
+        copy.round, copy.over, copy.to_act = self.round, self.over, self.to_act
+        copy.at, copy.hands, copy.open, copy.aside = self.at, self.hands, self.open, self.aside
+        copy.put, copy.out, copy.gains = self.put, self.out, self.gains
+        copy.choices, copy.memory, copy.logs, copy.moves = self.choices, self.memory, self.logs, self.moves
+        return copy
 
     def restore(self, data: Json) -> None:
         super().restore(data)

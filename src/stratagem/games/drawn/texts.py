@@ -6,10 +6,8 @@ from functools import lru_cache
 
 from stratagem.games.base import Seat
 from stratagem.games.counting import count_in_words, in_words
-from stratagem.games.drawn.description import GameDescription, Item
-from stratagem.games.drawn.events import ALL, Event
-from stratagem.games.drawn.state import DescribedFacts
-from stratagem.games.drawn.steps.base import ROLES, Words
+from stratagem.games.drawn.description import ROLES, GameDescription, Item, Words
+from stratagem.games.drawn.events import ALL, DescribedFacts, Event
 
 
 @lru_cache(maxsize=512)
@@ -28,7 +26,7 @@ def write_rules(game: GameDescription, seat: Seat) -> str:
                 "When a round is over, each player is told what it has earned in it.",
             )
         )
-    if any(step.removes() for step in game.steps) and game.seats > 1:
+    if any(step.may_leave() for step in game.steps) and game.seats > 1:
         lines.append(
             words.say(
                 "As soon as one player is left in a round, nothing more is dealt or chosen in it.",

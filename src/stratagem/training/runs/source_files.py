@@ -1,7 +1,7 @@
-"""Files of a run: Python files and prompt templates that its recipe names, and what those import from their folders.
+"""Files of a run: Python files, prompt templates and games as data that its recipe names, and what those import.
 
 A run keeps a copy of each, as provenance. The copies of Python files are never loaded by themselves: what is loaded is
-the file that the user named. A template is read and not run, so its copy is what the run goes on with.
+the file that the user named. A template or a game as data is read and not run, so the run goes on with its copy.
 """
 
 from __future__ import annotations
@@ -10,8 +10,17 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from stratagem.base.consent.table import allow_file
 from stratagem.base.file_modules import neighbours
-from stratagem.base.named_files import bind_file, digest_of, files_in, find_file
+from stratagem.base.named_files import (
+    DESCRIPTION_SUFFIX,
+    bind_file,
+    digest_of,
+    files_in,
+    find_file,
+    found_descriptions,
+    is_file,
+)
 from stratagem.base.settings import Settings
 from stratagem.language.prompting.templates.lookup import SUFFIX, find_template, templates_in
 
@@ -20,7 +29,7 @@ FOLDER = "files"
 
 
 class SourceFile(Settings):
-    """Python file or template that the recipe names, or Python file that such a file imports from its folder."""
+    """File that the recipe names: Python file, template or game; or Python file that such a file imports."""
 
     name: str
     """Name in the recipe."""
@@ -47,6 +56,7 @@ def _find_files(text: str) -> Iterator[tuple[str, Path]]:
     named = {name: find_file(name) for name in files_in([text])}
     yield from named.items()
     yield from ((name, find_template(name)) for name in templates_in([text]))
+    yield from found_descriptions([text]).items()
     for path in named.values():
         yield from ((other.name, other) for other in neighbours(path))
 
@@ -59,10 +69,13 @@ def copy_source_files(files: Sequence[SourceFile], folder: Path) -> None:
 
 
 def bind_source_files(files: Sequence[SourceFile], folder: Path) -> None:
-    """Find the files where they were when the run began; that does not allow to load them. Templates are the copies."""
+    """Find the files where they were when the run began; that does not allow to run them. Copies are read."""
     for file in files:
-        if file.name.endswith(SUFFIX):
-            bind_file(file.name, folder / FOLDER / file.copied_as)
+        copy = folder / FOLDER / file.copied_as
+        if file.name.endswith((SUFFIX, DESCRIPTION_SUFFIX)):
+            bind_file(file.name, copy)
+        if file.name.endswith(DESCRIPTION_SUFFIX) and is_file(copy) and copy.resolve().parent == copy.parent.resolve():
+            allow_file(str(copy))
         bind_file(file.name, Path(file.path))
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stratagem.games.drawn.description import Item
+from stratagem.games.drawn.description import Item, Step
 from stratagem.games.drawn.generator.lexicon import Lexicon
 from stratagem.games.drawn.generator.sketch import Size, Sketch, grown
-from stratagem.games.drawn.steps.base import Step
 from stratagem.games.drawn.steps.betting import Bet
 from stratagem.games.drawn.steps.choosing import Choose, Option
 from stratagem.games.drawn.steps.claiming import Claim

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stratagem.games.drawn.description import Item
+from stratagem.games.drawn.description import Item, Step
 from stratagem.games.drawn.generator.lexicon import Lexicon
 from stratagem.games.drawn.generator.sketch import Size, Sketch, free_choice, grown, number_choice
-from stratagem.games.drawn.steps.base import Step
 from stratagem.games.drawn.steps.choosing import Choose, Option
 from stratagem.games.drawn.steps.dealing import Deal, Show
 from stratagem.games.drawn.steps.offering import Offer

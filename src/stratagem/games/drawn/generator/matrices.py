@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from stratagem.games.drawn.description import Step
 from stratagem.games.drawn.generator.lexicon import Lexicon
 from stratagem.games.drawn.generator.sketch import Size, Sketch, free_choice, grown
-from stratagem.games.drawn.steps.base import Step
 from stratagem.games.drawn.steps.choosing import Choose, Option
 from stratagem.games.drawn.steps.dealing import Deal, Show
 from stratagem.games.drawn.steps.paying import Table

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from stratagem.games.drawn.description import WORDINGS, GameDescription, Item
+from stratagem.games.drawn.description import WORDINGS, GameDescription, Item, Step
 from stratagem.games.drawn.generator.lexicon import Lexicon
-from stratagem.games.drawn.steps.base import Step
 from stratagem.games.drawn.steps.choosing import Choose, Option
 
 Size = Literal["small", "medium", "large"]

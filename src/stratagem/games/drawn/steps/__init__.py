@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stratagem.games.drawn.steps.base import Step
+from stratagem.games.drawn.description import Step
 from stratagem.games.drawn.steps.betting import Bet
 from stratagem.games.drawn.steps.choosing import Choose
 from stratagem.games.drawn.steps.claiming import Claim

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from stratagem.games.base import Seat
+from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import Step, Words, seats_of
+from stratagem.games.drawn.steps.base import seats_of
 from stratagem.games.drawn.steps.dealing import check_words
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
 
 _MOST_RAISES = 4
 
@@ -49,21 +46,21 @@ class Bet(Step):
         if game.seats < 2:
             raise self.refuse("do", "betting for one player")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         state.memory = (0, *(0 for _ in state.out), *(0 for _ in state.out))
         state.to_act = seats_of(state, "each")[:1]
 
-    def _owes(self, state: DescribedState, seat: Seat) -> int:
+    def _owes(self, state: RoundState, seat: Seat) -> int:
         """Return how many bets the seat has to match."""
         return state.memory[0] - state.memory[1 + seat]
 
-    def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+    def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
         if not self._owes(state, seat):
             return (self.check_word, self.bet_word) if state.memory[0] < self.raises else (self.check_word,)
         facing = self.fold_word, self.call_word
         return (*facing, self.raise_word) if state.memory[0] < self.raises else facing
 
-    def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
+    def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
         ((seat, action),) = actions.items()
         seats = len(state.out)
         raised, matched, acted = state.memory[0], list(state.memory[1 : 1 + seats]), list(state.memory[1 + seats :])
@@ -87,7 +84,7 @@ class Bet(Step):
             waiting = [other for other in after if not state.out[other] and not acted[other]]
             state.to_act = tuple(waiting[:1])
 
-    def removes(self) -> bool:
+    def may_leave(self) -> bool:
         return True
 
     def puts(self, game: GameDescription) -> float:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from functools import cached_property
+from typing import ClassVar, Literal
 
 from stratagem.games.base import Seat
+from stratagem.games.drawn.description import GameDescription, Role, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import Role, Step, Words, check_role, item_number, seats_of
-from stratagem.games.drawn.steps.dealing import check_words
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
+from stratagem.games.drawn.steps.base import check_role, item_number, seats_of
+from stratagem.games.drawn.steps.dealing import check_words, is_dealt
 
 _MOST_OPTIONS = 32
-Shown = Literal["at once", "after", "never"]
+Shown = Literal["at once", "after", "end", "never"]
+
+
+def is_number(word: str) -> bool:
+    """Return whether the word of an option is a whole number."""
+    return word.isascii() and word.isdigit()
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ class Choose(Step):
     together: bool = True
     """True if all choose at once, False if they choose in turn."""
     shown: Shown = "after"
-    """Time at which the others see a choice: `at once`, `after` all have chosen, or `never`."""
+    """Time at which the others see a choice: `at once`, `after` all have chosen, at the `end` of the round, `never`."""
     pot: bool = False
     """True if costs go into the pot, False if they are lost."""
     needs_item: str = "card"
@@ -53,7 +56,11 @@ class Choose(Step):
 
     def check(self, game: GameDescription, number: int) -> None:
         check_role(game, self, "by", self.by)
-        if not self.name.isidentifier() or any(step.name == self.name for step in game.steps[:number]):
+        if (
+            not self.name.isidentifier()
+            or len(self.name) > 24
+            or any(step.name == self.name for step in game.steps[:number])
+        ):
             raise self.refuse("name", f"the name {self.name!r}, which another choice has or which is no word,")
         if not 2 <= len(self.options) <= _MOST_OPTIONS:
             raise self.refuse("options", f"a number of options that is not from 2 to {_MOST_OPTIONS}")
@@ -64,31 +71,35 @@ class Choose(Step):
             raise self.refuse("options", "a first option that not everybody may take")
         needed = {value for option in self.options for value in option.needs}
         if needed:
-            item = game.items[item_number(game, self, "needs_item", self.needs_item)]
+            number_of_item = item_number(game, self, "needs_item", self.needs_item)
+            item = game.items[number_of_item]
+            who = "not every player has" if self.by == "each" else f"the {self.by} player has not"
+            if not is_dealt(game, number, number_of_item, self.by):
+                raise self.refuse("needs_item", f"the item {item.name}, which {who} been dealt,")
             if not needed <= {*map(str, item.values)}:
                 raise self.refuse(
                     "options", f"an option that needs {', '.join(sorted(needed))}, which not all are values,"
                 )
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         seats = seats_of(state, self.by)
         state.to_act = tuple(sorted(seats)) if self.together else seats[:1]
 
-    def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+    def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
+        if not self._has_needs:
+            return self.labels
         description = state.game.description
-        if not any(option.needs for option in self.options):
-            return tuple(option.word for option in self.options)
         number = item_number(description, self, "needs_item", self.needs_item)
         item = description.items[number]
         held = {str(item.values[item.ranks[piece.face]]) for piece in state.hands[seat] if piece.item == number}
         return tuple(option.word for option in self.options if not option.needs or held & {*option.needs})
 
-    def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
-        words = [option.word for option in self.options]
+    def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
         made = [(seat, actions[seat]) for seat in state.order if seat in actions]
         for seat, action in made:
-            option = self.options[words.index(action)]
-            state.choose(seat, words.index(action))
+            number = self._numbers[action]
+            option = self.options[number]
+            state.choose(seat, number)
             if option.cost and self.pot:
                 state.put_in(seat, option.cost)
             elif option.cost:
@@ -99,31 +110,57 @@ class Choose(Step):
                 state.tell(Event("plays", seat, action, state.at))
             if option.leaves:
                 state.leave(seat)
-        state.memory = (*state.memory, *(seat for seat, _ in made))
-        waiting = tuple(seat for seat in seats_of(state, self.by) if seat not in state.memory)
+        state.memory = (*state.memory, *[seat for seat, _ in made])
+        waiting = tuple([seat for seat in seats_of(state, self.by) if seat not in state.memory])
         state.to_act = () if state.is_decided else waiting[:1]
         if not state.to_act and self.seen == "after":
-            self._show(state, words)
+            self.show_choices(state, state.at)
 
-    def _show(self, state: DescribedState, words: list[str]) -> None:
-        """Show all choices of the step to those who did not make them."""
-        for choice in state.choices:
-            if choice.step == state.at:
-                for other in state.order:
-                    if other != choice.seat:
-                        state.tell(Event("plays", choice.seat, words[choice.option], state.at), to=other)
+    def end_round(self, state: RoundState, number: int) -> None:
+        if self.seen == "end":
+            self.show_choices(state, number)
 
-    def removes(self) -> bool:
+    def show_choices(self, state: RoundState, at: int) -> None:
+        """Show all choices of the step, whose number is `at`, to those who did not make them."""
+        events = [
+            Event("plays", choice.seat, self.labels[choice.option], at) for choice in state.choices if choice.step == at
+        ]
+        state.logs = tuple(
+            [(*log, *[event for event in events if event.seat != seat]) for seat, log in enumerate(state.logs)]
+        )
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """Words of the options."""
+        return tuple(option.word for option in self.options)
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {word: number for number, word in enumerate(self.labels)}
+
+    @cached_property
+    def _has_needs(self) -> bool:
+        return any(option.needs for option in self.options)
+
+    @property
+    def num_always(self) -> int:
+        return sum(not option.needs for option in self.options) if self._has_needs else 0
+
+    def may_leave(self) -> bool:
         return any(option.leaves for option in self.options)
-
-    def empties(self, game: GameDescription) -> bool:
-        return self.removes() and (self.is_together(game) or game.seats == 1)
 
     def is_together(self, game: GameDescription) -> bool:
         return self.together and self.by == "each" and game.seats > 1
 
     def hides(self, game: GameDescription) -> bool:
-        return game.seats > 1 and (self.seen == "never" or (self.seen == "after" and not self.together))
+        if game.seats == 1 or self.seen == "at once":
+            return False
+        if self.by == "each" and not self.together:
+            return True
+        if self.seen == "after":
+            return False
+        later = any(step.acts for step in game.steps[game.steps.index(self) + 1 :])
+        return later or (self.seen == "never" and game.rounds > 1)
 
     def puts(self, game: GameDescription) -> float:
         return max(option.cost for option in self.options) if self.pot else 0.0
@@ -160,15 +197,16 @@ class Choose(Step):
             "after": words.say(
                 "It is seen by all when all have chosen.", "It becomes known once everybody has chosen."
             ),
+            "end": words.say("It is seen by all at the end of the round.", "It becomes known when the round ends."),
             "never": words.say("The others never see it.", "It stays hidden from the others."),
         }
         return [*lines, seen[self.seen]]
 
-    @property
+    @cached_property
     def seen(self) -> Shown:
         """Time at which the others see a choice: one player's is seen at once, and one of several at once after it."""
-        if self.shown == "never":
-            return "never"
+        if self.shown in ("end", "never"):
+            return self.shown
         if self.by != "each":
             return "at once"
         return "after" if self.together else self.shown

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from functools import lru_cache
+from typing import ClassVar
 
 from stratagem.games.base import Seat
+from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import Step, Words, item_number, seats_of
+from stratagem.games.drawn.steps.base import item_number, seats_of
 from stratagem.games.drawn.steps.dealing import check_words
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
 
 _MOST_CLAIMS = 40
 
@@ -45,6 +43,9 @@ class Claim(Step):
             raise self.refuse("wild", f"the value {self.wild!r}, which the item {self.item} does not have,")
         if game.seats < 2:
             raise self.refuse("do", "claims for one player")
+        deals = [place for place, step in enumerate(game.steps[:number]) if step.num_cards(game, item)]
+        if game.seats > 2 and any(step.may_leave() for step in game.steps[: deals[-1]]):
+            raise self.refuse("item", f"claims about the item {self.item}, which a player who has left is not dealt,")
         if not 0 < self.stake <= 100:
             raise self.refuse("stake", "an amount that is not above 0 and at most 100")
         if (num := self._num_pieces(game, number) * len(game.items[item].values)) > _MOST_CLAIMS:
@@ -55,26 +56,21 @@ class Claim(Step):
         item = item_number(game, self, "item", self.item)
         return sum(step.num_cards(game, item) for step in game.steps[:number] if step.do == "deal")
 
-    def _claims(self, state: DescribedState) -> list[str]:
+    def _claims(self, state: RoundState) -> tuple[str, ...]:
         description = state.game.description
         item = description.items[item_number(description, self, "item", self.item)]
-        most = self._num_pieces(description, state.at)
-        return [self._write(number, value) for number in range(1, most + 1) for value in item.values]
+        return _list_claims(self.claim_word, self._num_pieces(description, state.at), item.values)
 
-    def _write(self, number: int, value: str | int) -> str:
-        """Write a claim: `bid 2x5`, or `bid 2 kings` where values are names."""
-        return f"{self.claim_word} {number}{'x' if str(value).isdigit() else ' '}{value}"
-
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         state.to_act = seats_of(state, "each")[:1]
 
-    def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+    def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
         claims = self._claims(state)
         if not state.memory:
-            return tuple(claims)
+            return claims
         return (*claims[state.memory[0] + 1 :], self.doubt_word)
 
-    def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
+    def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
         ((seat, action),) = actions.items()
         state.tell(Event("plays", seat, action, state.at))
         if action == self.doubt_word:
@@ -87,7 +83,7 @@ class Claim(Step):
         left = seats_of(state, "each")
         state.to_act = (left[(left.index(seat) + 1) % len(left)],)
 
-    def _holds(self, state: DescribedState, claim: int) -> bool:
+    def _holds(self, state: RoundState, claim: int) -> bool:
         """Return whether at least as many pieces show the claimed value as the claim says."""
         number = item_number(state.game.description, self, "item", self.item)
         item = state.game.description.items[number]
@@ -107,7 +103,7 @@ class Claim(Step):
         number = game.steps.index(self)
         item = game.items[item_number(game, self, "item", self.item)]
         many, last = self._num_pieces(game, number), item.values[-1]
-        example = self._write(many, last)
+        example = write_claim(self.claim_word, many, last)
         lines = [
             words.say(
                 f"Then the players make claims in turn, from the first player on, about the {many} {item.plural} "
@@ -140,3 +136,14 @@ class Claim(Step):
                 f"{words.amount(self.stake)}, paid to the doubter.",
             ),
         ]
+
+
+@lru_cache(maxsize=256)
+def _list_claims(word: str, most: int, values: tuple[str | int, ...]) -> tuple[str, ...]:
+    """Return all claims about up to `most` pieces, from the lowest on."""
+    return tuple(write_claim(word, number, value) for number in range(1, most + 1) for value in values)
+
+
+def write_claim(word: str, number: int, value: str | int) -> str:
+    """Write a claim: `bid 2x5`, or `bid 2 kings` where values are names."""
+    return f"{word} {number}{'x' if str(value).isdigit() else ' '}{value}"

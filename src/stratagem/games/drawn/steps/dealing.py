@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from stratagem.games.base import Seat
+from stratagem.games.drawn.description import GameDescription, Role, RoundState, Step, Words
 from stratagem.games.drawn.events import ALL, Event
-from stratagem.games.drawn.steps.base import Role, Step, Words, check_role, item_number, seats_of
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
+from stratagem.games.drawn.steps.base import check_role, item_number, seats_of
 
 _MOST_DEALT = 4
 
@@ -34,10 +31,10 @@ class Deal(Step):
         if not 1 <= self.count <= _MOST_DEALT:
             raise self.refuse("count", f"a number of pieces that is not from 1 to {_MOST_DEALT}")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         item, drawn = item_number(state.game.description, self, "item", self.item), 0
         faces = state.game.description.items[item].faces
-        holders = (ALL,) if self.to == "all" else seats_of(state, self.to)
+        holders = (ALL,) if self.to == "all" else sorted(seats_of(state, self.to))
         for holder in holders:
             for _ in range(self.count):
                 piece = state.draw(item, drawn, holder)
@@ -90,10 +87,10 @@ class Show(Step):
     def check(self, game: GameDescription, number: int) -> None:
         item = item_number(game, self, "item", self.item)
         check_role(game, self, "of", self.of)
-        if not _is_dealt(game, number, item, self.of):
+        if not is_dealt(game, number, item, self.of):
             raise self.refuse("item", f"a piece that the {self.of} player has not been dealt before it")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         item = item_number(state.game.description, self, "item", self.item)
         faces = state.game.description.items[item].faces
         for holder in seats_of(state, self.of):
@@ -125,18 +122,18 @@ class Swap(Step):
         item = item_number(game, self, "item", self.item)
         check_role(game, self, "by", self.by)
         check_words(self, {"keep": self.keep, "swap": self.swap})
-        if not _is_dealt(game, number, item, self.by):
+        if not is_dealt(game, number, item, self.by):
             raise self.refuse("item", f"a piece that the {self.by} player has not been dealt before it")
         if not 0 <= self.cost <= 100:
             raise self.refuse("cost", "a number of chips that is not from 0 to 100")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         state.to_act = seats_of(state, self.by)[:1]
 
-    def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+    def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
         return self.keep, self.swap
 
-    def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
+    def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
         ((seat, action),) = actions.items()
         item = item_number(state.game.description, self, "item", self.item)
         state.tell(Event("plays", seat, action, state.at))
@@ -202,7 +199,7 @@ class Ante(Step):
         if not 0 < self.amount <= 100:
             raise self.refuse("amount", "a number of chips that is not above 0 and at most 100")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         for seat in seats_of(state, "each"):
             state.put_in(seat, self.amount)
 
@@ -221,7 +218,7 @@ class Ante(Step):
         ]
 
 
-def _is_dealt(game: GameDescription, number: int, item: int, role: str) -> bool:
+def is_dealt(game: GameDescription, number: int, item: int, role: str) -> bool:
     """Return whether a step before one deals an item to a role."""
     name = game.items[item].name
     return any(

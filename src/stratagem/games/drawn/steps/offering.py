@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from stratagem.games.base import Seat
+from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import Step, Words, item_number
+from stratagem.games.drawn.steps.base import item_number
 from stratagem.games.drawn.steps.dealing import check_words
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
 
 _MOST_OFFERS, _MOST_TURNS = 21, 4
 
@@ -66,14 +63,14 @@ class Offer(Step):
     def _offers(self, turn: int) -> tuple[str, ...]:
         return tuple(f"{self.offer_word} {part}" for part in range(0, int(self._left(turn)) + 1, self.step))
 
-    def begin(self, state: DescribedState) -> None:
-        state.memory, state.to_act = (0, -1), state.order[:1]
+    def begin(self, state: RoundState) -> None:
+        state.memory, state.to_act = (0, -1), () if True in state.out else state.order[:1]
 
-    def legal(self, state: DescribedState, seat: Seat) -> tuple[str, ...]:
+    def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
         turn, waiting = state.memory
         return self._offers(turn) if waiting < 0 else (self.accept_word, self.reject_word)
 
-    def play(self, state: DescribedState, actions: Mapping[Seat, str]) -> None:
+    def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
         ((seat, action),) = actions.items()
         turn, waiting = state.memory
         state.tell(Event("plays", seat, action, state.at))
@@ -89,7 +86,7 @@ class Offer(Step):
             for place, one in enumerate(state.order):
                 state.pay(one, self.else_pays[place])
 
-    def _pay(self, state: DescribedState, seat: Seat, part: float) -> None:
+    def _pay(self, state: RoundState, seat: Seat, part: float) -> None:
         """Pay a part of the sum, at what it is worth to its player."""
         if self.worth:
             item = item_number(state.game.description, self, "worth", self.worth)
@@ -100,8 +97,8 @@ class Offer(Step):
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         factors = [1.0]
         if self.worth:
-            item = game.items[item_number(game, self, "worth", self.worth)]
-            factors = [4.0 * number for number in item.numbers]
+            most = game.most_held(item := item_number(game, self, "worth", self.worth))
+            factors = [most, -most if min(game.items[item].numbers) < 0 else 0.0]
         parts = [self.sum * factor for factor in factors]
         return min(0.0, *parts, *self.else_pays), max(0.0, *parts, *self.else_pays)
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from stratagem.games.drawn.steps.base import ROLES, Step, Words, item_number, seats_of, step_of_choice
-from stratagem.games.drawn.steps.choosing import Choose
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
+from stratagem.games.drawn.description import ROLES, GameDescription, RoundState, Step, Words
+from stratagem.games.drawn.steps.base import item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.choosing import Choose, is_number
 
 _MOST_CELLS = 64
 
@@ -36,7 +33,7 @@ class Split(Step):
         if self.worth and not game.dealt_before(number, item_number(game, self, "worth", self.worth)):
             raise self.refuse("worth", f"the item {self.worth}, which not every player has been dealt,")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         description = state.game.description
         place = step_of_choice(description, self, "demand", self.demand, state.at)
         step, left = description.steps[place], seats_of(state, "each")
@@ -58,11 +55,12 @@ class Split(Step):
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         step = next(step for step in game.steps if step.name == self.demand)
         assert isinstance(step, Choose)
-        most = max(float(option.word) for option in step.options)
+        most, low = max(float(option.word) for option in step.options), 0.0
         if self.worth:
-            item = game.items[item_number(game, self, "worth", self.worth)]
-            most *= 4.0 * max(map(abs, item.numbers))
-        return min(0.0, self.else_pays, -most * bool(self.worth)), max(most, self.else_pays)
+            item = item_number(game, self, "worth", self.worth)
+            most *= game.most_held(item)
+            low = -most if min(game.items[item].numbers) < 0 else 0.0
+        return min(low, self.else_pays), max(most, self.else_pays)
 
     def is_zero_sum(self, game: GameDescription) -> bool:
         return False
@@ -102,7 +100,7 @@ class Pool(Step):
         if not 0 < self.factor <= 100:
             raise self.refuse("factor", "a factor that is not above 0 and at most 100")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         description = state.game.description
         place = step_of_choice(description, self, "gift", self.gift, state.at)
         step = description.steps[place]
@@ -197,7 +195,7 @@ class Table(Step):
         labels = [self._labels(game, name, number)[place] for name, place in zip(self.over, cell, strict=True)]
         return ", ".join(labels)
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         cell: list[int] = []
         for name in self.over:
             place = self._place(state, name)
@@ -207,7 +205,7 @@ class Table(Step):
         for seat, amount in zip(state.order, self._find(tuple(cell)), strict=True):
             state.pay(seat, float(amount))
 
-    def _place(self, state: DescribedState, name: str) -> int | None:
+    def _place(self, state: RoundState, name: str) -> int | None:
         """Return the place of the round in a dimension; None where a player is out or has not chosen."""
         description = state.game.description
         role, _, what = name.partition(".")
@@ -248,7 +246,7 @@ class Table(Step):
                 f"A table pays. Its lines list {_join(names)}; the numbers after the colon go to {_join(roles)}.",
             ),
             *rows,
-            *([out] if any(step.removes() for step in game.steps) else []),
+            *([out] if any(step.may_leave() for step in game.steps) else []),
         ]
 
     def _name_dimension(self, name: str, words: Words) -> str:
@@ -264,7 +262,7 @@ def check_numbers(game: GameDescription, step: Step, field: str, name: str, numb
     if (
         not isinstance(other, Choose)
         or other.by != "each"
-        or not all(option.word.isdigit() for option in other.options)
+        or not all(is_number(option.word) for option in other.options)
     ):
         raise step.refuse(field, f"the choice {name!r}, which is not one of numbers by every player,")
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from stratagem.games.base import Seat
+from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import Step, Words, item_number, seats_of, step_of_choice
-from stratagem.games.drawn.steps.choosing import Choose
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.description import GameDescription
-    from stratagem.games.drawn.state import DescribedState
+from stratagem.games.drawn.steps.base import item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.choosing import Choose, is_number
 
 Order = Literal["high", "low", "pair", "near", "sum", "suit"]
 ORDERS: tuple[Order, ...] = ("high", "low", "pair", "near", "sum", "suit")
@@ -44,15 +41,18 @@ class Showdown(Step):
             raise self.refuse("order", f"an order that is none of {', '.join(ORDERS)}")
         if not any(step.puts(game) for step in game.steps[:number]):
             raise self.refuse("do", "a showdown without a pot: let an ante, a bet or a cost fill it,")
-        opened = any(step.do == "deal" and getattr(step, "to", "") == "all" for step in game.steps[:number])
+        opened = any(
+            step.do == "deal" and getattr(step, "to", "") == "all" and getattr(step, "item", "") == self.item
+            for step in game.steps[:number]
+        )
         if {"pair", "near", "suit"} & {*self.order} and not opened:
-            raise self.refuse("order", "an order that needs an open piece, and none is laid open before")
+            raise self.refuse("order", f"an order that needs an open {self.item}, and none is laid open before,")
         if {"sum", "near"} & {*self.order} and not all(isinstance(value, int) for value in game.items[item].values):
             raise self.refuse("order", f"an order that counts, and the values of the item {self.item} are no numbers,")
         if "suit" in self.order and not game.items[item].suits:
             raise self.refuse("order", f"suits, which the item {self.item} does not have,")
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         left = seats_of(state, "each")
         if len(left) > 1 and self.shown:
             number = item_number(state.game.description, self, "item", self.item)
@@ -61,16 +61,19 @@ class Showdown(Step):
                 for piece in state.hands[seat]:
                     if piece.item == number:
                         state.tell(Event("shows", seat, faces[piece.face], number))
-        winners = list(left) or list(state.order)
         if len(left) > 1:
             ranks = {seat: self._rank(state, seat) for seat in left}
             best = max(ranks.values())
             winners = [seat for seat in left if ranks[seat] == best]
+        else:
+            winners = list(left)
         for seat in winners:
             state.pay(seat, sum(state.put) / len(winners))
+        for seat, own in enumerate(state.put if not winners else ()):  # all have left
+            state.pay(seat, own)
         state.put = (0.0,) * len(state.out)
 
-    def _rank(self, state: DescribedState, seat: Seat) -> tuple[float, ...]:
+    def _rank(self, state: RoundState, seat: Seat) -> tuple[float, ...]:
         """Return the rank of a hand; larger is better."""
         number = item_number(state.game.description, self, "item", self.item)
         item = state.game.description.items[number]
@@ -95,7 +98,7 @@ class Showdown(Step):
         return tuple(ranks)
 
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
-        return 0.0, game.most_put * game.seats
+        return 0.0, game.most_put * (game.seats - 1)  # its own chips are counted as lost where they are put in
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
@@ -121,9 +124,12 @@ class Showdown(Step):
             for order in more
         ]
         lines.append(words.say("Equal hands share the pot.", "Hands that stay equal split the pot."))
-        if any(step.empties(game) for step in game.steps):
+        if any(step.do == "choose" and step.may_leave() for step in game.steps):
             lines.append(
-                words.say("If nobody is left, all share it.", "With nobody left, it is divided equally by all.")
+                words.say(
+                    "If nobody is left, all get their chips back.",
+                    "Without anybody left, chips go back to their players.",
+                )
             )
         if self.shown:
             lines.append(words.say("Their hands are shown to all.", "The hands that are compared become known to all."))
@@ -155,9 +161,11 @@ class Sale(Step):
             raise self.refuse("bid", f"the choice {self.bid!r}, which not every player makes,")
         if not game.dealt_before(number, item_number(game, self, "item", self.item)):
             raise self.refuse("item", f"the item {self.item}, which not every player has been dealt,")
+        if self.reserve < 0:
+            raise self.refuse("reserve", "an amount below 0")
         if self.amounts and len(self.amounts) != len(step.options):
             raise self.refuse("amounts", f"{len(self.amounts)} amounts for {len(step.options)} options")
-        if not self.amounts and not all(option.word.isdigit() for option in step.options):
+        if not self.amounts and not all(is_number(option.word) for option in step.options):
             raise self.refuse("amounts", "no amounts for options that are no numbers")
         bids = self._bids(step)
         if any(low >= high for low, high in pairwise(bids)) or bids[0] < 0:
@@ -169,7 +177,7 @@ class Sale(Step):
         assert isinstance(step, Choose)
         return self.amounts or tuple(float(option.word) for option in step.options)
 
-    def begin(self, state: DescribedState) -> None:
+    def begin(self, state: RoundState) -> None:
         description = state.game.description
         place = step_of_choice(description, self, "bid", self.bid, state.at)
         amounts, number = self._bids(description.steps[place]), item_number(description, self, "item", self.item)
@@ -195,10 +203,10 @@ class Sale(Step):
                 state.pay(seat, -bid)
 
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
-        item = game.items[item_number(game, self, "item", self.item)]
-        step = next(step for step in game.steps if step.name == self.bid)
-        most = 4.0 * game.seats * max(map(abs, item.numbers))
-        return -max(self._bids(step)) - most, most
+        item = item_number(game, self, "item", self.item)
+        step, most = next(step for step in game.steps if step.name == self.bid), game.most_held(item)
+        low = -most if min(game.items[item].numbers) < 0 else 0.0
+        return low - max(self._bids(step)), most
 
     def is_zero_sum(self, game: GameDescription) -> bool:
         return False
