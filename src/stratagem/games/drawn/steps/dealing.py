@@ -64,16 +64,11 @@ class Deal(Step):
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
         thing = f"{self.count} {item.name if self.count == 1 else item.plural}"
-        verb = words.say("shows", "turns up") if item.again else words.say("gets", "is dealt")
         if self.to == "all":
-            one = words.say("is laid open", "is put face up") if not item.again else words.say("is rolled", "is thrown")
-            several = one.replace("is ", "are ", 1)
-            return [f"{thing} {one if self.count == 1 else several} for all to see."]
-        who = words.player(self.to)
-        del verb
-        given = words.say("gets", "is dealt")
-        seen = words.say("that this player alone sees", "hidden from the others")
-        return [f"{who} {given} {thing} {seen}."]
+            verb = words.say("rolled", "thrown") if item.again else words.say("laid open", "put face up")
+            return [f"{thing} {'is' if self.count == 1 else 'are'} {verb} for all to see."]
+        given, seen = words.say("gets", "is dealt"), words.say("that this player alone sees", "hidden from the others")
+        return [f"{words.player(self.to)} {given} {thing} {seen}."]
 
 
 @dataclass(frozen=True)

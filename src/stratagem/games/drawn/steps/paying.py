@@ -82,6 +82,8 @@ class Split(Step):
                     f"The gain from {self.demand} counts times the number of its owner's {item.name}.",
                 )
             )
+        if any(step.may_leave() for step in game.steps):
+            lines.append(words.say("A player who made no choice gets nothing.", "Without a choice there is no gain."))
         return lines
 
 

@@ -241,16 +241,16 @@ class Sale(Step):
         )
         lines.append(
             {
-                "first": words.say("The winner pays that amount.", "The buyer pays its own bid."),
+                "first": words.say("The winner pays its own bid.", "The buyer pays what it bid."),
                 "second": words.say(
-                    "The winner pays the second-highest amount.", "The buyer pays the next bid below, or an equal one."
+                    "The winner pays the second-highest bid.", "The buyer pays the next bid below, or an equal one."
                 ),
                 "all": words.say(
                     "Every player pays its own bid, winner or not.", "All pay what they bid, buyer or not."
                 ),
                 "lost": words.say(
                     "The winner pays nothing; all others pay their own bids.",
-                    "The buyer pays nothing, and whoever does not buy pays the own bid.",
+                    "The buyer pays nothing, and everybody else pays what it bid.",
                 ),
             }[self.price]
         )
@@ -263,7 +263,7 @@ class Sale(Step):
             )
         lines.append(
             words.say(
-                "Equal highest bids share the thing and its price.",
+                "Several highest bids share the thing and what the winner pays.",
                 "If several bids are the highest, the thing and what its buyer pays are divided equally.",
             )
         )
