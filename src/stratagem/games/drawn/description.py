@@ -312,6 +312,10 @@ class GameDescription:
         number = sum(step.num_cards(self, item) for step in self.steps)
         return number * max(map(abs, self.items[item].numbers))
 
+    def may_have_left(self, step: Step) -> bool:
+        """Return whether a player may be out of the round before a step."""
+        return any(other.may_leave() for other in self.steps[: self.steps.index(step)])
+
     def dealt_before(self, number: int, item: int) -> bool:
         """Return whether some step before one deals an item to every player."""
         return any(step.gives(self, item) for step in self.steps[:number])

@@ -79,7 +79,9 @@ def _stakes(words: Lexicon, kind: str, which: str, *, raises: int = 1) -> list[S
     size = float(words.whole(f"{which} size", 1, 4))
     if kind in ("betting", "raising"):
         check, bet, fold, call, more = words.actions(5)
-        return [Bet(size, raises if kind == "raising" else 1, check, bet, fold, call, more)]
+        if kind == "betting":
+            return [Bet(size, 1, check, bet, fold, call)]
+        return [Bet(size, raises, check, bet, fold, call, more)]
     many = words.whole(f"{which} options", 2, 3)
     costs = [0.0, *(size * place for place in range(1, many))]
     options = tuple(Option(words.action(), cost, leaves=not place) for place, cost in enumerate(costs))

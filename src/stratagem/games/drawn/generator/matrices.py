@@ -115,7 +115,9 @@ def _message(words: Lexicon, kind: str, values: tuple[str | int, ...], item: str
         ]
     if kind == "by both":
         return Choose(words.word(), tuple(options[:2]), together=True)
-    return Choose(words.word(), tuple(options), "first", needs_item=item)
+    if kind == "proved":
+        return Choose(words.word(), tuple(options), "first", needs_item=item)
+    return Choose(words.word(), tuple(options), "first")
 
 
 def _aimed_table(words: Lexicon, sizes: list[int], aims: str) -> tuple[Any, ...]:

@@ -177,27 +177,21 @@ class Choose(Step):
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         listed = ", ".join(option.word for option in self.options)
         who = words.player(self.by)
-        if self.by == "each":
-            how = (
-                words.say(" at the same time", ", all at once,")
-                if self.together
-                else words.say(" in turn", ", one after another,")
-            )
+        each = who[0].lower() + who[1:]
+        if self.by != "each":
+            first, second = f"{who} chooses", f"{each} picks"
+        elif self.together:
+            first, second = f"At the same time {each} chooses", f"all at once, {each} picks"
         else:
-            how = ""
-        lines = [
-            words.say(
-                f"{who}{how} chooses a {self.name}: {listed}.",
-                f"The {self.name}: {who[0].lower() + who[1:]}{how} picks one of {listed}.",
-            )
-        ]
+            first, second = f"In turn {each} chooses", f"one after another, {each} picks"
+        lines = [words.say(f"{first} a {self.name}: {listed}.", f"The {self.name}: {second} one of {listed}.")]
         lines += [self._option_line(game, option, words) for option in self.options if self._has_terms(option)]
         seen = {
-            "at once": words.say("It is seen by all at once.", "Everybody sees it immediately."),
+            "at once": words.say("All players see it straight away.", "Everybody sees it immediately."),
             "after": words.say(
-                "It is seen by all when all have chosen.", "It becomes known once everybody has chosen."
+                "All players see it when all have chosen.", "It becomes known once everybody has chosen."
             ),
-            "end": words.say("It is seen by all at the end of the round.", "It becomes known when the round ends."),
+            "end": words.say("All players see it at the end of the round.", "It becomes known when the round ends."),
             "never": words.say("The others never see it.", "It stays hidden from the others."),
         }
         return [*lines, seen[self.seen]]
@@ -218,8 +212,8 @@ class Choose(Step):
         """Return the sentence of an option's cost and conditions."""
         terms = []
         if option.cost:
-            goes = words.say("into the pot", "to the pot") if self.pot else words.say("that are lost", "to nobody")
-            terms.append(f"costs {words.amount(option.cost)} {goes}")
+            pot, lost = words.say(" for the pot", " to the pot"), words.say(", which nobody gets,", " to nobody")
+            terms.append(f"costs {words.amount(option.cost)}{pot if self.pot else lost}")
         if option.leaves:
             terms.append(words.say("takes the player out of the round", "means to leave the round"))
         if option.needs:
@@ -228,4 +222,4 @@ class Choose(Step):
                 words.say(f"is open only to a holder of the {item.name}", f"needs the {item.name}")
                 + f" {' or '.join(option.needs)}"
             )
-        return f"{option.word} {' and '.join(terms)}."
+        return f"{option.word} {' and '.join(terms).rstrip(',')}."

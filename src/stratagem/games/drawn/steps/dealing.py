@@ -167,18 +167,15 @@ class Swap(Step):
         item = game.items[item_number(game, self, "item", self.item)]
         who = words.player(self.by)
         turn = words.say(" in turn", ", one after another,") if self.by == "each" else ""
-        cost = ""
-        if self.cost:
-            cost = words.say(
-                f" at the price of {words.amount(self.cost)} for the pot",
-                f", which puts {words.amount(self.cost)} into the pot,",
-            )
+        price = words.amount(self.cost)
+        before = words.say(f", at the price of {price} for the pot,", "") if self.cost else ""
+        after = words.say("", f" for {price} to the pot") if self.cost else ""
         return [
             words.say(
-                f"{who}{turn} says {self.keep} to keep the latest {item.name}, or {self.swap} to lay it aside for a "
-                f"new one, which only this player sees{cost}.",
+                f"{who}{turn} says {self.keep} to keep the latest {item.name}, or {self.swap}{before} to lay it aside "
+                "for a new one, which only this player sees.",
                 f"{who}{turn} chooses {self.keep} (nothing changes) or {self.swap} (the latest {item.name} goes out of "
-                f"play and a hidden new one replaces it{cost}).",
+                f"play and a hidden new one replaces it{after}).",
             )
         ]
 

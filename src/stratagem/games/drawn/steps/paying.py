@@ -82,7 +82,7 @@ class Split(Step):
                     f"The gain from {self.demand} counts times the number of its owner's {item.name}.",
                 )
             )
-        if any(step.may_leave() for step in game.steps):
+        if game.may_have_left(self):
             lines.append(words.say("A player who made no choice gets nothing.", "Without a choice there is no gain."))
         return lines
 
@@ -248,7 +248,7 @@ class Table(Step):
                 f"A table pays. Its lines list {_join(names)}; the numbers after the colon go to {_join(roles)}.",
             ),
             *rows,
-            *([out] if any(step.may_leave() for step in game.steps) else []),
+            *([out] if game.may_have_left(self) else []),
         ]
 
     def _name_dimension(self, name: str, words: Words) -> str:

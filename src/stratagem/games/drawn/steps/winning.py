@@ -124,7 +124,7 @@ class Showdown(Step):
             for order in more
         ]
         lines.append(words.say("Equal hands share the pot.", "Hands that stay equal split the pot."))
-        if any(step.do == "choose" and step.may_leave() for step in game.steps):
+        if any(step.do == "choose" and step.may_leave() for step in game.steps[: game.steps.index(self)]):
             lines.append(
                 words.say(
                     "If nobody is left, all get their chips back.",

@@ -1,0 +1,637 @@
+"""Description of a game rebuilt from its rules in words alone, written from the sentences and not from the steps.
+
+Every sentence is needed: a step reads all of its sentences in their order, and what is left over is an error.
+"""
+
+import re
+from dataclasses import dataclass, field, replace
+
+from stratagem.games.drawn.description import GameDescription, Item
+from stratagem.games.drawn.steps import (
+    Ante,
+    Bet,
+    Choose,
+    Claim,
+    Deal,
+    Offer,
+    Pool,
+    Sale,
+    Show,
+    Showdown,
+    Split,
+    Swap,
+    Table,
+)
+from stratagem.games.drawn.steps.choosing import Option
+
+NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+ROLES = ("first", "second", "third", "fourth")
+N = r"(-?\d+(?:\.\d+)?)"
+A = r"(-?\d+(?:\.\d+)? \w+)"
+WHO = r"(?:(Each|Every) player|The (first|second|third|fourth) player|Player (\d))"
+WORD = r"([A-Za-z][\w-]*(?: [\w-]+)*?)"
+LIST = r"(.+?)"
+
+
+class Unreadable(ValueError):
+    """Rules that this parser does not understand."""
+
+
+def number_of(word):
+    """Return the number that a word or its digits name."""
+    if word.isdigit():
+        return int(word)
+    if word not in NUMBERS:
+        raise Unreadable(f"no number: {word}")
+    return NUMBERS.index(word) + 1
+
+
+def role_of(every, role, number):
+    """Return the role of one of the three ways to name a player."""
+    if every:
+        return "each"
+    return role or ROLES[int(number) - 1]
+
+
+def split_list(text):
+    """Return the words of a list with commas."""
+    return text.split(", ")
+
+
+@dataclass
+class Reader:
+    """Sentences that are left, and what was understood of those before."""
+
+    lines: list
+    unit: str = ""
+    items: list = field(default_factory=list)
+    steps: list = field(default_factory=list)
+    seats: int = 0
+
+    def take(self, *patterns):
+        """Return the groups of the first of some patterns that the next sentence fits, and go on; None where none."""
+        if not self.lines:
+            return None
+        for pattern in patterns:
+            if found := re.fullmatch(pattern, self.lines[0]):
+                self.lines.pop(0)
+                return found.groups()
+        return None
+
+    def need(self, *patterns):
+        """Return the groups of the next sentence, which must fit."""
+        if (found := self.take(*patterns)) is None:
+            raise Unreadable(f"no {patterns[0]!r} in {self.lines[:1]}")
+        return found
+
+    def amount(self, text):
+        """Return the number of an amount in the game's unit: `1 chip`, `2 chips`."""
+        found = re.fullmatch(rf"{N} (\w+)", text)
+        if not found or found[2] != self.unit + "s" * (found[1] != "1"):
+            raise Unreadable(f"no amount: {text}")
+        return float(found[1])
+
+    def item(self, name):
+        """Return the item of a name, in the singular or the plural."""
+        for item in self.items:
+            if name in (item.name, item.plural):
+                return item
+        raise Unreadable(f"no item {name}")
+
+    def choice(self, name):
+        """Return the choice of a name, also in the plural."""
+        for step in self.steps:
+            if isinstance(step, Choose) and name in (step.name, f"{step.name}s"):
+                return step
+        raise Unreadable(f"no choice {name}")
+
+    @property
+    def may_leave(self):
+        """True if a player can be out of the round."""
+        return any(
+            isinstance(s, Bet) or (isinstance(s, Choose) and any(o.leaves for o in s.options)) for s in self.steps
+        )
+
+
+def parse_rules(text):
+    """Return the description that rules in words tell, and the seat that they address."""
+    reader = Reader(text.split("\n"))
+    players, often = reader.need(
+        r"A game for (\w+) players? in (.+)\.", r"This game has (\w+) players? and takes (.+)\."
+    )
+    cut, count = re.fullmatch(r"(up to |at most )?(\w+) rounds?", often).groups()
+    reader.seats, rounds, continuation = number_of(players), number_of(count), 1.0
+    if cut:
+        continuation = float(
+            reader.need(
+                rf"After a round another one follows with probability {N}\.",
+                rf"The chance of another round after a round is {N}\.",
+            )[0]
+        )
+    turns = reader.take(
+        r"The players take turns to be the first player, from round to round\.",
+        r"The place of the first player goes from player to player with every round\.",
+    )
+    forget = reader.take(r"Only the present round is seen\.", r"Earlier rounds are not seen any more\.")
+    (reader.unit,) = reader.need(r"Your payoff is counted in (\w+)s\.", r"Payoffs are counted in (\w+)s\.")
+    while item := read_item(reader):
+        reader.items.append(item)
+    if rounds > 1:
+        reader.need(r"In every round:", r"This is what happens in each round:")
+    while step := read_step(reader):
+        reader.steps.append(step)
+    seat = read_end(reader, several=rounds > 1 and forget is None, turns=turns is not None)
+    if reader.lines:
+        raise Unreadable(f"left over: {reader.lines[0]}")
+    return GameDescription(
+        name="Rebuilt",
+        items=tuple(reader.items),
+        steps=tuple(reader.steps),
+        seats=reader.seats,
+        rounds=rounds,
+        continuation=continuation,
+        turns=turns is not None,
+        forget=forget is not None,
+        unit=reader.unit,
+    ), seat
+
+
+def read_end(reader, *, several, turns):
+    """Read the sentences after the steps; return the seat that they address, or None where it changes."""
+    if several:
+        reader.need(
+            r"After each round every player learns its own payoff of the round\.",
+            r"When a round is over, each player is told what it has earned in it\.",
+        )
+    if reader.may_leave and reader.seats > 1:
+        reader.need(
+            r"As soon as one player is left in a round, nothing more is dealt or chosen in it\.",
+            r"Once a single player is left, the round has no more deals and choices\.",
+        )
+    if turns:
+        return None
+    role, number = reader.need(r"You are the (\w+) player\.|You are player (\d)\.")
+    return ROLES.index(role) if role else int(number) - 1
+
+
+def read_values(text):
+    """Return the values of an item: numbers if all are."""
+    values = split_list(text)
+    return tuple(map(int, values)) if all(re.fullmatch(r"-?\d+", value) for value in values) else tuple(values)
+
+
+def read_item(reader):
+    """Read the sentence about a kind of thing that is dealt."""
+    if found := reader.take(
+        rf"Each (\w+) shows one of these, all equally likely and from low to high: {LIST}\.",
+        rf"The (\w+) has these equally likely values, the lowest first: {LIST}\.",
+    ):
+        return Item(found[0], read_values(found[1]), again=True)
+    if found := reader.take(
+        rf"The deck of (\w+) has (\w+) of each of these, from low to high: {LIST}\.",
+        rf"There is a deck of (\w+), (\w+) of every value, the lowest first: {LIST}\.",
+    ):
+        plural, copies, listed = found
+        values, *suits = re.split(r" in each of the suits |, in every suit of ", listed)
+        return Item(
+            plural.removesuffix("s"),
+            read_values(values),
+            number_of(copies),
+            tuple(split_list(suits[0])) if suits else (),
+        )
+    return None
+
+
+def read_step(reader):
+    """Read the sentences of the next step; None where there is none."""
+    for read in (
+        read_ante,
+        read_deal,
+        read_show,
+        read_swap,
+        read_bet,
+        read_choice,
+        read_claims,
+        read_offers,
+        read_showdown,
+        read_sale,
+        read_split,
+        read_pool,
+        read_table,
+    ):
+        if step := read(reader):
+            return step
+    return None
+
+
+def read_ante(reader):
+    """Chips of every player into the pot."""
+    if found := reader.take(rf"Each player puts {A} into the pot\.", rf"Every player pays {A} to the pot\."):
+        return Ante(reader.amount(found[0]))
+    return None
+
+
+def read_deal(reader):
+    """Pieces for all to see, or for one player."""
+    if found := reader.take(r"(\d+) (\w+) (is|are) (rolled|thrown|laid open|put face up) for all to see\."):
+        item = reader.item(found[1])
+        if item.again != (found[3] in ("rolled", "thrown")) or (found[0] == "1") != (found[2] == "is"):
+            raise Unreadable("a deal of another item")
+        return Deal(item.name, "all", int(found[0]))
+    if found := reader.take(
+        rf"{WHO} (?:gets|is dealt) (\d+) (\w+) (?:that this player alone sees|hidden from the others)\."
+    ):
+        return Deal(reader.item(found[4]).name, role_of(*found[:3]), int(found[3]))
+    return None
+
+
+def read_show(reader):
+    """Hands that are shown."""
+    if found := reader.take(rf"{WHO} (?:shows|reveals) the (\w+) in hand to all\."):
+        return Show(reader.item(found[3]).name, role_of(*found[:3]))
+    return None
+
+
+def read_swap(reader):
+    """Exchange of the latest piece."""
+    found = reader.take(
+        rf"{WHO}( in turn)? says (.+) to keep the latest (\w+), or (.+?)(?:, at the price of {A} for the pot,)? "
+        rf"to lay it "
+        r"aside for a new one, which only this player sees\.",
+        rf"{WHO}(, one after another,)? chooses (.+) \(nothing changes\) or (?=.*the latest (\w+))(.+) "
+        rf"\(the latest \w+ "
+        rf"goes out of play and a hidden new one replaces it(?: for {A} to the pot)?\)\.",
+    )
+    if not found:
+        return None
+    role = role_of(*found[:3])
+    if (role == "each") != bool(found[3]):
+        raise Unreadable("an order of one player")
+    return Swap(reader.item(found[5]).name, role, found[4], found[6], reader.amount(found[7]) if found[7] else 0.0)
+
+
+def read_bet(reader):
+    """Betting in turn."""
+    if not reader.take(
+        r"Then there is betting in turn, from the first player on, until all who are left have put in the same\."
+        r"()",
+        r"A betting round follows: from the first player on, one after another, until nobody has to match more\.()",
+    ):
+        return None
+    check, bet, size = reader.need(
+        rf"With nothing to match, a player says (.+) to put in nothing, or (.+) to put in {A}\.",
+        rf"If there is nothing to match, the choice is (.+) \(add nothing\) or (.+) \(add {A}\)\.",
+    )
+    fold, comma, call, _, more, again = reader.need(
+        rf"With a bet to match, a player says (.+?) to leave the round(,| or) (.+?) to match it(, or (.+?) to match "
+        rf"it and "
+        rf"put in {A} more)?\.",
+        rf"If there is a bet to match, the choice is (.+?) \(leave the round\)(,| or) (.+?) \(match\)( or (.+?) \(match "
+        rf"and "
+        rf"add {A}\))?\.",
+    )
+    if (comma == ",") != bool(more) or (more and again != size):
+        raise Unreadable("a raise of another size")
+    most = 1
+    if more:
+        most = int(
+            reader.need(
+                r"There are (\d+) bets and raises in it at most\.", r"At most (\d+) bets and raises are made here\."
+            )[0]
+        )
+    else:
+        reader.need(r"There is one bet in it at most\.()", r"At most one bet is made here\.()")
+    if bool(more) != (most > 1):
+        raise Unreadable("a raise that cannot be made")
+    step = Bet(reader.amount(size), most, check, bet, fold, call)
+    return replace(step, raise_word=more) if more else step
+
+
+def read_choice(reader):
+    """Choice of one player or of all, its terms, and who sees it when."""
+    found = reader.take(
+        rf"(?:(At the same time|In turn) (each) player|The (first|second|third|fourth) player|Player (\d)) chooses a "
+        rf"(\w+): {LIST}\."
+    )
+    if found is None:
+        other = reader.take(
+            r"The (\w+): (?:(all at once|one after another), (every) player|the (\w+) player|player (\d)) picks one of "
+            rf"{LIST}\."
+        )
+        if not other:
+            return None
+        name, how, every, role, number, listed = other
+    else:
+        how, every, role, number, name, listed = found
+    by = role_of(every, role, number)
+    if (by == "each") != bool(how):
+        raise Unreadable("an order of one player")
+    together = by != "each" or how in ("At the same time", "all at once")
+    words = split_list(listed)
+    options, pot, needs_item = [Option(word) for word in words], False, "card"
+    for place, option in enumerate(options):
+        terms = reader.take(rf"{re.escape(option.word)} ((?:costs|takes|means|is open|needs) .+)\.")
+        if terms:
+            options[place], own_pot, own_item = read_terms(reader, option, terms[0])
+            pot, needs_item = pot or own_pot, own_item or needs_item
+    shown = read_sight(reader)
+    if shown == "at once" and by != "each":
+        shown = "after"
+    return Choose(name, tuple(options), by, together, shown, pot, needs_item)
+
+
+def read_terms(reader, option, text):
+    """Read the cost of an option, whether it leaves the round, and what it needs."""
+    cost, pot, leaves, needs, item = 0.0, False, False, (), ""
+    left = text
+    if found := re.match(rf"costs {A}( for the pot| to the pot|, which nobody gets,?| to nobody)(?: and )?", left):
+        cost, pot, left = reader.amount(found[1]), "pot" in found[2], left[found.end() :]
+    if found := re.match(r"(takes the player out of the round|means to leave the round)(?: and )?", left):
+        leaves, left = True, left[found.end() :]
+    if found := re.match(r"(?:is open only to a holder of the|needs the) (\w+) (.+)", left):
+        item, needs, left = reader.item(found[1]).name, tuple(found[2].split(" or ")), ""
+    if left:
+        raise Unreadable(f"terms: {text}")
+    return replace(option, cost=cost, leaves=leaves, needs=needs), pot, item
+
+
+def read_sight(reader):
+    """Read when the others see a choice."""
+    for shown, *patterns in (
+        ("at once", r"All players see it straight away\.()", r"Everybody sees it immediately\.()"),
+        ("after", r"All players see it when all have chosen\.()", r"It becomes known once everybody has chosen\.()"),
+        ("end", r"All players see it at the end of the round\.()", r"It becomes known when the round ends\.()"),
+        ("never", r"The others never see it\.()", r"It stays hidden from the others\.()"),
+    ):
+        if reader.take(*patterns):
+            return shown
+    raise Unreadable(f"no sentence about who sees a choice: {reader.lines[:1]}")
+
+
+def read_claims(reader):
+    """Claims until one is doubted."""
+    found = reader.take(
+        r"Then the players make claims in turn, from the first player on, about the (\d+) (\w+) together\.",
+        r"Claims follow, one after another and begun by the first player, about all (\d+) (\w+)\.",
+    )
+    if not found:
+        return None
+    many, item = int(found[0]), reader.item(found[1])
+    word, number, value, least, shown = reader.need(
+        r"(\w+) (\d+)(?:x| )([\w-]+) claims that at least (\d+) of them show ([\w-]+)\.",
+        r"By (\w+) (\d+)(?:x| )([\w-]+) one states that (\d+) or more of them show ([\w-]+)\.",
+    )
+    dealt = sum(
+        step.count * (reader.seats if step.to == "each" else 1)
+        for step in reader.steps
+        if isinstance(step, Deal) and step.item == item.name
+    )
+    if not (int(number) == int(least) == many == dealt and value == shown == str(item.values[-1])):
+        raise Unreadable("an example that is no claim of this game")
+    wild = reader.take(r"([\w-]+) counts as every value\.", r"A ([\w-]+) stands for any value\.")
+    reader.need(
+        r"Every claim must be higher than the one before: a larger number of any value, or the same number of a higher "
+        r"value\.",
+        r"Each claim beats the last one, by a larger number with any value or by a higher value with the same number\.",
+    )
+    (doubt,) = reader.need(
+        r"Instead of a claim a player may say (\w+) about the latest claim, which ends the claims\.",
+        r"To doubt the latest claim and end the claims, a player says (\w+) in place of a claim\.",
+    )
+    won, lost = reader.need(
+        rf"If that claim is true, the doubter pays its maker {A}; if it is false, its maker pays the doubter "
+        rf"{A}\.",
+        rf"A true claim wins its maker {A} from the doubter, a false one costs the maker {A}, paid to the "
+        r"doubter\.",
+    )
+    if won != lost:
+        raise Unreadable("two stakes")
+    return Claim(item.name, wild[0] if wild else "", reader.amount(won), word, doubt)
+
+
+def read_offers(reader):
+    """Offers in turn about a sum."""
+    found = reader.take(rf"Then two players divide {A}\.", rf"Next, {A} are to be divided by two players\.")
+    if not found:
+        return None
+    total = reader.amount(found[0])
+    offer, least, again, most, step = reader.need(
+        r"The first player makes an offer, (\w+) (\d+) to (\w+) (\d+) in steps of (\d+): what the other is to get\.",
+        r"The first player says how much the other is to get, from (\w+) (\d+) to (\w+) (\d+) in steps of (\d+)\.",
+    )
+    accept, reject = reader.need(
+        r"The other says (\w+) to get that and leave the rest to the offerer, or (\w+)\.",
+        r"The answer is (\w+) \(the other gets that, the offerer the rest\) or (\w+)\.",
+    )
+    if offer != again or least != "0" or float(most) != total:
+        raise Unreadable("offers that do not go from nothing to all")
+    turns, shrink = 1, 0.0
+    if more := reader.take(
+        rf"After {reject} the other makes the next offer; there are at most (\d+) offers\.",
+        rf"After {reject} it is the other's turn to offer, up to (\d+) offers in all\.",
+    ):
+        turns = int(more[0])
+        if turns < 2:
+            raise Unreadable("one offer that is followed by another")
+        if less := reader.take(
+            rf"With every {reject} the sum shrinks by {A}\.", rf"Each {reject} makes the sum smaller by {A}\."
+        ):
+            shrink = reader.amount(less[0])
+    first, second = reader.need(
+        rf"If the last offer is answered by {reject}, the first player gets {A} and the second player gets "
+        rf"{A}\.",
+        rf"When {reject} answers the last offer, {A} go to the first player and {A} to the second\.",
+    )
+    worth = reader.take(
+        r"What a player gets of the sum is multiplied by the number of that player's (\w+)\.",
+        r"Each part of the sum counts times the number of its owner's (\w+)\.",
+    )
+    amounts = (reader.amount(first), reader.amount(second))
+    return Offer(
+        int(total),
+        int(step),
+        turns,
+        shrink,
+        amounts,
+        reader.item(worth[0]).name if worth else "",
+        offer,
+        accept,
+        reject,
+    )
+
+
+ORDERS = (
+    ("pair", r"a (\w+) of the same value as an open one", r"a (\w+) whose value is also open"),
+    ("suit", r"a (\w+) of the same suit as an open one", r"a (\w+) whose suit is also open"),
+    ("near", r"the (\w+) nearest in value to an open one", r"the (\w+) closest to an open value"),
+    ("sum", r"the largest sum of (\w+)", r"the highest total of (\w+)"),
+    ("high", r"the highest (\w+)", r"the largest (\w+)"),
+    ("low", r"the lowest (\w+)", r"the smallest (\w+)"),
+)
+
+
+def read_order(reader, text):
+    """Return the item and the order that a phrase names."""
+    for order, *patterns in ORDERS:
+        for pattern in patterns:
+            if found := re.fullmatch(pattern, text):
+                return reader.item(found[1]).name, order
+    raise Unreadable(f"no order: {text}")
+
+
+def read_showdown(reader):
+    """Who gets the pot."""
+    found = reader.take(
+        r"At the end the pot goes to the player who is left alone, or among those who are left to the one with (.+)\.",
+        r"Finally the last player left takes the pot; if several are left, it is won by (.+)\.",
+    )
+    if not found:
+        return None
+    item, first = read_order(reader, found[0])
+    orders = [first]
+    while more := reader.take(r"If that is equal, (.+) wins\.", r"A tie is broken by (.+)\."):
+        other, order = read_order(reader, more[0])
+        if other != item:
+            raise Unreadable("two items")
+        orders.append(order)
+    reader.need(r"Equal hands share the pot\.()", r"Hands that stay equal split the pot\.()")
+    if any(isinstance(step, Choose) and any(option.leaves for option in step.options) for step in reader.steps):
+        reader.need(
+            r"If nobody is left, all get their chips back\.()",
+            r"Without anybody left, chips go back to their players\.()",
+        )
+    shown = reader.take(r"Their hands are shown to all\.()", r"The hands that are compared become known to all\.()")
+    return Showdown(item, tuple(orders), shown is not None)
+
+
+def read_sale(reader):
+    """An auction's payment."""
+    pairs = reader.take(rf"In {reader.unit}s these bids are: (.+)\.", rf"The bids stand for {reader.unit}s: (.+)\.")
+    found = reader.take(
+        r"A thing is sold to the highest (\w+); (to each player it is worth the number of that player's|to every player "
+        r"it "
+        r"is worth the sum of the numbers of all players') (\w+)\.",
+        r"The highest (\w+) buys a thing; (its worth to a player is the number of the player's own|its worth is the "
+        r"same "
+        r"for all, the sum of the) (\w+)(?: of all players)?\.",
+    )
+    if not found:
+        if pairs:
+            raise Unreadable("amounts without a sale")
+        return None
+    bid, worth, item = reader.choice(found[0]), "common" if "sum" in found[1] else "own", reader.item(found[2])
+    prices = (
+        ("first", r"The winner pays its own bid\.()", r"The buyer pays what it bid\.()"),
+        (
+            "second",
+            r"The winner pays the second-highest bid\.()",
+            r"The buyer pays the next bid below, or an equal one\.()",
+        ),
+        ("all", r"Every player pays its own bid, winner or not\.()", r"All pay what they bid, buyer or not\.()"),
+        (
+            "lost",
+            r"The winner pays nothing; all others pay their own bids\.()",
+            r"The buyer pays nothing, and everybody else pays what it bid\.()",
+        ),
+    )
+    price = next((price for price, *patterns in prices if reader.take(*patterns)), None)
+    if price is None:
+        raise Unreadable(f"no price: {reader.lines[:1]}")
+    reserve = reader.take(rf"Nothing is sold below {A}\.", rf"A bid under {A} buys nothing\.")
+    reader.need(
+        r"Several highest bids share the thing and what the winner pays\.()",
+        r"If several bids are the highest, the thing and what its buyer pays are divided equally\.()",
+    )
+    amounts = tuple(float(pair.rpartition(" ")[2]) for pair in split_list(pairs[0])) if pairs else ()
+    if pairs and [pair.rpartition(" ")[0] for pair in split_list(pairs[0])] != [option.word for option in bid.options]:
+        raise Unreadable("amounts of other bids")
+    return Sale(bid.name, amounts, item.name, worth, price, reader.amount(reserve[0]) if reserve else 0.0)
+
+
+def read_split(reader):
+    """Demands that fit a sum."""
+    found = reader.take(
+        rf"If all players' (\w+)s together are at most {A}, each player gets the (\w+) that this player chose; "
+        rf"otherwise each player gets {A}\.",
+        rf"Each player receives the chosen (\w+), provided that the sum of all is at most {A}(); with a larger sum "
+        rf"everybody receives {A}\.",
+    )
+    if not found:
+        return None
+    name, total, again, other = found
+    choice = reader.choice(name)
+    if again and again != name:
+        raise Unreadable("two demands")
+    worth = reader.take(
+        rf"What a player gets for {name} is multiplied by the number of that player's (\w+)\.",
+        rf"The gain from {name} counts times the number of its owner's (\w+)\.",
+    )
+    if reader.may_leave:
+        reader.need(r"A player who made no choice gets nothing\.()", r"Without a choice there is no gain\.()")
+    return Split(choice.name, reader.amount(total), reader.item(worth[0]).name if worth else "", reader.amount(other))
+
+
+def read_pool(reader):
+    """Gifts to a common pool."""
+    found = reader.take(
+        rf"Each player pays the chosen (\w+); the sum of all, times {N}, is shared equally by all players\.",
+        rf"What players chose as (\w+) is taken from them, multiplied by {N}, and given back in equal parts to all "
+        r"players\.",
+    )
+    return Pool(reader.choice(found[0]).name, float(found[1])) if found else None
+
+
+def read_table(reader):
+    """Payments by a table."""
+    found = reader.take(
+        r"Payment by a table: each line has (.+), and after the colon what (.+) get\.",
+        r"A table pays\. Its lines list (.+); the numbers after the colon go to (.+)\.",
+    )
+    if not found:
+        return None
+    over = [
+        read_dimension(reader, name)
+        for name in re.split(r", (?=the|\w+ of player)| and (?=the|\w+ of player)", found[0])
+    ]
+    roles = re.split(r", | and ", found[1])
+    if [role.removeprefix("the ") for role in roles] not in (
+        [f"{role} player" for role in ROLES[: reader.seats]],
+        [f"player {number}" for number in range(1, reader.seats + 1)],
+    ):
+        raise Unreadable(f"payments to {roles}")
+    cells = {}
+    while row := reader.take(r"- (.+): (.+)"):
+        labels, amounts = tuple(split_list(row[0])), tuple(map(float, split_list(row[1])))
+        if labels in cells:
+            raise Unreadable(f"two lines of {labels}")
+        cells[labels] = amounts
+    if reader.may_leave:
+        reader.need(r"It pays nothing if one of these players is out\.()", r"Without one of them nothing is paid\.()")
+    labels = [values for _, values in over]
+    return Table(tuple(name for name, _ in over), nest(cells, labels))
+
+
+def nest(cells, labels, before=()):
+    """Return the amounts of a table as lists in lists."""
+    if not labels:
+        if before not in cells:
+            raise Unreadable(f"no line of {before}")
+        return cells.pop(before)
+    nested = tuple(nest(cells, labels[1:], (*before, label)) for label in labels[0])
+    if not before and cells:
+        raise Unreadable(f"lines of {[*cells]}")
+    return nested
+
+
+def read_dimension(reader, text):
+    """Return what a column of a table depends on, and its values."""
+    if found := re.fullmatch(r"the open (\w+)|the (\w+) that is open", text):
+        item = reader.item(found[1] or found[2])
+        return f"all.{item.name}", [*map(str, item.values)]
+    found = re.fullmatch(r"the (\w+) player's (\w+)|(\w+) of player (\d)", text)
+    if not found:
+        raise Unreadable(f"no column: {text}")
+    role, name = (found[1], found[2]) if found[1] else (ROLES[int(found[4]) - 1], found[3])
+    if name in [item.name for item in reader.items]:
+        return f"{role}.{name}", [*map(str, reader.item(name).values)]
+    return f"{role}.{name}", [option.word for option in reader.choice(name).options]
