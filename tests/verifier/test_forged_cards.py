@@ -41,7 +41,9 @@ def honest(tmp_path_factory):
     sg.audit(Clumsy(), games="kuhn", decisions=600, out=place / "clumsy", progress=False)
     program = {"write_exploiter": place / "rules.py", "progress": False}
     sg.audit("TightValue", games="kuhn", decisions=400, out=place / "with exact rules", **program)
-    sg.audit("tiny", games="kuhn-spiel", decisions=600, arena=True, out=place / "in an arena", **program)
+    short = {"games": "kuhn-spiel", "decisions": 240}
+    sg.audit("tiny(max_new_tokens=32)", arena=True, out=place / "in an arena", **short, **program)
+    sg.audit("mcts:1", out=place / "by search", progress=False, **short)
     return place
 
 
@@ -71,8 +73,12 @@ def forge_card(folder, change, *, sign=True):
         write_digests(folder)
 
 
+def shards(folder, probe, table, game="kuhn"):
+    return sorted((folder / "records" / f"{game}-{probe}" / table).glob("*.parquet"))
+
+
 def shard(folder, probe, table, number=0):
-    return sorted((folder / "records" / f"kuhn-{probe}" / table).glob("*.parquet"))[number]
+    return shards(folder, probe, table)[number]
 
 
 def forge_rows(path, change):
@@ -101,10 +107,41 @@ def test_an_honest_card_agrees_with_its_record(honest, name):
     assert sg.verify_figures(honest / name / "card.json", progress=False).ok, "the card itself leads to its folder"
 
 
-@pytest.mark.parametrize("name", ["with exact rules", "in an arena"])
-def test_an_honest_card_with_written_rules_agrees_with_its_record(honest, name):
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [
+        ("with exact rules", {"kuhn.exploiter"}),
+        ("in an arena", {"kuhn-spiel.exploiter"}),
+        ("by search", set()),  # its replies do not tell that it could have failed
+    ],
+)
+def test_an_honest_card_of_another_agent_agrees_with_its_record(honest, name, left):
     found = sg.verify_figures(honest / name, progress=False)
     assert found.ok, found
+    assert {one.name for one in found.checks if one.agreement == "not recomputed"} == {"requests", "texts", *left}
+
+
+@pytest.mark.parametrize("part", ["lower", "upper", "chance", "p"])
+def test_a_changed_limit_of_an_agent_that_forfeits_is_found(folder, part):
+    at = folder("in an arena")
+    forge_card(at, lambda card, figures: figures["kuhn-spiel.exploitability"].update({part: 0.01}))
+    assert f"`{part}` is 0.01 in the card" in verdict(at)
+
+
+def test_a_forfeit_that_became_a_legal_reply_is_found(folder):
+    at = folder("in an arena")
+
+    def change(rows):
+        row = [row for row in rows if row["action"] is None and row["slot"] == 0][-1]
+        row["action"], row["how"] = "Pass", "free"
+        return rows
+
+    paths = shards(at, "replies", "decisions", "kuhn-spiel")
+    forge_rows(next(path for path in paths if None in pq.read_table(path)["action"].to_pylist()), change)
+    write_digests(at)
+    said = verdict(at)
+    assert "kuhn-spiel.exploitability differs" in said
+    assert "kuhn-spiel.illegal differs" in said
 
 
 def test_every_figure_of_the_card_has_a_row(honest):
@@ -517,10 +554,11 @@ def test_the_verifier_shares_the_rules_alone():
                 assert not any(alias.name.startswith("stratagem") for alias in node.names), path.name
 
 
-@pytest.mark.parametrize("game", ["kuhn(hands=1)", "kuhn", "ipd(rounds=3)", "icg(rounds=2)"])
+@pytest.mark.parametrize("game", ["kuhn(hands=1)", "kuhn", "kuhn-spiel", "ipd(rounds=3)", "icg(rounds=2)"])
 def test_random_play_is_as_exploitable_as_by_the_other_code(game):
     walk = EndsWalk(make_game(game))
-    even = np.concatenate([np.full(len(known.actions), 1 / len(known.actions)) for known in walk.sets])
+    rows = [np.array([action is not None for action in known.actions]) / len(known.legal) for known in walk.sets]
+    even = np.concatenate(rows)
     gain, _ = walk.gain(even, [walk.best_response(even, seat) for seat in (0, 1)])
     assert gain == pytest.approx(float(sg.exploitability(game, "random")))
 

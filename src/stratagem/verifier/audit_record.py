@@ -188,7 +188,7 @@ def faults_of_play(game: Game[Any], episode: Row) -> Iterator[str]:
 
 
 def illegal_actions(
-    game: Game[Any], replies: list[RecordedReply], legal: Mapping[int, tuple[str, ...]]
+    game: Game[Any], replies: list[RecordedReply], legal: Mapping[int, tuple[str | None, ...]]
 ) -> Iterator[str]:
     """Yield a sentence for each reply that is no action of its situation, and for illegal ones that have an action."""
     for one in replies:

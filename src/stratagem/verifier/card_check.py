@@ -262,10 +262,21 @@ class GameFigures:
             if self.agent != self._check.card.get("agent"):
                 raise BadRecord(f"The questions were put to {self.agent[:200]}, not to the agent of the card.")
             self._answers = AgentAnswers(self._made, replies)
-            legal = {question: one.actions for question, one in self._answers.sets.items()}
+            legal = {question: one.legal for question, one in self._answers.sets.items()}
             if fault := next(records.illegal_actions(self._made, replies, legal), ""):
                 raise BadRecord(fault)
+            self._judge_failing(self._answers)
         return self._answers
+
+    def _judge_failing(self, answers: AgentAnswers) -> None:
+        """Tell by the upper limit whether an agent could have forfeited whose replies, all scripted, do not tell."""
+        if answers.may_fail or answers.legal.all():
+            return
+        planned, upper = (
+            self._check.probes[self._game]["replies"],
+            self._check.figures.get(f"{self._game}.exploitability", {}).get("upper"),
+        )
+        answers.may_fail = not agrees(upper, answers.exploitability(planned)["upper"])
 
     def check_strategy(self) -> FigureCheck:
         """Check the moves that exploit the agent; none are told where the lower limit is 0."""

@@ -75,23 +75,25 @@ class AgentAnswers:
         places = [self.starts[of_set[number]] + np.arange(len(one.actions)) for number, one in enumerate(sets)]
         self.in_tree = np.concatenate(places)
         self.question_of = np.repeat(np.arange(asked), np.diff(self.starts))
+        self.legal = np.array([action is not None for one in self.sets.values() for action in one.actions], dtype=float)
+        self.may_fail = any(one.row["how"] not in ("scripted", "constrained") for one in replies)
+        """True if the agent could have forfeited; of one that never did, the error of its shares depends on it."""
 
     def play(self, one: RecordedReply) -> int:
         """Return the slot of the action that is played for a reply: the game's own where it is illegal or missing."""
-        known = self.sets[one.question]
-        if one.row["action"] is None and self.game.spec.on_illegal != "default":
-            raise CannotCompute("The game has no action for an illegal reply.")
-        return int(self.starts[one.question]) + known.actions.index(one.row["action"] or known.default)
+        known, action = self.sets[one.question], one.row["action"]
+        if action is None and None not in known.actions:
+            if self.game.spec.on_illegal != "default":
+                raise CannotCompute("The game has no action for an illegal reply.")
+            action = known.default
+        return int(self.starts[one.question]) + known.actions.index(action)
 
     def counts(self, replies: Sequence[RecordedReply]) -> Floats:
         """Count the actions of replies by slot."""
         return np.bincount([self.play(one) for one in replies], minlength=int(self.starts[-1])).astype(float)
 
-    def shares(self, counts: Floats, prior: float = 0.0) -> Floats:
+    def shares(self, counts: Floats) -> Floats:
         """Return the share of each action among those of its question; even where there is none."""
-        if self.game.spec.on_illegal != "default" and any(one.row["how"] != "scripted" for one in self.replies):
-            raise CannotCompute("The agent may lose the game by an illegal reply, which is not in this tree.")
-        counts = counts + prior
         totals = np.bincount(self.question_of, counts)[self.question_of]
         even = 1.0 / np.diff(self.starts)[self.question_of]
         return np.where(totals > 0.0, counts / np.where(totals > 0.0, totals, 1.0), even)
@@ -109,7 +111,8 @@ class AgentAnswers:
     def error(self, replies: Sequence[RecordedReply], slopes: Floats) -> float:
         """Return the standard error of a gain by the delta method, with the effective number of replies."""
         counts = self.counts(replies)
-        rows, totals = self.shares(counts, 1.0), np.bincount(self.question_of, counts)
+        prior, totals = np.ones(len(counts)) if self.may_fail else self.legal, np.bincount(self.question_of, counts)
+        rows = self.shares(counts + prior)
         means = np.bincount(self.question_of, rows * slopes)
         spread = np.maximum(np.bincount(self.question_of, rows * slopes**2) - means**2, 0.0)
         extra = np.zeros(len(totals))
@@ -140,7 +143,7 @@ class AgentAnswers:
     def exploitability(self, planned: int) -> dict[str, Known]:
         """Return the exploitability with its limits and its p, and that of random play."""
         every, sizes = self.replies, len(self.sets)
-        total, even = self.counts(every), self.shares(np.zeros(int(self.starts[-1])))
+        total, even = self.counts(every), self.shares(self.legal)
         figure: dict[str, Known] = {"n": len(every), "chance": self.gain(even, self.responses(even))[0]}
         rows = self.shares(total)
         self.exploiter = self.responses(rows)
@@ -170,9 +173,9 @@ class AgentAnswers:
             point = min(max((best + crossed / 2) / 2, lower), upper)
         return figure | {"value": point, "lower": lower, "upper": upper, "p": p}
 
-    def strategy(self) -> list[tuple[int, str, str]]:
+    def strategy(self) -> list[tuple[int, str, str | None]]:
         """Return the exploiting moves that are reached against the agent: seat, situation and action."""
-        rows, lines = self.shares(self.counts(self.replies))[self.in_tree], list[tuple[int, str, str]]()
+        rows, lines = self.shares(self.counts(self.replies))[self.in_tree], list[tuple[int, str, str | None]]()
         for seat, slots in enumerate(self.exploiter):
             played = np.where(self.walk.seat_of_slot[:-1] == seat, 0.0, rows)
             played[slots] = 1.0
@@ -196,7 +199,7 @@ class AgentAnswers:
         for one in self.replies:
             if (known := worse.get(self.sets[one.question].info_key)) and one.answered:
                 hits, tries = hits + (one.row["action"] in known), tries + 1
-                even += len(known) / len(self.sets[one.question].actions)
+                even += len(known) / len(self.sets[one.question].legal)
                 strict = strict or known.get(one.row["action"], False)
         if not tries:
             raise CannotCompute("No reply was given where there are dominated actions.")

@@ -52,7 +52,8 @@ def exploit_policy(game: str, policy: Mapping[str, Mapping[str, float]]) -> floa
     walk = _walk(game)
     if any(known.info_key not in policy for known in walk.sets):
         raise CannotCompute(f"It states {len(policy)} situations of {len(walk.sets)}.")
-    rows = [float(policy[known.info_key].get(action, 0.0)) for known in walk.sets for action in known.actions]
+    played = [(known.info_key, action) for known in walk.sets for action in known.actions]
+    rows = [0.0 if action is None else float(policy[key].get(action, 0.0)) for key, action in played]
     sums = [sum(map(float, policy[known.info_key].values())) for known in walk.sets]
     if max(abs(total - 1.0) for total in sums) > 1e-6 or min(rows) < 0.0:
         raise CannotCompute("Its probabilities do not sum to 1: it plays illegal replies, too.")
