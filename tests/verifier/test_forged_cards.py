@@ -21,9 +21,10 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.kuhn.players import NashApprox
 from stratagem.measure.audit.asked_again import detectable_share
+from stratagem.measure.statistics import sign_flip_p
 from stratagem.players.base import Move, Traits
 from stratagem.players.wrappers import Noisy
-from stratagem.verifier.drawn_tests import ORDERS, around_p
+from stratagem.verifier.drawn_tests import ORDERS, around_p, sign_flips
 from stratagem.verifier.figures import holm_values, wilson_limits
 from stratagem.verifier.small_tree import EndsWalk
 
@@ -43,6 +44,7 @@ def honest(tmp_path_factory):
     sg.audit("TightValue", games="kuhn", decisions=400, out=place / "with exact rules", **program)
     short = {"games": "kuhn-spiel", "decisions": 240}
     sg.audit("tiny(max_new_tokens=32)", arena=True, out=place / "in an arena", **short, **program)
+    sg.audit(NOISY, games="kuhn", decisions=600, against="TightValue", out=place / "compared", progress=False)
     sg.audit("mcts:1", out=place / "by search", progress=False, **short)
     return place
 
@@ -113,12 +115,69 @@ def test_an_honest_card_agrees_with_its_record(honest, name):
         ("with exact rules", {"kuhn.exploiter"}),
         ("in an arena", {"kuhn-spiel.exploiter"}),
         ("by search", set()),  # its replies do not tell that it could have failed
+        ("compared", {"baseline: requests", "baseline: texts"}),
     ],
 )
 def test_an_honest_card_of_another_agent_agrees_with_its_record(honest, name, left):
     found = sg.verify_figures(honest / name, progress=False)
     assert found.ok, found
     assert {one.name for one in found.checks if one.agreement == "not recomputed"} == {"requests", "texts", *left}
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("exploitability", "lower"),
+        ("exploitability", "upper"),
+        ("payoff_random", "value"),
+        ("payoff_random", "upper"),
+        ("payoff_strong", "holm_p"),
+        ("payoff_strong", "n"),
+    ],
+)
+def test_a_changed_difference_is_found(folder, name, part):
+    at = folder("compared")
+
+    def change(card, figures):
+        figures[f"kuhn.{name}.against"][part] += 1 if part == "n" else 0.02
+
+    forge_card(at, change)
+    said = verdict(at)
+    assert f"kuhn.{name}.against differs" in said
+    assert f"`{part}` is " in said
+
+
+def test_a_difference_that_was_taken_out_is_found(folder):
+    at = folder("compared")
+    gone = "kuhn.payoff_random.against"
+    forge_card(at, lambda card, figures: card["figures"].remove(figures[gone]))
+    assert f"{gone} differs" in verdict(at)
+
+
+def test_another_baseline_is_found(folder):
+    at, other = folder("compared"), folder("noisy")
+    shutil.rmtree(at / "against")
+    shutil.copytree(other, at / "against")
+    write_digests(at)
+    assert "The card in the folder against has another agent than this card asks for." in verdict(at)
+    forge_card(at, lambda card, figures: card.update(baseline="noise(kuhn/TightValue, p=0.2)"))
+    assert "The card in the folder against has another seed than this card asks for." in verdict(at)
+
+
+def test_a_baseline_within_a_baseline_is_not_read(folder):
+    at = folder("compared")
+    (at / "against" / "against").symlink_to(at)
+    found = sg.verify_figures(at, progress=False)
+    assert found.ok
+    assert not any(check.name.startswith("baseline: baseline") for check in found.checks)
+
+
+@pytest.mark.parametrize("size", [3, 8, 20])
+def test_signs_are_flipped_as_by_the_other_code(size):
+    gaps = np.random.default_rng(size).normal(0.3, 1.0, size)
+    known = sign_flips(gaps)
+    assert known.low <= sign_flip_p(gaps, Key(1)) <= known.high
+    assert (known.low == known.high) == (size < 14)
 
 
 @pytest.mark.parametrize("part", ["lower", "upper", "chance", "p"])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from stratagem.base.errors import BadRecord, CannotCompute
+from stratagem.base.errors import BadRecord, CannotCompute, StratagemError
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
@@ -20,7 +20,7 @@ from stratagem.verifier.audit_record import RecordedReply, Row
 from stratagem.verifier.drawn_tests import Known, MonteCarlo
 from stratagem.verifier.figures import AgentAnswers
 
-CARD, PLAN = "card.json", "evaluation.json"
+CARD, PLAN, BASELINE = "card.json", "evaluation.json", "against"
 Agreement = Literal["agrees", "differs", "not recomputed"]
 _SHARES = {
     "replies": 0.45,
@@ -36,6 +36,8 @@ _SHARES = {
 }
 """Share of the decisions of a game that a probe may ask for."""
 _FIELDS = ("value", "lower", "upper", "n", "chance", "p", "holm_p", "certain", "alarm", "deals")
+_SETTINGS = ("games", "decisions", "seed")
+"""Settings that a card, its records and the card of its baseline share."""
 DAMAGE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError)
 """Errors of code that reads what a stranger may have changed."""
 Thunk = Callable[[], dict[str, Known]]
@@ -57,6 +59,8 @@ class CardCheck:
     """Checks of one card, in the folder of its audit."""
 
     folder: Path
+    is_baseline: bool = False
+    """True for the card of a baseline, which has no baseline itself."""
 
     def __post_init__(self) -> None:
         self.card = records.read_object(self.folder / CARD)
@@ -77,11 +81,12 @@ class CardCheck:
             for check in self._check_game(game):
                 done.add(check.name)
                 yield check
-        for name, figure in self.figures.items():
+        for check in self._check_baseline():
+            done.add(check.name)
+            yield check
+        for name in self.figures:
             if name not in done:
-                reason = "It is a difference from the baseline, whose own card is checked in the folder `against`."
-                other = "No rule to recompute it is known here: it is of a probe that needs more than the record has."
-                yield self._leave(name, reason if figure.get("group") == "against" else other)
+                yield self._leave(name, _reason(name))
         yield self._check_cost()
         yield FigureCheck("requests", "not recomputed", detail="Requests that were refused leave no record.")
         yield FigureCheck("texts", "not recomputed", detail="Methods, examples and notes are words.")
@@ -89,9 +94,28 @@ class CardCheck:
     def _leave(self, name: str, reason: str) -> FigureCheck:
         return FigureCheck(name, "not recomputed", self.figures.get(name, {}).get("value"), detail=reason)
 
+    def _check_baseline(self) -> Iterator[FigureCheck]:
+        """Check the card of the baseline and its record, and the differences from it."""
+        folder, agent = self.folder / BASELINE, self.card.get("baseline")
+        if self.is_baseline or not folder.is_dir():
+            if agent and not self.is_baseline:
+                reason = f"The card has a baseline, and there is no folder {BASELINE}."
+                yield FigureCheck("baseline", "differs", detail=reason)
+            return
+        for check in card_checks(folder, is_baseline=True):
+            yield check._replace(name=f"baseline: {check.name}")
+        other = CardCheck(folder)
+        for name, own in {"agent": agent, **{name: self.card.get(name) for name in _SETTINGS}}.items():
+            if other.card.get(name) != own:
+                reason = f"The card in the folder {BASELINE} has another {name} than this card asks for."
+                yield FigureCheck("baseline", "differs", detail=reason)
+                return
+        for name, known in figures.differences(other.figures, self.figures).items():
+            yield self._compare(name, lambda known=known: known)  # type: ignore[misc]
+
     def _check_plan(self) -> FigureCheck:
         plan = records.read_object(self.folder / PLAN)
-        for name in ("games", "decisions", "seed"):
+        for name in _SETTINGS:
             if plan.get(name) != self.card.get(name):
                 return FigureCheck("plan", "differs", detail=f"{PLAN} has other {name} than the card.")
         expected = {
@@ -104,7 +128,7 @@ class CardCheck:
             return FigureCheck("plan", "differs", detail=reason)
         for path in sorted(found):
             own = records.read_object(path / PLAN)
-            if any(own.get(name) != plan.get(name) for name in ("player", "games", "decisions", "seed")):
+            if any(own.get(name) != plan.get(name) for name in ("player", *_SETTINGS)):
                 return FigureCheck("plan", "differs", detail=f"{path.relative_to(self.folder)} is of another audit.")
         each = int(self.card["decisions"]) // len(self.games)
         for game in self.games:
@@ -128,10 +152,8 @@ class CardCheck:
         inapplicable = self.card.get("not_measured", {})
         for quantity, thunk in thunks.items():
             name = f"{game}.{quantity}"
-            if name in self.figures:
+            if name in self.figures or name not in inapplicable:
                 yield self._compare(name, thunk)
-            elif name not in inapplicable:
-                yield FigureCheck(name, "differs", detail="The card lacks this figure.")
         if "exploitability" in thunks and "replies" in episodes:
             yield work.check_strategy()
 
@@ -155,11 +177,13 @@ class CardCheck:
 
     def _compare(self, name: str, thunk: Thunk) -> FigureCheck:
         """Compare a figure of the card with what is recomputed, field by field."""
+        if name not in self.figures:
+            return FigureCheck(name, "differs", detail="The card lacks this figure.")
         own = self.figures[name]
         if own.get("why_not"):
             return self._leave(name, f"The card has no value: {own['why_not']}")
         try:
-            known = {**thunk(), "holm_p": self._holm.get(name)}
+            known = {"holm_p": self._holm.get(name), **thunk()}
         except CannotCompute as error:
             return self._leave(name, str(error))
         except BadRecord as error:
@@ -167,7 +191,7 @@ class CardCheck:
         except DAMAGE as error:
             return FigureCheck(name, "differs", own.get("value"), detail=f"Its record is damaged: {error!r}.")
         alarm = bool(own.get("certain")) or (own.get("holm_p") is not None and own["holm_p"] <= 0.05)
-        known["alarm"] = alarm
+        known["alarm"] = alarm and not name.endswith(figures.AGAINST)
         value = known.get("value")
         shown = own.get("value") if isinstance(value, MonteCarlo | tuple) else value
         for part in _FIELDS:
@@ -182,8 +206,7 @@ class CardCheck:
     @property
     def _holm(self) -> dict[str, float]:
         ps = {name: one["p"] for name, one in self.figures.items() if isinstance(one.get("p"), int | float)}
-        ours = {name: p for name, p in ps.items() if self.figures[name].get("group") != "against"}
-        return figures.holm_values(ours)
+        return figures.holm_values({name: p for name, p in ps.items() if not name.endswith(figures.AGAINST)})
 
     def _check_cost(self) -> FigureCheck:
         cost, agent = self.card.get("cost", {}), self.card.get("agent")
@@ -394,6 +417,23 @@ def agrees(card: Any, known: Known) -> bool:
     if known is None or isinstance(known, bool) or card is None:
         return card is known
     return isinstance(card, int | float) and math.isclose(card, known, rel_tol=1e-6, abs_tol=1e-9)
+
+
+def card_checks(folder: Path, *, is_baseline: bool = False) -> Iterator[FigureCheck]:
+    """Yield the checks of a card and of that of its baseline; a damaged file ends them with its sentence."""
+    try:
+        yield from CardCheck(folder, is_baseline).checks()
+    except StratagemError as error:
+        yield FigureCheck("card", "differs", detail=str(error))
+    except DAMAGE as error:
+        yield FigureCheck("card", "differs", detail=f"The card or its record is damaged: {error!r}.")
+
+
+def _reason(name: str) -> str:
+    """Return why a figure is not recomputed."""
+    if name.endswith(".exploiter"):
+        return "What its rules test are facts as players name them, not the rules of the game."
+    return "No rule to recompute it is known here: it is of a probe that needs more than the record has."
 
 
 def _number(value: Any) -> float | None:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from stratagem.verifier.small_tree import Floats
 
-ORDERS, DRAWS = 1_999, 19_999
-"""Draws of the audit's tests by permutation, and of its limits by simulation; as many are drawn here."""
+ORDERS, DRAWS, SIGNS = 1_999, 19_999, 10_000
+"""Draws of the audit's tests by permutation, of its limits by simulation, and of signs; as many are drawn here."""
 _AGAIN = 100
 """Draws of the drawn orders by which the error of a p is known to a tenth."""
 WIDTH = 5.0
@@ -134,3 +134,12 @@ def differ_test(first: Rows, second: Rows) -> dict[str, Known]:
             apart, total = apart + float(_apart(rows[:1], len(one), 1)[0]) / 2, total + rows.shape[1]
     count = sum(map(len, first)) + sum(map(len, second))
     return {"value": apart / max(1, total), "p": _p_of(squares[0], squares[1:]), "n": count}
+
+
+def sign_flips(gaps: Floats) -> MonteCarlo:
+    """Test differences for a mean of 0 by their signs: by all patterns where there are at most 10,000, or by draws."""
+    n, exact = len(gaps), 2 ** len(gaps) <= SIGNS
+    drawn = np.arange(2**n)[:, None] >> np.arange(n) if exact else np.random.default_rng().integers(0, 2, (SIGNS, n))
+    sums = np.abs(np.where(drawn & 1, 1.0, -1.0) @ gaps)
+    found = int((sums >= abs(gaps.sum()) - 1e-9 * np.abs(gaps).sum()).sum())
+    return MonteCarlo(found / 2**n, found / 2**n) if exact else around_p((found + 1) / (SIGNS + 1), SIGNS)

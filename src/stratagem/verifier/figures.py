@@ -16,10 +16,12 @@ from stratagem.base.errors import BadRecord, CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.verifier.audit_record import RecordedReply, Row, is_missing, last_rows
-from stratagem.verifier.drawn_tests import DRAWS, Known, MonteCarlo, around_p, around_quantile, differ_test
+from stratagem.verifier.drawn_tests import DRAWS, Known, MonteCarlo, around_p, around_quantile, differ_test, sign_flips
 from stratagem.verifier.small_tree import EndsWalk, Floats
 
 Z = 1.645
+AGAINST = ".against"
+"""End of the name of a figure that is a difference from the baseline."""
 
 
 def wilson_limits(hits: float, tries: float) -> tuple[float, float]:
@@ -288,8 +290,45 @@ def payoff_figure(episodes: Sequence[Row]) -> dict[str, Known]:
     error = math.sqrt((n - 1) * float((without[:, 0] / without[:, 1]).var()))
     if error <= 1e-9 * abs(value):
         return figure
-    reach = float(stdtrit(n - 1, 0.975)) * error
+    reach = students_reach(n, error * math.sqrt(n))
     return figure | {"lower": value - reach, "upper": value + reach}
+
+
+def students_reach(n: int, deviation: float) -> float:
+    """Return the reach of Student's 95 % interval around a mean of n observations, by their standard deviation."""
+    return float(stdtrit(n - 1, 0.975)) * deviation / math.sqrt(n)
+
+
+def differences(before: Mapping[str, Row], after: Mapping[str, Row]) -> dict[str, dict[str, Known]]:
+    """Return the differences of two cards of one seed by name: over the deals of both, or from limits to limits."""
+    found: dict[str, dict[str, Known]] = {}
+    ps: dict[str, MonteCarlo] = {}
+    for name, new in after.items():
+        old = before.get(name)
+        if old is None or name.endswith(AGAINST) or old["unit"] != new["unit"] or (old["why_not"] and new["why_not"]):
+            continue
+        number = min(len(old["deals"]), len(new["deals"]))
+        own: dict[str, Known] = {"n": 0, "holm_p": None}
+        if number > 1 and old["method"] == new["method"]:
+            gaps = np.subtract(new["deals"][:number], old["deals"][:number])
+            value, deviation = math.fsum(gaps) / number, float(gaps.std(ddof=1))
+            own |= {"value": value, "lower": None, "upper": None, "n": number}
+            if deviation / math.sqrt(number) > 1e-9 * abs(value):
+                reach = students_reach(number, deviation)
+                own |= {"lower": value - reach, "upper": value + reach}
+            ps[name] = sign_flips(gaps)
+        else:
+            ends = {"value": ("value", "value"), "lower": ("lower", "upper"), "upper": ("upper", "lower")}
+            for part, (of_new, of_old) in ends.items():
+                missing = new[of_new] is None or old[of_old] is None
+                own[part] = None if missing else new[of_new] - old[of_old]
+            if own["lower"] is None and own["upper"] is None:
+                continue
+        found[name + AGAINST] = own
+    low, high = (holm_values({name: p[end] for name, p in ps.items()}) for end in (0, 1))
+    for name in ps:
+        found[name + AGAINST]["holm_p"] = MonteCarlo(low[name], high[name])
+    return found
 
 
 def gaffke_draws(values: Sequence[float], floor: float) -> Floats:
