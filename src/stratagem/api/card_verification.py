@@ -16,8 +16,8 @@ from stratagem.games.base import Json
 from stratagem.measure.audit.asked_again import AskedAgain, ask_again
 from stratagem.measure.audit.card import VERSION
 from stratagem.show.table import ResultTable, text_table
-from stratagem.verifier.audit_record import read_object
-from stratagem.verifier.card_check import CARD, PLAN, CardCheck, FigureCheck, card_checks
+from stratagem.verifier.audit_plan import PLAN, read_object
+from stratagem.verifier.card_check import CARD, CardCheck, FigureCheck, card_checks
 from stratagem.verifier.run_check import RUN, run_checks
 
 __all__ = ["FigureVerification", "verify_figures"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,19 @@ class MonteCarlo(NamedTuple):
 
 
 Known = float | int | bool | None | MonteCarlo | tuple[float, ...]
+
+
+def agrees(card: Any, known: Known) -> bool:
+    """Return whether a number of a card is the recomputed one, up to rounding or to the error of draws."""
+    if isinstance(known, MonteCarlo):
+        return isinstance(card, int | float) and known.low - 1e-9 <= card <= known.high + 1e-9
+    if isinstance(known, tuple):
+        if isinstance(card, list):
+            return len(card) == len(known) and all(map(agrees, card, known))
+        return any(agrees(card, one) for one in known)
+    if known is None or isinstance(known, bool) or card is None:
+        return card is known
+    return isinstance(card, int | float) and math.isclose(card, known, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def around_p(p: float, draws: int) -> MonteCarlo:

@@ -30,6 +30,7 @@ from stratagem.measure.sampled.limits import FEW, ExploitabilityLimits, certain_
 from stratagem.measure.sampled.permutation import PermutationTest, Replies, find_change, follow
 from stratagem.measure.sampled.questions import questions_of
 from stratagem.measure.tree_policy import reply_oracle
+from stratagem.verifier.audit_plan import SHARES
 
 _TOLERATED = 0.02
 """Share of illegal replies up to which none is an alarm."""
@@ -67,7 +68,7 @@ class RepliesProbe:
     """Exploitability with limits, dominated and illegal replies, and changes in the course of the audit."""
 
     name: ClassVar[str] = "replies"
-    share: ClassVar[float] = 0.45
+    share: ClassVar[float] = SHARES[name]
     quantities: ClassVar[Mapping[str, str]] = {
         "exploitability": "exploitability",
         "dominated": "competence",
