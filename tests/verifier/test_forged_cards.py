@@ -327,6 +327,12 @@ def test_a_hidden_alarm_is_found(folder):
     assert "`alarm` is False in the card, and True by the record" in verdict(at)
 
 
+def test_a_value_beside_a_reason_why_there_is_none_is_found(folder):
+    at = folder()
+    forge_card(at, lambda card, figures: figures["kuhn.exploitability"].update(value=0.0, why_not="It is secret."))
+    assert "kuhn.exploitability differs" in verdict(at)
+
+
 def test_a_figure_that_was_taken_out_is_found(folder):
     at = folder("clumsy")
     forge_card(

@@ -138,7 +138,9 @@ class CardCheck:
             return FigureCheck(name, "differs", detail="The card lacks this figure.")
         own = self.figures[name]
         if own.get("why_not"):
-            return self._leave(name, f"The card has no value: {own['why_not']}")
+            has = [part for part in _FIELDS[:3] if own.get(part) is not None]
+            reason = f"The card has no value: {own['why_not']}"
+            return self._leave(name, reason)._replace(agreement="differs" if has else "not recomputed")
         return attempt(FigureCheck(name, "agrees", own.get("value")), partial(self._compare_fields, own, thunk))
 
     def _compare_fields(self, own: Row, thunk: Thunk, check: FigureCheck) -> FigureCheck:
