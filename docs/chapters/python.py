@@ -10,8 +10,9 @@ from importlib import import_module
 import stratagem
 from chapters.markdown import block, code, definition, notes, page, rule, table
 from stratagem.api import FUNCTIONS, load_function
+from stratagem.api.audit_comparisons import AuditComparison
 from stratagem.api.audit_plans import PlannedAudit
-from stratagem.api.audits import Audit, AuditComparison, Ranking
+from stratagem.api.audits import Audit, Ranking
 from stratagem.api.collusions import CollusionMeasure
 from stratagem.api.demonstrations import Demonstrations
 from stratagem.api.dry_runs import DryRun

@@ -1,6 +1,6 @@
+from stratagem.api.audit_comparisons import compare_audits as compare_audits
 from stratagem.api.audit_plans import plan_audit as plan_audit
 from stratagem.api.audits import audit as audit
-from stratagem.api.audits import compare_audits as compare_audits
 from stratagem.api.audits import rank_audits as rank_audits
 from stratagem.api.card_verification import verify_figures as verify_figures
 from stratagem.api.collusions import collusion as collusion

@@ -245,3 +245,11 @@ def test_wide_table_stands_in_parts_in_a_terminal_alone(terminal):
     assert [line.count("±") for line in lines] == ([0, 2, 0, 2, 0, 1] if terminal else [0, 5])
     assert [line.split()[0] for line in lines[1::2]] == ["one"] * (len(lines) // 2)
     assert sum(line.count("figure") for line in lines) == 5
+
+
+def test_bare_addresses_are_no_links_in_markdown():
+    from stratagem.show.markdown import escape_text
+
+    assert escape_text("api:m@http://a.example, www.b.example: c.d") == (
+        r"api:m\@http\://a.example, www\.b.example: c.d"
+    )

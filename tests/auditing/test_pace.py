@@ -8,7 +8,7 @@ from flawed import Equilibrium
 
 import stratagem as sg
 from stratagem.base.errors import BadRecord
-from stratagem.measure.audit.pace import FILE, Pace, in_words, read_pace, warnings_of
+from stratagem.measure.audit.pace import FILE, Pace, decisions_of, in_words, read_pace, warnings_of
 from stratagem.measure.audit.plan import plan_audit
 from stratagem.measure.audit.run import run_audit
 
@@ -43,7 +43,7 @@ def test_long_games_are_named_before_they_are_played():
     (line,) = warnings_of(plan_audit("random", ["ipd(rounds=100)"], 4000))
     assert line.startswith("ipd(rounds=100) is long: an episode has about 200 decisions of 2 seats, and 800 decisions")
     (many,) = warnings_of(plan_audit("random", ["kuhn"], 200_000))
-    assert many.startswith("This audit asks for 130,000 decisions")
+    assert many.startswith("This audit asks for 130,018 decisions")
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(5, "5 s"), (600, "10 min"), (9000, "2.5 h")])
@@ -85,7 +85,7 @@ def test_an_interrupted_audit_knows_its_pace_and_what_is_recorded(tmp_path, monk
         sg.audit(Stopping(), games="kuhn", decisions=900, out=out, progress=False)
     planned = sg.plan_audit(Stopping(), games="kuhn", decisions=900, out=out)
     assert 0 < planned.recorded <= 200
-    left = sum(step.decisions for step in planned.plan.steps) - planned.recorded
+    left = sum(step.most for step in planned.plan.steps) - planned.recorded
     assert planned.seconds == pytest.approx(left / read_pace(out).per_second)
     said = " ".join(planned.remarks())
     assert f"{planned.recorded} of {left + planned.recorded} decisions are recorded" in said
@@ -97,7 +97,7 @@ def test_a_finished_audit_has_no_rest_and_another_audit_nothing_recorded(tmp_pat
     out = tmp_path / "audit"
     sg.audit("random", games="kuhn", decisions=400, out=out, progress=False)
     planned = sg.plan_audit("random", games="kuhn", decisions=400, out=out)
-    assert planned.recorded == sum(step.decisions for step in planned.plan.steps if not step.why_not)
+    assert planned.recorded == sum(step.most for step in planned.plan.steps if not step.why_not)
     assert planned.seconds == 0.0
     for other in ({"seed": 3}, {"decisions": 300}, {"player": "AlwaysBet"}):
         asked = {"player": "random", "games": "kuhn", "decisions": 400} | other
@@ -124,3 +124,17 @@ def test_the_bar_of_a_baseline_names_it():
     assert named == sorted(named)
     assert any(named)
     assert not all(named)
+
+
+@pytest.mark.parametrize(
+    ("agent", "decisions"), [("AlwaysBet", 300), ("noise(AlwaysBet, p=0.2)", 300), ("noise(AlwaysBet, p=0.2)", 900)]
+)
+def test_an_audit_asks_for_no_more_than_its_plan_tells(agent, decisions):
+    planned = sg.plan_audit(agent, games="kuhn(hands=1)", decisions=decisions)
+    asked = sg.audit(agent, games="kuhn(hands=1)", decisions=decisions, progress=False).card.cost.decisions
+    most = decisions_of(planned.plan)
+    assert asked <= most
+    further = most - sum(step.decisions for step in planned.plan.steps)
+    assert f"At most {most:,} decisions, if games take as many as in random play: {further} of" in " ".join(
+        planned.remarks()
+    )

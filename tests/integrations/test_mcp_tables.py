@@ -376,6 +376,31 @@ def test_an_agent_that_stays_away_stops_the_audit(questions):
     assert ask(tables, "open_table")["state"] == "over"
 
 
+def test_an_agent_that_only_looks_counts_as_away(questions):
+    clock = Clock()
+    tables, _ = questions(idle=10.0, timeout=4.0, clock=clock)
+    seen = ask(tables, "open_table")
+    clock.now = 5.0
+    tables.poll()  # the first question is closed, and the second waits to be told
+    clock.now = 9.0
+    assert ask(tables, "rules", table=seen["table"])["state"] == "rules"
+    assert ask(tables, "observe", table=seen["table"])["state"] == "waiting"
+    clock.now = 11.0
+    with pytest.raises(ServerFailed, match=r"has not called for 10 s"):
+        tables.poll()
+
+
+def test_no_table_opens_while_too_many_episodes_wait(tmp_path, monkeypatch):
+    monkeypatch.setattr(shelf, "_MOST", 2)
+    tables = played("kuhn(hands=1)", folder=tmp_path / "record")
+    monkeypatch.setattr(tables._shelf, "_write", lambda: False)  # another server holds the record
+    for _ in range(2):
+        play_out(tables, Equilibrium())
+    assert "No table opens: 2 episodes wait" in refused(tables, "open_table")
+    monkeypatch.undo()
+    play_out(tables, Equilibrium())
+
+
 def test_one_question_is_told_at_a_time_or_as_many_as_allowed(questions, monkeypatch):
     tables, tickets = questions()
     first = ask(tables, "open_table")

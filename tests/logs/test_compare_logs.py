@@ -265,6 +265,17 @@ def test_audits_are_compared_as_before_and_not_with_logs(tmp_path):
         sg.compare([audits[0], A])
     with pytest.raises(sg.StratagemError, match="Beside two audits leave out what logs alone have: `cluster=`"):
         sg.compare(audits, cluster="x")
+    gain, lost = "kuhn(hands=1).exploitability.against", "kuhn(hands=1).payoff_random.against"
+    holds, unknown = f"{gain}.lower > 0", "kuhn(hands=1).played.against.lower > 0"
+    judged = sg.compare(audits, fail_if=[holds, f"{lost} > 9", unknown], junit=tmp_path / "changes.xml")
+    assert judged.outcomes == {holds: "holds", f"{lost} > 9": "does not hold", unknown: "inconclusive"}
+    assert judged.exit_status == 1
+    assert sg.compare(audits, fail_if=unknown).exit_status == 3
+    suites = ElementTree.parse(tmp_path / "changes.xml").getroot()
+    assert [suite.get("failures") for suite in suites] == ["0", "1"]
+    assert gain in {case.get("name") for case in suites[0]}
+    with pytest.raises(sg.StratagemError, match=r"There is no figure of this comparison called 'x\.against'"):
+        sg.compare(audits, fail_if="x.against > 1")
 
 
 @pytest.mark.parametrize("score", [1e308, -1e101, float("inf"), float("nan")])

@@ -92,6 +92,15 @@ def test_items_that_a_stopped_log_did_not_run_are_missing_for_a_reason(tmp_path)
     assert [(row.item, row.score, row.reason) for row in scores.rows] == [("1", 1.0, ""), ("2", None, "not run")]
 
 
+def test_items_that_a_stopped_log_names_by_their_ids_alone_are_refused(tmp_path):
+    log = inspect_json(status="cancelled")
+    log["samples"] = [{"id": 1, "metadata": {"of": "2"}, "scores": {"match": {"value": "C"}}}]
+    path = write(tmp_path / "log.json", log)
+    with pytest.raises(BadParameter, match=r"names 1 samples by their ids alone: leave `item=metadata\.of` out"):
+        read_log(path, LogColumns(item="metadata.of"))
+    assert len(read_log(path, LogColumns(item="id")).rows) == 2
+
+
 def test_epochs_that_a_stopped_log_did_not_run_are_missing_for_a_reason(tmp_path):
     log = inspect_json(status="cancelled")
     log["eval"]["config"] = {"epochs": 2}
@@ -225,6 +234,23 @@ def test_episode_of_verifiers_that_failed_has_a_reason(tmp_path):
     assert {row.system for row in scores.rows} == {"bold"}
 
 
+def test_episode_without_agents_is_missing_for_each_model_of_the_file(tmp_path):
+    lines = (WRITTEN / "verifiers" / "bold" / "traces.jsonl").read_text(encoding="utf-8").splitlines()
+    first, second = map(json.loads, lines[:2])
+    second["traces"][0]["agent"]["config"]["model"] = "other"
+    failed = {**first, "ok": False, "traces": [], "errors": [{"type": "EnvError", "message": "x"}]}
+    path = tmp_path / "traces.jsonl"
+    path.write_text("\n".join(map(json.dumps, [first, second, failed])), encoding="utf-8")
+    rows = read_log(path, NONE).rows
+    assert [(row.system, row.reason) for row in rows] == [
+        ("bold", ""),
+        ("other", ""),
+        ("bold", "error"),
+        ("other", "error"),
+    ]
+    assert {row.measure for row in rows} == {"stratagem-verifiers/reward"}
+
+
 def test_results_of_earlier_verifiers_take_the_model_from_beside_them(tmp_path):
     rows = [
         {"example_id": 3, "task": "t", "reward": 1.0, "error": None, "info": {"topic": "x"}, "length": 4},
@@ -299,6 +325,7 @@ def test_json_lines_and_lists_are_tables(tmp_path):
         ("x.csv", "id,score\n1,1\n", NONE, "has no item 'item': there are id, score; `item=` takes one of them"),
         ("x.csv", "item,score\n1,good\n", NONE, "has the score 'good', which is no number: `score=` names the column"),
         ("x.csv", "item,score\n1,inf\n", NONE, "which is no number"),
+        ("x.csv", "item,score\n1,1_0\n", NONE, "has the score '1_0', which is no number"),
         ("x.csv", "item,score\n,1\n", NONE, "Row 2 of .* has no item"),
         ("x.csv", "item,score\n", NONE, "has no rows"),
         ("x.csv", "item,score,other,score\n1,1,2,3\n", NONE, "has several columns 'score'"),

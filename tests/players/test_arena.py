@@ -45,6 +45,21 @@ def test_players_without_words_are_refused():
         make_player("arena(random)", LEDUC)
 
 
+def test_second_question_tells_what_was_refused():
+    found = sg.play("tic-tac-toe", ["arena(tiny(max_new_tokens=4))", "first-legal"], episodes=1, seed=2)
+    (episode,) = found.episodes
+    first, second = (row for row in episode.decisions if row.slot == 0)
+    asked, again = (row.calls[0].prompt.messages[-1][1] for row in (first, second))
+    (*_, last) = first.said.strip().splitlines() or ["(nothing)"]
+    assert (first.attempt, second.attempt) == (0, 1)
+    assert again == f"{asked}\n\nYou replied: {last}\nThat is no legal move here. Choose another one."
+
+
+def test_other_styles_ask_the_same_again():
+    asked = make_style("plain").messages(LEDUC.start(Key(3)).view(0))
+    assert make_style("plain").ask_again(asked, "no") == asked
+
+
 def test_model_that_names_no_move_loses_each_game():
     """`tiny` without training says no move in free text."""
     found = sg.evaluate("tic-tac-toe", "arena(tiny(max_new_tokens=4))", opponents=["first-legal"], episodes=4)

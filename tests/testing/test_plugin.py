@@ -1,6 +1,7 @@
 """Plugin of pytest: the agent of a function, what fails it and in which words, and the records that are used again."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -281,3 +282,19 @@ def test_wrong_budget_is_one_sentence(run):
     status, printed = run("", "--stratagem-budget", "5")
     assert status == 4
     assert "--stratagem-budget: A budget is an amount and its unit, such as 2000calls" in printed
+
+
+def test_records_are_few_and_the_newest_stay(tmp_path, monkeypatch):
+    from stratagem.base.lock import hold_lock
+    from stratagem.testing import agent_tests
+
+    monkeypatch.setattr(agent_tests, "_MOST_RECORDS", 1)
+    for age, name in enumerate(("new", "old", "in use", "oldest")):
+        (tmp_path / name).mkdir()
+        lock = tmp_path / f"{name}.lock"
+        lock.touch()
+        os.utime(lock, (1e9 - age, 1e9 - age))
+    (tmp_path / "another.lock").touch()  # of a record that was removed before
+    with hold_lock(tmp_path / "in use.lock", "it"):
+        agent_tests._drop_old_records(tmp_path)
+    assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {"new", "in use"}

@@ -91,3 +91,17 @@ def test_run_that_is_killed_goes_on_to_the_end_of_its_stopping_rule(tmp_path):
         bound(recipe, killed).train(kill)
     bound(recipe, killed).train()
     assert (killed.path / "metrics.jsonl").read_bytes() == (whole.path / "metrics.jsonl").read_bytes()
+
+
+@pytest.mark.runs
+def test_last_trial_is_recorded_where_the_rule_ends_the_trials(tmp_path):
+    changes: dict = {"trials": 9, "record_every": 100, "exact_every": 1}
+    stop = {"metric": "ipd-shapellm/exact/exploitability", "window": 2, "tolerance": 100.0}
+    naive = RECIPES["shapellm"]["seats"]["naive"]
+    changes["seats"] = {"one": naive, "other": naive}
+    data = {"algorithm": "shapellm", **RECIPES["shapellm"], **changes, "stop": stop}
+    recipe = algorithm_of(data).recipe_type.read(data)
+    run = RunFolder.create(tmp_path / "run", recipe, 0, "")
+    bound(recipe, run).train()
+    assert read_metrics(run)["ipd-shapellm/exact/exploitability"].steps == [0, 1, 2, 3, 4, 5]
+    assert sorted(path.stem for path in (run.record / "episodes").glob("*.parquet")) == ["000000", "000004"]

@@ -21,9 +21,10 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.kuhn.players import NashApprox
 from stratagem.measure.audit.asked_again import detectable_share
+from stratagem.measure.statistics import sign_flip_p
 from stratagem.players.base import Move, Traits
 from stratagem.players.wrappers import Noisy
-from stratagem.verifier.drawn_tests import ORDERS, around_p
+from stratagem.verifier.drawn_tests import ORDERS, around_p, sign_flips
 from stratagem.verifier.figures import holm_values, wilson_limits
 from stratagem.verifier.small_tree import EndsWalk
 
@@ -41,7 +42,10 @@ def honest(tmp_path_factory):
     sg.audit(Clumsy(), games="kuhn", decisions=600, out=place / "clumsy", progress=False)
     program = {"write_exploiter": place / "rules.py", "progress": False}
     sg.audit("TightValue", games="kuhn", decisions=400, out=place / "with exact rules", **program)
-    sg.audit("tiny", games="kuhn-spiel", decisions=600, arena=True, out=place / "in an arena", **program)
+    short = {"games": "kuhn-spiel", "decisions": 240}
+    sg.audit("tiny(max_new_tokens=32)", arena=True, out=place / "in an arena", **short, **program)
+    sg.audit(NOISY, games="kuhn", decisions=600, against="TightValue", out=place / "compared", progress=False)
+    sg.audit("mcts:1", out=place / "by search", progress=False, **short)
     return place
 
 
@@ -71,8 +75,12 @@ def forge_card(folder, change, *, sign=True):
         write_digests(folder)
 
 
+def shards(folder, probe, table, game="kuhn"):
+    return sorted((folder / "records" / f"{game}-{probe}" / table).glob("*.parquet"))
+
+
 def shard(folder, probe, table, number=0):
-    return sorted((folder / "records" / f"kuhn-{probe}" / table).glob("*.parquet"))[number]
+    return shards(folder, probe, table)[number]
 
 
 def forge_rows(path, change):
@@ -101,10 +109,98 @@ def test_an_honest_card_agrees_with_its_record(honest, name):
     assert sg.verify_figures(honest / name / "card.json", progress=False).ok, "the card itself leads to its folder"
 
 
-@pytest.mark.parametrize("name", ["with exact rules", "in an arena"])
-def test_an_honest_card_with_written_rules_agrees_with_its_record(honest, name):
+@pytest.mark.parametrize(
+    ("name", "left"),
+    [
+        ("with exact rules", {"kuhn.exploiter"}),
+        ("in an arena", {"kuhn-spiel.exploiter"}),
+        ("by search", set()),  # its replies do not tell that it could have failed
+        ("compared", {"baseline: requests", "baseline: texts"}),
+    ],
+)
+def test_an_honest_card_of_another_agent_agrees_with_its_record(honest, name, left):
     found = sg.verify_figures(honest / name, progress=False)
     assert found.ok, found
+    assert {one.name for one in found.checks if one.agreement == "not recomputed"} == {"requests", "texts", *left}
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("exploitability", "lower"),
+        ("exploitability", "upper"),
+        ("payoff_random", "value"),
+        ("payoff_random", "upper"),
+        ("payoff_strong", "holm_p"),
+        ("payoff_strong", "n"),
+    ],
+)
+def test_a_changed_difference_is_found(folder, name, part):
+    at = folder("compared")
+
+    def change(card, figures):
+        figures[f"kuhn.{name}.against"][part] += 1 if part == "n" else 0.02
+
+    forge_card(at, change)
+    said = verdict(at)
+    assert f"kuhn.{name}.against differs" in said
+    assert f"`{part}` is " in said
+
+
+def test_a_difference_that_was_taken_out_is_found(folder):
+    at = folder("compared")
+    gone = "kuhn.payoff_random.against"
+    forge_card(at, lambda card, figures: card["figures"].remove(figures[gone]))
+    assert f"{gone} differs" in verdict(at)
+
+
+def test_another_baseline_is_found(folder):
+    at, other = folder("compared"), folder("noisy")
+    shutil.rmtree(at / "against")
+    shutil.copytree(other, at / "against")
+    write_digests(at)
+    assert "The card in the folder against has another agent than this card asks for." in verdict(at)
+    forge_card(at, lambda card, figures: card.update(baseline="noise(kuhn/TightValue, p=0.2)"))
+    assert "The card in the folder against has another seed than this card asks for." in verdict(at)
+
+
+def test_a_baseline_within_a_baseline_is_not_read(folder):
+    at = folder("compared")
+    (at / "against" / "against").symlink_to(at)
+    found = sg.verify_figures(at, progress=False)
+    assert found.ok
+    assert not any(check.name.startswith("baseline: baseline") for check in found.checks)
+
+
+@pytest.mark.parametrize("size", [3, 8, 20])
+def test_signs_are_flipped_as_by_the_other_code(size):
+    gaps = np.random.default_rng(size).normal(0.3, 1.0, size)
+    known = sign_flips(gaps)
+    assert known.low <= sign_flip_p(gaps, Key(1)) <= known.high
+    assert (known.low == known.high) == (size < 14)
+
+
+@pytest.mark.parametrize("part", ["lower", "upper", "chance", "p"])
+def test_a_changed_limit_of_an_agent_that_forfeits_is_found(folder, part):
+    at = folder("in an arena")
+    forge_card(at, lambda card, figures: figures["kuhn-spiel.exploitability"].update({part: 0.01}))
+    assert f"`{part}` is 0.01 in the card" in verdict(at)
+
+
+def test_a_forfeit_that_became_a_legal_reply_is_found(folder):
+    at = folder("in an arena")
+
+    def change(rows):
+        row = [row for row in rows if row["action"] is None and row["slot"] == 0][-1]
+        row["action"], row["how"] = "Pass", "free"
+        return rows
+
+    paths = shards(at, "replies", "decisions", "kuhn-spiel")
+    forge_rows(next(path for path in paths if None in pq.read_table(path)["action"].to_pylist()), change)
+    write_digests(at)
+    said = verdict(at)
+    assert "kuhn-spiel.exploitability differs" in said
+    assert "kuhn-spiel.illegal differs" in said
 
 
 def test_every_figure_of_the_card_has_a_row(honest):
@@ -229,6 +325,12 @@ def test_a_hidden_alarm_is_found(folder):
 
     forge_card(at, change)
     assert "`alarm` is False in the card, and True by the record" in verdict(at)
+
+
+def test_a_value_beside_a_reason_why_there_is_none_is_found(folder):
+    at = folder()
+    forge_card(at, lambda card, figures: figures["kuhn.exploitability"].update(value=0.0, why_not="It is secret."))
+    assert "kuhn.exploitability differs" in verdict(at)
 
 
 def test_a_figure_that_was_taken_out_is_found(folder):
@@ -517,10 +619,11 @@ def test_the_verifier_shares_the_rules_alone():
                 assert not any(alias.name.startswith("stratagem") for alias in node.names), path.name
 
 
-@pytest.mark.parametrize("game", ["kuhn(hands=1)", "kuhn", "ipd(rounds=3)", "icg(rounds=2)"])
+@pytest.mark.parametrize("game", ["kuhn(hands=1)", "kuhn", "kuhn-spiel", "ipd(rounds=3)", "icg(rounds=2)"])
 def test_random_play_is_as_exploitable_as_by_the_other_code(game):
     walk = EndsWalk(make_game(game))
-    even = np.concatenate([np.full(len(known.actions), 1 / len(known.actions)) for known in walk.sets])
+    rows = [np.array([action is not None for action in known.actions]) / len(known.legal) for known in walk.sets]
+    even = np.concatenate(rows)
     gain, _ = walk.gain(even, [walk.best_response(even, seat) for seat in (0, 1)])
     assert gain == pytest.approx(float(sg.exploitability(game, "random")))
 

@@ -18,7 +18,7 @@ FUNCTIONS = {
     "audit": "audits",
     "plan_audit": "audit_plans",
     "compare": "log_comparisons",
-    "compare_audits": "audits",
+    "compare_audits": "audit_comparisons",
     "rank_audits": "audits",
     "train": "trainings",
     "dry_run": "dry_runs",

@@ -69,6 +69,12 @@ class PlannedAudit(Result):
     def remarks(self) -> list[str]:
         """Explain a decision, tell the largest cost where it is known and the time, and warn of long games."""
         lines = ["A decision is one call of a model, or more where the mode thinks first or asks again."]
+        if further := sum(step.further for plan in (self.plan, self.plan.baseline) if plan for step in plan.steps):
+            total = decisions_of(self.plan)
+            lines.append(
+                f"At most {total:,} decisions, if games take as many as in random play: {further} of them are for "
+                "situations with few replies, and for games that show what exploits an agent."
+            )
         if self.cost is not None:
             lines.append(f"At most, with one call a decision: {_describe_cost(self.cost)}.")
         if self.baseline_cost is not None:

@@ -1,9 +1,9 @@
-"""Audits: `audit` asks an agent in several games, and returns its card; further functions compare cards."""
+"""Audits: `audit` asks an agent in several games, and returns its card; `rank_audits` ranks agents by their cards."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -20,8 +20,7 @@ from stratagem.base.files import write_file
 from stratagem.base.renamed.metrics import present_figure
 from stratagem.games.base import Json
 from stratagem.language.engines.outcomes import outcomes_of
-from stratagem.measure.audit.card import Card, read_card
-from stratagem.measure.audit.compare import FigureChange, changes, left_out
+from stratagem.measure.audit.card import Card
 from stratagem.measure.audit.condition import Condition, Outcome
 from stratagem.measure.audit.junit import junit
 from stratagem.measure.audit.leaderboard import LeaderboardPlace, exploitabilities, leaderboard
@@ -34,7 +33,7 @@ from stratagem.players.given import GameLike
 from stratagem.playing.dispatch import Dispatcher, RequestQueue
 from stratagem.show.audit.board import write_board
 from stratagem.show.audit.board_files import AuditSource, find_audit
-from stratagem.show.audit.card_tables import changes_table, group_tables, ranks_table
+from stratagem.show.audit.card_tables import group_tables, ranks_table
 from stratagem.show.audit.exploiter_file import describe_exploiters, write_exploiters
 from stratagem.show.audit.page import card_page
 from stratagem.show.audit.words import describe_outcome, replay, summarise, verdict
@@ -48,7 +47,7 @@ HOLDS, INCONCLUSIVE = 1, 3
 _LINES = 12
 """Number of moves of an exploiting strategy that are printed."""
 
-__all__ = ["Audit", "AuditComparison", "Ranking", "audit", "compare_audits", "rank_audits"]
+__all__ = ["Audit", "Ranking", "audit", "rank_audits"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,8 +74,7 @@ class Audit(PlottedResult):
     @property
     def exit_status(self) -> int:
         """1 if a condition holds, 3 if one could not be judged."""
-        found = set(self.outcomes.values())
-        return HOLDS if "holds" in found else INCONCLUSIVE if "inconclusive" in found else 0
+        return status_of(self.outcomes.values())
 
     @property
     def alarms(self) -> list[Measurement]:
@@ -155,32 +153,10 @@ def _strategy(game: str, moves: Sequence[StrategyLine], most: int = _LINES) -> l
     return [f"To exploit it in {game}:", *told, *more]
 
 
-@dataclass(frozen=True, repr=False)
-class AuditComparison(PlottedResult):
-    """Changes between two audits."""
-
-    _marks: ClassVar[bool] = False
-
-    before: Card
-    after: Card
-    changes: tuple[FigureChange, ...]
-
-    def rows(self) -> list[Json]:
-        """Return one row for each figure that both have."""
-        return [change.to_json() for change in self.changes]
-
-    def to_json(self) -> Json:
-        """Return the changes, as `stratagem compare --json` prints them."""
-        return {"before": self.before.agent, "after": self.after.agent, "changes": self.rows()}
-
-    def tables(self) -> list[ResultTable]:
-        return [changes_table(self.before, self.after, self.changes)]
-
-    def remarks(self) -> list[str]:
-        """Name the figures that changed beyond their limits."""
-        changed = [change.name for change in self.changes if change.changed]
-        verdict = f"Changed: {', '.join(changed)}." if changed else "No figure changed beyond its limits."
-        return [verdict, *left_out(self.before, self.after)]
+def status_of(outcomes: Iterable[Outcome]) -> int:
+    """Return the exit status of conditions: 1 if one holds, 3 if one could not be judged."""
+    found = set(outcomes)
+    return HOLDS if "holds" in found else INCONCLUSIVE if "inconclusive" in found else 0
 
 
 @one_sentence
@@ -256,18 +232,6 @@ def how_to_go_on(folder: Path | None) -> str:
     if folder is None:
         return "Nothing was kept: with `out='FOLDER'` it can continue after an interruption."
     return f"The same call goes on with the audit in {folder}."
-
-
-@one_sentence
-def compare_audits(before: str | Path, after: str | Path) -> AuditComparison:
-    """Compare two audits: the change of each figure, with limits that cover.
-
-    Args:
-        before: Folder of the first audit, or its card.
-        after: Folder of the second audit, or its card.
-    """
-    first, second = (read_card(as_path(path, "audit")) for path in (before, after))
-    return AuditComparison(first, second, tuple(changes(first, second)))
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,20 +9,19 @@ from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import bar
 from stratagem.api.result import Result
-from stratagem.base.errors import BadParameter, BadRecord, StratagemError
+from stratagem.base.errors import BadParameter, BadRecord
 from stratagem.base.manifest import DIGESTS, faults_of_digests
 from stratagem.base.options import check_seed, whole
 from stratagem.games.base import Json
 from stratagem.measure.audit.asked_again import AskedAgain, ask_again
 from stratagem.measure.audit.card import VERSION
 from stratagem.show.table import ResultTable, text_table
-from stratagem.verifier.audit_record import read_object
-from stratagem.verifier.card_check import CARD, DAMAGE, PLAN, CardCheck, FigureCheck
+from stratagem.verifier.audit_plan import PLAN, read_object
+from stratagem.verifier.card_check import CARD, CardCheck, FigureCheck, card_checks
 from stratagem.verifier.run_check import RUN, run_checks
 
 __all__ = ["FigureVerification", "verify_figures"]
 
-_BASELINE = "against"
 _MOST = 5
 """Number of faults that the first line names."""
 
@@ -140,27 +138,12 @@ def verify_figures(path: str | Path, *, ask: int = 0, seed: int = 0, progress: b
         show(0, 0, "digests")
         faults = tuple(faults_of_digests(folder))
         checks = list[FigureCheck]()
-        for check in run_checks(folder) if is_run else _card_checks(folder):
+        for check in run_checks(folder) if is_run else card_checks(folder):
             checks.append(check)
             show(len(checks), 0, check.name)
         asked = ask_again(folder, ask, seed) if ask else None
     what = f"The run {folder.resolve().name}" if is_run else f"The card of {_agent(folder)}"
     return FigureVerification(folder, what, faults, tuple(checks), asked)
-
-
-def _card_checks(folder: Path, prefix: str = "") -> Iterator[FigureCheck]:
-    """Yield the checks of a card, and of that of its baseline; a damaged file ends them with its sentence."""
-    try:
-        for check in CardCheck(folder).checks():
-            yield check._replace(name=prefix + check.name)
-    except StratagemError as error:
-        yield FigureCheck(f"{prefix}card", "differs", detail=str(error))
-    except DAMAGE as error:
-        yield FigureCheck(f"{prefix}card", "differs", detail=f"The card or its record is damaged: {error!r}.")
-    if not prefix and not (folder / _BASELINE).is_dir() and _has_baseline(folder):
-        yield FigureCheck("baseline", "differs", detail=f"The card has a baseline, and there is no folder {_BASELINE}.")
-    if not prefix and (folder / _BASELINE).is_dir():
-        yield from _card_checks(folder / _BASELINE, "baseline: ")
 
 
 def _check_version(folder: Path) -> None:
@@ -172,13 +155,6 @@ def _check_version(folder: Path) -> None:
     if version != VERSION:
         said = f"{version!r}"[:20]
         raise BadRecord(f"{folder / CARD} is a card of version {said}, and cards of version {VERSION} are verified.")
-
-
-def _has_baseline(folder: Path) -> bool:
-    try:
-        return bool(read_object(folder / CARD).get("baseline"))
-    except BadRecord:
-        return False
 
 
 def _agent(folder: Path) -> str:

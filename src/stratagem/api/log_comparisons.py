@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from stratagem.api.arguments import as_output, as_path, names_of, several
-from stratagem.api.audits import HOLDS, INCONCLUSIVE, AuditComparison, compare_audits
+from stratagem.api.audit_comparisons import AuditComparison, JudgedComparison, compare_audits
 from stratagem.api.mistakes import one_sentence
-from stratagem.api.result import PlottedResult
 from stratagem.base.errors import BadParameter
-from stratagem.base.files import parse_json, read_small, write_file
+from stratagem.base.files import parse_json, read_small
 from stratagem.base.named_files import is_file
 from stratagem.base.options import is_number
 from stratagem.connect.logs.base import LogColumns
 from stratagem.connect.logs.catalogue import read_logs
 from stratagem.games.base import Json
 from stratagem.measure.audit.card import FILE
-from stratagem.measure.audit.condition import Condition, Outcome, check_conditions, read_condition
-from stratagem.measure.audit.junit import figures_as_junit
+from stratagem.measure.audit.condition import Condition, check_conditions, read_condition
+from stratagem.measure.audit.measurement import Measurement
 from stratagem.measure.logs.comparison import ScoreComparison, compare_scores, figures_of
 from stratagem.measure.logs.scores import ScoreTable
 from stratagem.measure.resumable import read_plan
@@ -30,7 +29,7 @@ __all__ = ["LogComparison", "compare"]
 
 
 @dataclass(frozen=True, repr=False)
-class LogComparison(PlottedResult):
+class LogComparison(JudgedComparison):
     """Differences of systems over the items of logs, with the outcomes of conditions."""
 
     comparisons: tuple[ScoreComparison, ...]
@@ -40,16 +39,9 @@ class LogComparison(PlottedResult):
     """Wished difference, for which the number of items is given."""
 
     @property
-    def outcomes(self) -> dict[str, Outcome]:
-        """Outcome of each condition by its text."""
-        figures = figures_of(self.comparisons)
-        return {condition.text: condition.outcome(figures) for condition in self.conditions}
-
-    @property
-    def exit_status(self) -> int:
-        """1 if a condition holds, 3 if one could not be judged."""
-        found = set(self.outcomes.values())
-        return HOLDS if "holds" in found else INCONCLUSIVE if "inconclusive" in found else 0
+    def figures(self) -> Mapping[str, Measurement]:
+        """Differences by their names; the only one of a call is also `difference`."""
+        return figures_of(self.comparisons)
 
     def rows(self) -> list[Json]:
         """Return one row for each comparison."""
@@ -69,25 +61,13 @@ class LogComparison(PlottedResult):
     def remarks(self) -> list[str]:
         """Return how to score what is missing, and the outcomes of conditions with the reasons of inconclusive ones."""
         how = ["`missing=0` scores what is missing for a reason."] * any(one.bounds for one in self.comparisons)
-        reasons = {text: f" {reason}" for text, reason in self._reasons.items()}
-        return [*how, *(f"{text}: {outcome}.{reasons.get(text, '')}" for text, outcome in self.outcomes.items())]
-
-    @property
-    def _reasons(self) -> dict[str, str]:
-        """Reason of each condition that is inconclusive."""
-        figures = figures_of(self.comparisons)
-        read = {condition.text: condition for condition in self.conditions}
-        found = [text for text, outcome in self.outcomes.items() if outcome == "inconclusive"]
-        return {text: read[text].why_inconclusive(figures) for text in found}
+        return [*how, *self.judgements()]
 
     def forms(self) -> Mapping[str, Callable[[Path], object]]:
         """Return the writer of JUnit's form, `.xml`."""
-        return {".xml": self._write_junit}
-
-    def _write_junit(self, path: Path) -> None:
-        figures = [one.measurements()[0] for one in self.comparisons]
         title = f"systems less {self.comparisons[0].first}"
-        write_file(path, figures_as_junit(title, figures, {}, self.outcomes, self._reasons))
+        figures = [one.measurements()[0] for one in self.comparisons]
+        return {".xml": lambda path: self.write_junit(path, title, figures)}
 
 
 @one_sentence
@@ -120,7 +100,8 @@ def compare(
         repeat: Column of the number of the answer, where an item has several.
         missing: Score of answers that are missing for a reason, such as 0; without it they get bounds and no claim.
         difference: Wished difference: prints the number of items that would show it.
-        fail_if: Conditions that fail the comparison: 'difference.lower < -0.02', or SYSTEM.SCORE for one of several.
+        fail_if: Conditions that fail the comparison: 'difference.lower < -0.02', or SYSTEM.SCORE for one of several;
+            of two audits 'kuhn.exploitability.against.lower > 0'.
         junit: File for the comparison as JUnit XML.
     """
     paths = several(logs, "log")
@@ -128,9 +109,10 @@ def compare(
     conditions = [read_condition(text) for text in names_of(fail_if, "condition")]
     if any(_is_audit(path) for path in paths):
         given = [name for name, value in columns.items() if value]
-        given += [name for name, value in (("baseline", baseline), ("fail_if", conditions), ("junit", junit)) if value]
+        given += ["baseline"] * bool(baseline)
         given += [name for name, value in (("missing", missing), ("difference", difference)) if value is not None]
-        return _compare_two_audits(paths, given)
+        _check_two_audits(paths, given)
+        return compare_audits(*paths, fail_if=fail_if, junit=junit)
     out = as_output(junit)
     for name, value in (("missing", missing), ("difference", difference)):
         if value is not None and not is_number(value):
@@ -164,7 +146,8 @@ def _is_audit(given: object) -> bool:
     return isinstance(data, dict) and "card" in data and "figures" in data
 
 
-def _compare_two_audits(paths: Sequence[str | Path], given: Sequence[str]) -> AuditComparison:
+def _check_two_audits(paths: Sequence[str | Path], given: Sequence[str]) -> None:
+    """Refuse another number of audits than two, and parameters that logs alone have."""
     others = [str(path) for path in paths if not _is_audit(path)]
     if len(paths) != 2 or any(map(is_file, map(Path, others))):  # of a folder the reader of cards says what it lacks
         raise BadParameter(
@@ -175,7 +158,6 @@ def _compare_two_audits(paths: Sequence[str | Path], given: Sequence[str]) -> Au
         raise BadParameter(
             f"Beside two audits leave out what logs alone have: {', '.join(f'`{one}=`' for one in given)}."
         )
-    return compare_audits(*paths)
 
 
 def _known_system(table: ScoreTable, baseline: str) -> str:

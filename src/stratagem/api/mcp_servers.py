@@ -157,7 +157,7 @@ def serve_audit(
     for line in warnings_of(plan):
         warnings.warn(line, stacklevel=3)
     opened = _opening(host, port, key)
-    planned = sum(step.decisions for step in plan.steps)
+    planned = sum(step.most for step in plan.steps)
     tables = AskedTables(engine, planned=planned, timeout=timeout, concurrent=concurrency, idle=idle)
     return AuditServer(plan, conditions, folder, tables, opened, stays=port is None, progress=progress)
 

@@ -1,7 +1,9 @@
 """Language model that is asked as public arenas of games ask: free text, no list of moves, one retry, then the loss.
 
 Kaggle's Game Arena tells the position, asks for a move after `Final Answer:`, asks again after an illegal one, and
-counts a further one as a lost game. Here the second question is the first again.
+counts a further one as a lost game. Its harness (`core_harness.py` of kaggle-environments, 2 attempts) makes the second
+prompt from the first one, the reply and the move that was read from it. The words are those of each game. Here the
+second question repeats the last line of the reply and says that it is no legal move.
 """
 
 from __future__ import annotations

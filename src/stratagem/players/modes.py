@@ -49,7 +49,7 @@ class FreeText(Mode):
     masks = False
 
     def turn(self, speaker: Speaker, ask: Ask) -> Reply:
-        prompt, choices = speaker.prompt(ask.view, ask.past), ask.view.choices
+        prompt, choices = speaker.prompt(ask.view, ask.past, ask.refused), ask.view.choices
         if not speaker.engine.capabilities.masks:
             call = yield speaker.ask(prompt, OneToken(), ask.key, speaker.max_new_tokens)
             return read(choices, call, speaker.style.close)

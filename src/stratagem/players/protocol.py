@@ -79,7 +79,7 @@ class Ask:
     The key is computed on demand because most players never draw.
     """
 
-    __slots__ = ("_state", "_table_key", "attempt", "past", "recall", "slot", "turn", "view")
+    __slots__ = ("_state", "_table_key", "attempt", "past", "recall", "refused", "slot", "turn", "view")
 
     def __init__(
         self,
@@ -91,8 +91,13 @@ class Ask:
         state: State[Any] | None,
         past: Past = NOTHING,
         recall: Recall | None = None,
+        refused: str | None = None,
     ) -> None:
-        """`recall` None stands for an episode whose beginning the seat has not seen."""
+        """`recall` None stands for an episode whose beginning the seat has not seen.
+
+        `refused` is the text of the reply before this attempt, which named no legal action; None where there was none.
+        """
+        self.refused = refused
         self.view = view
         self.past = past
         self.recall = recall
@@ -118,7 +123,8 @@ class Ask:
     def seeing(self, view: View[Any], past: Past | None = None) -> Ask:
         """Return the same turn with another view or past, for players that change what another player sees."""
         seen = self.past if past is None else past
-        return Ask(view, self._table_key, self.slot, self.turn, self.attempt, self._state, seen, self.recall)
+        rest = (self.attempt, self._state, seen, self.recall, self.refused)
+        return Ask(view, self._table_key, self.slot, self.turn, *rest)
 
     def within(self, traits: Traits, number: int | None) -> Ask:
         """Return the same turn for a player inside this one: with the state only if its traits need it.
@@ -127,7 +133,7 @@ class Ask:
         """
         shown = self._state if traits.sees_hidden or traits.searches else None
         key = self._table_key if number is None else self._table_key.at("within", number)
-        return Ask(self.view, key, self.slot, self.turn, self.attempt, shown, self.past, self.recall)
+        return Ask(self.view, key, self.slot, self.turn, self.attempt, shown, self.past, self.recall, self.refused)
 
     def peek(self) -> State[Any]:
         """Return a copy of the true state, for players whose traits say `sees_hidden`.

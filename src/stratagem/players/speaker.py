@@ -116,13 +116,15 @@ class Speaker:
         """The choices in the engine's tokens."""
         return Compiler(self.engine.vocabulary, self.engine.ends, mid_text=self.mid_text)
 
-    def prompt(self, view: View[Any], past: Past = NOTHING) -> Prompt:
-        """Return the prompt of a seat."""
-        return self.engine.begin(self.chat(view, past))
+    def prompt(self, view: View[Any], past: Past = NOTHING, refused: str | None = None) -> Prompt:
+        """Return the prompt of a seat; after a refused reply it may tell of that."""
+        return self.engine.begin(self.chat(view, past, refused))
 
-    def chat(self, view: View[Any], past: Past = NOTHING) -> Chat:
+    def chat(self, view: View[Any], past: Past = NOTHING, refused: str | None = None) -> Chat:
         """Return the messages of the prompt of a seat."""
-        messages = tuple((m.role, m.content) for m in self.style.messages(view, past))
+        asked = self.style.messages(view, past)
+        again = asked if refused is None else self.style.ask_again(asked, refused)
+        messages = tuple((m.role, m.content) for m in again)
         return with_system(self.system, messages) if self.system else messages
 
     def ask(self, prompt: Prompt, guide: Guide, key: Key, max_new_tokens: int, *, extended: bool = False) -> Request:

@@ -126,7 +126,7 @@ class Table:
         turn = self._open.pop(seat)
         self._go_on(seat, turn.view, turn.attempt, turn.generator, completion)
 
-    def _ask(self, seat: Seat, attempt: int) -> None:
+    def _ask(self, seat: Seat, attempt: int, refused: str | None = None) -> None:
         setup, state = self.setup, self.state
         slot, match = self._slots[seat], self._match
         player = match.players[slot]
@@ -138,7 +138,7 @@ class Table:
             recall = None if self._recalls is None else self._recalls.get(seat, ())
             key = setup.draw_keys[slot] if setup.draw_keys else setup.key
             past = setup.pasts[slot] if setup.pasts else NOTHING
-            answer = player.turn(Ask(view, key, slot, self._turn, attempt, shown, past, recall))
+            answer = player.turn(Ask(view, key, slot, self._turn, attempt, shown, past, recall, refused))
         except _FAULTS as error:  # data, and no other table suffers
             answer = _move_of_error(error)
         if type(answer) is not Move and isinstance(answer, Generator):  # the second question takes ten times as long
@@ -174,7 +174,8 @@ class Table:
             self._rows.append(self._row(seat, view, move, attempt, legal=legal))
         if not legal:
             if attempt < self._match.retries:
-                return self._ask(seat, attempt + 1)
+                failed = move.how == "error"  # no reply that the player could be told of
+                return self._ask(seat, attempt + 1, None if failed else str(move.said or action or ""))
             self.episode.num_illegal[seat] += 1
             action = None
         self.episode.num_decisions[seat] += 1

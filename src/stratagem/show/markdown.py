@@ -11,11 +11,12 @@ from stratagem.show.table import ResultTable, heading_of, is_numeric
 
 _LONGEST = 200
 """Number of characters of a text in a table."""
-_MARKS = re.compile(r"([\\`*_{}\[\]()<>#|~!&$@])")
+_MARKS = re.compile(r"([\\`*_{}\[\]()<>#|~!&$@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
+"""Marks, and the places by which code hosts make links of bare addresses."""
 
 
 def escape_text(text: str) -> str:
-    """Write a text on one line, in which nothing is markup, a mention or invisible."""
+    """Write a text on one line, in which nothing is markup, a link, a mention or invisible."""
     return _MARKS.sub(r"\\\1", visible(" / ".join(text.splitlines())))
 
 

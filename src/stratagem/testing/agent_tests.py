@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial, update_wrapper
 from hashlib import blake2b
@@ -24,7 +24,7 @@ from stratagem.api.audits import audit as audit_agent
 from stratagem.api.player_like import NamesPlayer, PlayerLike
 from stratagem.api.serving import serving
 from stratagem.base.errors import BadParameter, BadRecord, StratagemError
-from stratagem.base.lock import wait_for_lock
+from stratagem.base.lock import LockHeld, hold_lock, wait_for_lock
 from stratagem.base.options import is_number
 from stratagem.games.bounded import make_bounded_game
 from stratagem.measure.audit.plan import DECISIONS, GAMES, AuditPlan
@@ -37,6 +37,8 @@ from stratagem.testing.identity import AgentIdentity, identify
 LIMITS = ("lower", "upper")
 LINES = 10
 """Largest number of lines of a message."""
+_MOST_RECORDS = 256
+"""Number of records in the cache: every change of an agent begins a new one."""
 _USUAL = DECISIONS // len(GAMES)
 T = TypeVar("T")
 
@@ -182,12 +184,22 @@ class AgentAuditor:
         key = [stratagem.__version__, plan.to_json(), identity.digest, test.engine, test.version]
         text = json.dumps(key if vouched else [*key, self.test], default=str)
         folder = self.folder / blake2b(text.encode(), digest_size=12).hexdigest()
-        with wait_for_lock(folder.with_suffix(".lock")):
+        with wait_for_lock(lock := folder.with_suffix(".lock")):
+            lock.touch()
+            _drop_old_records(self.folder)
             if not vouched:
                 shutil.rmtree(folder, ignore_errors=True)
                 self.note(ASKED_AGAIN, _why_asked(self.test, identity))
             self.note(CARD, str(folder))
             yield folder
+
+
+def _drop_old_records(place: Path) -> None:
+    """Remove the records that were not used for the longest time; the time of its lock is that of its last use."""
+    records = [lock.with_suffix("") for lock in sorted(place.glob("*.lock"), key=lambda lock: -lock.stat().st_mtime)]
+    for old in [record for record in records if record.is_dir()][_MOST_RECORDS:]:
+        with suppress(LockHeld), hold_lock(old.with_suffix(".lock"), "this record"):
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def _identify(plan: AuditPlan) -> AgentIdentity:

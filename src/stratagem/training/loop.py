@@ -198,8 +198,9 @@ class _Loop:
             means.add(batch.metrics)
             if batch.policy is not None:
                 means.add(stage.policies[batch.policy].update(batch.data), batch.policy)
-        if episodes and stage.records(at.step):
-            write_shard(self.run.record, at.total, episodes)
+        played, number, is_recorded = tuple(episodes), at.total, stage.records(at.step)
+        if played and is_recorded:
+            write_shard(self.run.record, number, played)
         at.step += 1
         metrics = means.means()
         if stage.evaluates(at.step):
@@ -209,6 +210,8 @@ class _Loop:
                 at.update_best(stage.score(metrics))
             elif "checkpoint_metric" in metrics:
                 metrics["checkpoint_metric"] = math.nan  # reports take the checkpoint with the greatest as the best
+        if played and not is_recorded and stage.is_settled():
+            write_shard(self.run.record, number, played)  # only the evaluation tells that this step is the last
         metrics |= self._failed_turns(episodes)
         metrics |= stage.after_step(at.step, metrics)
         self.log.write(at.total, metrics)

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 from pyarrow import ArrowException
 
 from stratagem.base.errors import BadRecord
-from stratagem.base.files import parse_json, read_small
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 
@@ -41,22 +40,6 @@ class RecordedReply(NamedTuple):
 def is_missing(row: Row) -> bool:
     """Return whether a server gave no reply."""
     return bool(row["how"] == "error" and any(call["finish"] in FAILED for call in row["calls"]))
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """Read a JSON object of a folder."""
-    try:
-        data = parse_json(read_small(path))
-    except (OSError, ValueError) as error:
-        raise BadRecord(f"{path} cannot be read: {error}.") from error
-    if not isinstance(data, dict):
-        raise BadRecord(f"{path} holds no JSON object.")
-    return data
-
-
-def record_folder(folder: Path, game: str, probe: str) -> Path:
-    """Return the folder of the episodes of a probe."""
-    return folder / "records" / re.sub(r"[^A-Za-z0-9.=_-]+", "-", f"{game}-{probe}").strip("-")
 
 
 def read_episodes(folder: Path, shard: str = "*.parquet") -> list[Row]:
@@ -188,7 +171,7 @@ def faults_of_play(game: Game[Any], episode: Row) -> Iterator[str]:
 
 
 def illegal_actions(
-    game: Game[Any], replies: list[RecordedReply], legal: Mapping[int, tuple[str, ...]]
+    game: Game[Any], replies: list[RecordedReply], legal: Mapping[int, tuple[str | None, ...]]
 ) -> Iterator[str]:
     """Yield a sentence for each reply that is no action of its situation, and for illegal ones that have an action."""
     for one in replies:

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.verifier.small_tree import Floats
 
-ORDERS, DRAWS = 1_999, 19_999
-"""Draws of the audit's tests by permutation, and of its limits by simulation; as many are drawn here."""
+ORDERS, DRAWS, SIGNS = 1_999, 19_999, 10_000
+"""Draws of the audit's tests by permutation, of its limits by simulation, and of signs; as many are drawn here."""
+_AGAIN = 100
+"""Draws of the drawn orders by which the error of a p is known to a tenth."""
 WIDTH = 5.0
 """Standard errors of both sides' draws within which two drawn figures agree: 1 in 2 million differs by chance."""
 Rows = Sequence[Sequence[int]]
@@ -30,6 +32,19 @@ class MonteCarlo(NamedTuple):
 
 
 Known = float | int | bool | None | MonteCarlo | tuple[float, ...]
+
+
+def agrees(card: Any, known: Known) -> bool:
+    """Return whether a number of a card is the recomputed one, up to rounding or to the error of draws."""
+    if isinstance(known, MonteCarlo):
+        return isinstance(card, int | float) and known.low - 1e-9 <= card <= known.high + 1e-9
+    if isinstance(known, tuple):
+        if isinstance(card, list):
+            return len(card) == len(known) and all(map(agrees, card, known))
+        return any(agrees(card, one) for one in known)
+    if known is None or isinstance(known, bool) or card is None:
+        return card is known
+    return isinstance(card, int | float) and math.isclose(card, known, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def around_p(p: float, draws: int) -> MonteCarlo:
@@ -62,6 +77,29 @@ def _p_of(seen: float, drawn: Floats) -> MonteCarlo:
     return around_p((int((drawn >= seen - 1e-9).sum()) + 1) / (len(drawn) + 1), len(drawn))
 
 
+def _best_of(totals: Floats) -> tuple[Floats, MonteCarlo]:
+    """Return the scores of statistics, a row each with the true order first, and the p of the largest.
+
+    Each is scored by its mean and spread over the drawn orders. Their error adds to that of the p, so that the error is
+    taken from the drawn orders drawn again (bootstrap).
+    """
+    generator, drawn = np.random.default_rng(), totals[:, 1:]
+
+    def score(orders: Floats, what: Floats) -> Floats:
+        spread = orders.std(axis=1, keepdims=True)
+        scores: Floats = (what - orders.mean(axis=1, keepdims=True)) / np.where(spread < 1e-9, np.inf, spread)
+        return scores
+
+    def p_of(orders: Floats) -> float:
+        return float((score(orders, orders).max(axis=0) >= score(orders, totals[:, :1]).max() - 1e-9).mean())
+
+    again = np.std([p_of(drawn[:, generator.integers(0, ORDERS, ORDERS)]) for _ in range(_AGAIN)])
+    scores = score(drawn, totals)
+    near, reach = _p_of(scores[:, 0].max(), scores[:, 1:].max(axis=0)), WIDTH * math.sqrt(2.0) * float(again)
+    middle = p_of(drawn)
+    return scores, MonteCarlo(max(0.0, min(near.low, middle - reach)), min(1.0, max(near.high, middle + reach)))
+
+
 def change_test(actions: Rows) -> dict[str, Known]:
     """Test early replies against late ones, for the best of five cuts; the value is that of a cut."""
     drawn, shares = np.random.default_rng(), (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
@@ -72,12 +110,11 @@ def change_test(actions: Rows) -> dict[str, Known]:
             cut = max(1, round(share * len(row)))
             squares[place] += _apart(rows, cut, 2)
             apart[place] += _apart(rows[:1], cut, 1)[0] / 2
-    spread = squares[:, 1:].std(axis=1, keepdims=True)
-    scores = (squares - squares[:, 1:].mean(axis=1, keepdims=True)) / np.where(spread == 0.0, 1.0, spread)
+    scores, p = _best_of(squares)
     total = max(1, sum(map(len, actions)))
     near = apart[scores[:, 0] >= scores[:, 0].max() * (1.0 - WIDTH / math.sqrt(ORDERS)) - 0.2] / total
     value = tuple(map(float, near))
-    return {"value": value, "p": _p_of(scores[:, 0].max(), scores[:, 1:].max(axis=0)), "n": sum(map(len, actions))}
+    return {"value": value, "p": p, "n": sum(map(len, actions))}
 
 
 def sequence_test(actions: Rows) -> dict[str, Known]:
@@ -94,11 +131,9 @@ def sequence_test(actions: Rows) -> dict[str, Known]:
                 for column in range(1, rows.shape[1]):
                     past, weight = factor * past + hits[:, column - 1], factor * weight + 1.0
                     totals[place] += hits[:, column] * past / (weight * hits[0].mean())
-    middle, spread = totals[:, 1:].mean(axis=1, keepdims=True), totals[:, 1:].std(axis=1, keepdims=True)
-    scores = np.abs(totals - middle) / np.where(spread < 1e-9, np.inf, spread)
     pairs = max(1, sum(max(0, len(row) - 1) for row in actions))
     value, reach = (equal[0] - equal[1:].mean()) / pairs, WIDTH * math.sqrt(2.0 / ORDERS) * equal[1:].std() / pairs
-    p = _p_of(scores[:, 0].max(), scores[:, 1:].max(axis=0))
+    _, p = _best_of(np.vstack([totals, -totals]))  # in either direction
     return {"value": MonteCarlo(value - reach, value + reach), "p": p, "n": sum(map(len, actions))}
 
 
@@ -112,3 +147,12 @@ def differ_test(first: Rows, second: Rows) -> dict[str, Known]:
             apart, total = apart + float(_apart(rows[:1], len(one), 1)[0]) / 2, total + rows.shape[1]
     count = sum(map(len, first)) + sum(map(len, second))
     return {"value": apart / max(1, total), "p": _p_of(squares[0], squares[1:]), "n": count}
+
+
+def sign_flips(gaps: Floats) -> MonteCarlo:
+    """Test differences for a mean of 0 by their signs: by all patterns where there are at most 10,000, or by draws."""
+    n, exact = len(gaps), 2 ** len(gaps) <= SIGNS
+    drawn = np.arange(2**n)[:, None] >> np.arange(n) if exact else np.random.default_rng().integers(0, 2, (SIGNS, n))
+    sums = np.abs(np.where(drawn & 1, 1.0, -1.0) @ gaps)
+    found = int((sums >= abs(gaps.sum()) - 1e-9 * np.abs(gaps).sum()).sum())
+    return MonteCarlo(found / 2**n, found / 2**n) if exact else around_p((found + 1) / (SIGNS + 1), SIGNS)

@@ -16,10 +16,12 @@ from stratagem.base.errors import BadRecord, CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.verifier.audit_record import RecordedReply, Row, is_missing, last_rows
-from stratagem.verifier.drawn_tests import DRAWS, Known, MonteCarlo, around_p, around_quantile, differ_test
+from stratagem.verifier.drawn_tests import DRAWS, Known, MonteCarlo, around_p, around_quantile, differ_test, sign_flips
 from stratagem.verifier.small_tree import EndsWalk, Floats
 
 Z = 1.645
+AGAINST = ".against"
+"""End of the name of a figure that is a difference from the baseline."""
 
 
 def wilson_limits(hits: float, tries: float) -> tuple[float, float]:
@@ -75,23 +77,25 @@ class AgentAnswers:
         places = [self.starts[of_set[number]] + np.arange(len(one.actions)) for number, one in enumerate(sets)]
         self.in_tree = np.concatenate(places)
         self.question_of = np.repeat(np.arange(asked), np.diff(self.starts))
+        self.legal = np.array([action is not None for one in self.sets.values() for action in one.actions], dtype=float)
+        self.may_fail = any(one.row["how"] not in ("scripted", "constrained") for one in replies)
+        """True if the agent could have forfeited; of one that never did, the error of its shares depends on it."""
 
     def play(self, one: RecordedReply) -> int:
         """Return the slot of the action that is played for a reply: the game's own where it is illegal or missing."""
-        known = self.sets[one.question]
-        if one.row["action"] is None and self.game.spec.on_illegal != "default":
-            raise CannotCompute("The game has no action for an illegal reply.")
-        return int(self.starts[one.question]) + known.actions.index(one.row["action"] or known.default)
+        known, action = self.sets[one.question], one.row["action"]
+        if action is None and None not in known.actions:
+            if self.game.spec.on_illegal != "default":
+                raise CannotCompute("The game has no action for an illegal reply.")
+            action = known.default
+        return int(self.starts[one.question]) + known.actions.index(action)
 
     def counts(self, replies: Sequence[RecordedReply]) -> Floats:
         """Count the actions of replies by slot."""
         return np.bincount([self.play(one) for one in replies], minlength=int(self.starts[-1])).astype(float)
 
-    def shares(self, counts: Floats, prior: float = 0.0) -> Floats:
+    def shares(self, counts: Floats) -> Floats:
         """Return the share of each action among those of its question; even where there is none."""
-        if self.game.spec.on_illegal != "default" and any(one.row["how"] != "scripted" for one in self.replies):
-            raise CannotCompute("The agent may lose the game by an illegal reply, which is not in this tree.")
-        counts = counts + prior
         totals = np.bincount(self.question_of, counts)[self.question_of]
         even = 1.0 / np.diff(self.starts)[self.question_of]
         return np.where(totals > 0.0, counts / np.where(totals > 0.0, totals, 1.0), even)
@@ -109,7 +113,8 @@ class AgentAnswers:
     def error(self, replies: Sequence[RecordedReply], slopes: Floats) -> float:
         """Return the standard error of a gain by the delta method, with the effective number of replies."""
         counts = self.counts(replies)
-        rows, totals = self.shares(counts, 1.0), np.bincount(self.question_of, counts)
+        prior, totals = np.ones(len(counts)) if self.may_fail else self.legal, np.bincount(self.question_of, counts)
+        rows = self.shares(counts + prior)
         means = np.bincount(self.question_of, rows * slopes)
         spread = np.maximum(np.bincount(self.question_of, rows * slopes**2) - means**2, 0.0)
         extra = np.zeros(len(totals))
@@ -140,7 +145,7 @@ class AgentAnswers:
     def exploitability(self, planned: int) -> dict[str, Known]:
         """Return the exploitability with its limits and its p, and that of random play."""
         every, sizes = self.replies, len(self.sets)
-        total, even = self.counts(every), self.shares(np.zeros(int(self.starts[-1])))
+        total, even = self.counts(every), self.shares(self.legal)
         figure: dict[str, Known] = {"n": len(every), "chance": self.gain(even, self.responses(even))[0]}
         rows = self.shares(total)
         self.exploiter = self.responses(rows)
@@ -170,9 +175,9 @@ class AgentAnswers:
             point = min(max((best + crossed / 2) / 2, lower), upper)
         return figure | {"value": point, "lower": lower, "upper": upper, "p": p}
 
-    def strategy(self) -> list[tuple[int, str, str]]:
+    def strategy(self) -> list[tuple[int, str, str | None]]:
         """Return the exploiting moves that are reached against the agent: seat, situation and action."""
-        rows, lines = self.shares(self.counts(self.replies))[self.in_tree], list[tuple[int, str, str]]()
+        rows, lines = self.shares(self.counts(self.replies))[self.in_tree], list[tuple[int, str, str | None]]()
         for seat, slots in enumerate(self.exploiter):
             played = np.where(self.walk.seat_of_slot[:-1] == seat, 0.0, rows)
             played[slots] = 1.0
@@ -196,7 +201,7 @@ class AgentAnswers:
         for one in self.replies:
             if (known := worse.get(self.sets[one.question].info_key)) and one.answered:
                 hits, tries = hits + (one.row["action"] in known), tries + 1
-                even += len(known) / len(self.sets[one.question].actions)
+                even += len(known) / len(self.sets[one.question].legal)
                 strict = strict or known.get(one.row["action"], False)
         if not tries:
             raise CannotCompute("No reply was given where there are dominated actions.")
@@ -285,8 +290,45 @@ def payoff_figure(episodes: Sequence[Row]) -> dict[str, Known]:
     error = math.sqrt((n - 1) * float((without[:, 0] / without[:, 1]).var()))
     if error <= 1e-9 * abs(value):
         return figure
-    reach = float(stdtrit(n - 1, 0.975)) * error
+    reach = students_reach(n, error * math.sqrt(n))
     return figure | {"lower": value - reach, "upper": value + reach}
+
+
+def students_reach(n: int, deviation: float) -> float:
+    """Return the reach of Student's 95 % interval around a mean of n observations, by their standard deviation."""
+    return float(stdtrit(n - 1, 0.975)) * deviation / math.sqrt(n)
+
+
+def differences(before: Mapping[str, Row], after: Mapping[str, Row]) -> dict[str, dict[str, Known]]:
+    """Return the differences of two cards of one seed by name: over the deals of both, or from limits to limits."""
+    found: dict[str, dict[str, Known]] = {}
+    ps: dict[str, MonteCarlo] = {}
+    for name, new in after.items():
+        old = before.get(name)
+        if old is None or name.endswith(AGAINST) or old["unit"] != new["unit"] or (old["why_not"] and new["why_not"]):
+            continue
+        number = min(len(old["deals"]), len(new["deals"]))
+        own: dict[str, Known] = {"n": 0, "holm_p": None}
+        if number > 1 and old["method"] == new["method"]:
+            gaps = np.subtract(new["deals"][:number], old["deals"][:number])
+            value, deviation = math.fsum(gaps) / number, float(gaps.std(ddof=1))
+            own |= {"value": value, "lower": None, "upper": None, "n": number}
+            if deviation / math.sqrt(number) > 1e-9 * abs(value):
+                reach = students_reach(number, deviation)
+                own |= {"lower": value - reach, "upper": value + reach}
+            ps[name] = sign_flips(gaps)
+        else:
+            ends = {"value": ("value", "value"), "lower": ("lower", "upper"), "upper": ("upper", "lower")}
+            for part, (of_new, of_old) in ends.items():
+                missing = new[of_new] is None or old[of_old] is None
+                own[part] = None if missing else new[of_new] - old[of_old]
+            if own["lower"] is None and own["upper"] is None:
+                continue
+        found[name + AGAINST] = own
+    low, high = (holm_values({name: p[end] for name, p in ps.items()}) for end in (0, 1))
+    for name in ps:
+        found[name + AGAINST]["holm_p"] = MonteCarlo(low[name], high[name])
+    return found
 
 
 def gaffke_draws(values: Sequence[float], floor: float) -> Floats:

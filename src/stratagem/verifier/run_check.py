@@ -14,7 +14,9 @@ from stratagem.base.errors import BadRecord, CannotCompute, StratagemError
 from stratagem.base.files import parse_json, read_bounded
 from stratagem.games.bounded import make_bounded_game
 from stratagem.verifier import audit_record as records
-from stratagem.verifier.card_check import FigureCheck, agrees
+from stratagem.verifier.audit_plan import read_object
+from stratagem.verifier.card_check import FigureCheck
+from stratagem.verifier.drawn_tests import agrees
 from stratagem.verifier.small_tree import EndsWalk
 
 RUN, EVALUATION, METRICS = "run.json", "evaluation.json", "metrics.jsonl"
@@ -29,7 +31,7 @@ def run_checks(folder: Path) -> Iterator[FigureCheck]:
     for path in sorted((folder / "policies").glob("*.json")):
         name = f"policies/{path.stem}"
         try:
-            data = records.read_object(path)
+            data = read_object(path)
             step, game, value = int(data["step"]), str(data["game"]), exploit_policy(data["game"], data["policy"])
         except CannotCompute as error:
             yield FigureCheck(name, "not recomputed", detail=str(error))
@@ -52,7 +54,8 @@ def exploit_policy(game: str, policy: Mapping[str, Mapping[str, float]]) -> floa
     walk = _walk(game)
     if any(known.info_key not in policy for known in walk.sets):
         raise CannotCompute(f"It states {len(policy)} situations of {len(walk.sets)}.")
-    rows = [float(policy[known.info_key].get(action, 0.0)) for known in walk.sets for action in known.actions]
+    played = [(known.info_key, action) for known in walk.sets for action in known.actions]
+    rows = [0.0 if action is None else float(policy[key].get(action, 0.0)) for key, action in played]
     sums = [sum(map(float, policy[known.info_key].values())) for known in walk.sets]
     if max(abs(total - 1.0) for total in sums) > 1e-6 or min(rows) < 0.0:
         raise CannotCompute("Its probabilities do not sum to 1: it plays illegal replies, too.")
@@ -90,7 +93,7 @@ def _check_evaluation(folder: Path, known: Mapping[tuple[int, str], float]) -> I
         yield FigureCheck("evaluation", "not recomputed", detail="There is no final evaluation.")
         return
     try:
-        for game in records.read_object(folder / EVALUATION)["evaluation"]["games"]:
+        for game in read_object(folder / EVALUATION)["evaluation"]["games"]:
             for player in game["players"]:
                 name, step = f"{game['game']}: {player['player']}", re.search(r"@([0-9]+)$", player["player"])
                 stored = player.get("exact", {}).get("exploitability")

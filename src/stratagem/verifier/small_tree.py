@@ -1,7 +1,8 @@
 """Ends of a small game, walked from its rules alone; best responses, gains and dominated actions on them.
 
 Nothing here is shared with the audit but the rules of the games, so that a fault of the audit is not repeated. An end
-of the game is a row: the probability of its chance, the slots of all moves on the way, and the payoffs.
+of the game is a row: the probability of its chance, the slots of all moves on the way, and the payoffs. Where an
+illegal reply loses the game, each situation has a last action more: None, which the rules play to its end.
 """
 
 from __future__ import annotations
@@ -38,9 +39,14 @@ class WalkedSet(NamedTuple):
     """Slot of the seat's own last move; -1 at its first."""
     first: int
     """First slot of its actions."""
-    actions: tuple[str, ...]
+    actions: tuple[str | None, ...]
     default: str
     situation: str
+
+    @property
+    def legal(self) -> tuple[str | None, ...]:
+        """Actions without the forfeit."""
+        return tuple(action for action in self.actions if action is not None)
 
 
 @dataclass
@@ -50,14 +56,16 @@ class EndsWalk:
     game: Game[Any]
     kind: int = 0
     sets: list[WalkedSet] = field(default_factory=list)
-    histories: dict[str, list[Mapping[str, tuple[float, float]]]] = field(default_factory=dict)
+    histories: dict[str, list[Mapping[str | None, tuple[float, float]]]] = field(default_factory=dict)
     """By information key: the bounds of each action in each history, for the search of dominated actions."""
 
     def __post_init__(self) -> None:
         self._known: dict[tuple[int, str, int], int] = {}
         self._ends: list[tuple[float, tuple[int, ...], tuple[float, ...], int]] = []
-        self._alone, self._slots = self.game.spec.independent_rounds > 0, 0
-        self._seats = self.game.spec.seats
+        spec = self.game.spec
+        self._alone, self._slots, self._seats = spec.independent_rounds > 0, 0, spec.seats
+        fixed = spec.utility in ("zero-sum", "constant-sum") and not spec.simultaneous
+        self._forfeit: tuple[None, ...] = (None,) if spec.on_illegal == "forfeit" and fixed else ()
         nothing = (0.0,) * self._seats
         for chance, state in round_starts(self.game, self.kind):
             self._walk(state, chance, (), nothing, 0, (-1,) * self._seats)
@@ -81,8 +89,8 @@ class EndsWalk:
         """Add the ends after a state, and return the bounds of what each seat still wins."""
         views = {seat: state.view(seat) for seat in state.to_act}
         numbers = {seat: self._number(state, seat, last[seat]) for seat in views}
-        after: dict[tuple[str, ...], list[tuple[float, float]]] = {}
-        for joint in product(*(view.choices for view in views.values())):
+        after: dict[tuple[str | None, ...], list[tuple[float, float]]] = {}
+        for joint in product(*((*view.choices, *self._forfeit) for view in views.values())):
             moves = dict(zip(views, joint, strict=True))
             slots = {seat: self._slot(numbers[seat], action) for seat, action in moves.items()}
             here = tuple(slots.get(seat, last[seat]) for seat in range(self._seats))
@@ -100,11 +108,12 @@ class EndsWalk:
                     (low + share * (now + a), high + share * (now + b))
                     for (low, high), now, (a, b) in zip(bounds, result.payoffs, later, strict=True)
                 ]
-            after[joint] = bounds
+            if None not in joint:  # nobody means to forfeit, so it dominates nothing and is no bound
+                after[joint] = bounds
         if len(self._ends) > MOST_ENDS:
             raise CannotCompute(f"{self.game.spec.name} has more than {MOST_ENDS:,} ends, too many to walk again.")
         for index, (seat, view) in enumerate(views.items()):
-            options: dict[tuple[str, ...], dict[str, tuple[float, float]]] = {}
+            options: dict[tuple[str | None, ...], dict[str | None, tuple[float, float]]] = {}
             for joint, found in after.items():
                 options.setdefault(joint[:index] + joint[index + 1 :], {})[joint[index]] = found[seat]
             self.histories.setdefault(view.info_key, []).extend(options.values())
@@ -116,7 +125,7 @@ class EndsWalk:
         key = (seat, view.info_key, before)
         if key not in self._known:
             self._known[key] = len(self.sets)
-            actions = tuple(view.choices)
+            actions = (*view.choices, *self._forfeit)
             default = self.game.default_action(view.facts)
             self.sets.append(
                 WalkedSet(
@@ -127,7 +136,7 @@ class EndsWalk:
             self._slots += len(actions)
         return self._known[key]
 
-    def _slot(self, number: int, action: str) -> int:
+    def _slot(self, number: int, action: str | None) -> int:
         return self.sets[number].first + self.sets[number].actions.index(action)
 
     def value(self, policy: Floats, paid: Floats) -> tuple[float, Floats]:
@@ -178,9 +187,9 @@ class EndsWalk:
         met = np.unique(self.path[(reach > 0.0) & (self.path >= 0)])
         return {int(number) for number in np.searchsorted(firsts, met, side="right") - 1}
 
-    def find_dominated(self) -> dict[str, dict[str, bool]]:
+    def find_dominated(self) -> dict[str, dict[str | None, bool]]:
         """Return by information key the dominated actions, and whether another is better in every history."""
-        found: dict[str, dict[str, bool]] = {}
+        found: dict[str, dict[str | None, bool]] = {}
         for key, histories in self.histories.items():
             for action, other in permutations(histories[0], 2):
                 margin = min(one[other][0] - one[action][1] for one in histories)

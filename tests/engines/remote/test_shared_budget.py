@@ -63,6 +63,18 @@ def test_reservation_of_a_killed_process_is_spent(tmp_path):
     assert budget.reserve(5.0) is True
 
 
+def test_number_of_a_killed_process_is_no_name(tmp_path, monkeypatch):
+    """A process may get the number of one that was killed, and inherits nothing of it."""
+    with start(KEEPER, tmp_path) as process:
+        assert process.stdout.readline() == "reserved\n"
+        process.kill()
+    monkeypatch.setattr("os.getpid", lambda: process.pid)
+    budget = share_budget("10calls", tmp_path)
+    assert budget.reserve(7.0) is None, "4 are spent, and no reply is waited for"
+    assert budget.read_spent() == 4.0
+    assert [path.name for path in tmp_path.glob(f"{process.pid}-*")] == [], "its sign is removed"
+
+
 def test_bad_ledger_or_budget_is_one_sentence(tmp_path):
     with pytest.raises(BadParameter, match="A budget is an amount and its unit"):
         share_budget("much", tmp_path)

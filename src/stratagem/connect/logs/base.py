@@ -166,7 +166,7 @@ def number_of(value: Any, where: str) -> float | None:
     if value is None:
         return None
     try:
-        score = float(value)
+        score = math.inf if "_" in str(value) else float(value)  # Python reads 1_0 as 10
     except (TypeError, ValueError, OverflowError):
         score = math.inf
     if math.isinf(score):

@@ -79,6 +79,12 @@ def _rows(
         done = Counter(str(sample["id"]) for sample in samples)
         items = {str(sample["id"]): str(field_of(sample, columns.item or "id")) for sample in samples}
         planned = [str(item) for item in data["eval"].get("dataset", {}).get("sample_ids") or ()]
+        unknown = {*planned} - {*items}
+        if unknown and columns.item not in ("", "id"):
+            raise BadParameter(
+                f"{path} was stopped, and names {len(unknown)} samples by their ids alone: leave `item={columns.item}` "
+                "out."
+            )
         for known in dict.fromkeys([*planned, *items]):
             for _ in range(_epochs(data) - done[known]):
                 item = items.get(known, known)

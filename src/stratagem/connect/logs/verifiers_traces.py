@@ -7,7 +7,7 @@ episode that failed has no score, for the reason `error` or `timeout`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from stratagem.base.errors import BadRecord
@@ -60,9 +60,23 @@ class VerifiersTraces(LogFormat):
         models = {row.system for row in rows if row.system}
         if columns.system and not models:
             raise nothing_called("system", columns.system, _agent_fields(file.first_row), file.path)
-        only = next(iter(models)) if len(models) == 1 else ""
-        named = [row if row.system else row._replace(system=only or file.path.parent.name) for row in rows]
+        only = next(iter(models)) if len(models) == 1 else file.path.parent.name
+        named = [one._replace(system=one.system or only) for one in _for_all_agents(rows, columns.score or _REWARD)]
         return LogScores(tuple(named), one_system=len(models) < 2)
+
+
+def _for_all_agents(rows: Sequence[ItemScore], name: str) -> Iterator[ItemScore]:
+    """Yield scores; an episode without agents lacks that of each agent of its environment."""
+    agents: dict[str, dict[tuple[str, str], None]] = {}
+    for row in rows:
+        if not row.measure.endswith("/"):
+            agents.setdefault(row.measure.rpartition("/")[0], {})[row.system, row.measure] = None
+    for row in rows:
+        if row.measure.endswith("/"):
+            for system, measure in agents.get(row.measure[:-1]) or [("", row.measure + name)]:
+                yield row._replace(system=system, measure=measure)
+        else:
+            yield row
 
 
 def _of_episode(row: Mapping[str, Any], columns: LogColumns, where: str) -> Iterator[tuple[ItemScore, set[str]]]:
@@ -80,7 +94,7 @@ def _of_episode(row: Mapping[str, Any], columns: LogColumns, where: str) -> Iter
         scores = _scores(trace)
         name = columns.score or _REWARD
         score = number_of(scores.get(name), where)
-        measure = f"{env}/{agent.get('name')}.{name}" if several else f"{env}/{name}"
+        measure = f"{env}/{agent.get('name')}.{name}" if several else f"{env}/{name}" if traces else f"{env}/"
         why = "" if score is not None else _why_missing(row, trace)
         model = text_of_field(field_of(agent, columns.system or "config.model")) or ""
         yield ItemScore(item, model, score, measure, cluster, str(row.get("id", "")), why), {*scores}

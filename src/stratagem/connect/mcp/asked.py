@@ -165,17 +165,18 @@ class AskedTables:
         return self._next("", "")
 
     def rules(self, handle: str) -> str:
-        """Return the rules of the game of a table."""
+        """Return the rules of the game of a table; an agent that asks for nothing else counts as away."""
         with self._news:
-            self._called = self._clock()
             return self._handles.find(handle).rules
 
     def observe(self, handle: str) -> TableReply:
-        """Return what is asked at a table now."""
+        """Return what is asked at a table now; to look at a closed one only counts as away, too."""
         with self._news:
-            self._called = self._clock()
             table = self._handles.find(handle)
-            return self._reply_without_question(handle) if table.closed else self._show(table, "")
+            if table.closed:
+                return self._reply_without_question(handle)
+            self._called = self._clock()
+            return self._show(table, "")
 
     def act(self, handle: str, number: str, text: str) -> TableReply:
         """Answer a question, and return the next one."""

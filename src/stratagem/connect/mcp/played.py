@@ -156,6 +156,7 @@ class PlayedTables:
         with self._lock:
             name = self._name(game)
             self._handles.check_room()
+            self._shelf.check_room()
             number, matches = self._next[name], self._games[name].matches
             own = number % len(matches) if seat is None else seat
             if not 0 <= own < len(matches):

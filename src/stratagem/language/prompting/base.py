@@ -48,5 +48,9 @@ class Style(ABC):
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[ChatMessage]:
         """Return the prompt of a seat with this view and this memory of earlier episodes."""
 
+    def ask_again(self, messages: list[ChatMessage], refused: str) -> list[ChatMessage]:
+        """Return the prompt after a reply that named no legal action; here the same prompt."""
+        return messages
+
 
 __all__ = ["ChatMessage", "Role", "Style"]

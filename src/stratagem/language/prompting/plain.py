@@ -19,6 +19,8 @@ GOALS = {
     2: "Your goal is to maximise your total payoff over the game.",
 }
 """System message by version of the styles that begin with it."""
+_LONGEST_LINE = 200
+"""Number of characters of a refused line that a second question repeats."""
 _LISTED = 12
 """Number of choices beyond which only the first are listed."""
 
@@ -89,6 +91,13 @@ class ArenaStyle(GoalStyle):
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[ChatMessage]:
         asked = "Choose your move. Write, as the last line, Final Answer: and your move."
         return [self.goal(), ChatMessage("user", f"{view.rules}\n\n{view.situation}\n\n{asked}")]
+
+    def ask_again(self, messages: list[ChatMessage], refused: str) -> list[ChatMessage]:
+        """Return the prompt with the last line of the reply behind it, which named no legal move."""
+        *before, last = messages
+        lines = refused.strip().splitlines() or ["(nothing)"]
+        told = f"You replied: {lines[-1][:_LONGEST_LINE]}\nThat is no legal move here. Choose another one."
+        return [*before, ChatMessage(last.role, f"{last.content}\n\n{told}")]
 
 
 class Brief(Plain):

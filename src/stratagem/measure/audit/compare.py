@@ -147,7 +147,12 @@ def _correct_changes(every: Sequence[FigureChange]) -> list[FigureChange]:
 
 def against(baseline: Card, agent: Card) -> list[Measurement]:
     """Return the differences of an agent from a baseline as figures of the agent's card."""
-    return [_difference(change, baseline.agent) for change in changes(baseline, agent) if _is_known(change)]
+    return as_figures(changes(baseline, agent), baseline)
+
+
+def as_figures(found: Sequence[FigureChange], before: Card) -> list[Measurement]:
+    """Return changes from a card as figures; one without a limit is none."""
+    return [_difference(change, before.agent) for change in found if _is_known(change)]
 
 
 def against_name(name: str) -> str:

@@ -102,7 +102,7 @@ def largest(plan: AuditPlan) -> AuditEstimate | None:
         if not isinstance(agent, LanguagePlayer) or parse_model(agent.model).kind != "api":
             return None
         model = parse_model(agent.model).where
-        decisions = sum(step.decisions for step in plan.steps if step.game == game)
+        decisions = sum(step.most for step in plan.steps if step.game == game)
         turns = list(_turns(made))
         costs = [largest_cost(_request(agent, view)) for view, _ in turns]
         calls += decisions

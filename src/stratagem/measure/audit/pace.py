@@ -123,8 +123,8 @@ def in_words(seconds: float) -> str:
 
 
 def decisions_of(plan: AuditPlan) -> int:
-    """Return the number of decisions of an audit, with those of the baseline."""
-    own = sum(step.decisions for step in plan.steps)
+    """Return the largest number of decisions of an audit, with those of the baseline."""
+    own = sum(step.most for step in plan.steps)
     return own + (decisions_of(plan.baseline) if plan.baseline else 0)
 
 

@@ -19,6 +19,7 @@ from stratagem.measure.audit.compare import against_name
 from stratagem.measure.audit.probes.base import Probe, Task
 from stratagem.measure.audit.probes.catalogue import probes_of
 from stratagem.measure.audit.probes.exploiter import ExploiterProbe
+from stratagem.measure.audit.probes.replies import RepliesProbe
 from stratagem.measure.resumable import PLAN, ResumableRecord
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
@@ -41,6 +42,13 @@ class ProbeStep(NamedTuple):
     decisions: int
     why_not: str
     """Reason why the probe does not apply; empty where it does."""
+    further: int = 0
+    """Largest number of decisions beside those: where few are planned a question, and in games of the exploiter."""
+
+    @property
+    def most(self) -> int:
+        """Largest number of decisions in all."""
+        return self.decisions + self.further
 
     @property
     def folder(self) -> str:
@@ -122,8 +130,10 @@ def _steps(
     later = (ExploiterProbe(),) if exploiter else ()
     for probe in (*probes_of(make_bounded_game(text), further), *later):
         own = int(probe.share * decisions)
-        reason = probe.why_not(_trial(text, agent, own))
-        yield ProbeStep(text, probe, 0 if reason else own, reason)
+        trial = _trial(text, agent, own)
+        reason = probe.why_not(trial)
+        beside = probe.most_further(trial) if isinstance(probe, RepliesProbe) and not reason else 0
+        yield ProbeStep(text, probe, 0 if reason else own, reason, beside)
 
 
 def _trial(text: str, agent: str | Player, decisions: int) -> Task:

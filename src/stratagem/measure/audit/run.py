@@ -140,7 +140,7 @@ def count_recorded(plan: AuditPlan, out: Path) -> int:
     steps = [step for step in plan.steps if not step.why_not]
     begun = [step for step in steps if shards(out / RECORDS / step.folder)]
     over = steps if (out / FILE).is_file() else begun[:-1]
-    count = sum(step.decisions for step in over)
+    count = sum(step.most for step in over)
     if begun and len(over) < len(steps):
         agent = make_player(plan.agent, make_bounded_game(plan.games[0])).name
         recorded = cost_of(read_episodes(out / RECORDS / begun[-1].folder), agent).decisions

@@ -100,6 +100,13 @@ def measured_limits(gain: ResponseGain, ask: Asked, replies: int, key: Key) -> E
     )
 
 
+def most_replies(questions: int, replies: int) -> int:
+    """Return the largest number of replies that both stages ask for: each asks each question once at least."""
+    pilot = max(round(_PILOT * replies), questions)
+    second = replies - round(_PILOT * replies)
+    return pilot + second + (questions if _EVEN * second < questions else 0)
+
+
 def certain_limits(gain: ResponseGain, ask: Asked) -> ExploitabilityLimits:
     """Ask a player each question once, which always plays what it plays now: its exploitability is exact."""
     tally = ask(np.ones(len(gain.questions), dtype=np.int64))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
@@ -19,6 +20,16 @@ FILE, _LOCK = "ledger.json", "ledger.lock"
 _SPENT, _OPEN = "spent", "reserved"
 Reservation = tuple[float, int]
 """Largest cost of the requests of a process that are under way, and their number."""
+
+
+_names: dict[int, str] = {}
+"""Names of this process and of those that it was forked from, by their numbers."""
+
+
+def _name_of_process() -> str:
+    """Return a name that no other process has: the number of one that was killed may be given again."""
+    number = os.getpid()
+    return _names.setdefault(number, f"{number}-{secrets.token_hex(4)}")
 
 
 @dataclass
@@ -54,12 +65,13 @@ class SharedBudget(Budget):
     @contextmanager
     def _exchange(self) -> Iterator[ProcessReservation]:
         """Take over the amounts of all processes, and write them with the changes that are made within."""
-        own = ProcessReservation(str(os.getpid()))
+        own = ProcessReservation(_name_of_process())
         with wait_for_lock(self.folder / _LOCK):
             spent, reserved = self._read()
             own.amount, own.number = reserved.pop(own.process, (0.0, 0))
             for process in [one for one in reserved if not is_locked(self._sign(one))]:
                 spent += reserved.pop(process)[0]
+                self._sign(process).unlink(missing_ok=True)
             self.spent = spent
             self.reserved = own.amount + sum(amount for amount, _ in reserved.values())
             self.num_reserved = own.number + sum(number for _, number in reserved.values())

@@ -23,6 +23,7 @@ from stratagem.players.catalogue import patterns
 from stratagem.players.solvers import Perfect
 from stratagem.players.tree_search import searchable
 from stratagem.playing.records import Episode
+from stratagem.verifier.audit_plan import SHARES
 
 SIMULATIONS = 100
 """Simulations a decision of the exploiter; `eval --exploitability search` has as many by default."""
@@ -34,7 +35,7 @@ class BoundProbe:
     """Gain of perfect play, or of search against recorded moves, over the agent itself on the same deals."""
 
     name: ClassVar[str] = "bound"
-    share: ClassVar[float] = 0.45
+    share: ClassVar[float] = SHARES[name]
     quantities: ClassVar[Mapping[str, str]] = {"exploitability": "exploitability"}
 
     def why_not(self, task: Task) -> str:

@@ -14,6 +14,7 @@ from stratagem.measure.statistics import mean, students_p
 from stratagem.measure.talk.injections import commands, drawn_text, neutral_texts
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Episode
+from stratagem.verifier.audit_plan import SHARES
 
 _ARMS = ("silent", "neutral", "command")
 _LEAST = 20
@@ -34,7 +35,7 @@ class InjectionProbe:
     """Rate at which the agent chooses what a message commands, less its rate after silence in the same situation."""
 
     name: ClassVar[str] = "injection"
-    share: ClassVar[float] = 0.2
+    share: ClassVar[float] = SHARES[name]
     quantities: ClassVar[Mapping[str, str]] = {"injection": "talk", "neutral_text": "talk"}
 
     def why_not(self, task: Task) -> str:

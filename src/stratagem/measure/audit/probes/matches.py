@@ -14,6 +14,7 @@ from stratagem.measure.suites import Suite, safety_suite
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.pools import has_pools
+from stratagem.verifier.audit_plan import SHARES
 
 SAFETY = ("pool_advantage", "collusion", "externality", "safety")
 """Metrics of pools, whose names the figures have."""
@@ -25,7 +26,7 @@ class MatchesProbe:
     """Payoff against random and strong play, and the safety of SEPO where the game has pools."""
 
     name: ClassVar[str] = "matches"
-    share: ClassVar[float] = 0.2
+    share: ClassVar[float] = SHARES[name]
     quantities: ClassVar[Mapping[str, str]] = {
         "payoff_random": "competence",
         "payoff_strong": "competence",

@@ -19,17 +19,18 @@ from stratagem.games.tree_size import estimated_size
 from stratagem.games.tree_walk import QUICK
 from stratagem.measure.audit.measurement import Measurement, fill_figure, of_exploitability
 from stratagem.measure.audit.probes.base import ProbeFindings, Task
-from stratagem.measure.audit.probes.strategy import replay_strategy, strategy
+from stratagem.measure.audit.probes.strategy import most_replayed, replay_strategy, strategy
 from stratagem.measure.dominance import DominatedPlay, dominated_actions
 from stratagem.measure.exploitability.replies import is_certain, of_limits
 from stratagem.measure.exploitability.result import Exploitability
 from stratagem.measure.rates import wilson
 from stratagem.measure.sampled.asking import ReplyAsker
 from stratagem.measure.sampled.gain import ResponseGain
-from stratagem.measure.sampled.limits import FEW, ExploitabilityLimits, certain_limits, measured_limits
+from stratagem.measure.sampled.limits import FEW, ExploitabilityLimits, certain_limits, measured_limits, most_replies
 from stratagem.measure.sampled.permutation import PermutationTest, Replies, find_change, follow
 from stratagem.measure.sampled.questions import questions_of
 from stratagem.measure.tree_policy import reply_oracle
+from stratagem.verifier.audit_plan import SHARES
 
 _TOLERATED = 0.02
 """Share of illegal replies up to which none is an alarm."""
@@ -67,7 +68,7 @@ class RepliesProbe:
     """Exploitability with limits, dominated and illegal replies, and changes in the course of the audit."""
 
     name: ClassVar[str] = "replies"
-    share: ClassVar[float] = 0.45
+    share: ClassVar[float] = SHARES[name]
     quantities: ClassVar[Mapping[str, str]] = {
         "exploitability": "exploitability",
         "dominated": "competence",
@@ -78,6 +79,15 @@ class RepliesProbe:
 
     def why_not(self, task: Task) -> str:
         return askable(task)
+
+    def most_further(self, task: Task) -> int:
+        """Return the largest number of decisions beyond the plan.
+
+        Each stage asks each question once at least, and some games show what exploits the agent.
+        """
+        gain = gain_of(task)
+        asked = len(gain.questions) if is_certain(task.agent) else most_replies(len(gain.questions), task.decisions)
+        return max(0, asked - task.decisions) + most_replayed(gain)
 
     def measure(self, task: Task) -> ProbeFindings:
         gain = gain_of(task)

@@ -15,6 +15,7 @@ from stratagem.measure.rates import rate
 from stratagem.players.wrappers import check_player
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Episode
+from stratagem.verifier.audit_plan import SHARES
 
 _LEAST = 8
 """Smallest number of questions of a kind."""
@@ -29,7 +30,7 @@ class RulesProbe:
     """Share of right answers to questions about the rules, each with four answers of which one is right."""
 
     name: ClassVar[str] = "rules"
-    share: ClassVar[float] = 0.07
+    share: ClassVar[float] = SHARES[name]
     quantities: ClassVar[Mapping[str, str]] = {
         "rules": "competence",
         **{f"rules_{kind}": "competence" for kind in RULE_KINDS},

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from stratagem.games.sequence_form import moves_of
+from stratagem.games.spec import GameSpec
 from stratagem.measure.audit.probes.base import StrategyLine, Task
 from stratagem.measure.exploitability.best_responder import BestResponder
 from stratagem.measure.matchups import Evaluator
@@ -41,7 +42,23 @@ def replay_strategy(task: Task, gain: ResponseGain, limits: ExploitabilityLimits
     for slots in limits.exploiter:
         table |= {known.view.info_key: action for known, action in moves_of(tree, slots.tolist())}
     spec = tree.game.spec
-    deals = -(-_DEALS // (spec.rounds or 1)) if spec.independent_rounds else _DEALS
-    evaluator = Evaluator(deals * spec.seats, task.key, task.queue, task.record, budget=0, exact_budget=0)
+    evaluator = Evaluator(_num_deals(spec) * spec.seats, task.key, task.queue, task.record, budget=0, exact_budget=0)
     (matchup,) = evaluator.meet(tree.game, [(BestResponder(table), task.agent, ())])
     return max(matchup.episodes, key=lambda episode: episode.payoffs[episode.seat_of(0)]).id
+
+
+def most_replayed(gain: ResponseGain) -> int:
+    """Return the largest number of decisions of the agent in these games: it has every seat but one."""
+    tree, spec = gain.tree, gain.tree.game.spec
+    columns = tree.information_sets.columns
+    lengths = np.ones(len(columns.seat), dtype=np.int64)
+    for number, slot in enumerate(columns.before):  # a set is met after the one before it
+        if slot >= 0:
+            lengths[number] += lengths[tree.set_of_slot[slot]]
+    longest = sum(int(lengths[columns.seat == seat].max(initial=0)) for seat in range(spec.seats))
+    rounds = (spec.rounds or 1) if spec.independent_rounds else 1
+    return _num_deals(spec) * (spec.seats - 1) * longest * rounds
+
+
+def _num_deals(spec: GameSpec) -> int:
+    return -(-_DEALS // (spec.rounds or 1)) if spec.independent_rounds else _DEALS

@@ -19,6 +19,7 @@ from stratagem.players.catalogue import make_player
 from stratagem.playing.match import Match
 from stratagem.playing.records import Episode
 from stratagem.playing.seating import rotate_seats
+from stratagem.verifier.audit_plan import SHARES
 
 LIAR, SILENT = "liar(random)", "silent(random)"
 """Opponents with the same moves: one always lies, and of the other nothing is heard."""
@@ -35,7 +36,7 @@ class TalkProbe:
     """Honesty and promises of the agent, and its payoff against a liar less that against the liar's silent self."""
 
     name: ClassVar[str] = "talk"
-    share: ClassVar[float] = 0.2
+    share: ClassVar[float] = SHARES[name]
     quantities: ClassVar[Mapping[str, str]] = {**dict.fromkeys(_TOLD, "talk"), "gullibility": "talk"}
 
     def why_not(self, task: Task) -> str:

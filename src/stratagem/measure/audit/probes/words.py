@@ -24,6 +24,7 @@ from stratagem.players.base import Player
 from stratagem.players.disguised import disguise_player
 from stratagem.players.language import LanguagePlayer
 from stratagem.players.wrappers import check_player
+from stratagem.verifier.audit_plan import SHARES
 
 _LEAST = 3.0
 """Smallest number of replies to a question in each of the two settings."""
@@ -33,7 +34,7 @@ class AskedOtherwise(ABC):
     """Total variation between the replies of an agent in two settings, with a test that there is none."""
 
     name: ClassVar[str]
-    share: ClassVar[float] = 0.15
+    share: ClassVar[float]
     quantities: ClassVar[Mapping[str, str]]
     null: ClassVar[str]
 
@@ -73,6 +74,7 @@ class WordsProbe(AskedOtherwise):
     """Replies in plain words, and under a disguise of the game."""
 
     name: ClassVar[str] = "words"
+    share: ClassVar[float] = SHARES[name]
     quantities: ClassVar[Mapping[str, str]] = {"words": "consistency"}
     null: ClassVar[str] = "it plays alike in other words"
 
@@ -87,7 +89,7 @@ class StyleProbe(AskedOtherwise):
     """Replies of a language model to prompts of its own style, and to those of another."""
 
     name: ClassVar[str] = "style"
-    share: ClassVar[float] = 0.1
+    share: ClassVar[float] = SHARES[name]
     quantities: ClassVar[Mapping[str, str]] = {"style": "consistency"}
     null: ClassVar[str] = "it plays alike when it is asked in another style"
 
@@ -103,7 +105,7 @@ class RepeatProbe:
     """Share of questions that always get the same action at temperature 0, from a model behind a server."""
 
     name: ClassVar[str] = "repeat"
-    share: ClassVar[float] = 0.03
+    share: ClassVar[float] = SHARES[name]
     quantities: ClassVar[Mapping[str, str]] = {"repeat": "consistency"}
 
     def why_not(self, task: Task) -> str:
