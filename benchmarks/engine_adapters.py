@@ -79,7 +79,7 @@ def measure(repeats: int) -> Iterator[Figure]:
 
 
 def measure_several(lm: LanguageModel, repeats: int) -> Iterator[Figure]:
-    """Several replies an adapter, and the same rows without adapters, which is the limit for products of factors."""
+    """Several replies an adapter, and the same rows without adapters: the rest is the products of factors."""
     asked = [(*prompt[:-1], 1000 + number) for prompt in prompts(lm) for number in range(REPLIES)]
     names, engine, said = [name for name in SEATS for _ in range(REPLIES)], fresh(lm), dict[str, list[Ids]]()
 
@@ -108,5 +108,5 @@ def measure_several(lm: LanguageModel, repeats: int) -> Iterator[Figure]:
     yield found["batch"].figure(f"{name}: ours, one batch", "s")
     yield found["base"].figure(f"{name}: ours, the same rows without adapters", "s")
     yield found["batch"].times(found["turn"], f"{name}: times as fast as ours one after the other")
-    yield found["base"].times(found["base in turn"], f"{name}: the same without adapters, the limit")
+    yield found["base"].times(found["base in turn"], f"{name}: the same without adapters")
     yield count(f"{name}: replies that are the same", 100 * alike(said["batch"], said["turn"]), "%")
