@@ -15,7 +15,7 @@ from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.load import load
 
 SEATS = ("AUSTRIA", "ENGLAND", "FRANCE", "GERMANY", "ITALY", "RUSSIA", "TURKEY")
-RANK, LENGTH = 8, 40
+RANK, LENGTH, REPLIES = 8, 40, 4
 
 
 def add_adapters(lm: LanguageModel) -> None:
@@ -75,3 +75,38 @@ def measure(repeats: int) -> Iterator[Figure]:
     yield found["batch"].times(found["peft"], f"{name}: times as fast as peft's mixed batch")
     yield count(f"{name}: replies that are the same", 100 * alike(said["batch"], said["generate"]), "%")
     yield count(f"{name}: different replies among seats", len(set(said["batch"])), "")
+    yield from measure_several(lm, repeats)
+
+
+def measure_several(lm: LanguageModel, repeats: int) -> Iterator[Figure]:
+    """Several replies an adapter, and the same rows without adapters: the rest is the products of factors."""
+    asked = [(*prompt[:-1], 1000 + number) for prompt in prompts(lm) for number in range(REPLIES)]
+    names, engine, said = [name for name in SEATS for _ in range(REPLIES)], fresh(lm), dict[str, list[Ids]]()
+
+    def batch(side: str, adapters: list[str]) -> None:
+        engine.reset_cache()
+        said[side] = ours(engine, asked, LENGTH, adapters)
+
+    def in_turn(side: str, adapters: list[str]) -> None:
+        engine.reset_cache()
+        said[side] = []
+        for start in range(0, len(asked), REPLIES):
+            end = start + REPLIES
+            said[side] += ours(engine, asked[start:end], LENGTH, adapters[start:end])
+
+    base = [""] * len(asked)
+    found = race(
+        {
+            "batch": lambda: batch("batch", names),
+            "turn": lambda: in_turn("turn", names),
+            "base": lambda: batch("base", base),
+            "base in turn": lambda: in_turn("base", base),
+        },
+        repeats,
+    )
+    name = f"{len(SEATS)} adapters, {REPLIES} replies each"
+    yield found["batch"].figure(f"{name}: ours, one batch", "s")
+    yield found["base"].figure(f"{name}: ours, the same rows without adapters", "s")
+    yield found["batch"].times(found["turn"], f"{name}: times as fast as ours one after the other")
+    yield found["base"].times(found["base in turn"], f"{name}: the same without adapters")
+    yield count(f"{name}: replies that are the same", 100 * alike(said["batch"], said["turn"]), "%")

@@ -18,6 +18,7 @@ from stratagem import __version__
 from stratagem.algorithms.catalogue import ALGORITHMS, algorithm_of
 from stratagem.api import FUNCTIONS
 from stratagem.base.renamed.keys import RELEASES, renamed_keys
+from stratagem.base.setting_types import describe_fields
 from stratagem.base.settings import Settings
 from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.learn.advantages.catalogue import ESTIMATORS
@@ -120,14 +121,15 @@ def meanings():
     """By key every meaning, with the classes that give it."""
     found = defaultdict(lambda: defaultdict(list))
     for cls in CLASSES:
-        for name, field in cls.model_fields.items():
-            found[name][meaning(field.description)].append(cls.__name__)
+        texts = describe_fields(cls)
+        for name in cls.model_fields:
+            found[name][meaning(texts.get(name))].append(cls.__name__)
     return found
 
 
 def test_every_key_is_documented():
     assert [
-        f"{cls.__name__}.{name}" for cls in CLASSES for name, f in cls.model_fields.items() if not f.description
+        f"{cls.__name__}.{name}" for cls in CLASSES for name in cls.model_fields.keys() - describe_fields(cls).keys()
     ] == []
 
 

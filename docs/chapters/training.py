@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 from chapters.markdown import code, definition, page, table
 from stratagem.algorithms.sepo.recipe import SEPORecipe, SEPOSettings, read_recipe
 from stratagem.base.named import NamedObject
+from stratagem.base.setting_types import describe_fields
 from stratagem.base.settings import Settings
 from stratagem.games.safety.catalogue import SAFETY
 from stratagem.language.engines.spec import TrainableEngineSpec
@@ -114,15 +115,12 @@ def _table(name: str, settings: type[Settings]) -> str:
 
 def rows(settings: type[Settings], links: Links | None = None) -> Iterator[tuple[str, str, str, str]]:
     """A line for every setting; `links` says where the tables that are settings themselves are."""
+    texts = describe_fields(settings)
     for name, field in settings.model_fields.items():
+        if name not in texts:
+            raise RuntimeError(f"the setting {name} says nowhere what it does")
         told = kind(field.annotation, links) + _bounds(field)
-        yield code(name), told, _default(field.default), _meant(name, field)
-
-
-def _meant(name: str, field: FieldInfo) -> str:
-    if not field.description:
-        raise RuntimeError(f"the setting {name} says nowhere what it does")
-    return " ".join(field.description.split())
+        yield code(name), told, _default(field.default), " ".join(texts[name].split())
 
 
 def kind(annotation: Any, links: Links | None = None) -> str:

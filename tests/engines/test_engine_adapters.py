@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from itertools import combinations
 
 import pytest
 import torch
@@ -14,7 +15,7 @@ from stratagem.games.key import Key
 from stratagem.language.engines.base import PolicyNode, Prompt, Request, ScoreRequest
 from stratagem.language.engines.open import engine_for
 from stratagem.language.engines.transformers_engine import TransformersEngine
-from stratagem.language.engines.weights import BatchWeights
+from stratagem.language.engines.weights import BatchWeights, group_rows
 from stratagem.language.models.adapter_files import WEIGHTS
 from stratagem.language.models.adapters import add_adapter, save_adapter
 from stratagem.language.models.load import load
@@ -82,20 +83,31 @@ def test_each_row_of_a_pass_is_computed_under_its_own_adapter(manned, kind):
         return lm.model(text.expand(len(adapters), -1)).logits
 
     alone = {}
-    for name in ("one", "two"):
+    for name in NAMES:
         with torch.inference_mode(), weights.under([name]):
             (alone[name],) = logits(name)
-    assert not torch.allclose(alone["one"], alone["two"], atol=1e-2)
-    with torch.inference_mode(), weights.under(["one", "two"]):
+    for one, other in combinations(NAMES, 2):
+        assert not torch.allclose(alone[one], alone[other], atol=1e-2)
+    with torch.inference_mode(), weights.under(NAMES):
         for names in (
             ("one", "two"),
             ("two", "one"),
             ("two", "one", "one", "two"),
             ("two", "two", "one"),
             ("one", "two"),
+            ("one", "three", "two"),
+            ("", "one", "one", "two", "three"),
+            ("three", "", "one", "three", "", "two"),
+            ("", ""),
         ):
             for row, name in zip(logits(*names), names, strict=True):
                 assert torch.allclose(row, alone[name], atol=1e-4)
+
+
+def test_adapters_with_the_same_number_of_rows_are_one_product():
+    """Rows without an adapter, of which there are two here, are in none."""
+    assert group_rows([-1, 0, 0, 1, 1, 2, -1, 4, 5]) == [(0, 2, 1, 2), (2, 1, 5, 1), (4, 2, 7, 1)]
+    assert group_rows([1, 0]) == [(1, 1, 0, 1), (0, 1, 1, 1)]
 
 
 @pytest.mark.parametrize("alone", ["", "two"])

@@ -32,7 +32,7 @@ _SIZES = {"too_short": "at least", "too_long": "at most"}
 class Settings(BaseModel):
     """Frozen settings with typed fields and validated defaults; unknown keys are rejected."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     @model_validator(mode="before")
     @classmethod

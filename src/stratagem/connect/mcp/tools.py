@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from traceback import format_exception
 from typing import Annotated, Any, NamedTuple, Protocol
 
-from pydantic import Field, StrictInt, StrictStr
+from pydantic import ConfigDict, Field, StrictInt, StrictStr
 
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.base.settings import Settings
@@ -45,14 +45,20 @@ class TableSource(Protocol):
     def act(self, handle: str, number: str, text: str) -> TableReply: ...
 
 
-class RulesArguments(Settings):
+class ToolArguments(Settings):
+    """Arguments of a tool, whose documentation is part of their schema."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class RulesArguments(ToolArguments):
     """Arguments of `rules`."""
 
     table: Name = ""
     """Handle of a table; without it the reply tells the games here, and how to play."""
 
 
-class OpenArguments(Settings):
+class OpenArguments(ToolArguments):
     """Arguments of `open_table`."""
 
     game: Name = ""
@@ -61,14 +67,14 @@ class OpenArguments(Settings):
     """Seat, from 0; without it seats take turns."""
 
 
-class ObserveArguments(Settings):
+class ObserveArguments(ToolArguments):
     """Arguments of `observe`."""
 
     table: Name
     """Handle of the table."""
 
 
-class ActArguments(Settings):
+class ActArguments(ToolArguments):
     """Arguments of `act`."""
 
     table: Name
@@ -84,7 +90,7 @@ class ServedTool(NamedTuple):
 
     name: str
     description: str
-    arguments: type[Settings]
+    arguments: type[ToolArguments]
     call: Callable[[TableSource, Any], TableReply]
     changes: bool = False
     """True if a call changes a table."""

@@ -1,6 +1,6 @@
 """Weights of each row: the base, one adapter for all rows, or several adapters side by side.
 
-With several, their factors are stacked: one batched product over the adapters, each with its own rows, adds `(x A) B`
+With several, their factors are stacked: one batched product over adapters with the same number of rows adds `(x A) B`
 to a layer's output. So one pass costs one pass, however many adapters there are. A step that does not run the
 model's own layers takes the factors of the stack, also of a single adapter.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import torch
@@ -17,6 +18,10 @@ from stratagem.language.models.adapters import active, check_adapter, lora_layer
 from stratagem.language.models.language_model import LanguageModel
 
 Names = tuple[str, ...]
+
+
+_BASE = -1
+"""Number of a row without an adapter."""
 
 
 class AdapterFactors(NamedTuple):
@@ -28,15 +33,34 @@ class AdapterFactors(NamedTuple):
     """Second factors [A, r, out] with their columns in the product of the first ones, and in the output."""
 
 
-class Slots(NamedTuple):
-    """Rows by adapter, filled up to the same number for each."""
+class AdapterRun(NamedTuple):
+    """Neighbouring adapters with the same number of neighbouring rows each."""
 
-    rows: torch.Tensor
-    """Row of each slot."""
-    taken: torch.Tensor
-    """Slots that are not there to fill up."""
-    in_order: bool
-    """True if the slots are the rows as they stand."""
+    first: int
+    """Number of the first adapter."""
+    num_adapters: int
+    start: int
+    """First row."""
+    num_rows: int
+    """Rows of each adapter."""
+
+    @property
+    def adapters(self) -> slice:
+        """Numbers of the adapters."""
+        return slice(self.first, self.first + self.num_adapters)
+
+    @property
+    def rows(self) -> slice:
+        """Rows of all of them."""
+        return slice(self.start, self.start + self.num_adapters * self.num_rows)
+
+
+class RowGroups(NamedTuple):
+    """Rows of a pass by adapter, without those of the base."""
+
+    runs: list[AdapterRun]
+    order: torch.Tensor | None
+    """Rows in the order of the runs; None if they stand in it already."""
 
 
 class Stack:
@@ -51,7 +75,7 @@ class Stack:
         self._parts: dict[Hashable, AdapterFactors | None] = {}
         """Parts by their place; a graph reads them again, so they stay where they are."""
         self._adapters: Names = ()
-        self.slots = Slots(torch.zeros(0), torch.zeros(0), in_order=False)
+        self.groups = RowGroups([], None)
 
     def _forward(self, layer: Any) -> Callable[..., torch.Tensor]:
         """Compute a layer with the stack, in place of its own forward pass."""
@@ -70,14 +94,13 @@ class Stack:
         if (adapters := tuple(adapters)) == self._adapters:
             return
         self._adapters = adapters
-        rows = [[row for row, own in enumerate(adapters) if own == name] for name in self.names]
-        most = max(map(len, rows))
-        slots = [row for some in rows for row in (*some, *[-1] * (most - len(some)))]
-        self.slots = Slots(
-            torch.tensor([max(row, 0) for row in slots], device=self._device),
-            torch.tensor([slot for slot, row in enumerate(slots) if row >= 0], device=self._device),
-            slots == list(range(len(adapters))),
-        )
+        numbers = [self.names.index(name) if name else _BASE for name in adapters]
+        runs, order = group_rows(numbers), None
+        if sum(run.num_adapters for run in runs) > len({*numbers} - {_BASE}):  # fewer products weigh more than copies
+            own = [row for row, number in enumerate(numbers) if number != _BASE]
+            own.sort(key=numbers.__getitem__)
+            runs, order = group_rows([numbers[row] for row in own]), torch.tensor(own, device=self._device)
+        self.groups = RowGroups(runs, order)
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -106,19 +129,20 @@ class Stack:
         return self._parts[place]
 
     def _add(self, part: AdapterFactors, x: torch.Tensor, outputs: torch.Tensor) -> None:
-        slots, rows = self.slots, len(self._adapters)
-        if not len(slots.taken):
-            return
-        x, num_adapters = x.to(part.inward.dtype), len(self.names)
-        x = x if slots.in_order else x.reshape(rows, -1)[slots.rows]
-        inner = torch.bmm(x.reshape(num_adapters, -1, part.inward.shape[1]), part.inward)
-        for some, span, outward in part.outward:
-            if slots.in_order and outputs.dtype == outward.dtype:
-                outputs.view(num_adapters, -1, outputs.shape[-1])[..., span].baddbmm_(inner[..., some], outward)
-                continue
-            more = torch.bmm(inner[..., some], outward).to(outputs.dtype)
-            more = more.view(len(slots.rows), -1, more.shape[-1])[slots.taken]
-            outputs.view(rows, -1, outputs.shape[-1])[..., span].index_add_(0, slots.rows[slots.taken], more)
+        runs, order = self.groups
+        x, sums = (flat.view(len(self._adapters), -1, flat.shape[-1]) for flat in (x, outputs))
+        if order is not None:
+            x, sums = x[order], sums[order]
+        x, sums = x.to(part.inward.dtype), sums.to(part.inward.dtype)
+        for run in runs:
+            inner = torch.bmm(x[run.rows].reshape(run.num_adapters, -1, x.shape[-1]), part.inward[run.adapters])
+            own = sums[run.rows].view(run.num_adapters, -1, sums.shape[-1])
+            for some, span, outward in part.outward:
+                own[..., span].baddbmm_(inner[..., some], outward[run.adapters])
+        if order is not None:
+            outputs.view(len(self._adapters), -1, outputs.shape[-1])[order] = sums.to(outputs.dtype)
+        elif sums.dtype != outputs.dtype:
+            outputs.copy_(sums.view_as(outputs))
 
     def _part(self, layers: Sequence[Any]) -> AdapterFactors | None:
         inward, outward, start, end = list[torch.Tensor](), list[tuple[slice, slice, torch.Tensor]](), 0, 0
@@ -130,6 +154,22 @@ class Stack:
                 inward.append(factors[0])
                 outward.append((some, slice(start, end), factors[1]))
         return AdapterFactors(torch.cat(inward, dim=-1), outward) if outward else None
+
+
+def group_rows(numbers: Sequence[int]) -> list[AdapterRun]:
+    """Return the runs of rows that have these adapters, by number."""
+    runs, start = list[AdapterRun](), 0
+    for number, some in groupby(numbers):
+        run = AdapterRun(number, 1, start, sum(1 for _ in some))
+        start = run.rows.stop
+        if number == _BASE:
+            continue
+        last = runs[-1] if runs else None
+        if last and (last.adapters.stop, last.rows.stop, last.num_rows) == (number, run.start, run.num_rows):
+            runs[-1] = last._replace(num_adapters=last.num_adapters + 1)
+        else:
+            runs.append(run)
+    return runs
 
 
 def _stack_factors(layer: Any, names: Names, rank: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -191,7 +231,7 @@ class BatchWeights:
         self.adapters = tuple(adapters)
         if self.stack is not None:
             self.stack.rows(adapters)
-        return self.stack, None if self.stack is None else self.stack.slots
+        return self.stack, None if self.stack is None else self.stack.groups
 
     def forget(self) -> None:
         """Forget the stacks of changed weights."""
