@@ -55,12 +55,15 @@ class Item:
     """
 
     name: str = "card"
+    """Name in the rules, one word in the singular."""
     values: tuple[str | int, ...] = ()
     """Values from the lowest to the highest: names, or the numbers themselves."""
     copies: int = 1
+    """Number of cards of each value and suit."""
     suits: tuple[str, ...] = ()
     """Suits, written after the value; empty for cards without suits."""
     again: bool = False
+    """True if every deal shows any of the values, as a die does."""
 
     def __post_init__(self) -> None:
         if not is_plain_word(self.name):
@@ -200,9 +203,13 @@ class GameDescription:
     """Game as data; equal descriptions are equal games."""
 
     name: str
+    """Name of the game, one line."""
     steps: tuple[Step, ...]
+    """Steps of a round, in their order."""
     items: tuple[Item, ...] = ()
+    """Kinds of things that are dealt."""
     seats: int = 2
+    """Number of players, from 1 to 4."""
     rounds: int = 1
     """Largest number of rounds."""
     continuation: float = 1.0

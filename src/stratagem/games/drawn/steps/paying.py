@@ -23,6 +23,7 @@ class Split(Step):
     demand: str = "demand"
     """Name of the choice of numbers."""
     sum: float = 10.0
+    """Largest sum of all numbers that is paid."""
     worth: str = ""
     """Item whose number, in a player's hand, multiplies what the player gets; empty for none."""
     else_pays: float = 0.0
@@ -94,6 +95,7 @@ class Pool(Step):
     gift: str = "gift"
     """Name of the choice of numbers."""
     factor: float = 1.5
+    """Factor by which the sum of all gifts grows."""
 
     def check(self, game: GameDescription, number: int) -> None:
         check_numbers(game, self, "gift", self.gift, number)
@@ -134,14 +136,16 @@ class Pool(Step):
 class Table(Step):
     """Pay by a table over choices and dealt values: a matrix game, or the payoffs of a signalling game.
 
-    `over` names what the table depends on, as `ROLE.CHOICE`, `ROLE.ITEM` or `all.ITEM` for the open piece; `pays` has a
-    list in a list for each of them, and at last the amounts of the first player, the second and so on.
+    `over` names what the table depends on, as `ROLE.CHOICE`, `ROLE.ITEM` or `all.ITEM` for the open piece; `amounts`
+    has a list in a list for each of them, and at last the amounts of the first player, the second and so on.
     """
 
     do: ClassVar[str] = "table"
     pays: ClassVar[bool] = True
     over: tuple[str, ...] = ()
+    """Dimensions, such as `first.move`, `second.card` or `all.card`."""
     amounts: tuple[Any, ...] = ()
+    """Amounts in lists in one another, a level a dimension; the last level has one for each player."""
 
     def check(self, game: GameDescription, number: int) -> None:
         if not self.over:
