@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from chapters.markdown import block, code, definition, notes, page, table
-from stratagem.games.drawn.description import GameDescription, Item
+from stratagem.games.drawn.description import GameDescription, DealtItem
 from stratagem.games.drawn.steps import STEPS
 from stratagem.games.drawn.steps.choosing import Option
 
@@ -33,8 +33,8 @@ def game_language() -> str:
         "## The game",
         _keys(GameDescription),
         "## Items",
-        "A table `[[items]]` for each. " + definition(Item),
-        _keys(Item),
+        "A table `[[items]]` for each. " + definition(DealtItem),
+        _keys(DealtItem),
         "## Steps",
         "A table `[[steps]]` for each, with its kind as `do`. A player that is out is skipped. If one player of "
         "several is left, the round goes on to the steps that pay.",

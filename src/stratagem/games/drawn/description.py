@@ -47,7 +47,7 @@ class Words(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Item:
+class DealtItem:
     """Kind of thing that is dealt: the cards of a deck, or what dice and private values show.
 
     Cards are dealt without replacement: there are `copies` of each value and suit. With `again` every deal shows any
@@ -206,7 +206,7 @@ class GameDescription:
     """Name of the game, one line."""
     steps: tuple[Step, ...]
     """Steps of a round, in their order."""
-    items: tuple[Item, ...] = ()
+    items: tuple[DealtItem, ...] = ()
     """Kinds of things that are dealt."""
     seats: int = 2
     """Number of players, from 1 to 4."""
@@ -388,7 +388,7 @@ class RoundState(Protocol):
 class ItemError(BadParameter):
     """Mistake in a field of an item; the reader of the file adds its line."""
 
-    def __init__(self, item: Item, field: str, problem: str) -> None:
+    def __init__(self, item: DealtItem, field: str, problem: str) -> None:
         super().__init__(problem)
         self.item, self.field = item, field
 

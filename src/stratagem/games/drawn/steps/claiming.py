@@ -17,7 +17,7 @@ _MOST_CLAIMS = 40
 
 
 @dataclass(frozen=True)
-class Claim(Step):
+class CountClaim(Step):
     """Claims in turn of how many pieces show a value; a doubt ends them and decides between doubter and claimant.
 
     `state.memory` has the latest claim, as its place among all claims from the lowest on, and who made it.
@@ -27,7 +27,7 @@ class Claim(Step):
     acts: ClassVar[bool] = True
     pays: ClassVar[bool] = False
     item: str = "die"
-    """Item of which all pieces count, open ones and those in all hands."""
+    """DealtItem of which all pieces count, open ones and those in all hands."""
     wild: str = ""
     """Value that counts as every value; empty for none."""
     stake: float = 1.0

@@ -25,7 +25,7 @@ class Split(Step):
     sum: float = 10.0
     """Largest sum of all numbers that is paid."""
     worth: str = ""
-    """Item whose number, in a player's hand, multiplies what the player gets; empty for none."""
+    """DealtItem whose number, in a player's hand, multiplies what the player gets; empty for none."""
     else_pays: float = 0.0
     """Amount that every player gets where the demands do not fit."""
 
@@ -87,7 +87,7 @@ class Split(Step):
 
 
 @dataclass(frozen=True)
-class Pool(Step):
+class GiftPool(Step):
     """Share contributions: each is lost to its player, and their sum times a factor is shared by all equally."""
 
     do: ClassVar[str] = "pool"
@@ -133,7 +133,7 @@ class Pool(Step):
 
 
 @dataclass(frozen=True)
-class Table(Step):
+class PayoffTable(Step):
     """Pay by a table over choices and dealt values: a matrix game, or the payoffs of a signalling game.
 
     `over` names what the table depends on, as `ROLE.CHOICE`, `ROLE.ITEM` or `all.ITEM` for the open piece; `amounts`
