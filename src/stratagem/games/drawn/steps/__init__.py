@@ -8,7 +8,7 @@ from stratagem.games.drawn.steps.choosing import Choose
 from stratagem.games.drawn.steps.claiming import CountClaim
 from stratagem.games.drawn.steps.dealing import Ante, Deal, Show, Swap
 from stratagem.games.drawn.steps.offering import Offer
-from stratagem.games.drawn.steps.paying import GiftPool, Split, PayoffTable
+from stratagem.games.drawn.steps.paying import GiftPool, PayoffTable, Split
 from stratagem.games.drawn.steps.winning import Sale, Showdown
 
 STEPS: dict[str, type[Step]] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import ROLES, GameDescription, DealtItem, Role, RoundState, Step
+from stratagem.games.drawn.description import ROLES, DealtItem, GameDescription, Role, RoundState, Step
 
 
 def item_number(game: GameDescription, step: Step, field: str, name: str) -> int:

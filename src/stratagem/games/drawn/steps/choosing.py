@@ -55,7 +55,7 @@ class Choose(Step):
     pot: bool = False
     """True if costs go into the pot, False if they are lost."""
     needs_item: str = "card"
-    """DealtItem of the values that options need."""
+    """Item of the values that options need."""
 
     def check(self, game: GameDescription, number: int) -> None:
         check_role(game, self, "by", self.by)

@@ -27,7 +27,7 @@ class CountClaim(Step):
     acts: ClassVar[bool] = True
     pays: ClassVar[bool] = False
     item: str = "die"
-    """DealtItem of which all pieces count, open ones and those in all hands."""
+    """Item of which all pieces count, open ones and those in all hands."""
     wild: str = ""
     """Value that counts as every value; empty for none."""
     stake: float = 1.0

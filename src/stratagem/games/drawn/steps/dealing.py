@@ -20,7 +20,7 @@ class Deal(Step):
 
     do: ClassVar[str] = "deal"
     item: str = "card"
-    """DealtItem that is dealt."""
+    """Item that is dealt."""
     to: Literal["each", "first", "second", "third", "fourth", "all"] = "each"
     """`each` and a single player see theirs alone; `all` lays them open."""
     count: int = 1
@@ -84,7 +84,7 @@ class Show(Step):
 
     do: ClassVar[str] = "show"
     item: str = "card"
-    """DealtItem that is shown."""
+    """Item that is shown."""
     of: Role = "each"
     """Players whose pieces are shown."""
 
@@ -116,7 +116,7 @@ class Swap(Step):
     do: ClassVar[str] = "swap"
     acts: ClassVar[bool] = True
     item: str = "card"
-    """DealtItem of which the latest piece is exchanged."""
+    """Item of which the latest piece is exchanged."""
     by: Role = "each"
     """Players that may swap."""
     keep: str = "KEEP"

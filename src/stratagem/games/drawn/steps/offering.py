@@ -35,7 +35,7 @@ class Offer(Step):
     else_pays: tuple[float, ...] = (0.0, 0.0)
     """Amounts that the first and the second player get where the talks fail."""
     worth: str = ""
-    """DealtItem whose number, in a player's hand, multiplies what the player gets of the sum; empty for none."""
+    """Item whose number, in a player's hand, multiplies what the player gets of the sum; empty for none."""
     offer_word: str = "OFFER"
     """Word before what the other is to get, as in `OFFER 4`."""
     accept_word: str = "ACCEPT"

@@ -25,7 +25,7 @@ class Split(Step):
     sum: float = 10.0
     """Largest sum of all numbers that is paid."""
     worth: str = ""
-    """DealtItem whose number, in a player's hand, multiplies what the player gets; empty for none."""
+    """Item whose number, in a player's hand, multiplies what the player gets; empty for none."""
     else_pays: float = 0.0
     """Amount that every player gets where the demands do not fit."""
 

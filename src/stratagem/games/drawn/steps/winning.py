@@ -29,7 +29,7 @@ class Showdown(Step):
     do: ClassVar[str] = "showdown"
     pays: ClassVar[bool] = True
     item: str = "card"
-    """DealtItem of the hands."""
+    """Item of the hands."""
     order: tuple[Order, ...] = ("high",)
     """Orders: `high` and `low` piece, largest `sum`, `pair` with an open piece, `near` to it, its `suit`."""
     shown: bool = False
@@ -147,7 +147,7 @@ class Sale(Step):
     amounts: tuple[float, ...] = ()
     """Amount of each option; empty where the options are the numbers themselves."""
     item: str = "value"
-    """DealtItem whose number is what the thing is worth."""
+    """Item whose number is what the thing is worth."""
     worth: Literal["own", "common"] = "own"
     """`own`: the number of the winner's own pieces; `common`: that of all players' pieces together, for everybody."""
     price: Price = "first"
