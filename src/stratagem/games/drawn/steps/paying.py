@@ -23,7 +23,7 @@ class Split(Step):
     demand: str = "demand"
     """Name of the choice of numbers."""
     sum: float = 10.0
-    """Largest sum of all numbers that is paid."""
+    """Largest sum of all numbers with a payoff."""
     worth: str = ""
     """Item whose number, in a player's hand, multiplies what the player gets; empty for none."""
     else_pays: float = 0.0
