@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from chapters.command_line import command_line
+from chapters.described import game_language
 from chapters.engines import engines
 from chapters.extensions import extensions
 from chapters.figures import metrics, suites
@@ -39,6 +40,7 @@ MANUAL = DOCS / "man" / "stratagem.1"
 
 REFERENCE: dict[str, Callable[[], str]] = {
     "games": games,
+    "game-language": game_language,
     "players": players,
     "language-models": language,
     "metrics": metrics,

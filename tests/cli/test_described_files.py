@@ -14,6 +14,8 @@ from stratagem.base.named_files import content_of, descriptions_in
 from stratagem.games.bounded import check_bounds, make_bounded_game
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.drawn.rules import WrittenGame
+from stratagem.games.safety.catalogue import safety_of, weights_of
+from stratagem.players.pools import pools
 from stratagem.training.runs.folder import RunFolder
 
 KUHN = (Path(__file__).parents[2] / "examples" / "games" / "kuhn.toml").read_text()
@@ -26,6 +28,23 @@ validation_episodes = 1
 test_episodes = 1
 
 [grpo]
+iterations = 1
+groups_per_batch = 1
+group_size = 2
+"""
+
+SEPO = """
+algorithm = "sepo"
+model = "tiny"
+games = ["mygame.toml"]
+validation_episodes = 1
+test_episodes = 1
+
+[sft]
+num_examples = 20
+epochs = 1
+
+[sepo]
 iterations = 1
 groups_per_batch = 1
 group_size = 2
@@ -157,3 +176,15 @@ def test_a_recipe_of_a_stranger_may_read_a_game_beside_it_and_no_other(run, fold
     code, _, error = run("train", "deep/recipe.toml", "--dry-run")
     assert code == 2
     assert f"would read {folder}/mygame.toml, which you have not named" in " ".join(error.split())
+
+
+@pytest.mark.runs
+def test_sepo_trains_on_a_described_game_with_default_pools_and_no_signals(run, folder):
+    game = make_game("described")
+    assert safety_of(game) is None
+    assert weights_of(game) == (1.0, 0.0, 0.0)
+    assert pools(game)["exploit"].players == ("ismcts:100",)
+    (folder / "sepo.toml").write_text(SEPO)
+    code, _, error = run("train", "sepo.toml", "--out", "runs/sepo")
+    assert code == 0, error
+    assert RunFolder.open(folder / "runs" / "sepo").info().files[0].name == "mygame.toml"

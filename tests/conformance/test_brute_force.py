@@ -18,6 +18,7 @@ from stratagem.measure.brute_force_check import RandomPolicy, brute_force_check,
 from stratagem.players.uniform import uniform
 
 SMALL = [
+    "described",
     "prisoners-dilemma",
     "ipd(rounds=3)",
     "ipd(continuation=0.5, rounds=3)",

@@ -41,6 +41,7 @@ DEAR = {
     "docs/how-to/reproduce-a-paper.md",
     "docs/how-to/serve-a-player.md",
     "docs/how-to/use-a-language-model.md",
+    "docs/how-to/write-a-game-as-data.md",
     "docs/results/sco-pal.md",
     "docs/tutorials/first-evaluation.md",
 }

@@ -286,8 +286,8 @@ def read_bet(reader):
         rf"With a bet to match, a player says (.+?) to leave the round(,| or) (.+?) to match it(, or (.+?) to match "
         rf"it and "
         rf"put in {A} more)?\.",
-        rf"If there is a bet to match, the choice is (.+?) \(leave the round\)(,| or) (.+?) \(match\)( or (.+?) \(match "
-        rf"and "
+        rf"If there is a bet to match, the choice is (.+?) \(leave the round\)(,| or) (.+?) \(match\)( or (.+?) "
+        rf"\(match and "
         rf"add {A}\))?\.",
     )
     if (comma == ",") != bool(more) or (more and again != size):
@@ -508,8 +508,8 @@ def read_sale(reader):
     """An auction's payment."""
     pairs = reader.take(rf"In {reader.unit}s these bids are: (.+)\.", rf"The bids stand for {reader.unit}s: (.+)\.")
     found = reader.take(
-        r"A thing is sold to the highest (\w+); (to each player it is worth the number of that player's|to every player "
-        r"it "
+        r"A thing is sold to the highest (\w+); (to each player it is worth the number of that player's|to every "
+        r"player it "
         r"is worth the sum of the numbers of all players') (\w+)\.",
         r"The highest (\w+) buys a thing; (its worth to a player is the number of the player's own|its worth is the "
         r"same "

@@ -47,7 +47,7 @@ class Words(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Item:
+class DealtItem:
     """Kind of thing that is dealt: the cards of a deck, or what dice and private values show.
 
     Cards are dealt without replacement: there are `copies` of each value and suit. With `again` every deal shows any
@@ -55,12 +55,15 @@ class Item:
     """
 
     name: str = "card"
+    """Name in the rules, one word in the singular."""
     values: tuple[str | int, ...] = ()
     """Values from the lowest to the highest: names, or the numbers themselves."""
     copies: int = 1
+    """Number of cards of each value and suit."""
     suits: tuple[str, ...] = ()
     """Suits, written after the value: `Ja`, or `7 kora` where one of them is longer; empty for cards without suits."""
     again: bool = False
+    """True if every deal shows any of the values, as a die does."""
 
     def __post_init__(self) -> None:
         if not is_plain_word(self.name):
@@ -201,9 +204,13 @@ class GameDescription:
     """Game as data; equal descriptions are equal games."""
 
     name: str
+    """Name of the game, one line."""
     steps: tuple[Step, ...]
-    items: tuple[Item, ...] = ()
+    """Steps of a round, in their order."""
+    items: tuple[DealtItem, ...] = ()
+    """Kinds of things that are dealt."""
     seats: int = 2
+    """Number of players, from 1 to 4."""
     rounds: int = 1
     """Largest number of rounds."""
     continuation: float = 1.0
@@ -386,7 +393,7 @@ class RoundState(Protocol):
 class ItemError(BadParameter):
     """Mistake in a field of an item; the reader of the file adds its line."""
 
-    def __init__(self, item: Item, field: str, problem: str) -> None:
+    def __init__(self, item: DealtItem, field: str, problem: str) -> None:
         super().__init__(problem)
         self.item, self.field = item, field
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from stratagem.base.consent.table import check_read
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.base.files import parse_toml
-from stratagem.games.drawn.description import GameDescription, Item, ItemError, Step, StepError
+from stratagem.games.drawn.description import DealtItem, GameDescription, ItemError, Step, StepError
 from stratagem.games.drawn.steps import STEPS
 from stratagem.games.drawn.steps.choosing import Option
 
@@ -58,7 +58,7 @@ def describe_data(data: Mapping[str, Any], source: DescriptionText = NO_TEXT) ->
             raise _mistake(source, (key,), f"the unknown key `{key}`: a game has {', '.join(known)}")
         if key == "items":
             values[key] = tuple(
-                _read(Item, one, source, ("items", n)) for n, one in enumerate(_tables(source, key, value))
+                _read(DealtItem, one, source, ("items", n)) for n, one in enumerate(_tables(source, key, value))
             )
         elif key == "steps":
             values[key] = tuple(_read_step(one, source, n) for n, one in enumerate(_tables(source, key, value)))
@@ -100,7 +100,7 @@ def _read(kind: type[Any], data: Mapping[str, Any], source: DescriptionText, pla
     """Return an item, a step or an option from its table."""
     hints, known = get_type_hints(kind), [field.name for field in fields(kind)]
     if odd := next((key for key in data if key not in known), None):
-        called = getattr(kind, "do", kind.__name__.lower())
+        called = "item" if kind is DealtItem else getattr(kind, "do", "option")
         raise _mistake(source, (*place, odd), f"the unknown key `{odd}`: {called} has {', '.join(known)}")
     values = {key: _convert(hints[key], value, source, (*place, key)) for key, value in data.items()}
     try:

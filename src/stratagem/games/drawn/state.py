@@ -53,9 +53,9 @@ class DescribedState(State[DescribedFacts]):
         self.choices: tuple[Choice, ...] = ()
         """Choices of this round, in the order in which they were made."""
         self.memory: tuple[int, ...] = ()
-        """What the step in play remembers."""
+        """Memory of the step in play."""
         self.logs: tuple[tuple[Event, ...], ...] = ((),) * seats
-        """What each seat has seen and done."""
+        """Events that each seat has seen or done."""
         self.moves: tuple[int, ...] = ()
         """Number of moves of each round so far; seats that choose at once make one."""
 
@@ -124,7 +124,7 @@ class DescribedState(State[DescribedFacts]):
         self._go_on()
 
     def pay_round(self) -> RoundResult:
-        """End the round: its payoffs are paid."""
+        """End the round with its payoffs."""
         payoffs = self.gains
         for number, step in enumerate(self.game.description.steps):
             step.end_round(self, number)

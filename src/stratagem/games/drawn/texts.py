@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from stratagem.games.base import Seat
 from stratagem.games.counting import count_in_words, in_words
-from stratagem.games.drawn.description import ROLES, GameDescription, Item, Words
+from stratagem.games.drawn.description import ROLES, DealtItem, GameDescription, Words
 from stratagem.games.drawn.events import ALL, DescribedFacts, Event
 
 
@@ -65,7 +65,7 @@ def _begin(game: GameDescription, words: Words) -> list[str]:
     return lines
 
 
-def _describe_item(item: Item, words: Words) -> str:
+def _describe_item(item: DealtItem, words: Words) -> str:
     """Return the sentence about a kind of thing that is dealt."""
     listed = ", ".join(map(str, item.values))
     if item.again:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import ROLES, GameDescription, Item, Role, RoundState, Step
+from stratagem.games.drawn.description import ROLES, DealtItem, GameDescription, Role, RoundState, Step
 
 
 def item_number(game: GameDescription, step: Step, field: str, name: str) -> int:
@@ -40,6 +40,6 @@ def seats_of(state: RoundState, role: Role) -> tuple[Seat, ...]:
     return () if out[seat] else (seat,)
 
 
-def worth_of(item: Item, face: int) -> float:
+def worth_of(item: DealtItem, face: int) -> float:
     """Return the number of a face; its place from the lowest on where faces are no numbers."""
     return item.numbers[face]

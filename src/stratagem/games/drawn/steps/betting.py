@@ -30,10 +30,15 @@ class Bet(Step):
     raises: int = 1
     """Largest number of bets and raises together."""
     check_word: str = "CHECK"
+    """Action that puts in nothing, with nothing to match."""
     bet_word: str = "BET"
+    """Action that bets, with nothing to match."""
     fold_word: str = "FOLD"
+    """Action that gives up the pot."""
     call_word: str = "CALL"
+    """Action that matches a bet."""
     raise_word: str = "RAISE"
+    """Action that matches a bet and bets more."""
 
     def check(self, game: GameDescription, number: int) -> None:
         if not 0 < self.size <= 100:

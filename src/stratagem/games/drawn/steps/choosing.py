@@ -27,6 +27,7 @@ class Option:
     """Action of a choice, with what it costs and who may take it."""
 
     word: str
+    """Name of the action; in a list, a bare word or number is an option without terms."""
     cost: float = 0.0
     """Amount that it costs: into the pot if the choice says so, else lost."""
     leaves: bool = False
@@ -44,7 +45,9 @@ class Choose(Step):
     name: str = "choice"  # type: ignore[misc]
     """Name by which payments speak of it, such as bid."""
     options: tuple[Option, ...] = ()
+    """Actions: words, numbers, or tables with the keys of an option."""
     by: Role = "each"
+    """Players that choose."""
     together: bool = True
     """True if all choose at once, False if they choose in turn."""
     shown: Shown = "after"

@@ -17,7 +17,7 @@ _MOST_CLAIMS = 40
 
 
 @dataclass(frozen=True)
-class Claim(Step):
+class CountClaim(Step):
     """Claims in turn of how many pieces show a value; a doubt ends them and decides between doubter and claimant.
 
     `state.memory` has the latest claim, as its place among all claims from the lowest on, and who made it.
@@ -27,12 +27,15 @@ class Claim(Step):
     acts: ClassVar[bool] = True
     pays: ClassVar[bool] = False
     item: str = "die"
+    """Item of which all pieces count, open ones and those in all hands."""
     wild: str = ""
     """Value that counts as every value; empty for none."""
     stake: float = 1.0
     """Amount that the loser pays the winner."""
     claim_word: str = "bid"
+    """Word before a claim, as in `bid 2x5`."""
     doubt_word: str = "liar"
+    """Action that doubts the latest claim."""
 
     def check(self, game: GameDescription, number: int) -> None:
         item = item_number(game, self, "item", self.item)

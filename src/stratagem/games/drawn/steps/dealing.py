@@ -20,9 +20,11 @@ class Deal(Step):
 
     do: ClassVar[str] = "deal"
     item: str = "card"
+    """Item that is dealt."""
     to: Literal["each", "first", "second", "third", "fourth", "all"] = "each"
     """`each` and a single player see theirs alone; `all` lays them open."""
     count: int = 1
+    """Number of pieces, for every player that gets some."""
 
     def check(self, game: GameDescription, number: int) -> None:
         item_number(game, self, "item", self.item)
@@ -77,7 +79,9 @@ class Show(Step):
 
     do: ClassVar[str] = "show"
     item: str = "card"
+    """Item that is shown."""
     of: Role = "each"
+    """Players whose pieces are shown."""
 
     def check(self, game: GameDescription, number: int) -> None:
         item = item_number(game, self, "item", self.item)
@@ -107,9 +111,13 @@ class Swap(Step):
     do: ClassVar[str] = "swap"
     acts: ClassVar[bool] = True
     item: str = "card"
+    """Item of which the latest piece is exchanged."""
     by: Role = "each"
+    """Players that may swap."""
     keep: str = "KEEP"
+    """Action that keeps the piece."""
     swap: str = "SWAP"
+    """Action that exchanges it."""
     cost: float = 0.0
     """Chips that a swap puts into the pot."""
 
@@ -186,6 +194,7 @@ class Ante(Step):
 
     do: ClassVar[str] = "ante"
     amount: float = 1.0
+    """Chips of every player."""
 
     def check(self, game: GameDescription, number: int) -> None:
         if not 0 < self.amount <= 100:

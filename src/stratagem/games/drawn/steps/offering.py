@@ -25,6 +25,7 @@ class Offer(Step):
     do: ClassVar[str] = "offer"
     acts: ClassVar[bool] = True
     sum: int = 10
+    """Amount to divide."""
     step: int = 1
     """Difference between two offers next to each other."""
     turns: int = 1
@@ -36,8 +37,11 @@ class Offer(Step):
     worth: str = ""
     """Item whose number, in a player's hand, multiplies what the player gets of the sum; empty for none."""
     offer_word: str = "OFFER"
+    """Word before what the other is to get, as in `OFFER 4`."""
     accept_word: str = "ACCEPT"
+    """Action that takes the offer."""
     reject_word: str = "REJECT"
+    """Action that refuses it."""
 
     def check(self, game: GameDescription, number: int) -> None:
         check_words(

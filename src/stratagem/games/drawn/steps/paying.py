@@ -23,6 +23,7 @@ class Split(Step):
     demand: str = "demand"
     """Name of the choice of numbers."""
     sum: float = 10.0
+    """Largest sum of all numbers with a payoff."""
     worth: str = ""
     """Item whose number, in a player's hand, multiplies what the player gets; empty for none."""
     else_pays: float = 0.0
@@ -88,7 +89,7 @@ class Split(Step):
 
 
 @dataclass(frozen=True)
-class Pool(Step):
+class GiftPool(Step):
     """Share contributions: each is lost to its player, and their sum times a factor is shared by all equally."""
 
     do: ClassVar[str] = "pool"
@@ -96,6 +97,7 @@ class Pool(Step):
     gift: str = "gift"
     """Name of the choice of numbers."""
     factor: float = 1.5
+    """Factor by which the sum of all gifts grows."""
 
     def check(self, game: GameDescription, number: int) -> None:
         check_numbers(game, self, "gift", self.gift, number)
@@ -133,17 +135,19 @@ class Pool(Step):
 
 
 @dataclass(frozen=True)
-class Table(Step):
+class PayoffTable(Step):
     """Pay by a table over choices and dealt values: a matrix game, or the payoffs of a signalling game.
 
-    `over` names what the table depends on, as `ROLE.CHOICE`, `ROLE.ITEM` or `all.ITEM` for the open piece; `pays` has a
-    list in a list for each of them, and at last the amounts of the first player, the second and so on.
+    `over` names what the table depends on, as `ROLE.CHOICE`, `ROLE.ITEM` or `all.ITEM` for the open piece; `amounts`
+    has a list in a list for each of them, and at last the amounts of the first player, the second and so on.
     """
 
     do: ClassVar[str] = "table"
     pays: ClassVar[bool] = True
     over: tuple[str, ...] = ()
+    """Dimensions, such as `first.move`, `second.card` or `all.card`."""
     amounts: tuple[Any, ...] = ()
+    """Amounts in lists in one another, a level a dimension; the last level has one for each player."""
 
     def check(self, game: GameDescription, number: int) -> None:
         if not self.over:

@@ -29,7 +29,9 @@ class Showdown(Step):
     do: ClassVar[str] = "showdown"
     pays: ClassVar[bool] = True
     item: str = "card"
+    """Item of the hands."""
     order: tuple[Order, ...] = ("high",)
+    """Orders: `high` and `low` piece, largest `sum`, `pair` with an open piece, `near` to it, its `suit`."""
     shown: bool = False
     """True if the hands of those who are left are shown to all."""
 
