@@ -99,11 +99,13 @@ _MESSAGES = ("message", "silenced", "redrawn")
 GRPO = CollectedInputs(
     name="GRPO",
     loss=_POLICY,
-    advantage=frozenset({"group", "round", "role", "weight", *_MESSAGES}),
+    advantage=frozenset({"group", "round", "role", "weight", "others", *_MESSAGES}),
     weights="`reward_weights`",
 )
 LEAGUE = CollectedInputs(name="a league", loss=GRPO.loss, advantage=GRPO.advantage, weights=GRPO.weights)
-REINFORCE = CollectedInputs(name="REINFORCE", loss=_POLICY, advantage=frozenset({"group", "round", "role", *_MESSAGES}))
+REINFORCE = CollectedInputs(
+    name="REINFORCE", loss=_POLICY, advantage=frozenset({"group", "round", "role", "others", *_MESSAGES})
+)
 SEPO = CollectedInputs(
     name="SEPO",
     loss=_POLICY,
