@@ -115,7 +115,7 @@ SEPO = CollectedInputs(
 SHAPELLM = CollectedInputs(
     name="ShapeLLM",
     loss=needs(("advantage", "return", "old_value", "old_logprobs", "sampler_logprobs"), (), ("values", "entropies")),
-    advantage=frozenset({"round", "value"}),
+    advantage=frozenset({"group", "round", "value", "others"}),
 )
 SCO_PAL = CollectedInputs(
     name="SCO-PAL",
