@@ -92,7 +92,7 @@ class PPOSettings(Settings):
     gae_lambda: float = Field(default=0.95, ge=0.0, le=1.0)
     """GAE parameter lambda: 1 uses rewards alone, 0 the value head one step ahead."""
     advantage: NamedAdvantage | None = None
-    """Advantage estimator, by name with its parameters. Its advantages are whitened, and all environments are one group.
+    """Advantage estimator, by name with its parameters. Its advantages are whitened; all environments are one group.
     Without a name it is `gae` with `discount` and `gae_lambda`; one that reads no value head needs `value_coef = 0`."""
     advantage_mean_over: Literal["batch", "turn"] = "batch"
     """Rows over which the mean advantage is taken: the batch, or the same turn of all episodes."""
