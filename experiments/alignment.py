@@ -24,6 +24,8 @@ SEEDS = range(1, 11)
 """Seeds; 0 was of pilots."""
 WEIGHT, DISCOUNT = 0.2, 0.9
 """Settings of advantage alignment; the reward is divided by its standard deviation."""
+LOLA_RATE = 0.1
+"""Learning rate of LOLA: at 1 its policy is constant after one episode, before the model has moved."""
 EVEN = {"ipd": 0.85, "icg": 0.5}
 """Initial probability of the first action of a table, about that of the models."""
 ARMS = (
@@ -47,7 +49,7 @@ def language_seat(learner: str) -> str:
 def second_seat(learner: str, game: str) -> Mapping[str, str]:
     """Return the changes of the second seat."""
     if learner == "lola":
-        return {"seats.two": f'{{ learner = "lola", initial_probability = {EVEN[game]} }}'}
+        return {"seats.two": f'{{ learner = "lola", learning_rate = {LOLA_RATE}, initial_probability = {EVEN[game]} }}'}
     if learner == "shaper":
         return {"seats.two": '{ learner = "shaper", mode = "direct" }'}
     return {"seats.two.ppo.advantage": language_seat(learner)}

@@ -10,8 +10,8 @@ from stratagem.algorithms.shapellm.algorithm import Trials, bases_of
 from stratagem.algorithms.shapellm.metrics import first_log_odds
 from stratagem.algorithms.shapellm.recipe import SeatSettings, ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat import UpdateData
-from stratagem.algorithms.shapellm.seats import SeatFactory
-from stratagem.algorithms.shapellm.shapers.gradient_shapers import aligned_gradient
+from stratagem.algorithms.shapellm.seats import SeatFactory, check_seats
+from stratagem.algorithms.shapellm.shapers.gradient_shapers import aligned_gradient, first_order
 from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -128,6 +128,20 @@ def test_aligned_language_seat_returns_gifts_as_the_table_does(seated, weight):
     for gift, none in ((1, 2), (3, 4)):
         assert (table[gift] - table[none] > 0.01) == bool(weight)
         assert (moved[gift] - moved[none] > 1e-3) == bool(weight), moved
+
+
+def test_lola_reads_the_five_probabilities_of_a_language_seat(tmp_path):
+    """Its step is that of the formula, from the model's log-odds as they were played."""
+    seats = {"table": {"learner": "lola"}, "model": {**SEATS["naive"]}}
+    recipe, game = ShapeLLMRecipe.read({"game": TWO_ROUNDS, "seats": seats, "environments": 2}), make_game(TWO_ROUNDS)
+    check_seats(recipe, game)
+    made = SeatFactory(recipe, game, bases_of(recipe, RunFolder(tmp_path / "run"))).seats()
+    played = torch.tensor(first_log_odds(game, 1, made["model"]), dtype=torch.float64)
+    run_trial(Trials(game, made, 2, 1, Key(0)), 0)
+    after = torch.tensor(first_log_odds(game, 0, made["table"]), dtype=torch.float64)
+    even = torch.zeros(5, dtype=torch.float64)
+    assert torch.allclose(after, first_order(MemoryOneGame.of(game, 0, 1.0), even, played, 1.0))
+    assert not torch.allclose(after, first_order(MemoryOneGame.of(game, 0, 1.0), even, even, 1.0))
 
 
 def trial(seat, game):

@@ -126,8 +126,6 @@ def _check_opponent(name: str, opponent: SeatSettings, game: Game[Any]) -> None:
         case ScriptedSettings():
             traits = make_player(opponent.player, game).traits
             known = traits.exact and traits.memory in (0, 1)
-        case _:
-            known = False
     if not known:
         raise BadParameter(
             f"it learns from the opponent's five probabilities, and {name} has none: give {name} a learner with "

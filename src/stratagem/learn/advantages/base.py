@@ -136,7 +136,9 @@ class Decisions:
     def seen_by_others(self) -> Decisions:
         """Put the others' reward terms in the place of the seat's; what is known of the seat alone is left out."""
         terms: Mapping[str, Floats] = self._require_column("others")
-        unknown = dict.fromkeys(("value", "weight", "outcome", "message", "silenced", "redrawn", "others"))
+        unknown: dict[str, Any] = dict.fromkeys(
+            ("value", "weight", "outcome", "message", "silenced", "redrawn", "others")
+        )
         return replace(self, terms=terms, **unknown)
 
     def weighted_terms(self, weights: Mapping[str, float] | None) -> dict[str, Floats]:
