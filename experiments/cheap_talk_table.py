@@ -16,12 +16,16 @@ from cheap_talk_equilibria import channel_information, grid_equilibria, most_inf
 from result_tables import (
     FinishedRun,
     Row,
+    by_seed,
     family_tests,
     finished,
+    known_arms,
     markdown,
+    mean_with_error,
     merged,
     number,
-    read_results,
+    row_of_test,
+    table_of_tests,
     write_results,
 )
 
@@ -33,12 +37,11 @@ from stratagem.games.sender_receiver import RECEIVER, SENDER, SenderReceiver
 from stratagem.measure.exploitability.exact import exact
 from stratagem.measure.openings import opening_policy
 from stratagem.measure.rates import wilson
-from stratagem.measure.statistics import with_interval
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.seated import SeatedPlayers
 from stratagem.players.tabular import TablePlayer
-from stratagem.sweeps.comparison import BySeed, PairedTest
+from stratagem.sweeps.comparison import PairedTest
 from stratagem.training.runs.metrics import read_metrics
 from stratagem.training.stopping import StoppingSettings
 
@@ -180,11 +183,6 @@ def collected(folder: Path) -> Iterator[tuple[str, Row]]:
             yield run.stem, {"arm": run.stem, "seed": run.seed, **figures(run), **run.provenance()}
 
 
-def by_seed(rows: Mapping[str, Sequence[Row]], arm: str, figure: str) -> BySeed:
-    """Return a figure of an arm by seed."""
-    return {row["seed"]: float(row[figure]) for row in rows.get(arm, ())}
-
-
 def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]]:
     """Yield the tests of each family, where at least two seeds are there."""
     return family_tests(PAIRS, partial(by_seed, rows), Key(0).at("experiments", "cheap talk"))
@@ -192,43 +190,24 @@ def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]
 
 def table(folder: Path, out: Path) -> None:
     """Add the runs of a folder to the JSON, and print the tables of the page."""
-    old: dict[str, list[Row]] = {}
-    for row in read_results(out).get("runs", []):
-        old.setdefault(row["arm"], []).append(row)
+    old = known_arms(out)
     rows = merged(old, collected(folder))
-    tests = [
-        {"family": name, "test": test.name, "seeds": len(test.by_seed), "difference": test.estimate.mean,
-         "low": test.estimate.low, "high": test.estimate.high, "p": test.p, "p (Holm)": test.holm_p}
-        for name, test in tested(rows)
-    ]  # fmt: skip
+    tests = [row_of_test(name, test) for name, test in tested(rows)]
     every: list[Any] = [row for arm in sorted(rows) for row in rows[arm]]
     write_results(out, {"made by": provenance(), "tests": tests, "runs": every})
     heads = ["arm", "seeds", *SHOWN, "equilibrium", "blocks of an equilibrium", "by chance"]
     print(markdown(heads, (_arm(arm, rows[arm]) for arm in sorted(rows))))
     print()
-    print(markdown(["family", "test", "seeds", "difference [95 %]", "p", "p (Holm)"], map(_cells, tests)))
+    print(table_of_tests(tests))
 
 
 def _arm(arm: str, rows: Sequence[Row]) -> list[str]:
-    means = [_mean([float(row[name]) for row in rows if row[name] is not None]) for name in SHOWN]
+    means = [mean_with_error([float(row[name]) for row in rows if row[name] is not None], 2) for name in SHOWN]
     shares = [_share([bool(row[name]) for row in rows]) for name in ("equilibrium", "blocks of an equilibrium")]
-    return [arm, str(len(rows)), *means, *shares, _mean([row["by chance"] for row in rows])]
-
-
-def _mean(values: Sequence[float]) -> str:
-    """Write a mean with its standard error over seeds."""
-    if not values:
-        return "\u2013"
-    estimate = with_interval(values)
-    return f"{estimate.mean:.2f}" if estimate.se is None else f"{estimate.mean:.2f} \u00b1 {estimate.se:.2f}"
+    return [arm, str(len(rows)), *means, *shares, mean_with_error([row["by chance"] for row in rows], 2)]
 
 
 def _share(values: Sequence[bool]) -> str:
     """Write a share of runs with its interval."""
     estimate = wilson(sum(values), len(values))
     return f"{sum(values)} of {len(values)} [{number(estimate.low, 2)}, {number(estimate.high, 2)}]"
-
-
-def _cells(row: Row) -> list[str]:
-    difference = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]"
-    return [row["family"], row["test"], str(row["seeds"]), difference, *(number(row[p]) for p in ("p", "p (Holm)"))]

@@ -12,12 +12,15 @@ from typing import Any
 from result_tables import (
     FinishedRun,
     Row,
+    by_seed,
     family_tests,
     finished,
+    known_arms,
     markdown,
+    mean_with_error,
     merged,
-    number,
-    read_results,
+    row_of_test,
+    table_of_tests,
     write_results,
 )
 
@@ -30,12 +33,11 @@ from stratagem.games.key import Key
 from stratagem.games.safety.catalogue import safety_of, signal_names, weights_of
 from stratagem.games.talk import without_talk
 from stratagem.measure.expectation import SCALE
-from stratagem.measure.statistics import with_interval
 from stratagem.players.catalogue import make_player
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Episode
 from stratagem.playing.workers.shards import play_setups
-from stratagem.sweeps.comparison import BySeed, PairedTest
+from stratagem.sweeps.comparison import PairedTest
 
 DEALS = 200
 """Deals on which a policy plays itself; all runs of a game have the same."""
@@ -153,11 +155,6 @@ def collected(folder: Path, known: Mapping[str, Sequence[Row]]) -> Iterator[tupl
             yield arm, {"arm": arm, "seed": run.seed, **figures(run, label), **run.provenance()}
 
 
-def by_seed(rows: Mapping[str, Sequence[Row]], arm: str, figure: str) -> BySeed:
-    """Return a figure of an arm by seed."""
-    return {row["seed"]: float(row[figure]) for row in rows.get(arm, ()) if figure in row}
-
-
 def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]]:
     """Yield the tests of each family, where at least two seeds are there."""
     return family_tests(PAIRS, partial(by_seed, rows), Key(0).at("experiments", "harm"))
@@ -165,34 +162,15 @@ def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]
 
 def table(folder: Path, out: Path) -> None:
     """Add the runs of a folder to the JSON, and print the tables of the page."""
-    old: dict[str, list[Row]] = {}
-    for row in read_results(out).get("runs", []):
-        old.setdefault(row["arm"], []).append(row)
+    old = known_arms(out)
     rows = merged(old, collected(folder, old))
-    tests = [
-        {"family": name, "test": test.name, "seeds": len(test.by_seed), "difference": test.estimate.mean,
-         "low": test.estimate.low, "high": test.estimate.high, "p": test.p, "p (Holm)": test.holm_p}
-        for name, test in tested(rows)
-    ]  # fmt: skip
+    tests = [row_of_test(name, test) for name, test in tested(rows)]
     every: list[Any] = [row for arm in sorted(rows) for row in rows[arm]]
     write_results(out, {"made by": provenance(), "tests": tests, "runs": every})
     print(markdown(["arm", "seeds", *SHOWN], (_arm(arm, rows[arm]) for arm in sorted(rows))))
     print()
-    print(markdown(["family", "test", "seeds", "difference [95 %]", "p", "p (Holm)"], map(_cells, tests)))
+    print(table_of_tests(tests))
 
 
 def _arm(arm: str, rows: Sequence[Row]) -> list[str]:
-    return [arm, str(len(rows)), *(_mean([row[name] for row in rows if name in row]) for name in SHOWN)]
-
-
-def _mean(values: Sequence[float]) -> str:
-    """Write a mean with its standard error over seeds."""
-    if not values:
-        return "\u2013"
-    estimate = with_interval(values)
-    return f"{estimate.mean:.3f}" if estimate.se is None else f"{estimate.mean:.3f} \u00b1 {estimate.se:.3f}"
-
-
-def _cells(row: Row) -> list[str]:
-    difference = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]"
-    return [row["family"], row["test"], str(row["seeds"]), difference, *(number(row[p]) for p in ("p", "p (Holm)"))]
+    return [arm, str(len(rows)), *(mean_with_error([row[name] for row in rows if name in row]) for name in SHOWN)]

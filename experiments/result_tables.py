@@ -13,7 +13,7 @@ from typing import Any
 from stratagem.base.renamed.metrics import present_table
 from stratagem.games.key import Key
 from stratagem.measure.comparisons import Family
-from stratagem.measure.statistics import Estimate
+from stratagem.measure.statistics import Estimate, with_interval
 from stratagem.sweeps.comparison import BySeed, PairedTest, pair_seeds, paired_tests, sign_flips
 from stratagem.training.runs.config_file import recipe_digest
 from stratagem.training.runs.folder import RunFolder, find_runs
@@ -191,3 +191,43 @@ def family_tests(
                 differences[test] = gap
         found = paired_tests(family, differences, sign_flips(key.at(name)))
         yield from ((name, test) for test in found.values())
+
+
+def known_arms(path: Path) -> dict[str, list[Row]]:
+    """Read the runs of a JSON of results by arm."""
+    arms: dict[str, list[Row]] = {}
+    for row in read_results(path).get("runs", []):
+        arms.setdefault(row["arm"], []).append(row)
+    return arms
+
+
+def by_seed(rows: Mapping[str, Sequence[Row]], arm: str, figure: str) -> BySeed:
+    """Return a figure of an arm by seed."""
+    return {row["seed"]: float(row[figure]) for row in rows.get(arm, ()) if figure in row}
+
+
+def row_of_test(family: str, test: PairedTest) -> Row:
+    """Return the row of a test for the JSON."""
+    return {
+        "family": family, "test": test.name, "seeds": len(test.by_seed), "difference": test.estimate.mean,
+        "low": test.estimate.low, "high": test.estimate.high, "p": test.p, "p (Holm)": test.holm_p,
+    }  # fmt: skip
+
+
+def table_of_tests(tests: Iterable[Row]) -> str:
+    """Format the rows of tests in Markdown."""
+    return markdown(["family", "test", "seeds", "difference [95 %]", "p", "p (Holm)"], map(_test_cells, tests))
+
+
+def _test_cells(row: Row) -> list[str]:
+    difference = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]"
+    return [row["family"], row["test"], str(row["seeds"]), difference, *(number(row[p]) for p in ("p", "p (Holm)"))]
+
+
+def mean_with_error(values: Sequence[float], digits: int = 3) -> str:
+    """Format a mean with its standard error over seeds; a dash without values."""
+    if not values:
+        return DASH
+    estimate = with_interval(values)
+    error = "" if estimate.se is None else f" \u00b1 {estimate.se:.{digits}f}"
+    return f"{estimate.mean:.{digits}f}{error}"

@@ -43,8 +43,10 @@ RATE = {"learning_rate": 3e-3}
 RECIPES = {"grpo": GRPORecipe, "sepo": SEPORecipe, "league": LeagueRecipe, "reinforce": REINFORCERecipe}
 POLICY_LOSSES = {"policy_gradient", "sepo", "grpo", "dr_grpo", "dapo"}
 BY_PLAY = {"group_mean", "message_effect", "per_round", "role_baseline", "rloo"}
-ADVANTAGES = {"grpo": BY_PLAY | {"per_order"}, "league": BY_PLAY | {"per_order"}, "sepo": BY_PLAY, "reinforce": BY_PLAY}
-NESTED = ("whitened(of=group_mean)", "scaled(of=rloo)")
+BY_ALL = BY_PLAY | {"advantage_alignment"}
+"""Estimators of the algorithms that also know what the other seats earn."""
+ADVANTAGES = {"grpo": BY_ALL | {"per_order"}, "league": BY_ALL | {"per_order"}, "sepo": BY_PLAY, "reinforce": BY_ALL}
+NESTED = {"whitened(of=group_mean)", "scaled(of=rloo)"}
 
 
 def taken(stage, key, names):
@@ -76,6 +78,8 @@ def test_an_algorithm_takes_the_estimators_whose_columns_it_has(stage):
     assert refused["gae"].endswith("does not collect: ShapeLLM does.")
     assert "needs the column `action`, the column `outcome` and the column `state`" in refused["step_win_rate"]
     assert refused["step_win_rate"].endswith("does not collect: SCO-PAL does.")
+    if stage == "sepo":
+        assert "the column `others`, which SEPO does not collect: GRPO" in refused["advantage_alignment"]
 
 
 def test_what_no_algorithm_has_is_said():
@@ -106,6 +110,11 @@ def test_what_no_algorithm_has_is_said():
             "the term parts of the reward, which GRPO does not have",
         ),
         ("sepo", {"advantage": "scaled(of=rloo)"}, "its batches have different terms"),
+        (
+            "grpo",
+            {"advantage": "advantage_alignment", "reward_weights": {"payoff": 1.0, "outcome": 1.0}},
+            "compares the reward with that of the other seats, which have no term outcome: leave it out",
+        ),
         ("grpo", {"credit": "turn"}, 'or advantage = "per_round" (turn)'),
         ("grpo", {"credit": "turn", "advantage": "rloo"}, "There is no setting grpo.credit any more"),
         ("league", {"kl": 0.1}, 'write `loss = { kl_estimator = "k3", kl_coef = ... }`'),
@@ -179,7 +188,11 @@ def test_every_loss_that_is_taken_trains(stage, loss):
 
 @pytest.mark.parametrize(
     ("stage", "advantage"),
-    [*((stage, name) for stage in SIZE for name in (*sorted(BY_PLAY), *(NESTED if stage != "sepo" else ())))],
+    [
+        (stage, name)
+        for stage in SIZE
+        for name in sorted(ADVANTAGES[stage] & BY_ALL | (NESTED if stage != "sepo" else set()))
+    ],
 )
 def test_every_estimator_that_is_taken_trains(stage, advantage):
     norms = learnt(stage, advantage=advantage)
@@ -218,7 +231,8 @@ def test_the_columns_that_an_algorithm_says_it_has_are_there(monkeypatch, stage,
     _, play = collector(stage, {**SIZE[stage], "advantage": f"message_effect(of=per_round, counterfactual={instead})"})
     example, *_ = merge([play.collect(0)]).examples
     provided = RECIPES[stage].model_fields[stage].default.provided
-    assert all(getattr(decisions, name) is not None for decisions in seen for name in provided.advantage - {other})
+    on_demand = {other, "others"}
+    assert all(getattr(decisions, name) is not None for decisions in seen for name in provided.advantage - on_demand)
     there = needs({*example.columns, "old_logprobs"}, example.row, ("reference_logprobs", "entropies"))
     assert provided.loss <= there
 

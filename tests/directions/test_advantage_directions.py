@@ -66,6 +66,11 @@ def expected():
     return paid(value=np.full(4, 5.25))
 
 
+def alone():
+    """A round with nothing before it: what the others earn does not count, though they earn more by the worse."""
+    return paid(group=NO_GROUP, round=NO_GROUP, others={"payoff": np.where(ONCE == RIGHT, 0.0, 9.0)})
+
+
 CASES = {
     "group_mean": grouped,
     "rloo": grouped,
@@ -77,6 +82,7 @@ CASES = {
     "whitened(mean_over=round)": lambda: paid(value=np.zeros(4), round=NO_GROUP),
     "scaled": expected,
     "per_order": weighed,
+    "advantage_alignment": alone,
     "message_effect": answered,
     "message_effect(counterfactual=alternatives)": answered,
     "step_win_rate": lambda: won(1.0),
@@ -129,6 +135,7 @@ def two_rounds(reward):
         outcome=np.repeat([1.0, 1.0, 0.0, 0.0], 2),
         state=np.tile([0, 1], 4),
         action=TWICE.ravel(),
+        others={"payoff": np.zeros(8)},
         terms={"payoff": np.array([reward(*actions) for actions in TWICE.tolist()]).ravel()},
     )
 
@@ -157,6 +164,7 @@ LOOKS_AHEAD = (
     "beta",
     "discounted",
     "spag",
+    "advantage_alignment",
 )
 
 
@@ -194,3 +202,33 @@ def test_a_penalty_with_a_negative_weight_lowers_the_action_that_costs(text):
     for weight, sign in ((-3.0, 1.0), (-0.3, -1.0), (3.0, -1.0)):
         estimate = estimator(weights={"payoff": 1.0, "exploit": weight})(decisions)
         assert sign * step(ONCE, estimate.advantage) > 0.1
+
+
+def reciprocity(**options):
+    """The step of the second action after a good first round and after a bad one; it pays the others alone."""
+    good = TWICE[:, 0] == RIGHT
+    decisions = Decisions(
+        episode=np.repeat(np.arange(4), 2), group=np.zeros(8, dtype=np.int64), round=np.tile([0, 1], 4),
+        terms={"payoff": np.column_stack([np.where(good, 6.0, 5.0), np.full(4, 3.0)]).ravel()},
+        others={"payoff": np.column_stack([np.full(4, 2.0), np.where(TWICE[:, 1] == RIGHT, 9.0, 8.0)]).ravel()},
+    )  # fmt: skip
+    advantage = ESTIMATORS["advantage_alignment"](**options)(decisions).advantage.reshape(4, 2)
+    return [step(TWICE[rows, 1], advantage[rows, 1]) for rows in (good, ~good)]
+
+
+def test_alignment_raises_what_is_good_for_the_others_after_a_good_round_and_lowers_it_after_a_bad_one():
+    after_good, after_bad = reciprocity()
+    assert after_good > 0.1
+    assert after_bad < -0.1
+    assert after_good == pytest.approx(-after_bad)
+    assert reciprocity(alignment_weight=0.0) == [0.0, 0.0]
+
+
+def test_alignment_does_not_move_the_action_of_the_first_round_by_what_the_others_earn():
+    first = two_rounds(late)
+    aligned = read_advantage("advantage_alignment").value
+    moved = Decisions(
+        episode=first.episode, group=first.group, round=first.round, terms=first.terms,
+        others={"payoff": np.where(TWICE == RIGHT, 7.0, 0.0).ravel()},
+    )  # fmt: skip
+    assert np.array_equal(aligned(moved).advantage.reshape(4, 2)[:, 0], aligned(first).advantage.reshape(4, 2)[:, 0])

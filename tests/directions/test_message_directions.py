@@ -15,6 +15,7 @@ from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlayCollector
 from stratagem.algorithms.sepo.algorithm import SEPOCollector
 from stratagem.algorithms.sepo.recipe import SEPORecipe
+from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.language.models.load import load
@@ -36,6 +37,15 @@ pytestmark = pytest.mark.runs
 RIGHT = np.array([True, False, False, False])
 NESTING = sorted(name for name, make in ESTIMATORS.items() if any(one.name == "of" for one in fields(make())))
 WEIGHTED = sorted(name for name, make in ESTIMATORS.items() if any(one.name == "weights" for one in fields(make())))
+OWN = {"gae", "message_effect", "per_order"}
+"""Estimators that read what is known of the seat alone, so `advantage_alignment` refuses them within it."""
+
+
+def of_others_too(chain):
+    """True if all that is within `advantage_alignment` can estimate the advantages of the others."""
+    return "advantage_alignment" not in chain or not OWN & set(chain[chain.index("advantage_alignment") :])
+
+
 OF_GROUPS = ("group_mean", "per_round", "rloo")
 """Estimators that compare with the mean of a group; the others know what is usual from elsewhere."""
 CHAINS = [
@@ -43,7 +53,7 @@ CHAINS = [
     for length in (1, 2)
     for outer in product(NESTING, repeat=length)
     for leaf in WEIGHTED
-    if "message_effect" in outer
+    if "message_effect" in outer and of_others_too((*outer, leaf))
 ]
 """Estimators within estimators, from the outside to the inside."""
 DIRECTIONS = ((1.0, -3.0, 1), (1.0, -0.3, -1), (1.0, 3.0, -1), (-1.0, 0.3, 1), (-1.0, 3.0, -1), (0.0, -1.0, 1))
@@ -66,6 +76,7 @@ def rows(message):
         episode=np.arange(4), group=zeros, round=zeros, role=zeros, roles=("first",), value=zeros,
         weight=np.ones(4), message=np.full(4, message), silenced=usual, redrawn=usual,
         terms={"payoff": np.where(RIGHT, -6.0, -5.0), "exploit": np.where(RIGHT, 0.0, 1.0)},
+        others={"payoff": np.where(RIGHT, 0.0, 9.0), "exploit": np.zeros(4)},
     )  # fmt: skip
 
 
@@ -75,7 +86,11 @@ def step(advantage):
 
 
 def test_every_estimator_with_an_estimator_or_with_weights_is_tried():
-    assert NESTING == ["message_effect", "per_order", "scaled", "whitened"]
+    assert NESTING == ["advantage_alignment", "message_effect", "per_order", "scaled", "whitened"]
+    assert not any(of_others_too(("advantage_alignment", name)) for name in OWN)
+    for name in OWN:
+        with pytest.raises(BadParameter, match="known of the seat alone"):
+            nested(("advantage_alignment", *([name, "rloo"] if name in NESTING else [name])), {"payoff": 1.0})
     assert WEIGHTED == ["gae", "group_mean", "per_round", "rloo", "role_baseline"]
     assert set(OF_GROUPS) < set(WEIGHTED)
 
@@ -164,7 +179,9 @@ def credited(seat, move, chain, weights, instead):
     plays = [(setup, episode, (0,)) for setup, episode in zip(setups, episodes, strict=True)]
     branches = play_branches(estimator.columns, plays, 1)
     selected = select_decisions(episodes)
-    advantage = estimator(decision_columns(selected, episodes, {"payoff": round_payoffs}, branches)).advantage
+    advantage = estimator(
+        decision_columns(selected, episodes, {"payoff": round_payoffs}, branches, others=True)
+    ).advantage
     return {
         row.decision.action: value for row, value in zip(selected, advantage.tolist(), strict=True)
         if row.decision.action in lines
@@ -185,7 +202,7 @@ def test_message_is_credited_with_the_return_of_its_speaker(seat, move, gain, in
 @pytest.mark.parametrize("outer", [name for name in NESTING if name not in ("message_effect", "per_order")])
 def test_message_of_each_seat_keeps_its_direction_in_other_estimators(outer, seat):
     for (move, sign), weight, inside in product((("T", 1), ("H", -1)), (1.0, -2.0), (True, False)):
-        names = ("message_effect", outer) if inside else (outer, "message_effect")
+        names = ("message_effect", outer) if inside or outer == "advantage_alignment" else (outer, "message_effect")
         found = credited(seat, move, (*names, "rloo"), {"payoff": weight}, "silence")
         assert sign * weight * (found[LURE] - found[PLAIN]) > 0.1, (move, weight, inside)
 

@@ -5,13 +5,16 @@ import json
 import pytest
 from two_actions import DILEMMA, FLAT, OPTIMIZER, defects, step
 
+from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.algorithms.reinforce import REINFORCERecipe, SelfPlayCollector
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.language.models.load import load
 from stratagem.learn.advantages.role_baseline import RoleBaseline
 from stratagem.learn.losses.policy_gradient import PolicyGradient
+from stratagem.training.branched_rollouts import BranchedRollouts
 from stratagem.training.online import policy_of
+from stratagem.training.opponents.pool import OpponentPool
 from stratagem.training.rollouts import sampled_call
 
 pytestmark = pytest.mark.runs
@@ -37,10 +40,48 @@ def self_play(game, **settings):
     return make(policy_of(recipe, load("tiny")).player, make_game(game))
 
 
-@pytest.mark.parametrize("advantage", ["role_baseline", "group_mean", "rloo"])
+@pytest.mark.parametrize("advantage", ["role_baseline", "group_mean", "rloo", "advantage_alignment"])
 def test_payoff_raises_the_action_that_pays(advantage):
     assert moved(DILEMMA, advantage=advantage) > 1e-4
     assert moved(COORDINATION, advantage=advantage) < -1e-4
+
+
+GIFTS = "matrix(payoffs=[[(1, 1), (0, 1)], [(1, 0), (0, 0)]], labels=(COOPERATE, DEFECT), rounds=2, cooperative=True)"
+"""COOPERATE is a gift to the other seat, and nobody's own payoff depends on the own action."""
+
+
+def gift_steps(episodes):
+    """The exact steps of a gift's logit in the second round, after a gift of the other seat and after none."""
+    steps = {}
+    for before in ("COOPERATE", "DEFECT"):
+        rows = [
+            row
+            for episode in episodes
+            if episode.purpose == "train"
+            for row in episode.decisions
+            if row.round == 1 and episode.decisions[1 - row.seat].action == before
+        ]
+        gifts = [row.action == "COOPERATE" for row in rows]
+        share = sum(gifts) / len(gifts)
+        assert 0.1 < share < 0.9, "both actions were taken"
+        steps[before] = sum(row.advantage * (gift - share) for row, gift in zip(rows, gifts, strict=True)) / len(rows)
+    return steps
+
+
+@pytest.mark.parametrize("stage", ["reinforce", "grpo"])
+def test_alignment_raises_a_gift_after_a_gift_and_lowers_it_after_none(stage):
+    advantage = {"type": "advantage_alignment", "alignment_weight": 1.0, "discount": 1.0}
+    if stage == "reinforce":
+        found = self_play(GIFTS, episodes_per_batch=128, advantage=advantage).collect(0)
+    else:
+        settings = {"groups_per_batch": 2, "group_size": 64, "advantage": advantage, "optimizer": OPTIMIZER}
+        recipe, game = GRPORecipe.read({"temperature": 1.0, "grpo": settings}), make_game(GIFTS)
+        policy = policy_of(recipe, load("tiny")).player
+        opponents = OpponentPool(recipe.grpo, game, policy)
+        found = BranchedRollouts(recipe.grpo, game, policy, Key(3), opponents).collect(0)
+    steps = gift_steps(found.episodes)
+    assert steps["COOPERATE"] > 0.02
+    assert steps["DEFECT"] < -0.02
 
 
 def test_payoff_raises_the_action_that_pays_in_two_steps():

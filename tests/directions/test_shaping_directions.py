@@ -7,9 +7,12 @@ import torch
 
 from stages import run_trial
 from stratagem.algorithms.shapellm.algorithm import Trials, bases_of
+from stratagem.algorithms.shapellm.metrics import first_log_odds
 from stratagem.algorithms.shapellm.recipe import SeatSettings, ShapeLLMRecipe
 from stratagem.algorithms.shapellm.seat import UpdateData
-from stratagem.algorithms.shapellm.seats import SeatFactory
+from stratagem.algorithms.shapellm.seats import SeatFactory, check_seats
+from stratagem.algorithms.shapellm.shapers.gradient_shapers import aligned_gradient, first_order
+from stratagem.algorithms.shapellm.shapers.memory_one import MemoryOneGame
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.catalogue import make_player
@@ -22,8 +25,10 @@ pytestmark = pytest.mark.runs
 ONE = "ipd-shapellm(labels=(C, D), rounds=1)"
 FLAT = "matrix(payoffs=[[(2, 2), (2, 2)], [(2, 2), (2, 2)]], labels=(C, D), rounds=1, cooperative=True)"
 LANGUAGE_SEAT = {"mode": "direct", "style": "shapellm-state", "memory": "last", "optimizer": {"learning_rate": 1e-4}}
+ALIGNED = {"advantage": "advantage_alignment", "value_coef": 0.0}
 SEATS = {
     "naive": {"learner": "naive", **LANGUAGE_SEAT},
+    "aligned": {"learner": "naive", **LANGUAGE_SEAT, "ppo": ALIGNED},
     "shaper": {"learner": "shaper", **LANGUAGE_SEAT},
     "tabular": {"learner": "tabular"},
 }
@@ -69,6 +74,7 @@ def moved(seat, game, stages):
 
 def test_every_learning_seat_has_a_direction_case():
     kinds = {get_args(one.model_fields["learner"].annotation)[0] for one in get_args(get_args(SeatSettings)[0])}
+    kinds |= {"aligned"}  # a naive learner with another advantage
     assert kinds == {*SEATS, *EXACT, "mfos", "frozen", "scripted"}, "of mfos, its generations are tested by themselves"
 
 
@@ -97,6 +103,45 @@ def test_exact_values_raise_the_action_that_pays(kind, opponent):
 def test_the_sum_of_payoffs_raises_what_pays_both_together(seated, kind, centre):
     seat, game = seated(kind, reward="sum", ppo={"advantage_mean_over": centre})
     assert moved(seat, game, [games(seat, game, "ipd/AlwaysCooperate")]) < -1e-4
+
+
+GIFTS = "matrix(payoffs=[[(1, 1), (0, 1)], [(1, 0), (0, 0)]], labels=(C, D), rounds=2, cooperative=True)"
+"""C is a gift to the other seat, and nobody's own payoff depends on the own action."""
+
+
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_aligned_language_seat_returns_gifts_as_the_table_does(seated, weight):
+    """One update on the same game: C becomes likelier after a gift than after none, whatever was given before.
+
+    The alternatives are compared within the seat, whose model moves all states together.
+    """
+    ppo = {
+        "advantage": {"type": "advantage_alignment", "alignment_weight": weight, "discount": 1.0},
+        "value_coef": 0.0, "adaptive_kl": {"initial_kl_coef": 0.0}, "batches": {"mini_batch_size": 100},
+    }  # fmt: skip
+    seat, game = seated("naive", GIFTS, ppo=ppo)
+    before = torch.tensor(first_log_odds(game, 0, seat), dtype=torch.float64)
+    episodes = games(seat, game, "random", 400)
+    seat.update(UpdateData([episodes], 0, Key(1)))
+    moved = torch.tensor(first_log_odds(game, 0, seat), dtype=torch.float64) - before
+    table = aligned_gradient(MemoryOneGame.of(game, 0, 1.0), before, torch.zeros(5, dtype=torch.float64), weight)
+    for gift, none in ((1, 2), (3, 4)):
+        assert (table[gift] - table[none] > 0.01) == bool(weight)
+        assert (moved[gift] - moved[none] > 1e-3) == bool(weight), moved
+
+
+def test_lola_reads_the_five_probabilities_of_a_language_seat(tmp_path):
+    """Its step is that of the formula, from the model's log-odds as they were played."""
+    seats = {"table": {"learner": "lola"}, "model": {**SEATS["naive"]}}
+    recipe, game = ShapeLLMRecipe.read({"game": TWO_ROUNDS, "seats": seats, "environments": 2}), make_game(TWO_ROUNDS)
+    check_seats(recipe, game)
+    made = SeatFactory(recipe, game, bases_of(recipe, RunFolder(tmp_path / "run"))).seats()
+    played = torch.tensor(first_log_odds(game, 1, made["model"]), dtype=torch.float64)
+    run_trial(Trials(game, made, 2, 1, Key(0)), 0)
+    after = torch.tensor(first_log_odds(game, 0, made["table"]), dtype=torch.float64)
+    even = torch.zeros(5, dtype=torch.float64)
+    assert torch.allclose(after, first_order(MemoryOneGame.of(game, 0, 1.0), even, played, 1.0))
+    assert not torch.allclose(after, first_order(MemoryOneGame.of(game, 0, 1.0), even, even, 1.0))
 
 
 def trial(seat, game):

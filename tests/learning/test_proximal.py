@@ -12,6 +12,7 @@ from stratagem.base.errors import BadParameter
 from stratagem.games.key import Key
 from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.language.models.load import load
+from stratagem.learn.advantages.catalogue import read_advantage
 from stratagem.learn.example import OLD_LOGPROBS, Example
 from stratagem.learn.kl_controller import AdaptiveKLSettings
 from stratagem.learn.learner import Learner
@@ -299,6 +300,47 @@ def test_every_token_has_the_episode_and_the_turn_of_its_decision():
     found = made()._decisions(batch, OldOutputs(nothing, nothing, nothing))
     assert found.round.tolist() == [decision % 4 for decision, size in enumerate(sizes) for _ in range(size)]
     assert found.episode.tolist() == [decision // 4 for decision, size in enumerate(sizes) for _ in range(size)]
+
+
+def test_others_scores_have_the_divisor_of_the_own_scores_and_stand_at_the_same_tokens():
+    batch, learner = played(2), made()
+    batch = replace(batch, others_scores=[2.0 * score for score in batch.scores])
+    nothing = np.zeros(sum(len(example.loss_positions) for example in batch.examples))
+    found = learner._decisions(batch, OldOutputs(nothing, nothing, nothing))
+    assert learner.scaling.divisor != pytest.approx(1.0)
+    assert found.others["score"] == pytest.approx(2.0 * found.terms["score"])
+    assert not found.others["kl"].any()
+    assert found.others.keys() == found.terms.keys()
+
+
+def test_estimator_of_a_recipe_takes_the_place_of_gae_and_trains_no_value_head():
+    """With equal returns of all episodes at each turn nothing moves, and the value head never does."""
+    settings = SETTINGS.model_copy(
+        update={
+            "value_coef": 0.0,
+            "advantage": read_advantage("per_round"),
+            "adaptive_kl": AdaptiveKLSettings(initial_kl_coef=0.0),
+        }
+    )
+    for scores, moves in (([1.0, 2.0, 3.0, 4.0] * 2, False), ([1.0, 2.0, 3.0, 4.0, 4.0, 3.0, 2.0, 1.0], True)):
+        learner = made(settings)
+        before = [weight.detach().clone() for weight in learner.learner.optimizer.weights]
+        batch = replace(played(2, 8), scores=scores, turns=[0, 1, 2, 3] * 2)
+        list(learner.update(batch, Key(0)))
+        *adapter, bias, head = [
+            bool((weight != old).any()) for weight, old in zip(learner.learner.optimizer.weights, before, strict=True)
+        ]
+        assert any(adapter) == moves
+        assert not bias
+        assert not head
+
+
+def test_estimator_without_returns_is_refused_where_a_value_head_is_trained():
+    with pytest.raises(ValueError, match="gives no returns to train a value head on"):
+        PPOSettings(advantage="per_round")
+    own = SETTINGS.model_copy(update={"advantage": read_advantage("per_round")})
+    with pytest.raises(BadParameter, match="no returns to train a value head on: take gae"):
+        list(made(own).update(replace(played(2, 8), turns=[0, 1, 2, 3] * 2), Key(0)))
 
 
 def test_coefficient_of_a_batch_is_the_one_of_its_rewards_and_not_the_next():

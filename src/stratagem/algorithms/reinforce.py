@@ -123,11 +123,12 @@ class SelfPlayCollector:
         branches = play_branches(
             estimator.columns, zip(setups, episodes, slots, strict=True), self.settings.message_alternatives
         )
-        estimate = estimator(decision_columns(rows, episodes, {TERM: round_payoffs}, branches), self.baselines)
+        terms, others = {TERM: round_payoffs}, "others" in estimator.columns
+        estimate = estimator(decision_columns(rows, episodes, terms, branches, others=others), self.baselines)
         self.baselines = dict(estimate.state)
-        counts, terms = dict(estimate.counts), frozenset(estimate.centred_terms)
+        counts, centred = dict(estimate.counts), frozenset(estimate.centred_terms)
         examples, every = training_examples(rows, estimate), [*episodes, *branches.episodes.values()]
-        return RolloutBatch(examples, self._metrics(episodes, slots), every, counts, terms)
+        return RolloutBatch(examples, self._metrics(episodes, slots), every, counts, centred)
 
     def _metrics(self, episodes: Sequence[Episode], slots: Sequence[Sequence[int]]) -> dict[str, float]:
         """Mean return of the policy in each seat, and the mean number of decisions of an episode."""

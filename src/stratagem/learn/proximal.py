@@ -2,7 +2,7 @@
 
     old       log pi, log ref and V of every token, in one pass under the weights that sampled
     penalty   r_t = score_t / std of all scores so far  -  beta (log pi - log ref)
-    estimate  GAE over each episode, whitened over all rows;  R = A + V
+    estimate  GAE over each episode, or another estimator, whitened over all rows;  R = A + V
     learn     mini-batches in a drawn order, all against the same old log-probabilities and values
     undo      all of it, if the KL divergence of the update exceeds `max_update_kl`
     adapt     beta, by the KL divergence of the policy from the reference
@@ -17,16 +17,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from stratagem.base.errors import BadParameter
 from stratagem.base.settings import Settings
 from stratagem.games.key import Key
 from stratagem.learn.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats
+from stratagem.learn.advantages.catalogue import NamedAdvantage
 from stratagem.learn.advantages.gae import GAE
 from stratagem.learn.advantages.scaled import ScoreScaling
 from stratagem.learn.advantages.whitened import Whitened
@@ -36,6 +37,9 @@ from stratagem.learn.learner import Learner, StepReport
 from stratagem.learn.losses.ppo import PPO
 from stratagem.learn.optimizer import OptimizerSnapshot
 from stratagem.learn.schedules import START, Experience, Schedule
+
+PPO_TERMS = frozenset({"score", "kl"})
+"""Terms of the reward of a token: its part of the score, and the KL penalty."""
 
 
 class Batches(Settings):
@@ -87,6 +91,9 @@ class PPOSettings(Settings):
     """Discount factor gamma."""
     gae_lambda: float = Field(default=0.95, ge=0.0, le=1.0)
     """GAE parameter lambda: 1 uses rewards alone, 0 the value head one step ahead."""
+    advantage: NamedAdvantage | None = None
+    """Advantage estimator, by name with its parameters. Its advantages are whitened; all environments are one group.
+    Without a name it is `gae` with `discount` and `gae_lambda`; one that reads no value head needs `value_coef = 0`."""
     advantage_mean_over: Literal["batch", "turn"] = "batch"
     """Rows over which the mean advantage is taken: the batch, or the same turn of all episodes."""
     advantage_std_floor: float = Field(default=0.0, ge=0.0)
@@ -103,6 +110,22 @@ class PPOSettings(Settings):
     batches: Batches = Batches()
     """Batches and mini-batches."""
 
+    @model_validator(mode="after")
+    def _check_value_head(self) -> Self:
+        if self.advantage is not None and "value" not in self.advantage.value.columns and self.value_coef:
+            raise ValueError(
+                f"advantage {self.advantage.type} gives no returns to train a value head on: set `value_coef = 0`, or "
+                "take gae"
+            )
+        return self
+
+    @property
+    def compares_episodes(self) -> str:
+        """Setting by which an episode is compared with the others of its batch; empty without one."""
+        if self.advantage is not None and "group" in self.advantage.value.columns:
+            return f"ppo.advantage = {self.advantage.type}"
+        return 'ppo.advantage_mean_over = "turn"' if self.advantage_mean_over == "turn" else ""
+
     def loss(self, experience: Experience = START) -> PPO:
         """Make the loss after an amount of training."""
         return PPO(
@@ -116,7 +139,8 @@ class PPOSettings(Settings):
         """Make the advantage estimator."""
         mean_over: Literal["batch", "round"] = "round" if self.advantage_mean_over == "turn" else "batch"
         gae = GAE(discount=self.discount, gae_lambda=self.gae_lambda)
-        return Whitened(of=gae, mean_over=mean_over, advantage_std_floor=self.advantage_std_floor)
+        of = gae if self.advantage is None else self.advantage.value
+        return Whitened(of=of, mean_over=mean_over, advantage_std_floor=self.advantage_std_floor)
 
 
 @dataclass(frozen=True)
@@ -129,6 +153,8 @@ class PPOBatch:
     """Number of each decision's episode; returns are summed within one, so a whole trial may have one number."""
     scores: Sequence[float]
     """Reward of each decision, without the KL penalty."""
+    others_scores: Sequence[float] | None = None
+    """Reward of the other seats from each decision on, summed over them, for estimators that read it."""
     turns: Sequence[int] | None = None
     """Turn of each decision in its episode, for `advantage_mean_over = "turn"`."""
 
@@ -169,7 +195,7 @@ class PPOLearner:
         old = old_outputs(self.learner, batch.examples)
         estimate = self.settings.advantage_estimator()(self._decisions(batch, old))
         steps = list(self.settings.batches.draw_steps(len(batch.examples), key))
-        examples = with_advantages(batch.examples, old, estimate)
+        examples = with_advantages(batch.examples, old, estimate, trains_values=self.settings.value_coef > 0.0)
         if self.learner.policy.lm.dtype != "fp32":
             examples = self._read_in_steps(examples, batch.examples, steps)
         before = self.learner.optimizer.snapshot() if self.settings.max_update_kl else None
@@ -209,14 +235,23 @@ class PPOLearner:
         """Make the columns of the estimator: one row for each token; the score is that of a decision's last token."""
         sizes = [len(example.loss_positions) for example in batch.examples]
         penalty = self.controller.penalty(old.policy_logprobs, old.reference_logprobs)
-        terms = {"score": np.zeros(sum(sizes)), "kl": penalty}
-        terms["score"][np.cumsum(sizes) - 1] = self._scale_scores(np.asarray(batch.scores, dtype=np.float64))
+        terms, last = {"score": np.zeros(sum(sizes)), "kl": penalty}, np.cumsum(sizes) - 1
+        terms["score"][last] = self._scale_scores(np.asarray(batch.scores, dtype=np.float64))
+        others = None
+        if batch.others_scores is not None:
+            others = {name: np.zeros(sum(sizes)) for name in terms}
+            others["score"][last] = np.asarray(batch.others_scores) / self._score_divisor
         turns = None if batch.turns is None else np.repeat(np.asarray(batch.turns), sizes)
-        episodes = np.repeat(np.asarray(batch.episodes), sizes)
-        return Decisions(episode=episodes, terms=terms, round=turns, value=old.values)
+        episodes, group = np.repeat(np.asarray(batch.episodes), sizes), np.zeros(sum(sizes), dtype=np.int64)
+        return Decisions(episode=episodes, terms=terms, group=group, round=turns, value=old.values, others=others)
 
     def _scale_scores(self, scores: Floats) -> Floats:
         return self.scaling.scale_scores(scores) if self.settings.scale_scores else scores
+
+    @property
+    def _score_divisor(self) -> float:
+        """Divisor of the scores of this batch; the others' have the same, so that all are in one unit."""
+        return self.scaling.divisor if self.settings.scale_scores else 1.0
 
     def _note(self, batch: PPOBatch, old: OldOutputs) -> None:
         count = len(batch.examples)
@@ -242,12 +277,18 @@ def old_outputs(learner: Learner, examples: Sequence[Example]) -> OldOutputs:
     return OldOutputs(_numpy(policy.logprobs), _numpy(reference.logprobs), _numpy(policy.values))
 
 
-def with_advantages(examples: Sequence[Example], old: OldOutputs, estimate: AdvantageEstimate) -> list[Example]:
-    """Add the columns that the loss reads; those of a sampler stay the old log-probabilities of its tokens."""
-    if estimate.returns is None:
+def with_advantages(
+    examples: Sequence[Example], old: OldOutputs, estimate: AdvantageEstimate, *, trains_values: bool = True
+) -> list[Example]:
+    """Add the columns that the loss reads; those of a sampler stay the old log-probabilities of its tokens.
+
+    Without returns the target of the value head is its old value, if it is not trained.
+    """
+    if estimate.returns is None and trains_values:
         raise BadParameter("This advantage estimator has no returns to train a value head on: take gae.")
+    returns = old.values if estimate.returns is None else estimate.returns
     columns = {OLD_LOGPROBS: old.policy_logprobs, "old_value": old.values}
-    columns |= {"advantage": estimate.advantage, "return": estimate.returns}
+    columns |= {"advantage": estimate.advantage, "return": returns}
     ends = np.cumsum([len(example.loss_positions) for example in examples])[:-1]
     rows = zip(*(np.split(column, ends) for column in columns.values()), strict=True)
     return [

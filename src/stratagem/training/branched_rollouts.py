@@ -38,11 +38,20 @@ from stratagem.training.collector import RolloutBatch
 from stratagem.training.message_branches import MessageBranches, play_branches
 from stratagem.training.objective import ObjectiveSettings
 from stratagem.training.provided import GRPO, CollectedInputs
-from stratagem.training.rollouts import SelectedDecision, estimator_columns, sampled_call, training_examples
+from stratagem.training.rollouts import (
+    SelectedDecision,
+    estimator_columns,
+    rewards_of_others,
+    sampled_call,
+    term_by_round,
+    training_examples,
+)
 
 SIGNALS = ("externality", "collusion")
 """Safety signals that may be reward terms."""
 TERMS = ("payoff", "parts", "outcome", *SIGNALS)
+BY_ROUND = ("payoff", *SIGNALS)
+"""Terms that every seat has in each round."""
 _NOTHING = dict.fromkeys(TERMS, 0.0)
 
 
@@ -99,7 +108,17 @@ class BranchedRolloutSettings(ObjectiveSettings):
             raise ValueError(
                 "a rollout that is cut at `horizon_phases` has no end, so it has no term outcome: set it to 0"
             )
+        if self.reads_others and (own := sorted(self.reward_weights.keys() - set(BY_ROUND))):
+            raise ValueError(
+                f"advantage {self.advantage.type} compares the reward with that of the other seats, which have no term "
+                f"{own[0]}: leave it out of `reward_weights`"
+            )
         return self
+
+    @property
+    def reads_others(self) -> bool:
+        """True if the estimator reads the reward terms of the other seats."""
+        return "others" in self.advantage.value.columns
 
     @property
     def reward_terms(self) -> frozenset[str]:
@@ -268,7 +287,10 @@ class BranchedRollouts:
         branches = self._branches(groups, episodes)
         terms = {name: [row.rewards[name] for row in rows] for name in weights}
         times, parts = [row.decision.clock for row in rows], np.array([row.rewards["parts"] for row in rows])
-        decisions = estimator_columns(rows, episodes, terms, times, branches, self._totals, weight=parts)
+        columns: dict[str, Any] = {"weight": parts}
+        if self.settings.reads_others:
+            columns["others"] = rewards_of_others(rows, episodes, {name: term_by_round(name) for name in weights})
+        decisions = estimator_columns(rows, episodes, terms, times, branches, self._totals, **columns)
         estimate = self.settings.advantage.value(decisions.weigh_terms(weights), self._estimator_state)
         self._estimator_state = dict(estimate.state)
         counts = {**estimate.counts, **self._clip_counts(estimate), **self._seat_counts(groups)}

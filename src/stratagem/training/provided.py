@@ -99,11 +99,13 @@ _MESSAGES = ("message", "silenced", "redrawn")
 GRPO = CollectedInputs(
     name="GRPO",
     loss=_POLICY,
-    advantage=frozenset({"group", "round", "role", "weight", *_MESSAGES}),
+    advantage=frozenset({"group", "round", "role", "weight", "others", *_MESSAGES}),
     weights="`reward_weights`",
 )
 LEAGUE = CollectedInputs(name="a league", loss=GRPO.loss, advantage=GRPO.advantage, weights=GRPO.weights)
-REINFORCE = CollectedInputs(name="REINFORCE", loss=_POLICY, advantage=frozenset({"group", "round", "role", *_MESSAGES}))
+REINFORCE = CollectedInputs(
+    name="REINFORCE", loss=_POLICY, advantage=frozenset({"group", "round", "role", "others", *_MESSAGES})
+)
 SEPO = CollectedInputs(
     name="SEPO",
     loss=_POLICY,
@@ -113,7 +115,7 @@ SEPO = CollectedInputs(
 SHAPELLM = CollectedInputs(
     name="ShapeLLM",
     loss=needs(("advantage", "return", "old_value", "old_logprobs", "sampler_logprobs"), (), ("values", "entropies")),
-    advantage=frozenset({"round", "value"}),
+    advantage=frozenset({"group", "round", "value", "others"}),
 )
 SCO_PAL = CollectedInputs(
     name="SCO-PAL",

@@ -20,7 +20,7 @@ from stratagem.games.key import Key
 from stratagem.language.decoding.stream import TextStream
 from stratagem.language.decoding.vocabulary import Vocabulary
 from stratagem.language.engines.base import Call
-from stratagem.learn.advantages.base import AdvantageEstimate, Decisions, encode_values
+from stratagem.learn.advantages.base import AdvantageEstimate, Decisions, Floats, encode_values
 from stratagem.learn.example import Example, example_from_call
 from stratagem.learn.gradient_signal import HALF, TERM
 from stratagem.playing.match import Match, Setup
@@ -34,6 +34,17 @@ Term = Callable[[Episode, Seat], Mapping[int, float]]
 def round_payoffs(episode: Episode, seat: Seat) -> Mapping[int, float]:
     """Return the payoff of a seat by round number."""
     return {number: payoffs[seat] for number, payoffs in enumerate(episode.rounds)}
+
+
+def term_by_round(name: str) -> Term:
+    """Return the payoff or a safety signal of a seat as a term; a branched rollout begins in the middle of a game."""
+
+    def by_round(episode: Episode, seat: Seat) -> Mapping[int, float]:
+        rows = episode.rounds if name == "payoff" else episode.signals.get(name, ())
+        first = episode.decisions[0].round
+        return {first + index: row[seat] or 0.0 for index, row in enumerate(rows)}
+
+    return by_round
 
 
 def group_setups(
@@ -115,10 +126,12 @@ def decision_columns(
     episodes: Sequence[Episode],
     terms: Mapping[str, Term],
     branches: MessageBranches = NO_BRANCHES,
+    *,
+    others: bool = False,
 ) -> Decisions:
     """Return the columns of decisions that an advantage estimator reads, with reward terms by round.
 
-    The value of a round stands at the seat's first decision in it.
+    The value of a round stands at the seat's first decision in it. With `others` there are the other seats' terms, too.
     """
     own = {(row.episode, row.decision.seat) for row in rows}
     values = {name: {(e, seat): term(episodes[e], seat) for e, seat in own} for name, term in terms.items()}
@@ -131,7 +144,31 @@ def decision_columns(
             column.append(values[name][row.episode, seat].get(number, 0.0) if first else 0.0)
         seen.add((row.episode, seat, number))
     times = [row.decision.round for row in rows]
-    return estimator_columns(rows, episodes, columns, times, branches, totals_of(terms))
+    of_others = {"others": rewards_of_others(rows, episodes, terms)} if others else {}
+    return estimator_columns(rows, episodes, columns, times, branches, totals_of(terms), **of_others)
+
+
+def rewards_of_others(
+    rows: Sequence[SelectedDecision], episodes: Sequence[Episode], terms: Mapping[str, Term]
+) -> dict[str, Floats]:
+    """Return the reward terms of the other seats, summed over them.
+
+    They stand at the first part of a seat's last decision in a round, and go from this round to the next in which the
+    seat decides, since a seat may decide nothing where the others have a reward.
+    """
+    last: dict[tuple[int, Seat], dict[int, int]] = {}
+    for index, row in enumerate(rows):
+        if not row.part:
+            last.setdefault((row.episode, row.decision.seat), {})[row.decision.round] = index
+    columns = {name: np.zeros(len(rows)) for name in terms}
+    for (number, seat), by_round in last.items():
+        episode, begins = episodes[number], sorted(by_round)
+        for name, term in terms.items():
+            for other in range(len(episode.players)):
+                for when, value in term(episode, other).items() if other != seat else ():
+                    if since := bisect(begins, when):
+                        columns[name][by_round[begins[since - 1]]] += value
+    return columns
 
 
 def estimator_columns(

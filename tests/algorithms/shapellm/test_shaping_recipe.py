@@ -13,6 +13,7 @@ from stratagem.training.runs.config_file import settings_toml
 from stratagem.training.runs.folder import RunFolder
 
 SOS = {"learner": "sos"}
+ALIGNED = {"advantage": "advantage_alignment", "value_coef": 0.0}
 TWO = {"shaper": {"learner": "shaper"}, "naive": {"learner": "naive"}}
 
 
@@ -122,6 +123,18 @@ def test_wrong_shapellm_settings_are_rejected(changes, said):
         ({"seats": {"shaper": TWO["shaper"]}}, "2 seats, and the recipe has 1: shaper"),
         ({"seats": {**TWO, "naive": {"learner": "naive", "memory": "episode"}}}, "The seat naive: memory=episode"),
         ({"seats": {**TWO, "naive": {"learner": "scripted", "player": "kuhn/NashApprox"}}}, "The seat naive"),
+        (
+            {"environments": 1, "seats": {**TWO, "naive": {"learner": "naive", "ppo": ALIGNED}}},
+            r"`seats.naive` compares its `environments` \(`ppo.advantage = advantage_alignment`\).*: take at least 2",
+        ),
+        (
+            {"seats": {**TWO, "naive": {"learner": "naive", "ppo": {"advantage": "advantage_alignment"}}}},
+            "advantage_alignment gives no returns to train a value head on: set `value_coef = 0`, or take gae",
+        ),
+        (
+            {"seats": {**TWO, "naive": {"learner": "naive", "ppo": {"advantage": "beta", "value_coef": 0.0}}}},
+            "The advantage beta needs .* which ShapeLLM does not collect: SCO-PAL does",
+        ),
         ({"seats": {**TWO, "naive": {"learner": "lola"}}}, "The seat naive: .*five probabilities, and shaper has none"),
         ({"seats": {"one": {"learner": "mfos"}, "two": {"learner": "tabular", "memory": "episode"}}}, "two has none"),
         (

@@ -160,6 +160,16 @@ def test_merge_rewards_adds_untrained_rewards_to_the_transition_before():
     assert rewards((0, (0, 2))) == [4.0 * 6]
 
 
+def test_merge_rewards_adds_the_others_rewards_in_the_same_places():
+    """Where the seat plays D and the other C, the seat earns 4 in each round and the other nothing."""
+    episode = episode_of(Mute(set(), "D"), Mute(set()))
+    own, other = transitions_of([[episode]], 0), transitions_of([[episode]], 1)
+    assert [(one.reward, one.others_reward) for one in own] == [(4.0, 0.0)] * 3
+    assert [(one.reward, one.others_reward) for one in other] == [(0.0, 4.0)] * 3
+    (merged,) = merge_rewards(other, lambda one: one is other[1])
+    assert (merged.reward, merged.others_reward) == (0.0, 12.0)
+
+
 def test_payoff_metrics_leave_out_rounds_with_a_null_action():
     figures = payoff_metrics([episode_of(Mute({1}), Mute(set(), "D"))], ["one", "two"])
     assert figures == {"one/payoff": 0.0, "two/payoff": 4.0, "one/null": pytest.approx(1 / 3), "two/null": 0.0}

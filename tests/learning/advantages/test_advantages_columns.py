@@ -29,6 +29,7 @@ WHOLE = {
     "message": NUMBERS % 2 == 0,
     "silenced": {"payoff": np.cos(NUMBERS)},
     "redrawn": {"payoff": NUMBERS / 5.0},
+    "others": {"payoff": NUMBERS % 5 - 2.0},
 }
 
 

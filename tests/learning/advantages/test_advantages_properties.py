@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 from stratagem.learn.advantages.base import Decisions, encode_values
 from stratagem.learn.advantages.catalogue import ESTIMATORS
 from stratagem.learn.advantages.gae import GAE
-from stratagem.learn.advantages.segments import backwards, cells, remaining_steps, returns_to_go, subtract_group_mean
+from stratagem.learn.advantages.segments import (
+    backwards,
+    cells,
+    discounted_past,
+    remaining_steps,
+    returns_to_go,
+    subtract_group_mean,
+)
 
 FIGURES = st.floats(-50, 50, width=32)
 
@@ -43,6 +50,7 @@ def decisions(draw):
         message=rng.random(size) < 0.5,
         silenced={"payoff": rng.normal(size=size), "exploit": rng.normal(size=size)},
         redrawn={"payoff": rng.normal(size=size), "exploit": rng.normal(size=size)},
+        others={"payoff": rng.normal(size=size), "exploit": rng.normal(size=size)},
         terms={"payoff": np.array(payoffs), "exploit": rng.normal(size=size)},
     )
 
@@ -87,7 +95,7 @@ def test_the_order_between_episodes_and_the_codes_do_not_matter(name, given, see
         message=given.message[order],
         **{
             name: {term: column[order] for term, column in getattr(given, name).items()}
-            for name in ("terms", "silenced", "redrawn")
+            for name in ("terms", "silenced", "redrawn", "others")
         },
     )
     found = ESTIMATORS[name]()(moved).advantage
@@ -157,6 +165,19 @@ def test_going_backwards_meets_every_row_once_and_later_ones_first(given):
     left = remaining_steps(episodes)
     for row in range(len(given)):
         assert left[row] == (given.episode[row + 1 :] == given.episode[row]).sum()
+
+
+@some
+@given(decisions(), st.floats(0, 1))
+def test_sums_before_and_after_a_row_are_discounted_by_distance(given, discount):
+    episodes, values = cells(given.episode), given.terms["payoff"]
+    later, earlier = (sums(values, episodes, discount) for sums in (returns_to_go, discounted_past))
+    for row in range(len(given)):
+        own = np.flatnonzero(given.episode == given.episode[row])
+        at = int(np.flatnonzero(own == row)[0])
+        weights = discount ** np.abs(np.arange(len(own)) - at)
+        assert later[row] == pytest.approx(weights[at:] @ values[own][at:], rel=1e-9, abs=1e-9)
+        assert earlier[row] == pytest.approx(weights[:at] @ values[own][:at], rel=1e-9, abs=1e-9)
 
 
 @some

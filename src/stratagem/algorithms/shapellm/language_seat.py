@@ -122,6 +122,7 @@ class LanguageSeat(Seat):
             examples=self._examples(transitions, experience),
             episodes=[transition.trajectory for transition in transitions],
             scores=[transition.reward for transition in transitions],
+            others_scores=[transition.others_reward for transition in transitions],
             turns=encode_values(transition.turn for transition in transitions)[0].tolist(),
         )
         optimizer = self.policy.learner.optimizer

@@ -163,9 +163,8 @@ class ShapeLLMRecipe(AnyRecipe):
 
     def _check_environments(self, name: str, seat: PPOLearnerSettings | TabularSettings) -> None:
         """Refuse one environment where the baseline is the mean over environments, so all advantages would be 0."""
-        centred = isinstance(seat, TabularSettings) or seat.ppo.advantage_mean_over == "turn"
-        if centred and self.environments == 1:
-            how = 'learner = "tabular"' if isinstance(seat, TabularSettings) else 'ppo.advantage_mean_over = "turn"'
+        how = 'learner = "tabular"' if isinstance(seat, TabularSettings) else seat.ppo.compares_episodes
+        if how and self.environments == 1:
             raise ValueError(
                 f"`seats.{name}` compares its `environments` (`{how}`), and with one all advantages are 0: "
                 "take at least 2"

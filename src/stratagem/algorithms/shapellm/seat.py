@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -19,11 +19,12 @@ from stratagem.games.key import Key
 from stratagem.language.models.decoding_settings import SamplingSettings
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.optimizer import OptimizerSettings
-from stratagem.learn.proximal import PPOSettings
+from stratagem.learn.proximal import PPO_TERMS, PPOSettings
 from stratagem.learn.schedules import Schedule
 from stratagem.players.base import Player
 from stratagem.playing.memory import memory_of
 from stratagem.playing.records import Decision, Episode
+from stratagem.training.provided import SHAPELLM
 from stratagem.training.recipe_file import ModeName, over
 from stratagem.training.sft import AdapterSettings
 from stratagem.training.stage import Metrics, TrainingSubject
@@ -84,6 +85,12 @@ class PPOLearnerSettings(ModelSettings):
     """Step size of the value head, relative to trl's; the hidden states of a small model move it little."""
     reward: Literal["own", "sum"] = "own"
     """Reward: its own payoff, or the sum over all seats (ShapeLLM, footnote 5)."""
+
+    @model_validator(mode="after")
+    def _check_advantage(self) -> Self:
+        if self.ppo.advantage is not None:
+            SHAPELLM.check_advantage(self.ppo.advantage, PPO_TERMS)
+        return self
 
     @model_validator(mode="before")
     @classmethod
@@ -234,6 +241,8 @@ class Transition:
     """Position of the episode in the trial, and turn of the decision in it."""
     decision: Decision
     reward: float
+    others_reward: float
+    """Sum of the other seats' payoffs until the seat's next decision."""
     episode: Episode
 
 
@@ -243,36 +252,46 @@ def transitions_of(trial: TrialEpisodes, slot: int, *, shared: bool = False) -> 
     With `shared`, the reward of a decision is the sum of all seats' payoffs until the seat's next decision.
     """
     return [
-        Transition(environment, (number, row.turn), row, reward, episode)
+        Transition(environment, (number, row.turn), row, reward, others, episode)
         for number, episodes in enumerate(trial)
         for environment, episode in enumerate(episodes)
-        for row, reward in _rewards(episode, slot, shared=shared)
+        for row, reward, others in _rewards(episode, slot, shared=shared)
         if row.keep
     ]
 
 
 def merge_rewards(transitions: Sequence[Transition], is_trained: Callable[[Transition], bool]) -> list[Transition]:
-    """Return the transitions that are trained on; the reward of another one is added to the trained one before it.
+    """Return the transitions that are trained on; the rewards of another one are added to the trained one before it.
 
-    Where no trained transition comes before it in its trajectory, its reward is added to the first.
+    Where no trained transition comes before it in its trajectory, its rewards are added to the first.
     """
     trained = [is_trained(transition) for transition in transitions]
     target = {t.trajectory: index for index, t in reversed(list(enumerate(transitions))) if trained[index]}
-    rewards = [t.reward if trained[index] else 0.0 for index, t in enumerate(transitions)]
+    rewards = [(t.reward, t.others_reward) if trained[index] else (0.0, 0.0) for index, t in enumerate(transitions)]
     for index, transition in enumerate(transitions):
         if trained[index]:
             target[transition.trajectory] = index
         elif transition.trajectory in target:
-            rewards[target[transition.trajectory]] += transition.reward
-    return [replace(t, reward=rewards[index]) for index, t in enumerate(transitions) if trained[index]]
+            own, others = rewards[target[transition.trajectory]]
+            rewards[target[transition.trajectory]] = own + transition.reward, others + transition.others_reward
+    return [
+        replace(t, reward=rewards[index][0], others_reward=rewards[index][1])
+        for index, t in enumerate(transitions)
+        if trained[index]
+    ]
 
 
-def _rewards(episode: Episode, slot: int, *, shared: bool) -> list[tuple[Decision, float]]:
-    """Return a seat's decisions with their rewards; of several attempts at one turn, the last was played."""
+def _rewards(episode: Episode, slot: int, *, shared: bool) -> list[tuple[Decision, float, float]]:
+    """Return a seat's decisions with their rewards and the others'; of several attempts at a turn, the last counts."""
     seat = episode.seat_of(slot)
     rows = list({row.turn: row for row in episode.decisions if row.seat == seat}.values())
-    if not shared:
-        return [(row, row.payoff) for row in rows]
     ends = [row.round for row in rows[1:]] + [len(episode.rounds)]
-    sums = [sum(payoffs) for payoffs in episode.rounds]
-    return [(row, sum(sums[row.round : end])) for row, end in zip(rows, ends, strict=True)]
+    sums, own = [sum(payoffs) for payoffs in episode.rounds], [payoffs[seat] for payoffs in episode.rounds]
+    return [
+        (
+            row,
+            sum(sums[row.round : end]) if shared else row.payoff,
+            sum(sums[row.round : end]) - sum(own[row.round : end]),
+        )
+        for row, end in zip(rows, ends, strict=True)
+    ]

@@ -121,17 +121,15 @@ def _check_opponent(name: str, opponent: SeatSettings, game: Game[Any]) -> None:
     match opponent:
         case MemoryOneSettings():
             known = True
-        case TabularSettings():
+        case TabularSettings() | ModelSettings():
             known = opponent.memory in ("none", "last")
         case ScriptedSettings():
             traits = make_player(opponent.player, game).traits
             known = traits.exact and traits.memory in (0, 1)
-        case _:
-            known = False
     if not known:
         raise BadParameter(
             f"it learns from the opponent's five probabilities, and {name} has none: give {name} a learner with "
-            "exact values, a table with the memory last, or a scripted player that remembers one round."
+            "exact values, a model or a table with the memory last, or a scripted player that remembers one round."
         )
 
 

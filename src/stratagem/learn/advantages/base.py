@@ -23,7 +23,7 @@ FRESH: State = MappingProxyType({})
 _CODES = ("episode", "group", "round", "state", "action", "role")
 _FIGURES = ("outcome", "value", "weight")
 _FLAGS = ("keep", "message")
-_TABLES = ("terms", "silenced", "redrawn")
+_TABLES = ("terms", "silenced", "redrawn", "others")
 """Columns by reward term."""
 
 
@@ -63,6 +63,8 @@ class Decisions:
     """Return of each reward term from the round of a message on, with silence in its place; 0 for other decisions."""
     redrawn: Mapping[str, Floats] | None = None
     """The same with other messages that the policy draws in its place, the mean over them."""
+    others: Mapping[str, Floats] | None = None
+    """Reward terms of the other seats, summed over them, from the round of the decision until the seat's next one."""
 
     def __post_init__(self) -> None:
         for table in _TABLES:
@@ -130,6 +132,14 @@ class Decisions:
         if column is None:
             raise BadParameter(f"This advantage estimator needs the column `{name}`, which these decisions lack.")
         return column
+
+    def seen_by_others(self) -> Decisions:
+        """Put the others' reward terms in the place of the seat's; what is known of the seat alone is left out."""
+        terms: Mapping[str, Floats] = self._require_column("others")
+        unknown: dict[str, Any] = dict.fromkeys(
+            ("value", "weight", "outcome", "message", "silenced", "redrawn", "others")
+        )
+        return replace(self, terms=terms, **unknown)
 
     def weighted_terms(self, weights: Mapping[str, float] | None) -> dict[str, Floats]:
         """Return the weighted reward terms; without weights all terms count once."""

@@ -10,6 +10,7 @@ from pydantic import PlainSerializer, PlainValidator
 
 from stratagem.base.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.registry import Registry
+from stratagem.learn.advantages.advantage_alignment import AdvantageAlignment
 from stratagem.learn.advantages.base import AdvantageEstimator
 from stratagem.learn.advantages.beta import Beta
 from stratagem.learn.advantages.discounted import Discounted
@@ -37,6 +38,7 @@ ESTIMATORS: dict[str, Callable[..., AdvantageEstimator]] = {
     "message_effect": MessageEffect,
     "whitened": Whitened,
     "scaled": Scaled,
+    "advantage_alignment": AdvantageAlignment,
     "rloo": partial(GroupMean, normalize_std=False, leave_one_out=True),
 }
 """Estimators by name; options follow in brackets: `per_round(return_to_go=False)`."""

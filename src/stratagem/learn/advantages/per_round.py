@@ -32,8 +32,13 @@ class PerRound(AdvantageEstimator):
     """Unit of comparison: each round, or the whole episode, for which `return_to_go` plays no part."""
     return_to_go: bool = True
     """Reward of a round: the return from it on, or its own reward alone (false, the paper's)."""
+    discount: float = 1.0
+    """Discount factor gamma of the return, for each later round of the seat; of a whole episode nothing is
+    discounted."""
     normalize_std: bool = True
     """Division by the standard deviation of the group."""
+    leave_one_out: bool = False
+    """Baseline of a round: its mean over the other rollouts of the group."""
     std_epsilon: float = 1e-4
     """Constant epsilon that is added to the standard deviation."""
     weights: Mapping[str, float] | None = None
@@ -41,6 +46,7 @@ class PerRound(AdvantageEstimator):
 
     def __post_init__(self) -> None:
         within(None, "std_epsilon", self.std_epsilon, 1e-12)
+        within(None, "discount", self.discount, 0.0, 1.0)
         if self.unit not in get_args(Unit):
             raise UnknownName("`unit` of per_round", str(self.unit), get_args(Unit))
 
@@ -54,13 +60,19 @@ class PerRound(AdvantageEstimator):
 
     def estimate(self, decisions: Decisions, state: State) -> AdvantageEstimate:
         if self.unit == "episode":
-            whole = GroupMean(normalize_std=self.normalize_std, std_epsilon=self.std_epsilon, weights=self.weights)
+            whole = GroupMean(
+                normalize_std=self.normalize_std,
+                leave_one_out=self.leave_one_out,
+                std_epsilon=self.std_epsilon,
+                weights=self.weights,
+            )
             return whole.estimate(decisions, state)
         rounds = cells(decisions.episode, decisions.codes("round"))
         terms = {name: rounds.total(values) for name, values in decisions.weighted_terms(self.weights).items()}
         if self.return_to_go:
             episodes = cells(decisions.episode[rounds.first])
-            terms = {name: returns_to_go(values, episodes) for name, values in terms.items()}
+            terms = {name: returns_to_go(values, episodes, self.discount) for name, values in terms.items()}
         groups = cells(decisions.codes("group")[rounds.first], decisions.codes("round")[rounds.first])
         epsilon = self.std_epsilon if self.normalize_std else None
-        return broadcast(group_relative(terms, groups, std_epsilon=epsilon), rounds.of)
+        estimate = group_relative(terms, groups, std_epsilon=epsilon, leave_one_out=self.leave_one_out)
+        return broadcast(estimate, rounds.of)

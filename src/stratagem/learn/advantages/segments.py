@@ -63,14 +63,25 @@ def backwards(episodes: Cells) -> Iterator[Ints]:
     yield from np.split(by_distance, np.cumsum(np.bincount(left))[:-1]) if len(order) else ()
 
 
-def returns_to_go(values: Floats, episodes: Cells) -> Floats:
-    """Sum the values from each row to the end of its episode."""
+def returns_to_go(values: Floats, episodes: Cells, discount: float = 1.0) -> Floats:
+    """Sum the values from each row to the end of its episode, each discounted by its distance."""
     sums = np.zeros(len(values))
     so_far = np.zeros(len(episodes.first))
     for rows in backwards(episodes):
         episode = episodes.of[rows]
-        so_far[episode] += values[rows]
+        so_far[episode] = values[rows] + discount * so_far[episode]
         sums[rows] = so_far[episode]
+    return sums
+
+
+def discounted_past(values: Floats, episodes: Cells, discount: float) -> Floats:
+    """Sum the values of the rows k before each row t of its episode, each times `discount^(t - k)`."""
+    sums = np.zeros(len(values))
+    so_far = np.zeros(len(episodes.first))
+    for rows in reversed(list(backwards(episodes))):
+        episode = episodes.of[rows]
+        sums[rows] = so_far[episode]
+        so_far[episode] = discount * (so_far[episode] + values[rows])
     return sums
 
 
