@@ -85,6 +85,7 @@ LABELS = {
     "best": "The best checkpoint by validation. `run:PATH` is this model.",
     "last": "The newest checkpoint.",
     "NUMBER": "The checkpoint of that step, counted from the start of the run, SFT included.",
+    "LABEL/NAME": "The same of a learner, where a run has several: `run:PATH@last/NAME`.",
 }
 DESCRIBED = {
     "state": "running, finished or failed.",
@@ -107,7 +108,8 @@ def runs() -> str:
         "## Metrics",
         "A line has the `step`, counted over the whole run, and the metrics of that step. The steps of SFT come first. "
         "The first validation is at the last step of SFT. A value that is not a finite number is null.",
-        "`sft/` stands before the metrics of SFT, and the name of a learner before those of a league or of ShapeLLM.",
+        "`sft/` stands before the metrics of SFT, or `sft-NUMBER/` with several bases, and the name of a learner before "
+        "those of a league, of ShapeLLM, or of GRPO with `policies`.",
         table(("metric", "title", "unit", "meaning"), map(_metric, TRAINING)),
         "## run.json",
         _fields(RunInfo),
