@@ -85,7 +85,6 @@ LABELS = {
     "best": "The best checkpoint by validation. `run:PATH` is this model.",
     "last": "The newest checkpoint.",
     "NUMBER": "The checkpoint of that step, counted from the start of the run, SFT included.",
-    "LABEL/NAME": "The same of a learner, where a run has several: `run:PATH@last/NAME`.",
 }
 DESCRIBED = {
     "state": "running, finished or failed.",
@@ -117,7 +116,8 @@ def runs() -> str:
         _fields(Status),
         "## models.json",
         "`run:PATH@LABEL` names one of these models, as a player or as a base. Folders are relative to the run, so a "
-        "run may be moved. Paths outside the run are refused.",
+        "run may be moved. Paths outside the run are refused. Labels of several learners end with the learner's name, as "
+        "`last/NAME`.",
         table(("label", "meaning"), ((code(label), meant) for label, meant in LABELS.items())),
         _fields(RunModels),
         "## findings.json",

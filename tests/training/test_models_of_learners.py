@@ -31,7 +31,11 @@ SEATS = RECIPES["shapellm"]["seats"]
 @pytest.mark.parametrize(
     ("name", "changes", "said"),
     [
-        ("grpo", {"policies": {"row": ROW, "column": {"seats": [0, 1]}}}, "Seat 0 would have two policies, row and col"),
+        (
+            "grpo",
+            {"policies": {"row": ROW, "column": {"seats": [0, 1]}}},
+            "Seat 0 would have two policies, row and col",
+        ),
         (
             "grpo",
             {"policies": {"row": ROW, "column": {"seats": [1, 2]}}},
@@ -41,7 +45,11 @@ SEATS = RECIPES["shapellm"]["seats"]
         ("grpo", {"policies": {"row": ROW, "column": {"seats": [-1]}}}, "different numbers from 0 on"),
         ("grpo", {"policies": {"row": ROW, "start": COLUMN}}, "'start' cannot name a policy"),
         ("grpo", {"policies": {"row": ROW, "lora": COLUMN}}, "'lora' cannot name a policy"),
-        ("grpo", {"policies": {"row": ROW, "column": {**COLUMN, "device": "gpu"}}}, "there is no device 'gpu': say cpu"),
+        (
+            "grpo",
+            {"policies": {"row": ROW, "column": {**COLUMN, "device": "gpu"}}},
+            "there is no device 'gpu': say cpu",
+        ),
         (
             "grpo",
             {"policies": {"row": ROW, "column": {**COLUMN, "model": "api:m@http://localhost:1/v1"}}},

@@ -108,7 +108,9 @@ def test_labels_of_both_models_play(whole):
         assert found.engine.lm.source.startswith("dir:" if "sft" in RECIPES[name] else base)
         assert models[f"base/{learner}" if f"base/{learner}" in models else "base"].model == base
         assert max(make_player(f"run:{path}@last/{learner}", game).policy(view).values()) > 0.0
-    played = {(row.slot, row.calls[0].policy.base) for e in read_episodes(path / "record") for row in e.decisions if row.calls}
+    played = {
+        (row.slot, row.calls[0].policy.base) for e in read_episodes(path / "record") for row in e.decisions if row.calls
+    }
     assert len({model for _, model in played}) == 2
 
 
@@ -128,7 +130,12 @@ def test_final_evaluation_of_grpo_has_the_models_of_both_policies(whole):
         return
     table = json.loads((path / "evaluation.json").read_text())
     titles = list(table["rows"].values())
-    assert [title for title in titles if "GRPO" not in title] == ["row: Base", "row: SFT", "column: Base", "column: SFT"]
+    assert [title for title in titles if "GRPO" not in title] == [
+        "row: Base",
+        "row: SFT",
+        "column: Base",
+        "column: SFT",
+    ]
     assert all(row["by_seat"] for row in table["evaluation"]["games"][0]["players"])
     figures = read_metrics(RunFolder(path))
     assert {f"{learner}/kuhn/validation/payoff" for learner in NAMES} <= figures.keys()

@@ -15,7 +15,7 @@ from stratagem.players.model_player import ModelPlayer
 from stratagem.training.opponents.member import Member
 
 
-class _Loaded(NamedTuple):
+class _AdapterOnEngine(NamedTuple):
     """Adapter that an engine has loaded, by its name there."""
 
     engine: TrainableEngine
@@ -43,7 +43,7 @@ class MemberPlayers:
         self.on_base = on_base or {}
         self.max_loaded = max_loaded
         self._bots: dict[str, Player] = {}
-        self._loaded: dict[str, _Loaded] = {}
+        self._loaded: dict[str, _AdapterOnEngine] = {}
         """Loaded adapters by member; the most recently used is last."""
 
     def player(self, member: Member) -> Player:
@@ -68,7 +68,7 @@ class MemberPlayers:
     def _adapter(self, member: Member) -> str:
         if (loaded := self._loaded.pop(member.name, None)) is None:
             engine = cast("TrainableEngine", self._on_base_of(member).speaker.engine)
-            loaded = _Loaded(engine, engine.load_adapter(str(self.folder / member.adapter)))
+            loaded = _AdapterOnEngine(engine, engine.load_adapter(str(self.folder / member.adapter)))
         self._loaded[member.name] = loaded
         return loaded.adapter
 
