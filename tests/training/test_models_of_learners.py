@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from two_models import FIRST, RECIPES, SECOND, algorithm_at
 
 import stratagem as sg
 from stratagem.algorithms.catalogue import read_any
@@ -21,7 +22,6 @@ from stratagem.training.learner_models import LearnerBase
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import model_player
 from stratagem.training.seated_rollouts import SeatedRollouts
-from two_models import FIRST, RECIPES, SECOND, algorithm_at
 
 KUHN, ROW, COLUMN = RECIPES["grpo"], {"seats": [0]}, {"seats": [1], "model": SECOND}
 BOTH = {"row": ROW, "column": COLUMN}

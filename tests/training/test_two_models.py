@@ -5,6 +5,7 @@ import re
 import signal
 
 import pytest
+from two_models import FIRST, RECIPES, SECOND, algorithm_at, digest_of, policy_of
 
 from forks import forked_program
 from run_results import end_of
@@ -20,11 +21,18 @@ from stratagem.show.reports.report import report_html
 from stratagem.training.runs.checkpoint import latest
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.metrics import read_metrics
-from two_models import FIRST, RECIPES, SECOND, algorithm_at, digest_of, policy_of
 
 pytestmark = pytest.mark.runs
 
 NAMES = ("row", "column")
+TRAINED = """
+import sys
+from pathlib import Path
+from two_models import algorithm_at
+
+algorithm_at(Path(sys.argv[1]), sys.argv[2]).train()
+"""
+"""Training in a process of its own: the models that tests share lie elsewhere in memory, which moves last bits."""
 DOOMED = """
 import os, signal, sys
 from pathlib import Path
@@ -47,9 +55,15 @@ algorithm_at(Path(sys.argv[1]), sys.argv[2]).train()
 @pytest.fixture(scope="module", params=list(RECIPES))
 def whole(request, tmp_path_factory):
     """A run that never stopped, with its algorithm."""
-    path = tmp_path_factory.mktemp(request.param) / "run"
-    algorithm_at(path, request.param).train()
-    return request.param, path
+    scratch = tmp_path_factory.mktemp(request.param)
+    train(scratch / "run", request.param, request.path.parent)
+    return request.param, scratch / "run"
+
+
+def train(path, name, work):
+    """Begin a run, or continue it, in another process."""
+    status, printed = forked_program(TRAINED, path, name, work=work, scratch=path.parent)
+    assert status == 0, printed
 
 
 def evaluations(path):
@@ -89,7 +103,7 @@ def test_killed_between_two_updates_it_ends_as_if_it_had_not_been(whole, tmp_pat
     status, printed = forked_program(DOOMED, killed, name, taken, work=request.path.parent, scratch=tmp_path)
     assert status == -signal.SIGKILL, printed
     assert 0 < latest(RunFolder(killed)).step < latest(RunFolder(path)).step
-    algorithm_at(killed, name).train()
+    train(killed, name, request.path.parent)
     mine, theirs = end_of(killed), end_of(path)
     assert mine.keys() == theirs.keys()
     for part, found in theirs.items():
@@ -115,7 +129,7 @@ def test_labels_of_both_models_play(whole):
 
 
 def test_metrics_and_report_name_the_learners(whole):
-    name, path = whole
+    _, path = whole
     figures = read_metrics(RunFolder(path))
     for learner in NAMES:
         assert f"{learner}/loss" in figures

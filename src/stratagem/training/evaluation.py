@@ -135,7 +135,7 @@ def _metrics(game: Game[Any], row: EvaluationRow) -> dict[str, float]:
 
 
 def _metrics_of_seats(name: str, seats: Sequence[Seat], game: Game[Any], row: EvaluationRow) -> dict[str, float]:
-    """Return the means of the metrics that are defined for a seat, over the episodes in which a policy had its seats."""
+    """Return the means of the metrics of a seat, over the episodes in which a policy had its seats."""
     found = measure_seats(game, row.matchups, list(row.metrics), seats)
     means = {metric.replace(" ", "_"): value.mean for metric, value in found.items() if value is not None}
     return {f"{name}/{game.spec.name}/validation/{metric}": mean for metric, mean in means.items()}
