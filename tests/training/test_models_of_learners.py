@@ -10,17 +10,20 @@ from stratagem.algorithms.catalogue import read_any
 from stratagem.algorithms.estimates import estimate_run
 from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
+from stratagem.algorithms.league.state import LeagueState
 from stratagem.algorithms.machine_choices import choose_formats
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.language.engines.open import open_engine
+from stratagem.language.models.adapters import adapter_names
 from stratagem.language.models.load import load
 from stratagem.language.models.unloaded import forbid_loading
 from stratagem.training.learner_models import LearnerBase
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import model_player
+from stratagem.training.runs.folder import RunFolder
 from stratagem.training.seated_rollouts import SeatedRollouts
 
 KUHN, ROW, COLUMN = RECIPES["grpo"], {"seats": [0]}, {"seats": [1], "model": SECOND}
@@ -179,6 +182,19 @@ def test_seats_are_given_their_own_examples_in_their_own_tokens():
         assert sorted(told) == sorted(example.tokens for example in batches[name].examples)
         returns = {row.advantage for row in own}
         assert len(returns) > 1
+
+
+def test_members_of_a_league_play_on_their_own_base(tmp_path):
+    recipe = LeagueRecipe.read(RECIPES["league"])
+    models = {base: load(base.model) for base in recipe.learner_bases}
+    state = LeagueState(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"), models)
+    players = state.member_players(make_game("kuhn(hands=1)"))
+    snapshots = [state.add_snapshot(name, 1) for name in ("row", "column")]
+    members = [state.population[name] for name in ("base", "base_column")] + snapshots
+    assert [players.player(member).speaker.engine.lm.name for member in members] == [FIRST, SECOND] * 2
+    assert [len(adapter_names(lm)) for lm in models.values()] == [2, 2], "each learner has one, and its snapshot"
+    players.trim()
+    assert [len(adapter_names(lm)) for lm in models.values()] == [1, 2], "one stays loaded, the last that was met"
 
 
 def test_recipes_that_come_along_train_two_models():
